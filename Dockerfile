@@ -24,6 +24,7 @@ WORKDIR /app
 COPY --from=build /app ./
 COPY --from=build --chown=10001:10001 /data /data
 ENV PATH=/app/node_modules/.bin:$PATH HOST=0.0.0.0 RUNWIRE_DATA_DIR=/data
+# Your own agencies: mount a folder read-only, and set RUNWIRE_AGENCIES_DIR to its path (docs/deploy.md).
 USER 10001:10001
 VOLUME /data
 EXPOSE 8787

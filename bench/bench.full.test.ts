@@ -8,10 +8,12 @@ import { expectedText, type Order } from './model.ts';
 import { type PhaseResult, pairedChange } from './phases.ts';
 
 const isLinux = process.platform === 'linux';
-const PHASES = ['short', 'long', 'bursts', 'single', 'slow', 'idle'];
+const PHASES = ['short', 'long', 'bursts', 'steps', 'single', 'slow', 'idle'];
 
 interface BenchReport {
   readonly inProcess: boolean;
+  readonly ownMsPerStep: number;
+  readonly agenciesMs: number;
   readonly figures: readonly { readonly name: string; readonly floor: number; readonly ours: number }[];
   readonly measured: Readonly<Record<'floor' | 'ours', readonly PhaseResult[]>>;
 }
@@ -27,6 +29,7 @@ test('the quick benchmark measures both servers with complete answers', { skip: 
     const isFigure = name.includes('resident') ? Number.isFinite : (value: number) => value > 0;
     assert.ok(isFigure(floor) && isFigure(ours), `${name}: ${floor}, ${ours}`);
   }
+  assert.ok(Number.isFinite(report.ownMsPerStep) && report.agenciesMs > 0);
   for (const results of Object.values(report.measured)) {
     assert.deepEqual(
       results.map(({ name }) => name),

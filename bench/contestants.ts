@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ASK_MEMORY, type LoadOrder, memberId, type Phase, type PhaseResult } from './phases.ts';
+import { ASK_MEMORY, type LoadOrder, memberId, type Phase, type PhaseResult, toolsOf } from './phases.ts';
 import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
 export type ContestantName = 'floor' | 'ours';
@@ -18,6 +18,8 @@ export interface ContestantOptions {
   readonly members: number;
   readonly synchronous: ServerSettings['synchronous'];
   readonly providerPort?: number | null;
+  /** The protocol of our server; Responses by default. */
+  readonly protocol?: ServerSettings['protocol'];
   /** If set, our server runs on PostgreSQL, in this many processes that share the data folder. */
   readonly postgres?: { readonly url: string; readonly nodes: number };
 }
@@ -41,6 +43,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
     dataDir,
     synchronous: options.synchronous,
     providerPort: options.providerPort ?? null,
+    protocol: options.protocol ?? 'responses',
     databaseUrl: options.postgres?.url ?? null,
   };
   const children: ChildProcess[] = [];
@@ -106,10 +109,12 @@ async function prepareAccounts(url: string, apiKey: string, members: number): Pr
     if (!answer.ok) throw new Error(`${method} ${path} was answered by ${answer.status}: ${text}`);
   };
   const allowances = { unit: 'tokens', limit: 1_000_000, period: 'month' };
-  await send('POST', '/v2/integrations', { apiIntegrationId: INTEGRATION, name: 'Benchmark', allowances });
-  for (let i = 0; i < members; i += 1) {
-    const allowance = { limit: 1_000_000_000_000 };
-    await send('PUT', `/v2/integrations/${INTEGRATION}/members/${memberId(i)}`, { allowance });
+  for (const [apiIntegrationId, agency] of Object.entries({ [INTEGRATION]: 'demo', [toolsOf(INTEGRATION)]: 'tools' })) {
+    await send('POST', '/v2/integrations', { apiIntegrationId, agency, name: 'Benchmark', allowances });
+    for (let i = 0; i < members; i += 1) {
+      const allowance = { limit: 1_000_000_000_000 };
+      await send('PUT', `/v2/integrations/${apiIntegrationId}/members/${memberId(i)}`, { allowance });
+    }
   }
 }
 

@@ -2,13 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { PromptItem } from '../packages/server/src/agent/ports.ts';
 import { bareProvider } from './floor-provider.ts';
-import { benchModel } from './model.ts';
+import { benchModel, NOTE } from './model.ts';
 import { announce, readSettings } from './server-process.ts';
 
 /*
  * The floor: the cost of a server that does nothing else. Bare `node:http`, without key, body check, member, allowance,
  * log or replay. It sends one frame per token with the shape and size of ours, and all frames of one turn in one write.
+ * It calls the tool of the benchmark, and sends one frame for the call and one for its output.
  * The chat (its row, the question, the answer) is stored in SQLite before `end` is sent, in WAL mode with `full` (like
  * ours: durable when `end` is sent; runs that end in one turn share a commit) or `normal` (one commit per run, not
  * synced).
@@ -83,21 +85,39 @@ async function answer(question: string, response: ServerResponse): Promise<void>
     step: 1,
     attempt: 1,
     instructions: '',
-    prompt: [{ kind: 'user' as const, text: question }],
+    prompt: [{ kind: 'user', text: question }] as PromptItem[],
     tools: [],
   };
   const never = () => {};
+  let isCalling = false;
+  const toolCall = (callId: string, name: string, given: string) => {
+    isCalling = true;
+    for (const item of [
+      { kind: 'tool_call' as const, callId, name, arguments: given },
+      { kind: 'tool_output' as const, callId, output: JSON.parse(given).text === '' ? '' : NOTE.output },
+    ]) {
+      id += 1;
+      if (frames === '') process.nextTick(write);
+      frames += `id: ${id}\ndata: ${JSON.stringify({ data: { type: 'run_item_stream_event', item } })}\n\n`;
+      request.prompt.push(item);
+    }
+  };
   const output = {
     text,
     reasoning: never,
-    toolCall: never,
+    toolCall,
     argumentsPiece: never,
+    replay: never,
+    inputUsage: never,
     begun: never,
     usage: never,
     isFull: false,
     onceRoom: never,
   };
-  await model.call(request, output, new AbortController().signal);
+  do {
+    isCalling = false;
+    await model.call(request, output, new AbortController().signal);
+  } while (isCalling);
   const stored = () => response.end(`id: ${id + 1}\nevent: end\ndata: [DONE]\n\n`);
   store({ chatId, question, answer: said, stored });
 }

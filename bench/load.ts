@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, type Lags } from './connection.ts';
 import { orderText } from './model.ts';
-import { ASK_MEMORY, type LoadOrder, median, memberId, type Phase, type PhaseResult } from './phases.ts';
+import { ASK_MEMORY, type LoadOrder, median, memberId, type Phase, type PhaseResult, toolsOf } from './phases.ts';
 import { cpuMs, machineCpuMs } from './proc.ts';
 import type { Memory } from './server-process.ts';
 
@@ -28,7 +28,7 @@ const serversCpuMs = () => order.servers.reduce((sum, { pid }) => sum + cpuMs(pi
 function requestText(phase: Phase, connection: number): string {
   requests += 1;
   const body = JSON.stringify({
-    apiIntegrationId: order.integrationId,
+    apiIntegrationId: (phase.calls ?? 0) > 0 ? toolsOf(order.integrationId) : order.integrationId,
     message: orderText(phase),
     consumerId: memberId(connection % order.members),
     usageRequestId: `${bootId}-${requests}`,
@@ -64,7 +64,7 @@ class Meter {
 
 /** Values that a phase does not measure are 0. */
 const NOTHING = {
-  ...{ runsPerSecond: 0, cpuMsPerRun: 0, cpuMicrosPerToken: 0, firstTokenMs: 0, slowestMs: 0 },
+  ...{ runsPerSecond: 0, cpuMsPerRun: 0, cpuMicrosPerToken: 0, cpuMsPerStep: 0, firstTokenMs: 0, slowestMs: 0 },
   ...{ eventsPerSecond: 0, lagMedianMs: 0, lagP99Ms: 0, idleHeldKb: 0, idleResidentKb: 0 },
 };
 
@@ -94,6 +94,7 @@ async function answers(phase: Phase): Promise<PhaseResult> {
     ...NOTHING,
     ...{ name: phase.name, runs, runsPerSecond: (runs / elapsedMs) * 1000 },
     ...{ cpuMsPerRun: serverMs / runs, cpuMicrosPerToken: (serverMs * 1000) / (runs * phase.tokens) },
+    ...{ cpuMsPerStep: serverMs / (runs * ((phase.calls ?? 0) + 1)) },
     ...{ firstTokenMs: median(firstTokens), slowestMs, ...load },
   };
 }

@@ -1,18 +1,40 @@
+import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { compose } from '../packages/server/src/compose/compose.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
-import { benchModel } from './model.ts';
+import { benchModel, NOTE } from './model.ts';
 import { announce, readSettings } from './server-process.ts';
 
-/** Our unchanged server with its default limits. Only the model, or its provider, belongs to the benchmark. */
-const { dataDir, providerPort, databaseUrl } = readSettings();
+const note = defineTool({
+  name: NOTE.name,
+  description: 'Notes a text.',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+  execute: () => NOTE.output,
+});
+const scribe = defineAgent({
+  name: 'Scribe',
+  description: 'Notes.',
+  instructions: 'Note it.',
+  files: false,
+  tools: [note],
+});
+const agencies = { tools: defineAgency({ name: 'Tools', agents: [scribe] }) };
+
+/** Our unchanged server with its default limits. Only the model, or its provider, and a tool belong to the benchmark. */
+const { dataDir, providerPort, protocol, databaseUrl } = readSettings();
+const baseUrl = `http://127.0.0.1:${providerPort}/v1`;
 const provider =
   providerPort === null
     ? {}
-    : { RUNWIRE_MODEL: 'openai/bench', OPENAI_BASE_URL: `http://127.0.0.1:${providerPort}/v1`, OPENAI_API_KEY: 'sk-1' };
+    : protocol === 'messages'
+      ? { RUNWIRE_MODEL: 'anthropic/bench', ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_API_KEY: 'sk-1' }
+      : { RUNWIRE_MODEL: 'openai/bench', OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'sk-1' };
 const database = databaseUrl === null ? {} : { DATABASE_URL: databaseUrl, RUNWIRE_SHARED_DISK: 'true' };
 const { config, secrets } = readConfig({ PORT: '0', RUNWIRE_DATA_DIR: dataDir, ...database, ...provider });
 const onFatal = (error: unknown) => {
   throw error;
 };
-const server = await compose(config, secrets, onFatal, providerPort === null ? { model: benchModel } : {});
+const server = await compose(config, secrets, onFatal, {
+  agencies,
+  ...(providerPort === null ? { model: benchModel } : {}),
+});
 announce({ port: Number(new URL(server.url).port), apiKey: server.apiKey });

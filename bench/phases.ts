@@ -21,6 +21,8 @@ export const SCENARIOS = {
   bursts: { kind: 'answers', tokens: 500, burst: 8, everyMs: 0, atOnce: 16 },
   single: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, atOnce: 1 },
   slow: { kind: 'paced', tokens: 0, burst: 1, everyMs: 20, atOnce: 500 },
+  /** Ten answers of the model, nine of which call a tool. */
+  steps: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, calls: 9, atOnce: 32 },
   idle: { kind: 'idle', tokens: 2, burst: 1, everyMs: 600_000, atOnce: 500 },
 } as const satisfies Readonly<Record<string, Omit<Phase, 'name' | 'seconds'>>>;
 
@@ -44,6 +46,8 @@ export interface PhaseResult {
   readonly runsPerSecond: number;
   readonly cpuMsPerRun: number;
   readonly cpuMicrosPerToken: number;
+  /** A step is an answer of the model with the tool call in it. */
+  readonly cpuMsPerStep: number;
   readonly firstTokenMs: number;
   /** The longest time from a request to the end of its answer. It shows a stall of the whole server. */
   readonly slowestMs: number;
@@ -59,6 +63,9 @@ export interface PhaseResult {
   readonly generatorLoad: number;
   readonly othersLoad: number;
 }
+
+/** The integration whose agent has the tool. */
+export const toolsOf = (integrationId: string) => `${integrationId}-tools`;
 
 export const memberId = (index: number) => `member-${index}`;
 

@@ -1,29 +1,25 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Order, readOrder, token } from './model.ts';
+import { MESSAGES, RESPONSES, type Wire } from './provider-wires.ts';
 
 /*
- * The scripted provider, a separate process with the Responses protocol of OpenAI. It sends what the last message
- * orders: BURST events in one write, each write in its own turn or every EVERY_MS. Both servers call it over loopback.
+ * The scripted provider, a separate process with the Responses protocol of OpenAI and the Messages protocol of Anthropic.
+ * It sends what the last message orders: BURST events in one write, each write in its own turn or every EVERY_MS. Both
+ * servers call it over loopback.
  */
-
-const event = (data: Readonly<Record<string, unknown>>) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
-const created = event({
-  type: 'response.created',
-  sequence_number: 0,
-  response: { id: 'resp_1', status: 'in_progress' },
-});
-const DELTA = 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":';
-const PLACE = ',"item_id":"msg_68e9f0a1b2c3d4e5f60718293a4b5c6d","output_index":0,"content_index":0,"delta":';
 
 class Answer {
   readonly #order: Order;
+  readonly #wire: Wire;
   readonly #response: ServerResponse;
   #said = 0;
-  #bytes = created;
+  #bytes: string;
 
-  constructor(order: Order, response: ServerResponse) {
+  constructor(order: Order, wire: Wire, response: ServerResponse) {
     this.#order = order;
+    this.#wire = wire;
+    this.#bytes = wire.start;
     this.#response = response;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.flushHeaders();
@@ -35,8 +31,7 @@ class Answer {
     if (this.#response.destroyed) return false;
     const until = Math.min(tokens, this.#said + burst);
     for (; this.#said < until; this.#said += 1) {
-      const delta = JSON.stringify(token(this.#order, this.#said));
-      this.#bytes += `${DELTA}${this.#said + 1}${PLACE}${delta},"logprobs":[]}\n\n`;
+      this.#bytes += this.#wire.delta(this.#said, JSON.stringify(token(this.#order, this.#said)));
     }
     if (this.#said < tokens) {
       // Writes the chunk in one piece. `response.write` would write three pieces, and the provider must cost little.
@@ -44,9 +39,7 @@ class Answer {
       this.#bytes = '';
       return true;
     }
-    const usage = { input_tokens: 20, output_tokens: tokens, total_tokens: tokens + 20 };
-    const response = { id: 'resp_1', output: [], usage };
-    this.#response.end(this.#bytes + event({ type: 'response.completed', sequence_number: this.#said + 1, response }));
+    this.#response.end(this.#bytes + this.#wire.end(tokens));
     return false;
   }
 }
@@ -79,8 +72,8 @@ class Pace {
 const paces = new Map<number, Pace>();
 const MAX_PACE_MS = 1000;
 
-function begin(order: Order, response: ServerResponse): void {
-  const answer = new Answer(order, response);
+function begin(order: Order, wire: Wire, response: ServerResponse): void {
+  const answer = new Answer(order, wire, response);
   if (order.everyMs === 0) {
     const turn = () => {
       if (answer.turn()) setImmediate(turn);
@@ -107,8 +100,14 @@ const server = createServer((request, response) => {
     body += part;
   });
   request.on('end', () => {
-    const { input } = JSON.parse(body) as { input: { content: string }[] };
-    begin(readOrder(input.at(-1)?.content ?? ''), response);
+    const wire = request.url?.endsWith('/messages') === true ? MESSAGES : RESPONSES;
+    const { text, called } = wire.read(body);
+    const order = readOrder(text);
+    if (called >= order.calls) begin(order, wire, response);
+    else {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(wire.call(called + 1));
+    }
   });
 });
 server.keepAliveTimeout = 60_000;

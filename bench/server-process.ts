@@ -8,6 +8,8 @@ export interface ServerSettings {
   readonly synchronous: 'full' | 'normal';
   /** The port of the scripted provider. Null if the model runs in the server's own process. */
   readonly providerPort: number | null;
+  /** For our server: the protocol by which it asks the provider. The floor always uses Responses. */
+  readonly protocol: 'responses' | 'messages';
   /** For our server: the PostgreSQL to use. Null for the embedded database. */
   readonly databaseUrl: string | null;
 }

@@ -112,7 +112,8 @@ CREATE TABLE "integrations" (
   "created_at" bigint not null,
   "updated_at" bigint not null,
   "deleted_at" bigint,
-  "files_deleted_at" bigint
+  "files_deleted_at" bigint,
+  "model" text
 ) without rowid;
 CREATE INDEX "integrations_owner" on "integrations" ("owner_id", "created_at", "sort_key");
 
@@ -214,7 +215,9 @@ CREATE TABLE "runs" (
   "created_at" bigint not null,
   "started_at" bigint,
   "completed_at" bigint,
-  "compacted_at" bigint
+  "compacted_at" bigint,
+  "agency_version" text,
+  "structured" integer default 0 not null
 ) without rowid;
 CREATE UNIQUE INDEX "runs_active_chat" on "runs" ("chat_key") where status in ('admitted', 'running');
 CREATE INDEX "runs_active_member" on "runs" ("integration_id", "consumer_id") where status in ('admitted', 'running');
@@ -238,6 +241,8 @@ CREATE TABLE "steps" (
   "record_json" text not null,
   "started_at" bigint not null,
   "completed_at" bigint not null,
+  "loop" text default '' not null,
+  "index_in_loop" integer default 0 not null,
   constraint "steps_key" primary key ("run_id", "step")
 );
 
@@ -387,6 +392,7 @@ create table "integrations" (
   updated_at bigint not null,
   deleted_at bigint,
   files_deleted_at bigint,
+  model text,
   constraint integrations_pkey PRIMARY KEY (integration_id)
 );
 CREATE INDEX integrations_owner ON integrations USING btree (owner_id, created_at, sort_key);
@@ -494,6 +500,8 @@ create table "runs" (
   started_at bigint,
   completed_at bigint,
   compacted_at bigint,
+  agency_version text,
+  structured integer not null default 0,
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 CREATE UNIQUE INDEX runs_active_chat ON runs USING btree (chat_key) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
@@ -518,6 +526,8 @@ create table "steps" (
   record_json text collate "C" not null,
   started_at bigint not null,
   completed_at bigint not null,
+  loop text not null default ''::text,
+  index_in_loop integer not null default 0,
   constraint steps_key PRIMARY KEY (run_id, step)
 );
 

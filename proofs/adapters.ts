@@ -8,24 +8,34 @@ import {
   type StreamScript,
   sseText,
 } from '@runwire/test-kit';
-import { type ReadAnswer, readByOfficialClient } from '@runwire/test-kit/official-client.ts';
-import { KEY, PROTOCOLS, setUp } from '@runwire/test-kit/openai-rig.ts';
-import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import OpenAI from 'openai';
+import { PROTOCOLS } from '@runwire/test-kit/provider-rig.ts';
+import { expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import type { Proof } from './support/proof.ts';
+import { HaltingListener, openReaders, type ProtocolReaders, type Reading } from './support/protocol-readers.ts';
 
 const MIN_STREAMS = 40;
+const MIN_MESSAGES_STREAMS = 45;
 const USAGE = { requestCount: 1, inputTokens: 120, cachedTokens: 64, outputTokens: 33, reasoningTokens: 7 };
 const says = (...deltas: string[]): StreamScript => ({ parts: [{ kind: 'text', deltas }], usage: USAGE });
+const dataOf = (name: string) => JSON.parse(readFileSync(new URL(`data/${name}.json`, import.meta.url), 'utf8'));
 
-/** The answers of providers, by name. Each script is played in both protocols and over every wire. */
-const SCRIPTS: Readonly<Record<string, StreamScript>> = {
-  ...JSON.parse(readFileSync(new URL('data/provider-streams.json', import.meta.url), 'utf8')),
-  'many deltas': says(...Array.from({ length: 500 }, (_, i) => `w${i} `)),
-};
+type Events = ReturnType<typeof providerEvents>;
+/** `said` is the text that the script contains; null if the stream was written as events. */
+interface Stream {
+  readonly events: Events;
+  readonly said: string | null;
+}
+
+/** The answers of providers, by name. Those of the Messages protocol are written as events, because it has more kinds. */
+const SCRIPTS: Readonly<Record<string, StreamScript>> = dataOf('provider-streams');
+const MESSAGES: Readonly<Record<string, Events>> = dataOf('messages-streams');
+/** The streams that `@ai-sdk/anthropic` reads differently from the provider's own client, with the difference. */
+const AI_SDK_DIFFERS: Readonly<Record<string, string>> = dataOf('messages-differs');
+const MANY_DELTAS = says(...Array.from({ length: 500 }, (_, i) => `w${i} `));
 const MULTI_BYTE = SCRIPTS['multi-byte'] as StreamScript;
 const TEN_MEGABYTES = says('x', 'é'.repeat(5 * 1024 * 1024), 'y');
 const WIRES = { LF: ['\n', null], CRLF: ['\r\n', null], 'LF with comments': ['\n', 'processing'] } as const;
+type Wire = keyof typeof WIRES;
 const REASONING: readonly NonNullable<ModelRequest['reasoning']>[] = [
   { effort: 'minimal' },
   { effort: 'high' },
@@ -33,125 +43,168 @@ const REASONING: readonly NonNullable<ModelRequest['reasoning']>[] = [
   { effort: 'medium', summary: 'detailed' },
 ];
 
-/** Is full after each piece, and has room again in the next turn of the event loop. */
-class HaltingListener extends Listener {
-  halts = 0;
-  #taken = 0;
-  override get isFull(): boolean {
-    return this.heard.length > this.#taken;
-  }
-  override onceRoom(onRoom: () => void): void {
-    this.halts += 1;
-    setImmediate(() => {
-      this.#taken = this.heard.length;
-      onRoom();
-    });
-  }
+function scripted(protocol: Protocol, script: StreamScript): Stream {
+  const said = script.parts.map((part) => ('deltas' in part && part.kind !== 'reasoning' ? part.deltas.join('') : ''));
+  return { events: providerEvents(protocol, script), said: said.join('') };
 }
 
-/** The bytes that a decoder would see that loses the last event. */
-function withoutLast(bytes: Buffer): Buffer {
-  const text = bytes.toString().trimEnd();
-  return Buffer.from(text.slice(0, Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n')) + 1));
+function streamsOf(protocol: Protocol): [string, Stream][] {
+  const own: [string, Stream][] =
+    protocol === 'messages'
+      ? Object.entries(MESSAGES).map(([name, events]) => [name, { events, said: null }])
+      : Object.entries(SCRIPTS).map(([name, script]) => [name, scripted(protocol, script)]);
+  return [...own, ['many deltas', scripted(protocol, MANY_DELTAS)]];
 }
 
-async function compareAll(protocol: Protocol, dropLast: boolean, everyByte: number) {
-  await using rig = await setUp(protocol);
-  const { provider, ask } = rig;
-  const client = new OpenAI({ baseURL: provider.baseUrl, apiKey: KEY, maxRetries: 0 });
-  const figures = { streams: 0, cuts: 0, halts: 0, asked: 0 };
-  const bytesOf = (script: StreamScript, wire: readonly [string, string | null] = WIRES.LF) =>
-    Buffer.from(sseText(providerEvents(protocol, script), ...wire));
+/** What reaches our decoder. A fault removes what a decoder with this fault would lose. */
+const DAMAGE: Readonly<Record<string, (events: Events) => Events>> = {
+  'drop-last-event': (events) => events.slice(0, -1),
+  'drop-signature': (events) => events.filter((event) => !JSON.stringify(event).includes('"signature_delta"')),
+};
 
-  const readByUs = async (output: Listener): Promise<ReadAnswer> => {
-    let failed = false;
-    const result = await ask({}, undefined, output).done.catch((error: Error) => {
-      if (error.name !== 'RunFailure') throw error;
-      failed = true;
-    });
-    const usage = result?.usage ?? output.reported;
-    return {
-      text: output.all('text'),
-      reasoning: output.all('reasoning'),
-      // A call of a failed response is never made.
-      calls: failed ? [] : output.calls,
-      usage: usage && [usage.inputTokens, usage.cachedTokens, usage.outputTokens, usage.reasoningTokens],
-      failed,
-    };
-  };
+class Comparison {
+  readonly #protocol: Protocol;
+  readonly #readers: ProtocolReaders;
+  readonly #damage: ((events: Events) => Events) | null;
+  readonly figures = { streams: 0, cuts: 0, halts: 0, asked: 0, ai_sdk_alike: 0, ai_sdk_differ: 0 };
+
+  constructor(protocol: Protocol, readers: ProtocolReaders, fault: string | null) {
+    this.#protocol = protocol;
+    this.#readers = readers;
+    this.#damage = DAMAGE[fault ?? ''] ?? null;
+  }
+
+  #play(bytes: Buffer, cuts: readonly number[], read: () => Promise<Reading>, what: string) {
+    this.#readers.provider.onCall = (call) => void call.pieces(bytes, cuts).then(() => call.end());
+    return within(what, WAIT_MS, read());
+  }
 
   /** The same bytes, cut at the same places, to both clients; to ours once more with pauses. */
-  const compare = async (name: string, script: StreamScript, bytes: Buffer, cuts: readonly number[] = []) => {
-    const what = `${protocol}, ${name}`;
-    const play = (sent: Buffer, read: () => Promise<ReadAnswer>) => {
-      provider.onCall = (call) => void call.pieces(sent, cuts).then(() => call.end());
-      return within(what, WAIT_MS, read());
-    };
-    const theirs = await play(bytes, () => readByOfficialClient(client, protocol));
-    const ours = await play(dropLast ? withoutLast(bytes) : bytes, () => readByUs(new Listener()));
-    for (const field of ['failed', 'text', 'reasoning', 'calls', 'usage'] as const) {
-      expectEqual(`${what}: ${field}`, ours[field], theirs[field]);
-    }
-    const said = script.parts.map((part) =>
-      'deltas' in part && part.kind !== 'reasoning' ? part.deltas.join('') : '',
-    );
-    expectEqual(`${what}: text as it was written`, ours.text, said.join(''));
+  async compare(name: string, stream: Stream, wire: Wire = 'LF', { as = name, cuts = [] as readonly number[] } = {}) {
+    const { official, ours } = this.#readers;
+    const { events, said } = stream;
+    const what = `${this.#protocol}, ${as}`;
+    const sent = bytesOf(events, wire);
+    const received = this.#damage === null ? sent : bytesOf(this.#damage(events), wire);
+    const theirs = await this.#play(sent, cuts, () => official(name), what);
+    const own = await this.#play(received, cuts, () => ours(name, new Listener()), what);
+    for (const field of Object.keys(theirs)) expectEqual(`${what}: ${field}`, own[field], theirs[field]);
+    if (said !== null && 'text' in own) expectEqual(`${what}: text as it was written`, own.text, said);
     const halting = new HaltingListener();
-    expectEqual(`${what}: read with pauses`, await play(bytes, () => readByUs(halting)), ours);
-    figures.halts += halting.halts;
-  };
+    const paused = await this.#play(received, cuts, () => ours(name, halting), what);
+    expectEqual(`${what}: read with pauses`, paused, own);
+    this.figures.halts += halting.halts;
+    return theirs;
+  }
 
-  for (const [wire, lines] of Object.entries(WIRES)) {
-    for (const [name, script] of Object.entries(SCRIPTS)) {
-      await compare(`${name} by ${wire}`, script, bytesOf(script, lines));
-      figures.streams += 1;
+  async allWires(): Promise<void> {
+    for (const wire of Object.keys(WIRES) as Wire[]) {
+      for (const [name, stream] of streamsOf(this.#protocol)) {
+        const theirs = await this.compare(name, stream, wire, { as: `${name} by ${wire}` });
+        this.figures.streams += 1;
+        if (wire === 'LF') await this.#byAiSdk(name, stream, theirs);
+      }
+    }
+    await this.compare('10 MB delta', scripted(this.#protocol, TEN_MEGABYTES));
+    this.figures.streams += 1;
+  }
+
+  async #byAiSdk(name: string, { events }: Stream, theirs: Reading): Promise<void> {
+    const { aiSdk } = this.#readers;
+    if (aiSdk === null) return;
+    const what = `AI SDK, ${name}`;
+    const read = await this.#play(bytesOf(events), [], () => aiSdk(name, new Listener()), what);
+    if (!(name in AI_SDK_DIFFERS)) {
+      for (const field of Object.keys(theirs)) expectEqual(`${what}: ${field}`, read[field], theirs[field]);
+      this.figures.ai_sdk_alike += 1;
+      return;
+    }
+    // If the list named streams that are read alike, it would hide a later difference.
+    const differs = JSON.stringify(read) !== JSON.stringify(theirs);
+    if (!differs) throw new Shortfall(`${what}: expected a difference (${AI_SDK_DIFFERS[name]}), found none.`);
+    this.figures.ai_sdk_differ += 1;
+  }
+
+  /** At every byte around the text itself, and elsewhere as often as asked; these streams in single bytes. */
+  async cutAnywhere(everyByte: number, streams: readonly string[]): Promise<void> {
+    const multiByte = scripted(this.#protocol, MULTI_BYTE);
+    const bytes = bytesOf(multiByte.events);
+    const isNearText = (at: number) => bytes.subarray(at - 2, at + 2).some((byte) => byte >= 0x80);
+    for (const at of allCuts(bytes).filter((place) => place % everyByte === 0 || isNearText(place))) {
+      const as = `multi-byte text cut at byte ${at}`;
+      await this.compare('multi-byte', multiByte, 'LF', { as, cuts: [at] });
+      this.figures.cuts += 1;
+    }
+    const { ours } = this.#readers;
+    for (const [name, { events }] of streamsOf(this.#protocol)) {
+      if (!streams.includes(name)) continue;
+      const what = `${this.#protocol}, ${name} in single bytes`;
+      const whole = bytesOf(events);
+      const read = (cuts: readonly number[]) => this.#play(whole, cuts, () => ours(name, new Listener()), what);
+      expectEqual(what, await read(allCuts(whole)), await read([]));
+      this.figures.cuts += whole.length - 1;
     }
   }
-  await compare('10 MB delta', TEN_MEGABYTES, bytesOf(TEN_MEGABYTES));
-  const bytes = bytesOf(MULTI_BYTE);
-  const all = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1);
-  await compare('multi-byte text in single bytes', MULTI_BYTE, bytes, all);
-  figures.streams += 2;
-  // At every byte around the text itself, and elsewhere as often as asked.
-  const isNearText = (at: number) => bytes.subarray(at - 2, at + 2).some((byte) => byte >= 0x80);
-  for (const at of all.filter((place) => place % everyByte === 0 || isNearText(place))) {
-    await compare(`multi-byte text cut at byte ${at}`, MULTI_BYTE, bytes, [at]);
-    figures.cuts += 1;
+
+  /** What an agent asks of reasoning is sent as the official client sends it. */
+  async reasoning(): Promise<void> {
+    const { provider, askForReasoning } = this.#readers;
+    if (askForReasoning === null) return;
+    for (const reasoning of REASONING) {
+      const bodies: ProviderCall['body'][] = [];
+      provider.onCall = (call) => {
+        bodies.push(call.body);
+        void call.stream(sseText(providerEvents(this.#protocol, says('Hello'))));
+      };
+      await askForReasoning(reasoning);
+      const [ours, theirs] = bodies.map((body) => [body.reasoning ?? null, body.reasoning_effort ?? null]);
+      expectEqual(`${this.#protocol}, reasoning asked for by ${JSON.stringify(reasoning)}`, ours, theirs);
+      this.figures.asked += 1;
+    }
   }
-  // What an agent asks of reasoning is sent as the official client sends it.
-  const messages = [{ role: 'user' as const, content: 'Hi' }];
-  for (const reasoning of REASONING) {
-    const bodies: ProviderCall['body'][] = [];
-    provider.onCall = (call) => {
-      bodies.push(call.body);
-      void call.stream(bytesOf(says('Hello')));
-    };
-    await ask({ reasoning }).done;
-    const effort = reasoning.effort ?? null;
-    if (protocol === 'responses') await client.responses.stream({ model: 'm', input: 'Hi', reasoning }).finalResponse();
-    else await client.chat.completions.stream({ model: 'm', messages, reasoning_effort: effort }).finalChatCompletion();
-    const [ours, theirs] = bodies.map((body) => [body.reasoning ?? null, body.reasoning_effort ?? null]);
-    expectEqual(`${protocol}, reasoning asked for by ${JSON.stringify(reasoning)}`, ours, theirs);
-    figures.asked += 1;
-  }
-  return figures;
 }
+
+function bytesOf(events: Events, wire: Wire = 'LF'): Buffer {
+  const [lineEnd, comment] = WIRES[wire];
+  return Buffer.from(sseText(events, lineEnd, comment));
+}
+
+const allCuts = (bytes: Buffer) => Array.from({ length: bytes.length - 1 }, (_, i) => i + 1);
+/** The short form cuts these at every byte, and the full form all. */
+const CUT_SHORT = ['multi-byte', 'interleaved thinking'];
 
 export const proof: Proof = {
   name: 'adapters',
-  minutes: 1.3,
-  faults: { 'drop-last-event': /^responses, plain by LF: failed: expected false, found true\.$/m },
-  figures: () => ({ responses_reasoning_asked: 4, chat_reasoning_asked: 4 }),
+  minutes: 1.5,
+  faults: {
+    'drop-last-event': /^responses, plain by LF: failed: expected false, found true\.$/m,
+    'drop-signature': /^messages, thinking, then text by LF: thinking: expected \[\[".+\]\], found \[\]\.$/m,
+  },
+  figures: () => ({ responses_reasoning_asked: 4, chat_reasoning_asked: 4, ai_sdk_alike: 59, ai_sdk_differ: 9 }),
   async run({ fault, scale }) {
-    const figures = { streams: 0 };
+    const figures: Record<string, number> = { streams: 0 };
     for (const protocol of PROTOCOLS) {
-      const { streams, cuts, halts, asked } = await compareAll(protocol, fault !== null, scale(25, 1));
-      figures.streams += streams;
+      await using readers = await openReaders(protocol);
+      const comparison = new Comparison(protocol, readers, fault);
+      await comparison.allWires();
+      const all = streamsOf(protocol).map(([name]) => name);
+      await comparison.cutAnywhere(
+        scale(25, 1),
+        scale(
+          CUT_SHORT,
+          all.filter((name) => name !== 'many deltas'),
+        ),
+      );
+      await comparison.reasoning();
+      const { streams, cuts, halts, asked, ...aiSdk } = comparison.figures;
+      figures.streams = (figures.streams ?? 0) + streams;
       expectAtLeast(`${protocol}: halts`, halts, MIN_STREAMS);
-      const own = { [`${protocol}_cuts`]: cuts, [`${protocol}_halts`]: halts, [`${protocol}_reasoning_asked`]: asked };
-      Object.assign(figures, own);
+      Object.assign(figures, { [`${protocol}_cuts`]: cuts, [`${protocol}_halts`]: halts });
+      if (readers.askForReasoning !== null) figures[`${protocol}_reasoning_asked`] = asked;
+      if (readers.aiSdk !== null) Object.assign(figures, aiSdk);
     }
-    expectAtLeast('streams read alike', figures.streams, MIN_STREAMS);
+    expectAtLeast('streams of the Messages protocol', Object.keys(MESSAGES).length, MIN_MESSAGES_STREAMS);
+    expectAtLeast('streams read alike', figures.streams ?? 0, MIN_STREAMS);
     return figures;
   },
 };

@@ -8,7 +8,7 @@ import {
   type RefusedFile,
   SECRET,
 } from '@runwire/test-kit/attachment-samples.ts';
-import { PROTOCOLS } from '@runwire/test-kit/openai-rig.ts';
+import { OPENAI_PROTOCOLS } from '@runwire/test-kit/provider-rig.ts';
 import { expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { fileAt, imageAt } from '../test/support/attachment-rig.ts';
 import { ANSWER, AttachmentStage, shownTo } from './support/attachment-stage.ts';
@@ -169,7 +169,7 @@ export const proof: Proof = {
   figures: (scale) => ({ kinds: 19, sent: scale(27, 37), refused: scale(29, 49) }),
   async run({ fault, scale }) {
     const figures = { kinds: ATTACHED_KINDS.length, sent: 0, refused: 0, lock_step_tokens: 0 };
-    for (const protocol of PROTOCOLS.toReversed()) {
+    for (const protocol of OPENAI_PROTOCOLS.toReversed()) {
       addTo(figures, await play(fault, protocol, scale));
     }
     figures.refused += await isTooSlow(fault);

@@ -1,14 +1,16 @@
-import { type ApiClient, FakeProvider, type Protocol } from '@runwire/test-kit';
+import { type ApiClient, FakeProvider } from '@runwire/test-kit';
 import { type BadProvider, badProviders, bytesOf, misbehave, SILENCE_MS } from '@runwire/test-kit/bad-providers.ts';
 import { PLANTED_KEY } from '@runwire/test-kit/fake-provider.ts';
-import { PROTOCOLS } from '@runwire/test-kit/openai-rig.ts';
 import { expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
+import { AgenciesFolder } from '../test/support/agencies-folder.ts';
+import { ADAPTERS, type AdapterUnderTest } from './support/adapters-under-test.ts';
 import { named, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 /** One run against one bad provider: its calls, its end, its charge, and the next turn of its chat. */
-async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadProvider, protocol: Protocol) {
-  const id = `${protocol} ${bad.name}`;
+async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadProvider, adapter: AdapterUnderTest) {
+  const { name, protocol, settings, seesHead, reportsStart } = adapter;
+  const id = `${name} ${bad.name}`;
   const before = provider.calls.length;
   provider.onCall = (call) => {
     const nth = Math.min(provider.calls.length - before, bad.plays.length) - 1;
@@ -25,8 +27,8 @@ async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadPr
   if (bad.end !== 'completed') {
     const { code, error: sentence } = JSON.parse(error?.data ?? '{}');
     expectEqual('error', [error?.event, code, ending.error], [null, bad.end, { code: bad.end, message: sentence }]);
-    const isClear = new RegExp(bad.sentence ?? '').test(sentence);
-    if (!isClear) throw new Shortfall(`sentence: expected /${bad.sentence}/, found ${sentence}.`);
+    const pattern = (bad.sentence ?? '').replaceAll(/\{([A-Z_]+)\}/g, (_, setting) => settings[setting as 'KEY']);
+    if (!new RegExp(pattern).test(sentence)) throw new Shortfall(`sentence: expected /${pattern}/, found ${sentence}.`);
   }
   expectEqual('the key is in the stream', reader.text.includes(PLANTED_KEY), false);
 
@@ -34,12 +36,17 @@ async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadPr
   const { items } = (await api.get(`/v2/integrations/demo/usage?${query}`)).body;
   const records = items.map((record: typeof ending) => [record.status, record.usage, record.completedAt !== null]);
   expectEqual('usage records', records, [[status, ending.usage, true]]);
-  for (const [name, tokens] of Object.entries<number>(ending.usage)) {
-    expectEqual(`${name} is a count`, Number.isSafeInteger(tokens) && tokens >= 0, true);
+  for (const [counter, tokens] of Object.entries<number>(ending.usage)) {
+    expectEqual(`${counter} is a count`, Number.isSafeInteger(tokens) && tokens >= 0, true);
   }
-  const shown = bad.neverBegan === true ? 0 : Math.ceil(shownBytes(provider) / 4);
+  const hasBegun = bad.neverBegan !== true && (seesHead || bad.onlyHead !== true);
+  const estimated = !hasBegun ? 0 : Math.ceil(shownBytes(provider) / 4);
+  const started = reportsStart ? (bad.startTokens ?? 0) : 0;
+  const shown = started > 0 ? started * bad.calls : estimated;
   const said = Math.ceil((bad.answer.length + (bad.argumentsBytes ?? 0)) / 4);
-  expectEqual('tokens', [ending.usage.input_tokens, ending.usage.output_tokens], bad.tokens ?? [shown, said]);
+  const [input, output] = bad.tokens ?? [shown, said];
+  const earlier = bad.tokens === undefined ? 0 : started * (bad.calls - 1);
+  expectEqual('tokens', [ending.usage.input_tokens, ending.usage.output_tokens], [input + earlier, output]);
   const { body: chat } = await api.get(`/v2/integrations/demo/chat_status?${query}`);
   expectEqual('chat', [chat.status, chat.activeRunId, chat.run.status], ['idle', null, status]);
 
@@ -52,28 +59,34 @@ async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadPr
 /** How many bytes of text the provider was shown last. */
 function shownBytes(provider: FakeProvider): number {
   const { body } = provider.calls.at(-1) ?? {};
-  const items: { content: string }[] = body.messages ?? [{ content: body.instructions }, ...body.input];
-  return items.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+  const items: { content: string | { text: string }[] }[] = body.messages ?? body.input;
+  const system = typeof body.system === 'string' ? body.system : (body.system?.[0]?.text ?? body.instructions ?? '');
+  const texts = items.flatMap(({ content }) =>
+    typeof content === 'string' ? [content] : content.map((one) => one.text),
+  );
+  return [system, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 export const proof: Proof = {
   name: 'bad-models',
-  minutes: 0.7,
+  minutes: 1.5,
   faults: {
     'endless-patience': /^responses, a provider that hangs before its first byte: end of its stream: expected within/m,
   },
-  figures: () => ({ bad_providers: 34, runs: 68 }),
+  figures: () => ({ bad_providers: 34, runs: 136 }),
   async run({ fault }) {
-    for (const protocol of PROTOCOLS) {
+    for (const adapter of ADAPTERS) {
       await using provider = await FakeProvider.start();
+      using folder = new AgenciesFolder();
       const limits = { modelSilenceMs: SILENCE_MS };
-      await using rig = await Rig.start({ fault, env: provider.env(protocol), limits, scripted: false });
-      for (const bad of badProviders) {
-        const ended = endsAsPromised(rig.api(), provider, bad, protocol);
-        await named(`${protocol}, a provider that ${bad.name}`, ended);
+      await using rig = await Rig.start({ fault, env: adapter.env(provider, folder), limits, scripted: false });
+      for (const { aiSdk, ...plain } of badProviders) {
+        const bad = adapter.name === 'AI SDK' ? { ...plain, ...aiSdk } : plain;
+        const ended = endsAsPromised(rig.api(), provider, bad, adapter);
+        await named(`${adapter.name}, a provider that ${bad.name}`, ended);
       }
     }
-    const runs = badProviders.length * PROTOCOLS.length;
-    return { bad_providers: badProviders.length, protocols: PROTOCOLS.length, runs, settled: runs };
+    const runs = badProviders.length * ADAPTERS.length;
+    return { bad_providers: badProviders.length, adapters: ADAPTERS.length, runs, settled: runs };
   },
 };

@@ -2,6 +2,7 @@ import type { ModelRequest } from '@runwire/test-kit';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { inLanes } from './support/lanes.ts';
 import type { Proof } from './support/proof.ts';
+import { ProviderJudges } from './support/provider-judges.ts';
 import { Rig } from './support/rig.ts';
 import { whole } from './support/story.ts';
 import { EVERY_FRAME, FRAMES, nextCall, type PlayedRun, playUntil } from './support/three-step-run.ts';
@@ -17,37 +18,22 @@ type Prompt = ModelRequest['prompt'];
 /** After a `kill` the run continues; after a `last kill` it has no attempt left. */
 type Cut = 'cancel' | 'fail' | 'kill' | 'last kill';
 
-/** Returns why OpenAI would answer 400 to this prompt, or null. */
-function refusedByOpenAi(prompt: Prompt): string | null {
-  const open = new Set<string>();
-  const known = new Set<string>();
-  const unanswered = () => (open.size === 0 ? null : `No tool output found for function call ${[...open].join(', ')}.`);
-  for (const item of prompt) {
-    if (item.kind === 'tool_call') {
-      if (item.callId === '' || known.has(item.callId)) return `Duplicate call id ${JSON.stringify(item.callId)}.`;
-      known.add(item.callId);
-      open.add(item.callId);
-    } else if (item.kind === 'tool_output') {
-      if (!open.delete(item.callId)) return `No tool call found for function call output ${item.callId}.`;
-    } else if (open.size > 0) return unanswered();
-    else if (item.kind === 'assistant' && item.text.trim() === '') return 'An assistant message is empty.';
-  }
-  const last = prompt.at(-1)?.kind;
-  const isAsking = last === 'user' || last === 'tool_output';
-  return unanswered() ?? (isAsking ? null : 'The last message is not of user or tool.');
-}
-
 const textOf = (prompt: Prompt) => prompt.map((item) => (item.kind === 'assistant' ? item.text : '')).join('');
 const endOf = ({ frames }: PlayedRun['reader']) =>
   JSON.parse(frames.find(({ event }) => event === 'messages')?.data ?? '{}').status;
 
-/** Asks again in the same chat, of a model that refuses what OpenAI refuses. */
-async function nextTurn(rig: Rig, { chatId, reader: first, runId }: PlayedRun, cut: Cut): Promise<void> {
+/** Asks again in the same chat. Every adapter sends the prompt to a provider that refuses what the real provider refuses. */
+async function nextTurn(
+  rig: Rig,
+  judges: ProviderJudges,
+  { chatId, reader: first, runId }: PlayedRun,
+  cut: Cut,
+): Promise<void> {
   const api = rig.servers.at(-1)?.api ?? rig.api();
   const sent = await api.complete({ apiIntegrationId: rig.integration, chatId, message: 'Next' });
   const call = await nextCall(rig, String(sent.headers['x-run-id']));
   const { prompt } = call.request;
-  expectEqual('what OpenAI says to the next turn', refusedByOpenAi(prompt), null);
+  expectEqual('refusals of the next turn', await judges.refusals(call.request), {});
   await call.text('Fine.');
   await call.end();
   const reader = await whole(Promise.resolve(sent));
@@ -69,7 +55,7 @@ async function nextTurn(rig: Rig, { chatId, reader: first, runId }: PlayedRun, c
   }
 }
 
-async function cutRun(rig: Rig, cut: Cut, index: number): Promise<void> {
+async function cutRun(rig: Rig, judges: ProviderJudges, cut: Cut, index: number): Promise<void> {
   const run = await playUntil(rig, `${cut}-${index}`, index);
   const isOver = index > LAST_CUT;
   const end = isOver ? 'completed' : cut === 'cancel' ? 'cancelled' : 'failed';
@@ -80,10 +66,10 @@ async function cutRun(rig: Rig, cut: Cut, index: number): Promise<void> {
   await within('end of the first turn', WAIT_MS, run.reader.over);
   expectEqual('end of the first turn', endOf(run.reader), end);
   if (isOver) expectEqual('frames of a whole run', run.reader.frames.length, FRAMES);
-  await nextTurn(rig, run, cut);
+  await nextTurn(rig, judges, run, cut);
 }
 
-async function killRun(fault: string | null, kill: Cut, index: number): Promise<void> {
+async function killRun(fault: string | null, judges: ProviderJudges, kill: Cut, index: number): Promise<void> {
   await using rig = await Rig.open();
   const doomed = await rig.add();
   await rig.prepare(INTEGRATION);
@@ -93,17 +79,17 @@ async function killRun(fault: string | null, kill: Cut, index: number): Promise<
   const { api } = await rig.add({ fault, limits: kill === 'kill' ? {} : { maxAttempts: 1 } });
   const { body } = await api.get(`${rig.path}/runs/${run.runId}`);
   if (kill === 'kill' && body.status !== 'completed') {
-    // The run continues by itself; its model is asked again with a prompt that OpenAI takes.
+    // The run continues by itself; its model is asked again with a prompt that every provider accepts.
     expectEqual('attempts of the run after the start', body.attempt, 2);
     const reader = api.events(run.runId, null, rig.integration);
     let call = await nextCall(rig, run.runId);
     while (call.request.attempt === 1) call = await nextCall(rig, run.runId);
-    expectEqual('what OpenAI says to the run that continues', refusedByOpenAi(call.request.prompt), null);
+    expectEqual('refusals of the run that continues', await judges.refusals(call.request), {});
     await call.text('Done.');
     await call.end();
     await whole(reader);
   }
-  await nextTurn(rig, run, kill);
+  await nextTurn(rig, judges, run, kill);
 }
 
 export const proof: Proof = {
@@ -111,21 +97,22 @@ export const proof: Proof = {
   minutes: 2,
   faults: {
     'open-calls':
-      /^cancel at event 21: what OpenAI says .*No tool output found for function call cancel-21-a, cancel-21-b/m,
+      /^cancel at event 21: refusals .*"responses":".*No tool output found for function call cancel-21-a, cancel-21-b.*"messages":/m,
   },
   figures: (scale) => ({ events: 50, cancelled: scale(9, 50), failed: scale(9, 50), killed: scale(4, 50) }),
   async run({ fault, scale }) {
     const { cuts, kills, lastKills } = scale(SHORT, FULL);
     const labelled = (cut: Cut, indexes: readonly number[]) =>
       indexes.map((index) => [`${cut} at event ${index}`, [cut, index] as const] as const);
+    await using judges = await ProviderJudges.open();
     await using rig = await Rig.start({ fault });
     await rig.prepare(INTEGRATION);
     const both = [...labelled('cancel', cuts), ...labelled('fail', cuts)];
-    await inLanes(1, both, ([cut, index]) => cutRun(rig, cut, index));
+    await inLanes(1, both, ([cut, index]) => cutRun(rig, judges, cut, index));
     const all = [...labelled('last kill', lastKills), ...labelled('kill', kills)];
     // Two processes keep two cores busy.
-    await inLanes(fault === null ? 2 : 1, all, ([kill, index]) => killRun(fault, kill, index));
+    await inLanes(fault === null ? 2 : 1, all, ([kill, index]) => killRun(fault, judges, kill, index));
     const cut = { cancelled: cuts.length, failed: cuts.length };
-    return { events: FRAMES, ...cut, killed: kills.length, interrupted: lastKills.length };
+    return { adapters: 4, events: FRAMES, ...cut, killed: kills.length, interrupted: lastKills.length };
   },
 };

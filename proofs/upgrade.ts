@@ -1,4 +1,4 @@
-import { postgresFolder, SCRIPTED_USAGE, ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
+import { type Frame, postgresFolder, SCRIPTED_USAGE, ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { type OldVersion, openOldVersion } from './support/old-version.ts';
 import { addTo, LeftOut, type Proof, type Scale } from './support/proof.ts';
@@ -47,7 +47,7 @@ async function upgrade({ old, fault, scale, order }: Plan) {
     expectEqual('servers that stopped in good order and were taken for dead', wrong.stopped, 0);
   };
   const start = async (isOld: boolean) => {
-    const options = isOld ? { entry: old.entry, env: old.env, fault: null } : {};
+    const options = isOld ? { entry: old.entry, env: old.env, fault: null, isEarlier: true } : {};
     const server = await within(`start of a server, old: ${isOld}`, WAIT_MS, rig.add(options));
     if (isOld) load.old.add(server);
     const rows = await rig.query('select node_id as id from nodes order by started_at');
@@ -93,12 +93,18 @@ async function upgrade({ old, fault, scale, order }: Plan) {
   return { ...load.tally, ...counts };
 }
 
+/** An earlier version wrote `messages` without `output`. */
+function asToday(frame: Frame): Frame {
+  if (frame.event !== 'messages' || frame.data.includes('],"output":')) return frame;
+  return { ...frame, data: frame.data.replace(/,"usage":(?=[^[\]]*,"files":)/, ',"output":null,"usage":') };
+}
+
 /** Every admitted request is one run, ended and charged once, no call was made twice, and there are no other runs. */
 async function checkRuns(rig: Rig, { runs, tally }: UpgradeLoad) {
   const { model, gate } = rig;
   let handedOver = 0;
   for (const [runId, { body, frames }] of runs) {
-    const { run } = await checkStory(rig, { integration: body.apiIntegrationId, runId, seen: frames });
+    const { run } = await checkStory(rig, { integration: body.apiIntegrationId, runId, seen: frames.map(asToday) });
     expectEqual(`request of ${runId}`, run.usageRequestId, body.usageRequestId);
     const mayBeCancelled = body.message.startsWith('talk') && run.status === 'cancelled';
     if (mayBeCancelled) tally.cancelled += 1;

@@ -361,6 +361,12 @@ export const contractRunsAndStreams = [
   { id: 'contract-5-void', section: '5', quote: 'what came after id 17 is void; void events are never sent again;' },
   { id: 'contract-5-resumed-replayed', section: '5', quote: '`resumed` is part of every replay.' },
   {
+    id: 'contract-5-void-items',
+    section: '5',
+    quote:
+      '`resumed` may have `void_items` (ids of items of delegated agents that were never finished): readers drop these items.',
+  },
+  {
     id: 'contract-5-text-only',
     section: '5',
     quote:

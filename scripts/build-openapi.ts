@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { compose } from '../packages/server/src/compose/compose.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 
-/** Writes the description that the server itself serves; with `--check` only compares. */
-const FILE = new URL('../docs/openapi.json', import.meta.url);
+/** Writes the descriptions that the server itself serves; with `--check` only compares. */
+const FILES = ['openapi.json', 'agency.schema.json'];
 
 const folder = mkdtempSync(join(tmpdir(), 'runwire-openapi-'));
 const { config, secrets } = readConfig({
@@ -22,10 +22,13 @@ const server = cleanUp.use(
     throw error;
   }),
 );
-const served = await (await fetch(`${server.url}/openapi.json`)).json();
-const text = `${JSON.stringify(served, null, 2)}\n`;
-if (!process.argv.includes('--check')) writeFileSync(FILE, text);
-else if (readFileSync(FILE, 'utf8') !== text) {
-  process.stderr.write('docs/openapi.json is not what the server serves; run `npm run openapi` and commit it.\n');
-  process.exitCode = 1;
+for (const name of FILES) {
+  const served = await (await fetch(`${server.url}/${name}`)).json();
+  const text = `${JSON.stringify(served, null, 2)}\n`;
+  const file = new URL(`../docs/${name}`, import.meta.url);
+  if (!process.argv.includes('--check')) writeFileSync(file, text);
+  else if (readFileSync(file, 'utf8') !== text) {
+    process.stderr.write(`docs/${name} is not what the server serves; run \`npm run openapi\` and commit it.\n`);
+    process.exitCode = 1;
+  }
 }

@@ -61,6 +61,7 @@ function tests(store: StoreName): void {
       maxRunSeconds: 900,
       maxRunsPerMember: null,
       keepAttachments: true,
+      model: null,
     });
     for (const time of [createdAt, updatedAt]) assert.match(time, ISO_TIME);
     const path = `/v2/integrations/${apiIntegrationId}`;
@@ -345,10 +346,34 @@ function tests(store: StoreName): void {
     assert.deepEqual(agent, {
       name: 'Concierge',
       model: 'offline/demo',
+      fallback: [],
       tools: ['clock', 'calculate', 'list_files', 'read_file', 'search_files'],
+      approval: [],
+      sandbox: false,
+      starters: ['What time is it in Athens?', 'Plan 3 days in Athens for 80 euros a day.'],
     });
-    const concierge = { name: 'Demo', defaultAgent: 'Concierge', entryPoints: ['Concierge'] };
-    assert.deepEqual({ ...demo, agents: null }, { agency: 'demo', ...concierge, agents: null, flows: [], error: null });
+    assert.deepEqual(columnOf(demo.agents, 'name'), ['Concierge', 'Guide', 'Accountant']);
+    const { version, loadedAt, ...listed } = demo;
+    assert.match(version, /^[0-9a-f]{16}$/);
+    assert.ok(Date.parse(loadedAt) <= Date.now());
+    assert.deepEqual(
+      { ...listed, agents: null },
+      {
+        agency: 'demo',
+        name: 'Demo',
+        defaultAgent: 'Concierge',
+        entryPoints: ['Concierge'],
+        agents: null,
+        flows: [
+          { from: 'Concierge', to: 'Guide', kind: 'delegate' },
+          { from: 'Concierge', to: 'Accountant', kind: 'delegate' },
+          { from: 'Concierge', to: 'Guide', kind: 'handoff' },
+        ],
+        source: 'bundled',
+        mcp: [],
+        error: null,
+      },
+    );
     const other = items.find((agency: { agency: string }) => agency.agency === 'test');
     assert.deepEqual(other.entryPoints, ['Clerk', 'Writer']);
     assert.deepEqual(other.agents[0].tools, ['echo', 'break']);

@@ -98,7 +98,7 @@ test('a run that another node took over records no attachment, asks no model', a
   asked.answer(200, 'Milk.', { 'content-type': 'text/plain' });
   await eventually('this attempt is over', async () => server.probes.activeRuns() === 0);
   const [run] = await askStore(dataDir, 'select journal_format from runs');
-  assert.equal(Number(run?.journal_format), 2, 'versions that know no attachments by URL leave it to others');
+  assert.ok(Number(run?.journal_format) >= 2, 'versions that know no attachments by URL leave it to others');
   const rows = await askStore(dataDir, 'select form, blob_key from attachments');
   assert.deepEqual(
     rows.map((row) => ({ ...row })),

@@ -167,7 +167,7 @@ test('tools get the texts of attached files, and no bytes', async () => {
     inputSchema: { type: 'object' },
     execute: (_input, call) => void handed.push(call.messages),
   });
-  const agent = defineAgent({ name: 'A', description: 'Looks.', instructions: '', files: false, tools: [look] });
+  const agent = defineAgent({ name: 'A', description: 'Looks.', instructions: 'Look.', files: false, tools: [look] });
   await using rig = await AttachmentRig.start({ agencies: { own: defineAgency({ name: 'Own', agents: [agent] }) } });
   const apiIntegrationId = await rig.rig.integration({ agency: 'own' });
   const attachments = [

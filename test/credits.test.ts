@@ -63,7 +63,7 @@ test('the price table is read strictly, from JSON or from a file', (t) => {
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  const rig = ScriptedServer.shared({ store, env, limits: { stepsPerRun: 2 } });
+  const rig = ScriptedServer.shared({ store, env, limits: { stepsPerRun: 1 } });
 
   test("meters credits: reserves at the entry agent's price, settles by model", async (t) => {
     cites(

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { askDatabase, freshDatabase } from '@runwire/test-kit';
 import { parse } from 'yaml';
 import { LIMIT_SETTINGS } from '../packages/server/src/config/read-limits.ts';
+import { PROVIDERS, providerSettingNames } from '../packages/server/src/domain/providers.ts';
 import { PROOFS } from '../proofs/all-proofs.ts';
 import { folderOf, root } from './support/cli-process.ts';
 import { settingsOf } from './support/compose-problems.ts';
@@ -151,13 +152,16 @@ test('the docs quote sentences of refused starts that the code has', () => {
 
 test('docs/settings.md lists every setting that the server reads, and no other', () => {
   const listed = settingsOf('docs/settings.md');
-  const [, known = ''] = /const KNOWN = new Set\(\[([\s\S]*?)\]\)/.exec(source()) ?? [];
-  const named = [...known.matchAll(/'(RUNWIRE_[A-Z_]+)'/g)].map(([, name = '']) => name);
+  const [, knownText = ''] = /const KNOWN = new Set\(\[([\s\S]*?)\]\)/.exec(source()) ?? [];
+  const named = [...knownText.matchAll(/'(RUNWIRE_[A-Z_]+)'/g)].map(([, name = '']) => name);
   assert.ok(named.length > 10);
   const runwire = [...named, ...Object.keys(LIMIT_SETTINGS)];
   assert.deepEqual(listed.filter((name) => name.startsWith('RUNWIRE_')).sort(), [...new Set(runwire)].sort());
+  const ofProviders = [...PROVIDERS.keys()].map(providerSettingNames).flatMap(({ key, baseUrl }) => [key, baseUrl]);
+  for (const name of ofProviders) assert.ok(listed.includes(name), name);
   const code = source();
-  for (const name of listed) assert.ok(code.includes(`'${name}'`) || runwire.includes(name), name);
+  const known = [...runwire, ...ofProviders];
+  for (const name of listed) assert.ok(code.includes(`'${name}'`) || known.includes(name), name);
 });
 
 test('every npm script and test file that the docs name exists', () => {

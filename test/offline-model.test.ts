@@ -78,6 +78,74 @@ test('/read reads a file with the tool of the agent and answers its content', as
   assert.equal((await answerTo('/read /app/mnt/u/my notes.txt', { sandboxFiles })).answer, read.answer);
 });
 
+/** The items of a run, as `agent type: what`. */
+const itemsOf = (reader: StreamReader): string[] =>
+  ending(reader).new_messages.map((item: Record<string, string> & { content: { text: string }[] | string }) => {
+    const { type, name, output, content, agent, callerAgent } = item;
+    const what = name ?? output ?? (typeof content === 'string' ? content : content[0]?.text);
+    return `${callerAgent === null ? '' : `${callerAgent} > `}${agent} ${type}: ${what}`;
+  });
+
+test('/team asks two agents concurrently, one of which uses a tool, and hands over', async () => {
+  const task = 'Plan 3 days in Athens for 80 euros a day.';
+  const reader = await server.api.complete({ message: `/team ${task}` });
+  await reader.whole();
+  const answer = [
+    `This is the offline demo model: no provider was asked. You said: ${task}`,
+    'Guide has taken the conversation over.',
+    `Guide was asked and said: I would now do my part of “${task}”.`,
+    'Accountant was asked and said: 3 times 80 is 240.',
+  ].join('\n');
+  assert.deepEqual([ending(reader).status, reader.answer], ['completed', answer]);
+  const items = itemsOf(reader);
+  for (const item of [
+    'Concierge function_call: send_message',
+    'Concierge > Accountant function_call: calculate',
+    'Concierge > Accountant function_call_output: 240',
+    'Concierge function_call: transfer_to_Guide',
+    `Guide message: ${answer}`,
+  ])
+    assert.ok(items.includes(item), `${item} in ${items.join('; ')}`);
+  const names = reader.frames.flatMap(({ event, data }) => (event === null ? [JSON.parse(data).data] : []));
+  const events = names.map(({ name, type }) => name ?? type);
+  for (const name of ['handoff_requested', 'agent_updated_stream_event', 'handoff_occured']) {
+    assert.equal(events.filter((event) => event === name).length, 1, name);
+  }
+  const { body } = await server.api.get(`/v2/integrations/demo/runs/${reader.headers['x-run-id']}/steps`);
+  const models = body.items.filter(({ kind }: { kind: string }) => kind === 'model');
+  assert.deepEqual(models.map(({ agent }: { agent: string }) => agent).toSorted(), [
+    'Accountant',
+    'Accountant',
+    'Concierge',
+    'Concierge',
+    'Guide',
+    'Guide',
+  ]);
+});
+
+test('an agent with `output` answers a value that its schema accepts', async () => {
+  const output = {
+    type: 'object',
+    properties: {
+      city: { type: 'string', minLength: 9 },
+      days: { type: 'integer', minimum: 3 },
+      mood: { enum: ['calm', 'busy'] },
+      stops: { type: 'array', minItems: 2, items: { $ref: '#/$defs/stop' } },
+      note: { type: 'string' },
+    },
+    required: ['city', 'days', 'mood', 'stops'],
+    additionalProperties: false,
+    $defs: { stop: { type: 'object', properties: { at: { type: 'string', format: 'date' } }, required: ['at'] } },
+  };
+  const agents = [{ name: 'Planner', instructions: 'Plan.', output }];
+  await using planning = await startTestServer({ agencies: { planning: { name: 'Planning', agents } } });
+  await planning.api.post('/v2/integrations', { apiIntegrationId: 'planning', agency: 'planning' });
+  const reader = await planning.api.complete({ apiIntegrationId: 'planning', message: 'Plan a trip' });
+  await reader.whole();
+  const value = { city: 'offline..', days: 3, mood: 'calm', stops: [{ at: '2030-01-01' }, { at: '2030-01-01' }] };
+  assert.deepEqual([ending(reader).status, JSON.parse(reader.answer)], ['completed', value]);
+});
+
 test('elsewhere in a message such words are words', async () => {
   const reader = await server.api.complete({ message: 'Say /fail' });
   await reader.whole();

@@ -75,7 +75,7 @@ test('the public description is OpenAPI 3.0.3 with bearer security for all', asy
   });
   assert.deepEqual(described.security, [{ [name ?? '']: [] }]);
   for (const [path, operation] of describedOperations()) {
-    const open = ['/', '/healthz', '/readyz', '/openapi.json', '/docs'].includes(path);
+    const open = ['/', '/healthz', '/readyz', '/openapi.json', '/docs', '/agency.schema.json'].includes(path);
     assert.deepEqual(operation.security, open ? [] : undefined, path);
   }
 });
@@ -98,7 +98,10 @@ test('it describes every operation that there is, and no other', (t) => {
   assert.ok(shown.includes('POST /create_agency_upload createAgencyUpload'));
   // Paths are REST under /v2, with the resources of an integration below it.
   const around = Object.keys(described.paths).filter(
-    (path) => !/^\/(get_completion_v2|create_agency_upload|healthz|readyz|metrics|docs|openapi\.json)?$/.test(path),
+    (path) =>
+      !/^\/(get_completion_v2|create_agency_upload|healthz|readyz|metrics|docs|openapi\.json|agency\.schema\.json)?$/.test(
+        path,
+      ),
   );
   for (const path of around) assert.match(path, /^\/v2\/(integrations|owners|api_keys|agencies|nodes|me)\b/);
   for (const path of around.filter((one) => /runs|chats|chat_status|members|usage/.test(one))) {

@@ -75,16 +75,16 @@ for (const protocol of PROTOCOLS) {
 }
 
 test('an unknown reasoning setting of an agent refuses the start', async () => {
-  const where = 'The `reasoning` of agent `Thinker` of agency `thinking`';
+  const where = 'In agent `Thinker` of agency `thinking`:';
   for (const [reasoning, sentence] of [
-    ['low', `${where} is not an object; write \`{ effort, summary }\`, or one of the two fields.`],
-    [null, `${where} is not an object; write \`{ effort, summary }\`, or one of the two fields.`],
+    ['low', `${where} \`reasoning\` must be an object with fields, not text.`],
+    [null, `${where} \`reasoning\` has no value; write an object with fields.`],
     [
       { effort: 'huge' },
-      `${where} has an unknown \`effort\`: set it to \`none\`, \`minimal\`, \`low\`, \`medium\`, \`high\`, \`xhigh\` or \`max\`.`,
+      `${where} \`effort\` is \`huge\`; write \`none\`, \`minimal\`, \`low\`, \`medium\`, \`high\`, \`xhigh\` or \`max\`.`,
     ],
-    [{ summary: true }, `${where} has an unknown \`summary\`: set it to \`auto\`, \`concise\` or \`detailed\`.`],
-    [{ budget: 5 }, `${where} has an unknown field \`budget\`; use only \`effort\` and \`summary\`.`],
+    [{ summary: true }, `${where} \`summary\` must be \`auto\`, \`concise\` or \`detailed\`, not \`true\`.`],
+    [{ budget: 5 }, `${where} \`budget\` is not a field of \`reasoning\`; its fields are effort, summary.`],
   ] as const) {
     const agencies = thinking(reasoning as Reasoning);
     await assert.rejects(startTestServer({ agencies }), { name: 'StartRefused', message: sentence });

@@ -12,6 +12,9 @@ const FIRST_UNDONE = '0008-files';
 
 /** Reverts the last migrations, so that the tables are as in the previous version. */
 const EARLIER = [
+  ...['loop', 'index_in_loop'].map((column) => `alter table steps drop column ${column}`),
+  ...['agency_version', 'structured'].map((column) => `alter table runs drop column ${column}`),
+  'alter table integrations drop column model',
   ...['newest', 'consumer'].map((name) => `drop index chats_${name}`),
   ...['host', 'address'].map((column) => `alter table nodes drop column ${column}`),
   'drop table commit_marks',

@@ -16,9 +16,56 @@ const recordOf = async (server: KillableServer) => (await server.api.get(`${BELO
 const stepsOf = async (server: KillableServer, runId: string) =>
   (await server.api.get(`${BELOW}/runs/${runId}/steps`)).body.items.toReversed();
 
+const untilStored = async (server: KillableServer, runId: string, callId: string) => {
+  while ((await stepsOf(server, runId)).every((step: { callId: string | null }) => step.callId !== callId));
+};
+
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
+  test('items of a delegated agent that was cut are void, and only that agent is asked again', async (t) => {
+    cites(t, 'contract-5-void-items');
+    await using server = await KillableServer.start({ store, limits: NEVER_BY_THE_CLOCK });
+    await server.metered('team');
+    const asks = (to: string) => JSON.stringify({ recipient_agent: to, message: 'Find it.' });
+    const { reader, call, runId } = await server.hold({ ...MINE, usageRequestId: 'u1', message: 'Do it' });
+    await call.toolCall('call_1', 'transfer_to_Lead', '{}');
+    await call.end();
+    const lead = await server.controller.nextCall();
+    await lead.toolCall('call_2', 'send_message', asks('Research'));
+    await lead.toolCall('call_3', 'send_message', asks('Facts'));
+    await lead.end();
+    const children = [await server.controller.nextCall(), await server.controller.nextCall()];
+    const of = (name: string) => children.find(({ request }) => request.instructions === `You are ${name}.`);
+    await of('Research')?.text('Void');
+    await reader.untilText('"Void"');
+    await of('Facts')?.text('In May.');
+    await of('Facts')?.end();
+    await reader.untilText('"function_call_output","call_id":"call_3"');
+    await untilStored(server, runId, 'call_3');
+    await server.process.kill();
+    await reader.over;
+
+    await server.startAgain();
+    const again = await server.controller.nextCall();
+    assert.deepEqual(again.request.prompt, of('Research')?.request.prompt);
+    await again.text('It is so.');
+    await again.end();
+    const last = await server.controller.nextCall();
+    const outputs = last.request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
+    assert.deepEqual(outputs.slice(1), ['It is so.', 'In May.']);
+    await last.text('Both agree.');
+    await last.end();
+    const replay = await server.api.events(runId, 0, 'mine');
+    const frames = await replay.whole();
+    const itemOf = ({ data }: { data: string }) => /"item_id":"(msg_\w+)"/.exec(data)?.[1];
+    const voided = frames.filter(({ data }) => data.includes('"delta":"Void"')).map(itemOf);
+    assert.equal(voided.length, 1);
+    assert.deepEqual(JSON.parse(frames.find(({ event }) => event === 'resumed')?.data ?? '').void_items, voided);
+    assert.equal(JSON.stringify(messagesFrame(replay).new_messages).includes('Void'), false);
+    assert.equal(messagesFrame(replay).status, 'completed');
+  });
+
   test('a run resumes from its journal after kill -9 without repeating steps', async (t) => {
     cites(
       t,

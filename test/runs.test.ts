@@ -26,7 +26,8 @@ function tests(store: StoreName): void {
     await call.end();
     const frames = await reader.whole();
     const { body: run } = await rig.api.get(`${runs}/${runId}`);
-    const { createdAt, startedAt, completedAt, ...rest } = run;
+    const { createdAt, startedAt, completedAt, agencyVersion, ...rest } = run;
+    assert.match(agencyVersion, /^[0-9a-f]{16}$/);
     for (const time of [createdAt, startedAt, completedAt]) assert.match(time, ISO_TIME);
     assert.ok(createdAt <= startedAt && startedAt <= completedAt);
     assert.deepEqual(rest, {
@@ -43,6 +44,7 @@ function tests(store: StoreName): void {
       lastEventId: frames.at(-1)?.id,
       error: null,
       message: 'Hello',
+      output: null,
       usage: shownUsage(),
     });
     const { status, body: unknown } = await rig.api.get(`${runs}/run_nowhere`);

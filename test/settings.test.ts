@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FakeProvider, providerEvents, sseText } from '@runwire/test-kit';
+import { FakeProvider, type Protocol, providerEvents, sseText } from '@runwire/test-kit';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
 import { cites } from '../requirements/cite.ts';
@@ -12,11 +12,15 @@ import { CliServer, folderOf, runwire } from './support/cli-process.ts';
 type Settings = Readonly<Record<string, string>>;
 
 const NOT_BUILT: Settings = {
-  RUNWIRE_AGENCIES_DIR: './agencies',
   RUNWIRE_SANDBOX: 'bubblewrap',
 };
 
 const WRONG: readonly Settings[] = [
+  { RUNWIRE_AGENCIES_DIR: './no-such-folder' },
+  { RUNWIRE_AGENCIES_DIR: 'package.json' },
+  { RUNWIRE_AGENCIES_DIR: 'proofs/data/portable/ported/crewai' },
+  { RUNWIRE_AGENCIES_WATCH: 'true' },
+  { RUNWIRE_AGENCIES_WATCH: 'yes' },
   ...['abc', '-1', '1.5', '65536', '0x50', ' 80', '8787 '].map((PORT) => ({ PORT })),
   ...['not a url', 'ftp://example.com', 'example.com', 'https://u:p@example.com', 'https://example.com/?a=1'].flatMap(
     (url) => [{ RUNWIRE_PUBLIC_URL: url }, { RUNWIRE_STAGING_URL: url }],
@@ -125,7 +129,7 @@ test('every wrong setting is refused with one sentence that names it and a fix',
         assert.ok(!error.message.includes('hunter22'), 'no password and no key is printed');
         assertOneSentence(
           error.message,
-          new RegExp(`^${name} .*(set it to|set one|set OPENAI|must (be|contain)|use |unset)`),
+          new RegExp(`^${name} .*(set it to|set one|set (OPENAI|ANTHROPIC)_|must (be|contain)|use |unset)`),
         );
         return true;
       },
@@ -256,13 +260,13 @@ test('the start reports a provider that is set up but not used', async (t) => {
     RUNWIRE_DATA_DIR: folderOf(t),
     RUNWIRE_API_KEY: OWN_KEY,
     OPENAI_BASE_URL: 'https://models.example.com',
-    ANTHROPIC_API_KEY: 'sk-2',
+    GROQ_API_KEY: 'sk-2',
     AWS_ACCESS_KEY_ID: 'a',
     AWS_SECRET_ACCESS_KEY: 'b',
     AWS_REGION: 'eu-central-1',
   };
   await using server = await CliServer.start({ env });
-  assert.match(server.stdout, /ANTHROPIC_API_KEY .*the offline demo model answers/);
+  assert.match(server.stdout, /To use https:\/\/api\.groq\.com\/openai\/v1, set RUNWIRE_MODEL to groq\//);
   assert.match(
     server.stdout,
     /none of its models is chosen: the offline demo model answers\. To use https:\/\/models\.example\.com, set RUNWIRE_MODEL to openai\//,
@@ -284,39 +288,69 @@ test('a provider key makes the demo agency use that provider', async (t) => {
     'contract-1-openai-protocols',
   );
   await using provider = await FakeProvider.start();
-  const cases: readonly (readonly [Settings, string, string, 'responses' | 'chat'])[] = [
-    [{ OPENAI_API_KEY: 'sk-secret' }, 'gpt-5-mini', '/v1/responses', 'responses'],
-    [{ OPENAI_API_KEY: 'sk-secret', RUNWIRE_MODEL: 'openai/my-model' }, 'my-model', '/v1/responses', 'responses'],
+  const cases: readonly (readonly [settings: Settings, model: string, path: string, protocol: Protocol])[] = [
+    [{ OPENAI_API_KEY: 'sk-secret' }, 'openai/gpt-5-mini', '/v1/responses', 'responses'],
+    [{ OPENAI_API_KEY: 'sk-secret', RUNWIRE_MODEL: 'openai/mine' }, 'openai/mine', '/v1/responses', 'responses'],
     [
       { RUNWIRE_MODEL: 'openai/org/llama:8b', RUNWIRE_OPENAI_API: 'chat' },
-      'org/llama:8b',
+      'openai/org/llama:8b',
       '/v1/chat/completions',
       'chat',
     ],
+    [{ ANTHROPIC_API_KEY: 'sk-secret' }, 'anthropic/claude-haiku-5-5', '/v1/messages', 'messages'],
+    [
+      { GROQ_API_KEY: 'sk-secret', ANTHROPIC_API_KEY: 'sk-2', RUNWIRE_MODEL: 'groq/llama' },
+      'groq/llama',
+      '/v1/chat/completions',
+      'chat',
+    ],
+    [{ RUNWIRE_MODEL: 'ollama/llama' }, 'ollama/llama', '/v1/chat/completions', 'chat'],
   ];
   for (const [settings, model, path, protocol] of cases) {
+    const [name = '', ...rest] = model.split('/');
     const env = {
       RUNWIRE_DATA_DIR: folderOf(t),
       RUNWIRE_API_KEY: OWN_KEY,
-      OPENAI_BASE_URL: `${provider.baseUrl}/`,
+      [`${name.toUpperCase()}_BASE_URL`]: `${provider.baseUrl}/`,
       ...settings,
     };
     await using server = await CliServer.start({ env });
     assert.match(
       server.stdout,
-      new RegExp(`^The demo agency uses openai/${model} \\(.* API at ${provider.baseUrl}\\)\\.$`, 'm'),
+      new RegExp(`^The demo agency uses ${model} \\(.* API at ${provider.baseUrl}\\)\\.$`, 'm'),
     );
     const answering = server.api(OWN_KEY).complete({ message: 'Hi' });
     const call = await provider.nextCall();
-    assert.deepEqual([call.path, call.body.model], [path, model]);
-    assert.equal(call.headers.authorization, 'OPENAI_API_KEY' in settings ? 'Bearer sk-secret' : undefined);
+    assert.deepEqual([call.path, call.body.model], [path, rest.join('/')]);
+    const key =
+      protocol === 'messages' ? call.headers['x-api-key'] : call.headers.authorization?.slice('Bearer '.length);
+    assert.equal(key, Object.values(settings).includes('sk-secret') ? 'sk-secret' : undefined);
     await call.stream(sseText(providerEvents(protocol, { parts: [{ kind: 'text', deltas: ['Good ', 'day'] }] })));
     const reader = await answering;
     await reader.whole();
     assert.equal(reader.answer, 'Good day');
     const { body } = await server.api(OWN_KEY).get('/v2/agencies');
-    assert.equal(body.items[0].agents[0].model, `openai/${model}`);
+    assert.equal(body.items[0].agents[0].model, model);
     assert.ok(!`${server.stdout}${server.stderr}`.includes('sk-secret'));
+  }
+});
+
+test('several keys choose OpenAI, then Anthropic; other keys choose no model', (t) => {
+  cites(t, 'contract-1-provider-order', 'contract-1-anthropic-key');
+  const [OPENAI_API_KEY, ANTHROPIC_API_KEY, XAI_API_KEY] = ['sk-1', 'sk-2', 'sk-3'];
+  for (const [env, model, names] of [
+    [{ XAI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY }, 'openai/gpt-5-mini', ['openai', 'anthropic', 'xai']],
+    [{ XAI_API_KEY, ANTHROPIC_API_KEY }, 'anthropic/claude-haiku-5-5', ['anthropic', 'xai']],
+    [{ XAI_API_KEY }, 'offline/demo', ['xai']],
+  ] as const) {
+    const { config, secrets } = readConfig(env);
+    assert.equal(config.model, model);
+    assert.deepEqual(
+      config.providers.filter(({ isSet }) => isSet).map(({ name }) => name),
+      names,
+    );
+    assert.deepEqual([...secrets.providerKeys.keys()], names);
+    assert.ok(!JSON.stringify(config).includes('sk-'));
   }
 });
 
@@ -325,7 +359,7 @@ test('RUNWIRE_MODEL=offline/demo keeps the offline model beside a key', (t) => {
   const { config, secrets } = readConfig({ OPENAI_API_KEY: 'sk-secret', RUNWIRE_MODEL: 'offline/demo' });
   assert.equal(config.model, 'offline/demo');
   assert.ok(!JSON.stringify(config).includes('sk-secret'));
-  assert.equal(secrets.openAiKey, 'sk-secret');
+  assert.equal(secrets.providerKeys.get('openai'), 'sk-secret');
 });
 
 test('files are on the disk, in a bucket at Amazon, or in one elsewhere', (t) => {

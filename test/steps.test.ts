@@ -48,6 +48,8 @@ function tests(store: StoreName): void {
       tool: 'break',
       callId: 'call_2',
       status: 'failed',
+      loop: null,
+      handoff: null,
       usage: null,
       error: { code: 'tool_failed', message: 'The tool failed: it broke' },
     });

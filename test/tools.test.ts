@@ -241,14 +241,14 @@ test('refuses an agency with an unusable tool, and names the tool', async () => 
     [{ web: { type: 'provider', id: 'openai.web_search', args: {} } as AgentTool }, /`web` .* runs at the provider; /],
     [
       [tool({ inputSchema: NO_INPUT, execute: () => 1 })] as unknown as Tools,
-      /^A tool of agent `A` of agency `own` has no name; /,
+      /^In agent `A` of agency `own`: Item 1 of `tools` has no `name`; /,
     ],
     [
       [
         defineTool({ name: 'one', description: '', inputSchema: {}, execute: () => 1 }),
         defineTool({ name: 'one', description: '', inputSchema: {}, execute: () => 2 }),
       ],
-      /`one` .* is defined twice; /,
+      /^In agent `A` of agency `own`: `tools` lists `one` twice; /,
     ],
   ];
   for (const [tools, sentence] of cases) {
@@ -275,7 +275,7 @@ test('a tool may have the name of a file tool only if the agent has none', async
   }
   await assert.rejects(start({ files: 'no' }), {
     name: 'StartRefused',
-    message: /^The `files` of agent `A` .* must be true or false/,
+    message: /^In agent `A` of agency `own`: `files` must be `true` or `false`/,
   });
   await using rig = await start({ files: false, tools: { read_file: own } });
   await rig.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'own' });
@@ -348,7 +348,7 @@ test('makes no step beyond the limit, and fails with `step_limit`', async (t) =>
   cites(t, 'contract-8-stream-step-limit', 'contract-4-limit-steps');
   let executed = 0;
   const count = tool({ inputSchema: NO_INPUT, execute: () => String(++executed) });
-  await using rig = await withTools({ count }, { stepsPerRun: 5 });
+  await using rig = await withTools({ count }, { stepsPerRun: 3 });
   const play = async (...callsOfEachStep: number[]) => {
     executed = 0;
     const before = rig.controller.calls.length;
@@ -367,8 +367,7 @@ test('makes no step beyond the limit, and fails with `step_limit`', async (t) =>
     assert.ok(usage.total_tokens > 0);
     return [status, error?.code ?? null, executed];
   };
-  assert.deepEqual(await play(1, 1, 0), ['completed', null, 2], 'five steps');
-  assert.deepEqual(await play(1, 1, 1), ['failed', 'step_limit', 2], 'the fifth step asks for a sixth');
-  assert.deepEqual(await play(4), ['failed', 'step_limit', 4], 'five steps, and no answer yet');
-  assert.deepEqual(await play(5), ['failed', 'step_limit', 0], 'five calls beside the one of the model');
+  assert.deepEqual(await play(1, 1, 0), ['completed', null, 2], 'three steps of the model');
+  assert.deepEqual(await play(1, 1, 1), ['failed', 'step_limit', 3], 'the third step needs a fourth');
+  assert.deepEqual(await play(5, 0), ['completed', null, 5], 'calls do not count');
 });

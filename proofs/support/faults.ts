@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  Agencies,
   askDatabase,
   CommitUnknown,
   checkForm,
@@ -14,6 +15,7 @@ import {
 } from '@runwire/test-kit';
 import pg from 'pg';
 import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
+import { MODEL_FAULTS } from './model-faults.ts';
 import { holdFiles, loseAByte, writePlainly } from './mount-faults.ts';
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
 
@@ -138,6 +140,20 @@ function skipChunk(): Overrides {
   return rows('far news', (all) => all.map((row) => (isLost(row) ? { ...row, data: '{"v":1,"i":[],"e":[]}' } : row)));
 }
 
+/** Runs see an agency without the last flow of each agent, although the list of agencies shows it. */
+function dropFlow(): Overrides {
+  const { find } = Agencies.prototype;
+  Agencies.prototype.find = function (this: Agencies, id) {
+    const found = find.call(this, id);
+    if (!found?.loaded) return found;
+    const agents = [...found.loaded.agents].map(
+      ([name, agent]) => [name, { ...agent, flows: agent.flows.slice(0, -1) }] as const,
+    );
+    return { ...found, loaded: { ...found.loaded, agents: new Map(agents) } };
+  };
+  return {};
+}
+
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   // No request is known again: each is stored under an id of its own.
   'forget-requests': () => ({
@@ -161,6 +177,17 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'no-share-lock': lockNoNode,
   // A server that takes a run over finds nothing that the run had finished.
   'forget-journal': () => rows('journal of', () => []),
+  // A server that takes a run over knows only what the root loop had finished.
+  'forget-loops': () => rows('journal of', (all) => all.filter(({ loop }) => loop === '')),
+  // The index of a step counts the model steps of all loops, in the order in which they finished.
+  'count-by-order': () =>
+    rows('journal of', (all) => {
+      let index = 0;
+      return all.map((row) => (row.kind === 'model' ? { ...row, index_in_loop: ++index } : row));
+    }),
+  // A takeover names no item that it makes void.
+  'keep-void-items': () =>
+    params('insert chunk', (given) => ({ ...given, data: String(given.data).replace(/,"voidItems":\[[^\]]*\]/, '') })),
   // Read from the store, a stream continues one event too late.
   'skip-events': () => params('chunk after', (given) => ({ ...given, after: (given.after as number) + 1 })),
   'skip-chunk': skipChunk,
@@ -200,6 +227,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'hold-files': holdFiles,
   'plain-writes': writePlainly,
   ...ATTACHMENT_FAULTS,
+  ...MODEL_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {
     const error = (_: unknown, sentence?: string) => {
@@ -207,6 +235,11 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
     };
     return { logger: Object.assign(createLogger('silent'), { error }) };
   },
+  // Faults are reported one line too early.
+  'wrong-line': () => ({
+    wrapFault: (fault) => ({ ...fault, line: fault.line === null ? null : Math.max(1, fault.line - 1) }),
+  }),
+  'drop-flow': dropFlow,
   // Owners have no share: an owner with several integrations may hold everything.
   'shared-by-integration': () => ({ newBudget: (total) => new FairBudget(total, () => false) }),
 };

@@ -1,4 +1,4 @@
-import { type ApiClient, type Frame, type StreamReader, withoutComments } from '@runwire/test-kit';
+import { type ApiClient, type Frame, type ModelCall, type StreamReader, withoutComments } from '@runwire/test-kit';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import type { Rig } from './rig.ts';
 
@@ -47,7 +47,9 @@ function checkStream({ frames, answer }: StreamReader, run: Body): void {
   const isGrowing = frames.every(({ id }, i) => i === 0 || id > (frames[i - 1]?.id ?? 0));
   expectEqual('ids of a stream that grow', isGrowing, true);
   const [meta, messages] = ['meta', 'messages'].map((name): Body => JSON.parse(dataOf(name)[0] ?? '{}'));
-  const said = messages.new_messages.filter((item: Body) => item.type === 'message' && item.role === 'assistant');
+  const said = messages.new_messages.filter(
+    (item: Body) => item.type === 'message' && item.role === 'assistant' && item.callerAgent === null,
+  );
   const text = said.flatMap((item: Body) => item.content.map((part: Body) => part.text)).join('');
   expectEqual(
     'run, status, usage, error and text in a stream',
@@ -68,14 +70,18 @@ function checkCompacted(seen: readonly Frame[], kept: readonly Frame[], inside: 
   expectEqual('status of a cursor inside a compacted run', inside.status, 410);
 }
 
+/** A repeated step has another number, but the model is sent the same. */
+const sentTo = ({ instructions, prompt }: ModelCall['request']) => JSON.stringify([instructions, prompt]);
+
 /** No attempt asks the model twice for one step, and no step that an attempt finished is asked for or called again. */
 function checkCalls({ model, gate }: Rig, runId: string, steps: readonly Body[]): void {
   const calls = model.calls.flatMap(({ request }) => (request.runId === runId ? [request] : []));
   const twice = calls.length - new Set(calls.map(({ attempt, step }) => `${attempt}/${step}`)).size;
   expectEqual('model calls made twice in one attempt', twice, 0);
+  const sentIn = new Map(calls.map((call) => [`${call.attempt}/${call.step}`, sentTo(call)]));
   const repeated = steps.filter((done) =>
     done.kind === 'model'
-      ? calls.some(({ attempt, step }) => step === done.step && attempt > done.attempt)
+      ? calls.some((call) => call.attempt > done.attempt && sentTo(call) === sentIn.get(`${done.attempt}/${done.step}`))
       : done.attempt === 1 && gate.calls.filter(({ callId }) => callId === done.callId).length > 1,
   );
   expectEqual('calls of finished steps repeated', repeated.length, 0);

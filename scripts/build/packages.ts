@@ -18,11 +18,12 @@ export interface PublishedPackage {
   readonly types?: readonly string[];
 }
 
-/** The server looks for its threads beside the file that starts them. */
+/** The server looks for its threads and processes beside the file that starts them. */
 const serverThreads = (source: string) => ({
   'heartbeat-thread': `${source}store/postgres/heartbeat-thread.ts`,
   'checkpoint-worker': `${source}store/sqlite/checkpoint-worker.ts`,
   'strict-json-thread': `${source}http/body/strict-json-thread.ts`,
+  'agency-child': `${source}agencies/agency-child.ts`,
 });
 
 export const publishedPackages: readonly PublishedPackage[] = [

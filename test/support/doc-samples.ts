@@ -10,7 +10,7 @@ import { root } from './cli-process.ts';
 export const run = promisify(execFile);
 
 /** Languages of fences that a reader can paste. A fence without a language is an illustration. */
-export type SampleLanguage = 'sh' | 'ts' | 'js' | 'html' | 'json' | 'nginx' | 'sql' | 'yaml';
+export type SampleLanguage = 'sh' | 'ts' | 'js' | 'html' | 'json' | 'nginx' | 'sql' | 'yaml' | 'markdown';
 
 /**
  * The number of samples of each page, by language. Tests run them; a page with other samples fails `docs.test.ts`. JSON and
@@ -21,19 +21,27 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'README.md': { sh: 3 },
   'CONTRIBUTING.md': { sh: 3 },
   'docs/accounts.md': { sh: 7, json: 2 },
+  'docs/agencies.md': { yaml: 1, markdown: 1, json: 1 },
   'docs/attachment-links.md': { sh: 4 },
   'docs/attachments.md': { sh: 1, json: 1 },
   'docs/backup.md': { sh: 2 },
   'docs/chats.md': { sh: 5, json: 1 },
   'docs/errors.md': { json: 1 },
   'docs/files.md': { sh: 2, js: 1, html: 1, json: 1 },
+  'docs/first-agency.md': { sh: 7, yaml: 2, ts: 1 },
   'docs/first-steps.md': { sh: 5 },
+  'docs/from-agency-swarm.md': { yaml: 1, ts: 1 },
+  'docs/from-claude-agents.md': { yaml: 1, markdown: 2 },
+  'docs/from-crewai.md': { yaml: 1, json: 1 },
+  'docs/from-google-adk.md': { yaml: 1, ts: 1 },
+  'docs/from-openai-agents.md': { yaml: 1, ts: 1 },
   'docs/images.md': { sh: 1, json: 1 },
   'docs/members.md': { sh: 2, json: 2 },
   'docs/models.md': { sh: 1, ts: 1 },
   'docs/monitoring.md': { sh: 1, yaml: 1 },
   'docs/nodes.md': { sh: 2, json: 1 },
   'docs/postgres.md': { sh: 1, sql: 1 },
+  'docs/providers.md': { yaml: 2, sh: 1, ts: 1 },
   'docs/s3.md': { sh: 1, json: 3 },
   'docs/sandbox-files.md': { sh: 2 },
   'docs/settings.md': { sh: 1 },

@@ -3,6 +3,7 @@ import {
   type ApiClient,
   fenceServers,
   forgetStore,
+  heldTeamAgency,
   heldToolAgency,
   ModelController,
   ServerProcess,
@@ -51,7 +52,7 @@ export class KillableServer implements AsyncDisposable {
     await this.process.gone;
     await fenceServers(this.dataDir);
     this.#again = await startTestServer({
-      agencies: { test: testAgency, gate: heldToolAgency },
+      agencies: { test: testAgency, gate: heldToolAgency, team: heldTeamAgency },
       ...options,
       dataDir: this.dataDir,
       model: scriptedModel(this.controller.port),

@@ -4,6 +4,8 @@ export interface ToolCall {
   readonly idempotencyKey: string;
   readonly callId: string;
   readonly userContext: unknown;
+  /** The member of the integration who asks. Null if the request named none. */
+  readonly member: RunMember | null;
   /** Aborted if the run is cancelled or its server stops. */
   readonly abortSignal: AbortSignal;
   /** The same as `callId`, under its name in the AI SDK. */
@@ -67,30 +69,118 @@ export interface Reasoning {
   readonly summary?: 'auto' | 'concise' | 'detailed';
 }
 
+/** What is known about a run when its instructions are written. */
+export interface AboutRun {
+  /** The UTC day on which the run was admitted, as YYYY-MM-DD. */
+  readonly date: string;
+  /** The member of the integration who asks. Null if the request named none. */
+  readonly member: RunMember | null;
+  readonly userContext: unknown;
+}
+
+export interface RunMember {
+  readonly consumerId: string;
+  readonly name: string | null;
+  readonly metadata: unknown;
+}
+
+/** Text, which may contain `{{user_context.x}}`, `{{member.x}}` and `{{date}}`; a text file; or a function. */
+export type Instructions = string | TextFile | ((about: AboutRun) => string | Promise<string>);
+
+/** A text file in the agency's folder, by its path from the file that names it: `{ file: './billing.md' }`. */
+export interface TextFile {
+  readonly file: string;
+}
+
+/** Absent values are left to the model. Not every model accepts every value. */
+export interface ModelSettings {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly maxOutputTokens?: number;
+  /** False if the model may call only one tool per answer. */
+  readonly parallelToolCalls?: boolean;
+  /** `auto`, `none`, `required`, or the name of a tool. */
+  readonly toolChoice?: string;
+}
+
+/** A language model of the AI SDK, specification v3 or v4, such as `google('gemini-3-pro')`. */
+export interface ModelObject {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+  doStream(options: never): PromiseLike<unknown>;
+}
+
+/** `provider/model`, or a model of the AI SDK. Usage and prices name it `provider/model` as well. */
+export type ModelChoice = string | ModelObject;
+
+export type BuiltInTool = 'list_files' | 'read_file' | 'search_files' | 'web_search';
+
 export interface AgentDefinition {
+  /** 1 to 64 characters, unique in the agency regardless of case. */
   readonly name: string;
-  readonly description: string;
-  readonly instructions: string;
-  /** `provider/model`. If absent, the default model of the installation. */
-  readonly model?: string;
+  /** What the agent does. Required if a flow leads to the agent: the other agents read it. */
+  readonly description?: string;
+  readonly instructions: Instructions;
+  /** If absent, the model of the integration, of the agency or of the installation. */
+  readonly model?: ModelChoice;
+  /** Models that are asked if `model` cannot answer, at most 3. If absent, those of the agency. */
+  readonly fallback?: readonly ModelChoice[];
+  readonly settings?: ModelSettings;
   /** If absent, no reasoning is requested. */
   readonly reasoning?: Reasoning;
-  /** An array of tools made by `defineTool`, or tools by their names, as the AI SDK has them. */
-  readonly tools?: readonly NamedTool[] | Readonly<Record<string, AgentTool>>;
+  /** Tools made by `defineTool` and names of built-in tools, or tools by their names, as the AI SDK has them. */
+  readonly tools?: readonly (NamedTool | BuiltInTool)[] | Readonly<Record<string, AgentTool>>;
   /**
    * False if the agent gets none of the tools `list_files`, `read_file` and `search_files`, which read the files of the
-   * run's integration. If absent, it gets them.
+   * run's integration. If absent, it gets the file tools that `tools` names, or all of them if `tools` names none.
    */
   readonly files?: boolean;
+  /** The schema of the agent's answer. */
+  readonly output?: InputSchema | TextFile;
+  /** Messages that a user may begin with, at most 10. */
+  readonly starters?: readonly string[];
+}
+
+export interface FlowDefinition {
+  /** An agent, its name, or `*` for every agent. */
+  readonly from: AgentDefinition | string;
+  readonly to: AgentDefinition | string;
+  /** If absent, `delegate`. */
+  readonly kind?: 'delegate' | 'handoff';
+  /** `none` if the recipient of a delegation must not see its earlier exchanges with the sender. If absent, `chat`. */
+  readonly memory?: 'chat' | 'none';
+}
+
+export interface AgencyLimits {
+  /** Model calls of a run, of all its agents together. */
+  readonly steps?: number;
+  /** How deep delegations may be nested. */
+  readonly depth?: number;
+  readonly handOffs?: number;
+  /** Characters of a tool's output that the model receives. */
+  readonly toolOutputCharacters?: number;
 }
 
 export interface AgencyDefinition {
   readonly name: string;
-  /** The first one is the default unless `defaultAgent` names another. */
+  /** Precede the instructions of every agent. */
+  readonly sharedInstructions?: string | TextFile;
+  /** For agents that name no model. */
+  readonly model?: ModelChoice;
+  /** For agents that name no fallback. */
+  readonly fallback?: readonly ModelChoice[];
+  /** The first one is the default unless `entryPoints` or `defaultAgent` say otherwise. */
   readonly agents: readonly AgentDefinition[];
-  readonly defaultAgent?: string;
-  /** The names of the agents that callers may address. If absent, all of them. */
-  readonly entryPoints?: readonly string[];
+  readonly defaultAgent?: AgentDefinition | string;
+  /** The agents that callers may address, or their names. If absent, all of them. */
+  readonly entryPoints?: readonly (AgentDefinition | string)[];
+  /** Made by `delegate` and `handOff`, or written as `A -> B` (delegation) and `A => B` (hand-off). */
+  readonly flows?: readonly (FlowDefinition | string)[];
+  /** True if `user_context` follows the instructions as JSON. */
+  readonly contextToModel?: boolean;
+  /** The smaller of these limits and those of the server count. */
+  readonly limits?: AgencyLimits;
 }
 
 export function defineTool<Schema extends InputSchema>(tool: ToolDefinition<Schema>): ToolDefinition<Schema> {
@@ -103,4 +193,16 @@ export function defineAgent(agent: AgentDefinition): AgentDefinition {
 
 export function defineAgency(agency: AgencyDefinition): AgencyDefinition {
   return agency;
+}
+
+type Party = FlowDefinition['from'];
+
+/** `from` may ask `to` with `send_message`, and continues with its answer. */
+export function delegate(from: Party, to: Party, options: Pick<FlowDefinition, 'memory'> = {}): FlowDefinition {
+  return { from, to, kind: 'delegate', ...options };
+}
+
+/** `from` may hand the conversation over to `to`. */
+export function handOff(from: Party, to: Party): FlowDefinition {
+  return { from, to, kind: 'handoff' };
 }

@@ -18,7 +18,9 @@ export interface Command {
   /** Further lines of `<command> --help`. */
   readonly details: readonly string[];
   readonly option?: CommandOption;
-  /** `value` is the value of the option. */
+  /** The name of the only argument in the help, such as `FOLDER`. A command has an option or an argument. */
+  readonly argument?: string;
+  /** `value` is the value of the option, or the argument. */
   readonly run: (env: Environment, value: string | undefined) => Promise<void>;
 }
 
@@ -38,6 +40,21 @@ export const commands: readonly Command[] = [
       'SIGTERM and SIGINT stop it: runs may continue for 30 seconds; a second signal ends it immediately.',
     ],
     run: async (env) => (await server()).serve(env),
+  },
+  {
+    name: 'agencies check',
+    summary: 'check an agency, or all agencies in a folder, without a server',
+    details: [
+      'It prints each fault with file, line, column and what to write instead, as GET /v2/agencies does.',
+      'Set the same provider keys as for the server: a model without a key is a fault.',
+      'Exit code 1: an agency has a fault.',
+    ],
+    argument: 'FOLDER',
+    run: async (env, folder = '') => {
+      const { text, isWhole } = await (await server()).checkAgencies(env, folder);
+      print(text);
+      if (!isWhole) process.exitCode = 1;
+    },
   },
   {
     name: 'keys create',

@@ -1,7 +1,8 @@
 import type { Command } from './commands.ts';
 
 /** `keys create [--name NAME]` */
-function synopsis({ name, option }: Command): string {
+function synopsis({ name, option, argument }: Command): string {
+  if (argument !== undefined) return `${name} ${argument}`;
   if (option === undefined) return name;
   const text = `--${option.name} ${option.placeholder}`;
   return `${name} ${option.isRequired ? text : `[${text}]`}`;

@@ -46,10 +46,13 @@ function beginsWith(words: readonly string[], name: string): boolean {
   return name.split(' ').every((word, index) => words[index] === word);
 }
 
-/** The value of the only option that a command can have. */
+/** The value of the only option or argument that a command can have. */
 function optionOf(command: Command, args: readonly string[]): string | undefined {
-  const { option } = command;
+  const { option, argument } = command;
   const value = parseOption(command, args);
+  if (argument !== undefined && !value) {
+    throw new UsageError('Name a folder.', commandHelp(command));
+  }
   if (option?.isRequired === true && !value) {
     throw new UsageError(`Name a folder with --${option.name}.`, commandHelp(command));
   }
@@ -60,8 +63,10 @@ function parseOption(command: Command, args: readonly string[]): string | undefi
   const name = command.option?.name;
   const options = name === undefined ? {} : { [name]: { type: 'string' } as const };
   try {
-    const { values } = parseArgs({ args: [...args], options });
-    return values[name ?? ''];
+    const takesArgument = command.argument !== undefined;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: takesArgument });
+    if (positionals.length > 1) throw new Error('Name one folder.');
+    return takesArgument ? positionals[0] : values[name ?? ''];
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error), commandHelp(command));
   }

@@ -224,6 +224,14 @@ export const errors = {
     retryable: true,
     headers: 'Retry-After',
   },
+  agency_unavailable: {
+    status: 503,
+    sentence:
+      'The agency of this integration cannot be loaded; its operator finds the reason in GET /v2/agencies, and the ' +
+      'request can be sent again after the agency is fixed.',
+    retryable: true,
+    headers: 'Retry-After',
+  },
   unavailable: {
     status: 503,
     sentence: 'The server cannot take the request now; send it again in a moment, with the same `usageRequestId`.',
@@ -257,6 +265,13 @@ export const errors = {
   step_limit: {
     status: null,
     sentence: 'The run needed more steps than allowed; ask for less in one message.',
+    retryable: false,
+    inStream: true,
+  },
+  output_invalid: {
+    status: null,
+    sentence:
+      'The answer of the agent is not what its `output` requires; send the message again, or simplify the schema.',
     retryable: false,
     inStream: true,
   },

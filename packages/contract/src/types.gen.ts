@@ -566,6 +566,10 @@ export interface Run {
    */
   agent: string;
   /**
+   * Hash of the agency that the run was started with. Null if it is not known.
+   */
+  agencyVersion: string | null;
+  /**
    * Number of the attempt; it grows when a run is resumed after a crash.
    */
   attempt: number;
@@ -598,6 +602,12 @@ export interface Run {
      */
     message: string;
   } | null;
+  /**
+   * Value of the answer if the agent has an output schema, otherwise null.
+   */
+  output: {
+    [k: string]: unknown;
+  };
   /**
    * The final assistant text. Null until the run has ended.
    */
@@ -658,6 +668,14 @@ export interface Step {
    * Id of the tool call. Null for a model.
    */
   callId: string | null;
+  /**
+   * Id of the `send_message` call that began the delegation. Null outside of one.
+   */
+  loop: string | null;
+  /**
+   * The agent to which the call handed over. Null if it did not.
+   */
+  handoff: string | null;
   /**
    * End of the step.
    */
@@ -1093,6 +1111,10 @@ export interface CreateIntegrationRequest {
    * True if the server keeps a copy of each fetched attachment as long as the chat exists.
    */
   keepAttachments?: boolean;
+  /**
+   * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
+   */
+  model?: string | null;
 }
 
 /**
@@ -1139,6 +1161,10 @@ export interface Integration {
    * True if the server keeps a copy of each fetched attachment as long as the chat exists.
    */
   keepAttachments: boolean;
+  /**
+   * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
+   */
+  model: string | null;
   /**
    * When the integration was created.
    */
@@ -1203,6 +1229,10 @@ export interface UpdateIntegrationRequest {
    * True if the server keeps a copy of each fetched attachment as long as the chat exists.
    */
   keepAttachments?: boolean;
+  /**
+   * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
+   */
+  model?: string | null;
 }
 
 /**
@@ -1451,9 +1481,25 @@ export interface Agency {
      */
     model: string | null;
     /**
+     * Models that are asked if `model` cannot answer, in order.
+     */
+    fallback: string[];
+    /**
      * Names of the tools of the agent.
      */
     tools: string[];
+    /**
+     * Names of the tools whose calls a person must approve.
+     */
+    approval: string[];
+    /**
+     * True if the agent may run commands.
+     */
+    sandbox: boolean;
+    /**
+     * Messages that a user may begin with.
+     */
+    starters: string[];
   }[];
   /**
    * Which agents hand over or delegate to which.
@@ -1475,9 +1521,55 @@ export interface Agency {
     kind: 'handoff' | 'delegate';
   }[];
   /**
-   * Why the agency could not be loaded. Null if it was loaded.
+   * The form in which the agency is written. Null if it could not be loaded.
    */
-  error: string | null;
+  source: 'bundled' | 'yaml' | 'markdown' | 'typescript' | null;
+  /**
+   * Hash of everything that the agency loads. Null if it could not be loaded.
+   */
+  version: string | null;
+  /**
+   * When this version was loaded. Null if the agency could not be loaded.
+   */
+  loadedAt: string | null;
+  /**
+   * The MCP servers of the agency.
+   */
+  mcp: {
+    [k: string]: unknown;
+  }[];
+  /**
+   * Why the files of the agency cannot be loaded as they are now; null if they can. The other fields show the last version that could be loaded, which completions use. If there is none, completions get 503 `agency_unavailable`.
+   */
+  error: {
+    /**
+     * The first fault, in one line.
+     */
+    message: string;
+    /**
+     * Everything that is wrong.
+     *
+     * Items: A fault.
+     */
+    faults: {
+      /**
+       * The file, by its path from the folder of the agency.
+       */
+      file: string;
+      /**
+       * The line, from 1. Null if the fault is not in a text.
+       */
+      line: number | null;
+      /**
+       * The column, from 1. Null if the fault is not in a text.
+       */
+      column: number | null;
+      /**
+       * What is wrong, and what to write.
+       */
+      message: string;
+    }[];
+  } | null;
 }
 
 /**
@@ -2419,7 +2511,7 @@ export interface ResponseCompleted {
 }
 
 /**
- * An event without a name: another agent continues. Reserved; this version does not send it.
+ * An event without a name: after a hand-off another agent continues.
  */
 export interface StreamAgentUpdated {
   /**
@@ -2438,7 +2530,19 @@ export interface StreamAgentUpdated {
      * The agent that asked it. Null if the user asked, also after a hand-off.
      */
     callerAgent: string | null;
-    [k: string]: unknown;
+    /**
+     * Id of the `send_message` call that asked the agent. Absent if the agent answers the user.
+     */
+    parent_run_id?: string;
+    /**
+     * The agent that continues.
+     */
+    new_agent: {
+      /**
+       * Its name.
+       */
+      name: string;
+    };
   };
 }
 
@@ -2674,6 +2778,12 @@ export interface StreamMessages {
         timestamp: number;
       }
   )[];
+  /**
+   * Value of the answer if the agent has an output schema, otherwise null.
+   */
+  output: {
+    [k: string]: unknown;
+  };
   usage: Usage;
   /**
    * Reserved for files that the run made. Empty in this version.
@@ -2755,6 +2865,10 @@ export interface StreamRawResponse {
      */
     callerAgent: string | null;
     /**
+     * Id of the `send_message` call that asked the agent. Absent if the agent answers the user.
+     */
+    parent_run_id?: string;
+    /**
      * An event of the OpenAI Responses API; `type` tells which one.
      */
     data:
@@ -2789,6 +2903,10 @@ export interface StreamResumed {
    * Events of earlier attempts with a higher id than this are void: discard their text.
    */
   discard_after: number;
+  /**
+   * Ids of items of delegated agents up to `discard_after` that are never finished. Absent if there are none.
+   */
+  void_items?: string[];
 }
 
 /**
@@ -2812,7 +2930,11 @@ export interface StreamRunItem {
      */
     callerAgent: string | null;
     /**
-     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. The hand-off names are reserved. Ignore names that you do not know.
+     * Id of the `send_message` call that asked the agent. Absent if the agent answers the user.
+     */
+    parent_run_id?: string;
+    /**
+     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `handoff_requested` and `handoff_occured`: another agent continues. Ignore names that you do not know.
      */
     name:
       | 'tool_called'
@@ -2840,6 +2962,14 @@ export interface StreamRunItem {
        * Output of the tool, for `tool_output`.
        */
       output?: string;
+      /**
+       * The agent that handed over, for `handoff_occured`.
+       */
+      source_agent?: string;
+      /**
+       * The agent that continues, for `handoff_occured`.
+       */
+      target_agent?: string;
     };
   };
 }

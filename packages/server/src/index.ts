@@ -1,4 +1,5 @@
 import * as backups from './commands/backup.ts';
+import * as agencyChecks from './commands/check-agencies.ts';
 import * as keys from './commands/create-key.ts';
 import * as migration from './commands/migrate.ts';
 import * as restores from './commands/restore.ts';
@@ -19,6 +20,7 @@ interface Report {
 export const serve: (env: Environment) => Promise<void> = main.serve;
 
 /* The commands resolve to the text for the person who runs them. */
+export const checkAgencies: (env: Environment, folder: string) => Promise<Report> = agencyChecks.checkAgencies;
 export const createKey: (env: Environment, name: string) => Promise<string> = keys.createKey;
 export const rotateUploads: (env: Environment) => Promise<string> = uploads.rotateUploads;
 export const migrateToPostgres: (env: Environment) => Promise<string> = migration.migrateToPostgres;

@@ -1,8 +1,10 @@
 import { compose } from './compose/compose.ts';
 import type { Overrides } from './compose/overrides.ts';
+import type { RunningServer } from './compose/running-server.ts';
 import { startWhenDiskHasSpace } from './compose/start-when-disk-has-space.ts';
 import type { Config } from './config/config.ts';
 import { type Environment, prepareProcess } from './config/read-config.ts';
+import { OFFLINE_MODEL } from './domain/providers.ts';
 import { StartRefused } from './domain/start-refused.ts';
 import { StoreUnavailable } from './domain/unavailable.ts';
 import { VERSION } from './domain/version.ts';
@@ -39,7 +41,8 @@ export async function serve(env: Environment, overrides?: Overrides): Promise<vo
     say(filesSentence(config));
     const allowed = config.fetchAllow.entries;
     if (allowed.length > 0) say(`Files are also fetched from: ${allowed.join(', ')}`);
-    for (const sentence of modelSentences(config)) say(sentence);
+    for (const sentence of modelSentences(config, server.modelPlace)) say(sentence);
+    for (const sentence of agencySentences(config, server)) say(sentence);
     const { resumedRuns, endedRuns } = server;
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop, now resumed: ${resumedRuns}`);
     if (endedRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${endedRuns}`);
@@ -69,20 +72,27 @@ function filesSentence({ s3 }: Config): string {
 }
 
 /** Returns lines that name the model, and what to set if a provider is set up but not used. */
-function modelSentences({ model, openAi, unusedProviderKeys }: Config): string[] {
-  if (openAi !== null && model.startsWith('openai/')) {
-    const protocol = openAi.api === 'chat' ? 'Chat Completions' : 'Responses';
-    return [`The demo agency uses ${model} (${protocol} API at ${openAi.baseUrl}).`];
-  }
+function modelSentences({ model, providers }: Config, place: RunningServer['modelPlace']): string[] {
+  if (place !== null) return [`The demo agency uses ${model} (${place}).`];
+  if (model !== OFFLINE_MODEL) return [`${model} cannot be used: providers.yaml is broken; the log has its faults.`];
   const offline = 'the offline demo model answers';
-  const unused = unusedProviderKeys.map(
-    (name) => `${name} is set, but this version cannot use that provider: ${offline}.`,
+  const unused = providers
+    .filter(({ isSet }) => isSet)
+    .map(({ name, baseUrl }) => {
+      const remedy = `To use ${baseUrl}, set RUNWIRE_MODEL to ${name}/ and the name of one of its models.`;
+      return `A provider is set up, but none of its models is chosen: ${offline}. ${remedy}`;
+    });
+  return unused.length > 0 ? unused : [`No provider key and no RUNWIRE_MODEL is set: ${offline}.`];
+}
+
+/** Returns lines that name your agencies, and what is wrong with broken ones. */
+function agencySentences({ agenciesDir }: Config, { agencies }: Pick<RunningServer, 'agencies'>): string[] {
+  if (agenciesDir === null) return [];
+  const advice = 'none; make a folder with an agency.yaml in it, see docs/first-agency.md';
+  const broken = agencies.flatMap(({ id, problem }) =>
+    problem === null ? [] : [`The agency ${id} is broken: ${id}/${problem}`],
   );
-  if (openAi !== null) {
-    const remedy = `To use ${openAi.baseUrl}, set RUNWIRE_MODEL to openai/ and the name of one of its models.`;
-    unused.push(`A provider is set up, but none of its models is chosen: ${offline}. ${remedy}`);
-  }
-  return unused.length > 0 ? unused : [`No provider is set: ${offline}.`];
+  return [`Agencies in ${agenciesDir}: ${agencies.map(({ id }) => id).join(', ') || advice}`, ...broken];
 }
 
 function sayFirst(say: (text: string) => void, url: string, apiKey: string | null): void {

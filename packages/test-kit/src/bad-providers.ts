@@ -1,8 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PLANTED_KEY, type ProviderCall } from './fake-provider.ts';
-import { type Protocol, providerEvents, type StreamScript, sseText } from './provider-streams.ts';
+import { type Protocol, providerEvents, sseText } from './provider-streams.ts';
+import type { StreamScript } from './stream-script.ts';
 
+/** What Anthropic calls the errors that OpenAI gives these codes. */
+const ANTHROPIC_TYPES: Readonly<Record<string, string>> = {
+  server_is_overloaded: 'overloaded_error',
+  rate_limit_exceeded: 'rate_limit_error',
+  server_error: 'api_error',
+  invalid_prompt: 'invalid_request_error',
+};
 const LEAK = { error: { message: `Incorrect API key provided: ${PLANTED_KEY}.` } };
 /** How long the server lets a provider be silent. */
 export const SILENCE_MS = 1000;
@@ -21,10 +29,16 @@ export interface BadProvider {
   readonly answer: string;
   /** True if it never began to answer, so the prompt is not charged. */
   readonly neverBegan?: true;
+  /** True if it sends the head of its answer and nothing more. */
+  readonly onlyHead?: true;
   /** The length of the arguments of a tool call that was not finished. */
   readonly argumentsBytes?: number;
   /** Input and output tokens, if the provider counts them itself. Otherwise they are estimated. */
   readonly tokens?: readonly [number, number];
+  /** Input tokens that each answer reports at its start, if its protocol can. They count although the answer fails. */
+  readonly startTokens?: number;
+  /** What is different if our adapter of the AI SDK asks it. */
+  readonly aiSdk?: Partial<BadProvider>;
 }
 
 /** Most providers are asked once and say nothing: `calls` and `answer` are given only if they differ. */
@@ -38,6 +52,8 @@ export const badProviders: readonly BadProvider[] = entries.map((provider) => ({
 /** The bytes of a stream, by the name that the data gives it. */
 export function bytesOf(protocol: Protocol, name: string, a = '', b = ''): string | Buffer {
   const wire = (script: StreamScript = SCRIPT, by = protocol) => sseText(providerEvents(by, script));
+  // Answers of the Messages protocol begin with a usage.
+  const startUsage = protocol === 'messages' ? USAGE : null;
   if (name === 'whole') return wire();
   if (name === 'twice') return wire() + wire();
   if (name === 'raw') return a;
@@ -46,10 +62,17 @@ export function bytesOf(protocol: Protocol, name: string, a = '', b = ''): strin
   if (name === 'no usage') return wire({ ...SCRIPT, usage: null });
   if (name === 'unfinished') return wire({ ...SCRIPT, end: 'none' });
   if (name === 'error' || name === 'length') return wire({ ...SCRIPT, end: name });
+  if (name === 'thought') return wire({ parts: [{ kind: 'reasoning', deltas: ['Hm.'] }], usage: USAGE, end: 'error' });
+  if (name === 'call')
+    return wire({ parts: [{ kind: 'calls', calls: [['call_1', 'list_files', '{}']] }], usage: USAGE });
   if (name === 'failure') {
     const error = { code: a, message: b };
-    const failed = { type: 'response.failed', sequence_number: 1, response: { status: 'failed', error } };
-    return wire({ parts: [], end: 'none' }) + sseText([protocol === 'chat' ? { error } : failed]);
+    const events = {
+      responses: { type: 'response.failed', sequence_number: 1, response: { status: 'failed', error } },
+      chat: { error },
+      messages: { type: 'error', error: { type: ANTHROPIC_TYPES[a] ?? a, message: b } },
+    };
+    return wire({ parts: [], usage: startUsage, end: 'none' }) + sseText([events[protocol]]);
   }
   if (name === 'usage') {
     const [input, output] = protocol === 'chat' ? ['prompt', 'completion'] : ['input', 'output'];
@@ -59,6 +82,7 @@ export function bytesOf(protocol: Protocol, name: string, a = '', b = ''): strin
   }
   const events = providerEvents(protocol, {
     parts: [{ kind: 'calls', calls: [['call_1', 'clock', '{"zone":"UTC"}']] }],
+    usage: startUsage,
     end: 'none',
   });
   const half = events.findIndex((event) => JSON.stringify(event).includes(JSON.stringify(HALF_CALL)));

@@ -11,13 +11,16 @@ export const PLANTED_KEY = 'sk-planted-0123456789abcdef';
 export class ProviderCall extends HttpCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read requests of two protocols.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read requests of three protocols.
   readonly body: any;
+  /** The body as it arrived. */
+  readonly text: string;
 
   constructor(request: IncomingMessage, body: string, response: ServerResponse) {
     super(response, { 'content-type': 'text/event-stream' });
     this.path = request.url ?? '';
     this.headers = request.headers;
+    this.text = body;
     this.body = JSON.parse(body);
   }
 
@@ -86,6 +89,13 @@ export class FakeProvider implements AsyncDisposable {
 
   /** What a server's process must be given to ask this provider. */
   env(protocol: Protocol): Readonly<Record<string, string>> {
+    if (protocol === 'messages') {
+      return {
+        ANTHROPIC_API_KEY: PLANTED_KEY,
+        ANTHROPIC_BASE_URL: this.baseUrl,
+        RUNWIRE_MODEL: 'anthropic/some-model',
+      };
+    }
     return {
       OPENAI_API_KEY: PLANTED_KEY,
       OPENAI_BASE_URL: this.baseUrl,

@@ -22,6 +22,8 @@ const gate = (name: string, repeatable: boolean) =>
       }),
   });
 
+const GATES = [gate('gate', false), gate('gate_again', true)];
+
 /** One agent whose tool calls wait until a `ToolController`, in the process of the test, lets them end. */
 export const heldToolAgency = defineAgency({
   name: 'Gate',
@@ -31,7 +33,22 @@ export const heldToolAgency = defineAgency({
       description: 'Waits.',
       instructions: 'Use your gate.',
       files: false,
-      tools: [gate('gate', false), gate('gate_again', true)],
+      tools: GATES,
     }),
+  ],
+});
+
+const member = (name: string) =>
+  defineAgent({ name, description: `${name} is asked.`, instructions: `You are ${name}.`, files: false, tools: GATES });
+
+/** Desk hands over to Lead, who asks Research and Facts; Research asks Clerk. Their tool calls wait, too. */
+export const heldTeamAgency = defineAgency({
+  name: 'Team',
+  agents: ['Desk', 'Lead', 'Research', 'Facts', 'Clerk'].map(member),
+  flows: [
+    { from: 'Desk', to: 'Lead', kind: 'handoff' },
+    { from: 'Lead', to: 'Research' },
+    { from: 'Lead', to: 'Facts' },
+    { from: 'Research', to: 'Clerk' },
   ],
 });

@@ -1,3 +1,4 @@
+export { Agencies } from '@runwire/server/src/agencies/agencies.ts';
 export type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 export { sameHostAndPath } from '@runwire/server/src/domain/same-place.ts';
@@ -52,7 +53,7 @@ export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { FileServer } from './file-server.ts';
 export { fillDisk } from './fill-disk.ts';
 export { freePort } from './free-port.ts';
-export { heldToolAgency } from './held-tool-agency.ts';
+export { heldTeamAgency, heldToolAgency } from './held-tool-agency.ts';
 export { hookStore } from './hook-store.ts';
 export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
 export { Listener } from './model-conformance.ts';
@@ -69,9 +70,9 @@ export {
   type RawForm,
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
-export { type Protocol, providerEvents, type StreamScript, sseText } from './provider-streams.ts';
+export { type Protocol, providerEvents, sseText } from './provider-streams.ts';
 export { Rig, type RigOptions, type ServerOptions, SHORT_LEASE } from './rig.ts';
-export type { FollowedRun } from './roaming-client.ts';
+export { type FollowedRun, follow } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
 export {
   hasS3Gateway,
@@ -87,6 +88,7 @@ export {
 } from './s3-gateway.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
+export type { ScriptedPart, StreamScript } from './stream-script.ts';
 export { testAgency } from './test-agency.ts';
 export { TestMount } from './test-mount.ts';
 export { ServerProcess, type StoreTestServerOptions as TestServerOptions, startTestServer } from './test-server.ts';

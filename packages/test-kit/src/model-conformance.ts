@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
+import type { InputUsage, Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
 import { RunFailure } from '@runwire/server/src/domain/run-failure.ts';
+import type { Replay } from '@runwire/server/src/domain/step.ts';
 import type { Usage } from '@runwire/server/src/domain/usage.ts';
 
 export interface ModelHarness extends AsyncDisposable {
@@ -24,6 +25,8 @@ export type OutputPart = readonly ['text' | 'reasoning', string] | readonly ['ca
 export class Listener implements ModelOutput {
   readonly heard: OutputPart[] = [];
   reported: Usage | null = null;
+  reportedInput: InputUsage | null = null;
+  readonly replays: Replay[] = [];
   /** How often the provider began to answer. */
   begins = 0;
   /** Pieces of the arguments of tool calls. */
@@ -75,6 +78,12 @@ export class Listener implements ModelOutput {
   }
   usage(usage: Usage): void {
     this.reported = usage;
+  }
+  inputUsage(input: InputUsage): void {
+    this.reportedInput = input;
+  }
+  replay(replay: Replay): void {
+    this.replays.push(replay);
   }
 
   /** Resolves when a piece has arrived. */

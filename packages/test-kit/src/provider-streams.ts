@@ -1,23 +1,14 @@
 import type { Usage } from '@runwire/server/src/domain/usage.ts';
+import { messagesEvents } from './messages-streams.ts';
+import type { StreamScript } from './stream-script.ts';
 
-export type Protocol = 'responses' | 'chat';
-
-/** A part of the answer of a model. */
-export type ScriptedPart =
-  | { readonly kind: 'text' | 'reasoning' | 'refusal'; readonly deltas: readonly string[] }
-  | { readonly kind: 'calls'; readonly calls: readonly (readonly [callId: string, name: string, args: string])[] };
-
-export interface StreamScript {
-  readonly parts: readonly ScriptedPart[];
-  readonly usage?: Usage | null;
-  /** How the stream ends; `none` if it does not end. */
-  readonly end?: 'whole' | 'length' | 'content_filter' | 'error' | 'none';
-}
+export type Protocol = 'responses' | 'chat' | 'messages';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** The events that a provider of this protocol sends for the script; `[DONE]` is a string. */
 export function providerEvents(protocol: Protocol, script: StreamScript): (Json | string)[] {
+  if (protocol === 'messages') return messagesEvents(script);
   return protocol === 'responses' ? responsesEvents(script) : chatEvents(script);
 }
 

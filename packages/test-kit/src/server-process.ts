@@ -9,7 +9,7 @@ import type { UploadPoint, WaitAt, WaitPoint } from '@runwire/server/src/domain/
 import { silentNotifier } from '@runwire/server/src/store/notifier.ts';
 import { scriptedModel } from '@runwire/server/testing';
 import { fillDisk } from './fill-disk.ts';
-import { heldToolAgency } from './held-tool-agency.ts';
+import { heldTeamAgency, heldToolAgency } from './held-tool-agency.ts';
 import { testAgency } from './test-agency.ts';
 
 export interface ProcessOptions {
@@ -81,7 +81,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   };
   const planted = options.fault === undefined ? {} : plant(options.fault, options);
   const overrides: Overrides = {
-    agencies: { test: testAgency, gate: heldToolAgency },
+    agencies: { test: testAgency, gate: heldToolAgency, team: heldTeamAgency },
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
     ...(options.killAt === undefined ? {} : { waitAt: signaller('SIGKILL', options.killAt, options.killAfter ?? 1) }),
     ...(options.stopAt === undefined

@@ -72,6 +72,8 @@ export interface SpawnOptions extends ProcessOptions, Pick<StoreTestServerOption
   readonly dataDir: string;
   /** Another program that starts the server, to plant a fault. */
   readonly entry?: string;
+  /** True if the answers are those of an earlier version: they are not checked against today's description. */
+  readonly isEarlier?: boolean;
 }
 
 /** The real server in its own process, which a test can kill. */
@@ -86,21 +88,21 @@ export class ServerProcess implements AsyncDisposable {
 
   private constructor(
     child: ReturnType<typeof fork>,
-    url: string,
+    api: ApiClient,
     gone: Promise<NodeJS.Signals | null>,
     output: () => string,
   ) {
     this.#child = child;
     this.#output = output;
-    this.url = url;
-    this.api = new ApiClient(url, TEST_API_KEY);
+    this.url = api.url;
+    this.api = api;
     this.pid = child.pid ?? 0;
     this.gone = gone;
   }
 
   /** Rejects with the output of the process if it does not start. */
   static async start(options: SpawnOptions): Promise<ServerProcess> {
-    const { dataDir, env, store, entry = SERVER_MAIN, ...rest } = options;
+    const { dataDir, env, store, entry = SERVER_MAIN, isEarlier = false, ...rest } = options;
     const child = fork(entry, [JSON.stringify(rest)], {
       execArgv: entry.endsWith('.ts') ? ['-C', 'runwire'] : [],
       env: {
@@ -122,7 +124,7 @@ export class ServerProcess implements AsyncDisposable {
       child.once('message', (message) => resolve((message as { url: string }).url));
       child.once('exit', () => reject(new Error(`The server did not start: ${output}`)));
     });
-    return new ServerProcess(child, url, gone, () => output);
+    return new ServerProcess(child, new ApiClient(url, TEST_API_KEY, !isEarlier), gone, () => output);
   }
 
   /** The output of the process so far. It includes the log if `RUNWIRE_LOG_LEVEL` is set. */

@@ -34,7 +34,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['compose', 'config', ...base],
   'index.ts': everything,
   compose: everything,
-  commands: ['compose', 'config', 'accounts', 'files', 'storage', 'store', ...base],
+  commands: ['compose', 'config', 'accounts', 'agencies', 'files', 'storage', 'store', ...base],
   testing: everything,
   config: ['domain', 'lib'],
   http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'attachments', 'nodes', 'eventlog', ...base],
@@ -71,7 +71,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
 
 /** The folders and files of the server that may import a package beside it. */
 export const serverMayImportPackage: Readonly<Record<string, readonly string[]>> = {
-  contract: ['domain', 'http', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
+  contract: ['domain', 'agencies', 'http', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
   agency: ['agencies', 'agent', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
   documents: ['http', 'attachments', 'compose'],
 };

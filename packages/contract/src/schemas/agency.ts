@@ -1,4 +1,4 @@
-import { listOf, named, nullable, oneOfStrings, text } from './kit.ts';
+import { flag, freeObject, listOf, named, nullable, oneOfStrings, text, time } from './kit.ts';
 import { Type } from './type.ts';
 
 const agent = Type.Object(
@@ -6,7 +6,11 @@ const agent = Type.Object(
     name: text('Name of the agent.'),
     description: nullable(text('What the agent does. Null if the definition does not say.')),
     model: nullable(text('Model of the agent, as `provider/model`.')),
+    fallback: Type.Array(Type.String(), { description: 'Models that are asked if `model` cannot answer, in order.' }),
     tools: Type.Array(Type.String(), { description: 'Names of the tools of the agent.' }),
+    approval: Type.Array(Type.String(), { description: 'Names of the tools whose calls a person must approve.' }),
+    sandbox: flag('True if the agent may run commands.'),
+    starters: Type.Array(Type.String(), { description: 'Messages that a user may begin with.' }),
   },
   { description: 'An agent.' },
 );
@@ -22,6 +26,29 @@ const flow = Type.Object(
   { description: 'A way from one agent to another.' },
 );
 
+const error = Type.Object(
+  {
+    message: text('The first fault, in one line.'),
+    faults: Type.Array(
+      Type.Object(
+        {
+          file: text('The file, by its path from the folder of the agency.'),
+          line: nullable(Type.Integer({ description: 'The line, from 1. Null if the fault is not in a text.' })),
+          column: nullable(Type.Integer({ description: 'The column, from 1. Null if the fault is not in a text.' })),
+          message: text('What is wrong, and what to write.'),
+        },
+        { description: 'A fault.' },
+      ),
+      { description: 'Everything that is wrong.' },
+    ),
+  },
+  {
+    description:
+      'Why the files of the agency cannot be loaded as they are now; null if they can. The other fields show the last ' +
+      'version that could be loaded, which completions use. If there is none, completions get 503 `agency_unavailable`.',
+  },
+);
+
 export const Agency = named(
   'Agency',
   Type.Object(
@@ -34,7 +61,15 @@ export const Agency = named(
       }),
       agents: Type.Array(agent, { description: 'All agents of the agency.' }),
       flows: Type.Array(flow, { description: 'Which agents hand over or delegate to which.' }),
-      error: nullable(text('Why the agency could not be loaded. Null if it was loaded.')),
+      source: nullable(
+        oneOfStrings(['bundled', 'yaml', 'markdown', 'typescript'], {
+          description: 'The form in which the agency is written. Null if it could not be loaded.',
+        }),
+      ),
+      version: nullable(text('Hash of everything that the agency loads. Null if it could not be loaded.')),
+      loadedAt: nullable(time('When this version was loaded. Null if the agency could not be loaded.')),
+      mcp: Type.Array(freeObject(), { description: 'The MCP servers of the agency.' }),
+      error: nullable(error),
     },
     { description: 'A group of agents that work together.' },
   ),

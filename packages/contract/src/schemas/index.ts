@@ -10,6 +10,7 @@ export {
   OwnerList,
 } from './account.ts';
 export { Agency, AgencyList } from './agency.ts';
+export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile } from './agency-file.ts';
 export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList } from './chat.ts';
 export { Attachment, FileAttachment, GetCompletionV2Request, ImageAttachment, SandboxFile } from './completion.ts';
 export { ApiErrorResponse } from './error.ts';
@@ -20,6 +21,7 @@ export { Member, MemberList, PutMemberRequest } from './member.ts';
 export { type NamedSchema, namedSchemas } from './named-schemas.ts';
 export type { Operation, OperationResponse } from './operation.ts';
 export { type OperationId, operations } from './operations/all-operations.ts';
+export { type ProviderFile, ProvidersFile, providersPatternSentences } from './providers-file.ts';
 export { CancelResult, CancelRunRequest, Run, RunList, Step, StepList } from './run.ts';
 export { Health, Readiness } from './service.ts';
 export { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from './upload.ts';

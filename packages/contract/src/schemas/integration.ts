@@ -35,6 +35,9 @@ const maxRunsPerMember = () =>
 const keepAttachments = () =>
   flag('True if the server keeps a copy of each fetched attachment as long as the chat exists.');
 
+const model = () =>
+  nullable(text('`provider/model` for agents that name no model. Null: the model of the agency or of the server.'));
+
 export const Integration = named(
   'Integration',
   Type.Object(
@@ -49,6 +52,7 @@ export const Integration = named(
       maxRunSeconds: maxRunSeconds('Maximum duration of a run in seconds; a longer run fails.'),
       maxRunsPerMember: maxRunsPerMember(),
       keepAttachments: keepAttachments(),
+      model: model(),
       createdAt: time('When the integration was created.'),
       updatedAt: time('When the integration was last changed.'),
     },
@@ -72,6 +76,7 @@ const changeable = {
   ),
   maxRunsPerMember: Type.Optional(maxRunsPerMember()),
   keepAttachments: Type.Optional(keepAttachments()),
+  model: Type.Optional(model()),
 };
 
 export const CreateIntegrationRequest = named(

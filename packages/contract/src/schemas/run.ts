@@ -11,6 +11,9 @@ const cancelMode = (description: string) => oneOfStrings(['immediate', 'after_st
 const attempt = () =>
   Type.Integer({ minimum: 1, description: 'Number of the attempt; it grows when a run is resumed after a crash.' });
 
+export const output = () =>
+  Type.Unsafe<unknown>({ description: 'Value of the answer if the agent has an output schema, otherwise null.' });
+
 export const Run = named(
   'Run',
   Type.Object(
@@ -24,12 +27,14 @@ export const Run = named(
       status: runStatus('State of the run. `completed`, `failed` and `cancelled` are final.'),
       cancelRequested: nullable(cancelMode(`How the run was asked to stop: ${CANCEL_MODES} Null if it was not asked.`)),
       agent: text('The agent that the run was started at.'),
+      agencyVersion: nullable(text('Hash of the agency that the run was started with. Null if it is not known.')),
       attempt: attempt(),
       lastEventId: count('Id of the last stored event of the stream.'),
       createdAt: time('When the run was admitted.'),
       startedAt: nullable(time('When the run was started. Null if it was not started yet.')),
       completedAt: nullable(time('When the run ended. Null if it has not ended.')),
       error: failure('Why the run failed. Null if it did not fail.'),
+      output: output(),
       message: nullable(text('The final assistant text. Null until the run has ended.')),
       usage: nullable(Usage),
     },
@@ -75,6 +80,8 @@ export const Step = named(
       model: nullable(text('Model of the step, as `provider/model`. Null for a tool.')),
       tool: nullable(text('Name of the tool. Null for a model.')),
       callId: nullable(text('Id of the tool call. Null for a model.')),
+      loop: nullable(text('Id of the `send_message` call that began the delegation. Null outside of one.')),
+      handoff: nullable(text('The agent to which the call handed over. Null if it did not.')),
       status: oneOfStrings(['completed', 'failed'], { description: 'End of the step.' }),
       firstEventId: count('Id of the first event of the step.'),
       lastEventId: count('Id of the last event of the step.'),

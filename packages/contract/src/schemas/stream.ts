@@ -3,6 +3,7 @@ import { failure } from './error.ts';
 import { count, flag, freeObject, named, nullable, oneOfStrings, ref, text, time } from './kit.ts';
 import { responseEvents } from './response-events.ts';
 import { FunctionCallOutputItem, itemType, OutputItem } from './response-items.ts';
+import { output } from './run.ts';
 import { Type } from './type.ts';
 import { Usage } from './usage.ts';
 
@@ -38,12 +39,24 @@ export const StreamResumed = named(
       run_id: runId(),
       attempt: Type.Integer({ minimum: 2, description: 'Number of the attempt that begins.' }),
       discard_after: count('Events of earlier attempts with a higher id than this are void: discard their text.'),
+      void_items: Type.Optional(
+        Type.Array(Type.String(), {
+          description:
+            'Ids of items of delegated agents up to `discard_after` that are never finished. Absent if there are none.',
+        }),
+      ),
     },
     { description: '`event: resumed`, the first event after a crash or a hand-over.' },
   ),
 );
 
 const origin = { agent: agent(), callerAgent: callerAgent() };
+const speaker = {
+  ...origin,
+  parent_run_id: Type.Optional(
+    text('Id of the `send_message` call that asked the agent. Absent if the agent answers the user.'),
+  ),
+};
 const timestamp = Type.Integer({ description: 'Microseconds since 1970-01-01 UTC.' });
 
 const UserMessage = Type.Object(
@@ -80,6 +93,7 @@ export const StreamMessages = named(
       new_messages: Type.Array(newMessage, {
         description: 'Everything that the run added to the chat, in order, as items of the OpenAI Responses API.',
       }),
+      output: output(),
       usage: ref(Usage),
       files: Type.Array(freeObject(), { description: 'Reserved for files that the run made. Empty in this version.' }),
       error: failure('Why the run failed. Null if it did not fail.'),
@@ -112,7 +126,7 @@ export const StreamRawResponse = named(
       data: Type.Object(
         {
           type: itemType('raw_response_event'),
-          ...origin,
+          ...speaker,
           data: Type.Unsafe<Record<string, unknown>>({
             description: 'An event of the OpenAI Responses API; `type` tells which one.',
             anyOf: responseEvents.map((event) => ref(event)),
@@ -130,6 +144,8 @@ const runItem = Type.Object(
     type: text('Kind of the item, such as `tool_call_item`.'),
     raw_item: freeObject({ description: 'The item as in `new_messages`.' }),
     output: Type.Optional(text('Output of the tool, for `tool_output`.')),
+    source_agent: Type.Optional(text('The agent that handed over, for `handoff_occured`.')),
+    target_agent: Type.Optional(text('The agent that continues, for `handoff_occured`.')),
   },
   { description: 'The item.' },
 );
@@ -141,11 +157,12 @@ export const StreamRunItem = named(
       data: Type.Object(
         {
           type: itemType('run_item_stream_event'),
-          ...origin,
+          ...speaker,
           name: oneOfStrings([...runItemNames, 'history_left_out'], {
             description:
               'What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were ' +
-              'left out. The hand-off names are reserved. Ignore names that you do not know.',
+              'left out. `handoff_requested` and `handoff_occured`: another agent continues. Ignore names that you ' +
+              'do not know.',
           }),
           item: runItem,
         },
@@ -161,11 +178,15 @@ export const StreamAgentUpdated = named(
   Type.Object(
     {
       data: Type.Object(
-        { type: itemType('agent_updated_stream_event'), ...origin },
-        { additionalProperties: true, description: 'The event.' },
+        {
+          type: itemType('agent_updated_stream_event'),
+          ...speaker,
+          new_agent: Type.Object({ name: text('Its name.') }, { description: 'The agent that continues.' }),
+        },
+        { description: 'The event.' },
       ),
     },
-    { description: 'An event without a name: another agent continues. Reserved; this version does not send it.' },
+    { description: 'An event without a name: after a hand-off another agent continues.' },
   ),
 );
 

@@ -40,6 +40,7 @@ export async function firstStart(store: Store, agencies: Agencies): Promise<bool
       maxRunSeconds: RUN_SECONDS_BY_SETTING,
       maxRunsPerMember: null,
       keepAttachments: 1,
+      model: null,
       now,
     });
   });

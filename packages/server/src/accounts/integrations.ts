@@ -1,5 +1,6 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { IntegrationChange, NewIntegration } from '../domain/account-inputs.ts';
+import { BROKEN_RETRY_SECONDS } from '../domain/admission.ts';
 import { RUN_SECONDS_BY_SETTING } from '../domain/admitted-run.ts';
 import { newId } from '../domain/ids.ts';
 import type { Prices } from '../domain/prices.ts';
@@ -40,6 +41,7 @@ function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
     maxRunSeconds: row.max_run_seconds === RUN_SECONDS_BY_SETTING ? defaultRunSeconds : row.max_run_seconds,
     maxRunsPerMember: row.max_runs_per_member,
     keepAttachments: row.keep_attachments === 1,
+    model: row.model,
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
   };
@@ -129,17 +131,23 @@ export class Integrations {
     const entryPoints = this.#agencies.entryPoints(agency);
     if (entryPoints === null) throw new Refusal('unknown_agency');
     const kept = row !== null && row.agency === agency ? row.default_agent : null;
+    if (entryPoints === 'broken' && (kept === null || input.defaultAgent !== undefined)) {
+      throw new Refusal('agency_unavailable', undefined, {}, BROKEN_RETRY_SECONDS);
+    }
     const defaultAgent = input.defaultAgent ?? kept ?? this.#agencies.defaultAgent(agency) ?? '';
-    if (!entryPoints.includes(defaultAgent)) {
+    if (entryPoints !== 'broken' && !entryPoints.includes(defaultAgent)) {
       const names = entryPoints.map((name) => `\`${name}\``).join(', ');
       throw new Refusal(
         'unknown_agent',
         `\`defaultAgent\` is not an entry point of this agency; use one of: ${names}.`,
       );
     }
+    const model = input.model === undefined ? (row?.model ?? null) : input.model;
+    const problem = input.model ? this.#agencies.modelProblem(input.model) : null;
+    if (problem !== null) throw new Refusal('invalid_request', `\`model\` cannot be used: ${problem}`);
     const allowances = input.allowances;
     const unit = allowances === undefined ? row?.allowance_unit : allowances?.unit;
-    const unpriced = unit === 'credits' ? unpricedModel(this.#agencies, agency, this.#prices) : null;
+    const unpriced = unit === 'credits' ? unpricedModel(this.#agencies, { agency, model }, this.#prices) : null;
     if (unpriced !== null) {
       throw new Refusal(
         'invalid_request',
@@ -165,6 +173,7 @@ export class Integrations {
       maxRunsPerMember:
         input.maxRunsPerMember === undefined ? (row?.max_runs_per_member ?? null) : input.maxRunsPerMember,
       keepAttachments: kindOf(input.keepAttachments, row?.keep_attachments, 1),
+      model,
     };
   }
 }

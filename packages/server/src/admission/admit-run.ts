@@ -1,7 +1,6 @@
 import { type AttachmentBlobs, BlobGone, type StoredBlob } from '../attachments/attachment-blobs.ts';
 import { isInline } from '../attachments/request-attachment.ts';
 import { missingFileRefusal, type Replay } from '../domain/admission.ts';
-import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import type { SandboxFiles } from '../files/sandbox-files.ts';
 import type { Hold } from '../lib/fair-budget.ts';
@@ -10,7 +9,7 @@ import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { type DecideDeps, decide } from './decide.ts';
 import { FactsChanged, reserveRun } from './reserve-run.ts';
-import { type StartDeps, startIfCommitted, startRun } from './start-run.ts';
+import { type StartableRun, type StartDeps, startIfCommitted, startRun } from './start-run.ts';
 
 export interface Admission {
   readonly runId: string;
@@ -33,7 +32,7 @@ const isConflict = (error: unknown) =>
 interface AdmissionOutcome {
   readonly admission: Admission;
   /** Null if the request is a replay. */
-  readonly run: AdmittedRun | null;
+  readonly run: StartableRun | null;
 }
 
 /**
@@ -106,7 +105,7 @@ export class RunAdmission {
   async #transact(request: CompletionRequest): Promise<Admission> {
     const blobs = await this.#storeInline(request);
     using slot = this.#deps.runSlots.hold(request.ownerId);
-    let written = null as AdmittedRun | null;
+    let written = null as StartableRun | null;
     const as = this.#deps.node.identity;
     try {
       const { admission, run } = await this.#deps.store.transact('admit', async (tx) => {
@@ -140,12 +139,12 @@ export class RunAdmission {
     const locked = tx.all(lockForAdmission, { integrationId, consumerId });
     // The files were looked up before the transaction.
     const deciding = decide(this.#deps, tx, request, { slot, files: async () => null });
-    const [, { decision, now }] = await Promise.all([locked, deciding]);
+    const [, { decision, now, agency }] = await Promise.all([locked, deciding]);
     if (decision === null) throw new Error('Admission was not decided.');
     if (decision.kind === 'replay') return { admission: replayed(decision), run: null };
-    const run = await reserveRun(tx, { request, decision, blobs, nodeId: this.#deps.node.nodeId, now });
+    const run = await reserveRun(tx, { request, decision, agency, blobs, nodeId: this.#deps.node.nodeId, now });
     const { runId, chatId } = run;
-    return { admission: { runId, chatId, textOnly: decision.textOnly, replayed: false }, run };
+    return { admission: { runId, chatId, textOnly: decision.textOnly, replayed: false }, run: { run, agency } };
   }
 }
 

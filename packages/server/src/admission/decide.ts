@@ -1,4 +1,5 @@
 import type { Agencies } from '../agencies/agencies.ts';
+import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import { type AdmissionQuestion, type Admit, decideAdmission, type Replay } from '../domain/admission.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
 import type { Refusal } from '../domain/refusal.ts';
@@ -30,6 +31,8 @@ export interface TimedDecision {
   /** Null if `files` answered `'enough'`. */
   readonly decision: Admit | Replay | null;
   readonly now: number;
+  /** The version of the agency that was checked; null if it does not exist or is broken. */
+  readonly agency: LoadedAgency | null;
 }
 
 /** Reads the facts and decides with them. Throws the refusal if the decision is one. */
@@ -44,10 +47,18 @@ export async function decide(
   const facts = await first(
     reads.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
   );
+  let agency: LoadedAgency | null = null;
   const deciding = decideAdmission(facts, request, {
     nowMs: now,
-    entryPoints: { of: (agency) => deps.agencies.entryPoints(agency) },
-    prices: { of: (agency, agent) => entryPrice(deps, agency, agent) },
+    entryPoints: {
+      of: (id) => {
+        agency = deps.agencies.find(id)?.loaded ?? null;
+        // A key or a provider may have been removed since the agency was loaded or the integration was changed.
+        if (!deps.agencies.hasModels(id, facts?.integration_model ?? null)) return 'broken';
+        return deps.agencies.entryPoints(id);
+      },
+    },
+    prices: { of: (agency, agent) => entryPrice(deps, agency, agent, facts?.integration_model ?? null) },
     reserveTokens: deps.reserveTokens,
     load: () => ({
       shuttingDown: deps.isShuttingDown(),
@@ -59,17 +70,22 @@ export async function decide(
   let step = deciding.next();
   while (step.done !== true) {
     const answer = await answerTo(step.value);
-    if (answer === 'enough') return { decision: null, now };
+    if (answer === 'enough') return { decision: null, now, agency };
     step = deciding.next(answer);
   }
   const decision = step.value;
   if (decision.kind === 'refuse') throw decision.refusal;
   // The slot is taken in the same turn in which it was found free: other requests decide concurrently.
   if (decision.kind === 'admit' && slot?.amount === 0) slot.grow(1);
-  return { decision, now };
+  return { decision, now, agency };
 }
 
-function entryPrice({ agencies, prices }: DecideDeps, agency: string, agent: string): ModelPrice | null {
-  const model = agencies.agent(agency, agent)?.model;
-  return (model === undefined ? undefined : prices.get(model)) ?? null;
+function entryPrice(
+  { agencies, prices }: DecideDeps,
+  agency: string,
+  agent: string,
+  ofIntegration: string | null,
+): ModelPrice | null {
+  const model = agencies.entryModel(agency, agent, ofIntegration);
+  return (model === null ? undefined : prices.get(model)) ?? null;
 }

@@ -1,3 +1,4 @@
+import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import type { StoredBlob } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline } from '../attachments/request-attachment.ts';
 import type { Admit } from '../domain/admission.ts';
@@ -6,7 +7,7 @@ import { dayOf } from '../domain/allowance.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_URLS } from '../domain/step.ts';
+import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_FLOWS, JOURNAL_FORMAT_WITH_URLS } from '../domain/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
@@ -22,17 +23,24 @@ export class FactsChanged extends Error {
 export interface Reservation {
   readonly request: CompletionRequest;
   readonly decision: Admit;
+  readonly agency: LoadedAgency | null;
   /** The inline images of the request by their hash. */
   readonly blobs: ReadonlyMap<string, StoredBlob>;
   readonly nodeId: string;
   readonly now: number;
 }
 
+function journalFormat({ request, decision, agency }: Reservation): number {
+  const flows = agency?.agents.get(decision.agent)?.flows ?? [];
+  if (flows.length > 0) return JOURNAL_FORMAT_WITH_FLOWS;
+  return request.attachments.every(isInline) ? JOURNAL_FORMAT : JOURNAL_FORMAT_WITH_URLS;
+}
+
 /** The writes of T1: the chat, the message, the run, its first event and its attachments. */
 export async function reserveRun(tx: Tx, reservation: Reservation): Promise<AdmittedRun> {
   const { request, decision, blobs, nodeId, now } = reservation;
   const { ownerId, integrationId, consumerId, usageRequestId, aliasChatId, message, messageBytes } = request;
-  const { agency, agent, chat, hasHistory, maxRunSeconds, onDisconnect, keepAttachments } = decision;
+  const { agency, agent, chat, hasHistory, maxRunSeconds, onDisconnect, keepAttachments, model } = decision;
   const runId = newId('run');
   const day = dayOf(now);
   const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
@@ -82,7 +90,8 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     period: decision.period,
     periodStart: decision.periodStart,
     userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
-    journalFormat: request.attachments.every(isInline) ? JOURNAL_FORMAT : JOURNAL_FORMAT_WITH_URLS,
+    journalFormat: journalFormat(reservation),
+    agencyVersion: reservation.agency?.version ?? null,
     now,
   });
   const meta: Meta = {
@@ -112,7 +121,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
       : await insertAttachments(tx, { integrationId, chatKey, runId, now }, request.attachments, blobs);
   return admittedRun(
     { runId, integrationId, consumerId, chatKey, chatId, agency, agent, day },
-    { maxRunSeconds, onDisconnect, keepAttachments },
+    { maxRunSeconds, onDisconnect, keepAttachments, model },
     { ownerId, message, attachments, sandboxFiles, userContext: request.userContext, hasHistory },
     { trace: request.trace, attempt: 1, opening, resumed: null },
   );

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { type CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { RunEngine } from '../engine/port.ts';
@@ -17,9 +18,15 @@ export interface StartDeps {
   readonly logger: Logger;
 }
 
+export interface StartableRun {
+  readonly run: AdmittedRun;
+  /** The version of the agency that admission has checked: a reload does not change it. */
+  readonly agency: LoadedAgency | null;
+}
+
 /** Skips the start if this node was fenced after it admitted the run: another node owns it now. */
-export function startRun({ node, engine }: StartDeps, run: AdmittedRun, as: NodeIdentity | null): void {
-  if (node.identity === as) engine.start(run);
+export function startRun({ node, engine }: StartDeps, { run, agency }: StartableRun, as: NodeIdentity | null): void {
+  if (node.identity === as) engine.start(run, null, agency);
 }
 
 /**
@@ -29,13 +36,14 @@ export function startRun({ node, engine }: StartDeps, run: AdmittedRun, as: Node
 export function startIfCommitted(
   deps: StartDeps,
   { happened }: CommitUnknown,
-  run: AdmittedRun,
+  startable: StartableRun,
   as: NodeIdentity | null,
 ): void {
+  const { run } = startable;
   const { engine, isShuttingDown, logger } = deps;
   const start = async () => {
     if (!(await happened) || (await readUnfinished(deps, run.runId)) === undefined || isShuttingDown()) return;
-    startRun(deps, run, as);
+    startRun(deps, startable, as);
     // Read after the start: a cancel that arrived earlier found no run here that it could stop.
     const row = await readUnfinished(deps, run.runId);
     if (row !== undefined && row.cancel_mode !== null) engine.stop(run.runId, row.cancel_mode);

@@ -1,90 +1,194 @@
-import type { AgencyDefinition, AgentDefinition } from '@runwire/agency';
-import { FILE_TOOLS } from '../agent/files-port.ts';
-import type { Tool } from '../agent/ports.ts';
-import { checkReasoning } from './check-reasoning.ts';
-import { loadTools } from './load-tools.ts';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AgencyDefinition } from '@runwire/agency';
+import type { Logger } from '../telemetry/logger.ts';
+import { AgencyBroken, type AgencyError, agencyError, type Fault, NO_POSITION } from './fault.ts';
+import type { AgencySetting, KnownModels } from './load-agency.ts';
+import { loadDefinition, loadFolder } from './load-folder.ts';
+import type { LoadedAgency, LoadedAgent } from './loaded-agency.ts';
 
-export interface LoadedAgent {
-  readonly definition: AgentDefinition;
-  /** `provider/model`. The default model of the installation if the agency sets none. */
-  readonly model: string;
-  /** The agent's own tools. */
-  readonly tools: readonly Tool[];
-  /** True if runs of the agent also have the file tools. */
-  readonly files: boolean;
+/** The models of the installation. */
+export interface UsableModels extends KnownModels {
+  /** True if runs can use the model now. It may be of a version of `providers.yaml` before a bad edit. */
+  has(model: string): boolean;
 }
 
-export interface LoadedAgency {
+export interface AgenciesOptions extends AgencySetting {
+  /** Agencies that are part of this process. */
+  readonly definitions: Readonly<Record<string, AgencyDefinition>>;
+  /** `RUNWIRE_AGENCIES_DIR`; null if it is not set. */
+  readonly folder: string | null;
+  readonly models: UsableModels;
+  readonly logger: Logger;
+  /** Returns a sentence if a version that was loaded cannot replace the one in use, or null. Not asked at the start. */
+  readonly checkReloaded?: (agencies: Agencies, loaded: LoadedAgency) => Promise<string | null>;
+  /** Changes a fault before it is shown, so that a proof can plant a mistake. */
+  readonly wrapFault?: ((fault: Fault) => Fault) | undefined;
+}
+
+/** An agency that exists, with the last version that could be loaded. */
+export interface ListedAgency {
   readonly id: string;
-  readonly definition: AgencyDefinition;
-  readonly agents: ReadonlyMap<string, LoadedAgent>;
-  readonly entryPoints: readonly string[];
-  readonly defaultAgent: string;
+  /** Null if no version could be loaded since the server started. */
+  readonly loaded: LoadedAgency | null;
+  /** Why the files cannot be loaded as they are now. Null if they can. */
+  readonly error: AgencyError | null;
 }
 
-/** The agencies of this installation, checked when they are loaded. */
+/** The agencies of this installation. */
 export class Agencies {
-  readonly #agencies: ReadonlyMap<string, LoadedAgency>;
+  readonly #options: AgenciesOptions;
+  readonly #agencies = new Map<string, ListedAgency>();
+  #isStarted = false;
+  /** Called after files were loaded again. */
+  onReloaded: (() => void) | null = null;
 
-  private constructor(agencies: ReadonlyMap<string, LoadedAgency>) {
-    this.#agencies = agencies;
+  private constructor(options: AgenciesOptions) {
+    this.#options = options;
   }
 
-  static async load(definitions: Readonly<Record<string, AgencyDefinition>>, defaultModel: string): Promise<Agencies> {
-    const loaded = new Map<string, LoadedAgency>();
-    for (const [id, definition] of Object.entries(definitions)) {
-      loaded.set(id, await load(id, definition, defaultModel));
+  /** A broken agency in the folder does not stop the start. */
+  static async load(options: AgenciesOptions): Promise<Agencies> {
+    const agencies = new Agencies(options);
+    for (const [id, definition] of Object.entries(options.definitions)) {
+      const loaded = await loadDefinition(id, definition, options);
+      agencies.#agencies.set(id, { id, loaded, error: null });
     }
-    return new Agencies(loaded);
+    await agencies.reload();
+    agencies.#isStarted = true;
+    return agencies;
   }
 
-  entryPoints(agency: string): readonly string[] | null {
-    return this.#agencies.get(agency)?.entryPoints ?? null;
+  /** Loads the folder again, or one agency of it. A version that cannot be loaded leaves the last good one in use. */
+  async reload(only: string | null = null): Promise<void> {
+    const { folder, definitions } = this.#options;
+    if (folder === null) return;
+    const found = await agencyFolders(folder);
+    for (const id of this.#agencies.keys()) {
+      if (!Object.hasOwn(definitions, id) && !found.includes(id)) this.#agencies.delete(id);
+    }
+    for (const id of found) if (only === null || only === id) await this.#loadFolder(folder, id);
+    this.onReloaded?.();
+  }
+
+  async #loadFolder(folder: string, id: string): Promise<void> {
+    const { definitions, logger, wrapFault } = this.#options;
+    const known = Object.hasOwn(definitions, id) ? undefined : this.#agencies.get(id);
+    try {
+      const loaded = await loadFolder(join(folder, id), id, this.#options);
+      await this.#checkReloaded(loaded);
+      const isSame = known?.loaded?.version === loaded.version;
+      this.#agencies.set(id, { id, loaded: isSame ? known.loaded : loaded, error: null });
+      if (!isSame) logger.info({ agency: id, version: loaded.version }, 'agency loaded');
+    } catch (error) {
+      // The folder may have been deleted after it was listed.
+      if (!(error instanceof AgencyBroken)) logger.error({ err: error, agency: id }, 'agency could not be read');
+      const { faults } = error instanceof AgencyBroken ? error : unreadable(error);
+      const broken = new AgencyBroken(faults.map(wrapFault ?? ((fault) => fault)));
+      logger.error({ agency: id, faults: broken.faults }, 'agency is broken');
+      if (Object.hasOwn(definitions, id)) return;
+      this.#agencies.set(id, { id, loaded: known?.loaded ?? null, error: agencyError(broken) });
+    }
+  }
+
+  async #checkReloaded(loaded: LoadedAgency): Promise<void> {
+    if (!this.#isStarted) return;
+    const problem = (await this.#options.checkReloaded?.(this, loaded)) ?? null;
+    if (problem !== null) throw new AgencyBroken([{ file: '.', ...NO_POSITION, message: problem }]);
+  }
+
+  /** Returns undefined if the agency does not exist. */
+  find(id: string): ListedAgency | undefined {
+    return this.#agencies.get(id);
+  }
+
+  /** Returns null if the agency does not exist, and `broken` if no version of it could be loaded. */
+  entryPoints(agency: string): readonly string[] | 'broken' | null {
+    const listed = this.#agencies.get(agency);
+    if (listed === undefined) return null;
+    return listed.loaded?.entryPoints ?? 'broken';
   }
 
   defaultAgent(agency: string): string | null {
-    return this.#agencies.get(agency)?.defaultAgent ?? null;
+    return this.#agencies.get(agency)?.loaded?.defaultAgent ?? null;
   }
 
+  /** Returns the agent of the version that new runs use. */
   agent(agency: string, name: string): LoadedAgent | null {
-    return this.#agencies.get(agency)?.agents.get(name) ?? null;
+    return this.#agencies.get(agency)?.loaded?.agents.get(name) ?? null;
+  }
+
+  /** Returns the model of an agent. `ofIntegration` is the model that the run's integration sets, or null. */
+  modelOf(
+    agency: Pick<LoadedAgency, 'model'>,
+    agent: Pick<LoadedAgent, 'model'>,
+    ofIntegration: string | null,
+  ): string {
+    return agent.model ?? ofIntegration ?? agency.model ?? this.#options.models.defaultId;
+  }
+
+  /** Returns why a model cannot be used, or null if it can. */
+  modelProblem(id: string): string | null {
+    return this.#options.models.problem(id);
+  }
+
+  /** True if every model that a run of the agency may need can be used. True if the agency is broken or does not exist. */
+  hasModels(agency: string, ofIntegration: string | null): boolean {
+    const loaded = this.#agencies.get(agency)?.loaded;
+    if (loaded === null || loaded === undefined) return true;
+    const { models } = this.#options;
+    for (const agent of loaded.agents.values()) {
+      const ids = [this.modelOf(loaded, agent, ofIntegration), ...agent.fallback];
+      if (!ids.every((id) => agent.ownModels.has(id) || models.has(id))) return false;
+    }
+    return true;
+  }
+
+  /** Returns the model of an agent of the version that new runs use, or null if the agent does not exist. */
+  entryModel(agency: string, agent: string, ofIntegration: string | null): string | null {
+    const loaded = this.#agencies.get(agency)?.loaded;
+    const entry = loaded?.agents.get(agent);
+    return loaded && entry ? this.modelOf(loaded, entry, ofIntegration) : null;
   }
 
   /** Returns the models of its agents, or none if the agency does not exist. */
-  models(agency: string): readonly string[] {
-    return [...new Set([...(this.#agencies.get(agency)?.agents.values() ?? [])].map(({ model }) => model))];
+  models(agency: string, ofIntegration: string | null): readonly string[] {
+    const loaded = this.#agencies.get(agency)?.loaded;
+    return loaded === null || loaded === undefined ? [] : this.modelsOf(loaded, ofIntegration);
   }
 
-  list(): readonly LoadedAgency[] {
+  modelsOf(loaded: LoadedAgency, ofIntegration: string | null): readonly string[] {
+    const models = [...loaded.agents.values()].flatMap((agent) => [
+      this.modelOf(loaded, agent, ofIntegration),
+      ...agent.fallback,
+    ]);
+    return [...new Set(models)];
+  }
+
+  list(): readonly ListedAgency[] {
     return [...this.#agencies.values()];
   }
 }
 
-/** Returns the names of all tools that the agent's model may call. */
-export function toolNames({ tools, files }: LoadedAgent): readonly string[] {
-  return [...tools.map(({ name }) => name), ...(files ? FILE_TOOLS : [])];
+/** Returns the names of all tools that the agent's model may call, besides those of its flows. */
+export function toolNames({ tools, builtIn }: LoadedAgent): readonly string[] {
+  return [...tools.map(({ name }) => name), ...builtIn];
 }
 
-async function load(id: string, definition: AgencyDefinition, defaultModel: string): Promise<LoadedAgency> {
-  const agents = new Map<string, LoadedAgent>();
-  for (const agent of definition.agents) {
-    if (agents.has(agent.name)) throw new Error(`Agency \`${id}\` has two agents called \`${agent.name}\`.`);
-    checkReasoning(id, agent);
-    agents.set(agent.name, {
-      definition: agent,
-      model: agent.model ?? defaultModel,
-      tools: await loadTools(id, agent),
-      files: agent.files ?? true,
-    });
+/** The folders below the folder of agencies, in byte order. */
+export async function agencyFolders(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder);
+  const found: string[] = [];
+  for (const name of names.sort()) {
+    if (name.startsWith('.') || name === 'node_modules') continue;
+    // Follows symbolic links: an operator may keep agencies elsewhere.
+    const stats = await stat(join(folder, name)).catch(() => null);
+    if (stats?.isDirectory() === true) found.push(name);
   }
-  const entryPoints = definition.entryPoints ?? [...agents.keys()];
-  for (const name of entryPoints) {
-    if (!agents.has(name))
-      throw new Error(`Agency \`${id}\` has an entry point \`${name}\` that is not one of its agents.`);
-  }
-  const defaultAgent = definition.defaultAgent ?? entryPoints[0];
-  if (defaultAgent === undefined || !entryPoints.includes(defaultAgent)) {
-    throw new Error(`Agency \`${id}\` has a default agent that is not one of its entry points.`);
-  }
-  return { id, definition, agents, entryPoints, defaultAgent };
+  return found;
+}
+
+function unreadable(error: unknown): AgencyBroken {
+  const message = error instanceof Error ? error.message : String(error);
+  return new AgencyBroken([{ file: '.', line: null, column: null, message: `The folder cannot be read: ${message}.` }]);
 }

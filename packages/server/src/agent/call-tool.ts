@@ -1,3 +1,4 @@
+import type { RunMember } from '@runwire/agency';
 import type { ToolCallItem } from '../domain/events.ts';
 import { shownMessage } from '../domain/sandbox-file.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
@@ -13,6 +14,7 @@ export interface ToolOutcome {
 export interface CallSetting {
   readonly runId: string;
   readonly userContext: unknown;
+  readonly member: () => Promise<RunMember | null>;
   readonly signal: AbortSignal;
   /** The prompt with which the model made the call. */
   readonly prompt: readonly PromptItem[];
@@ -47,7 +49,7 @@ async function checkAndExecute(
   tool: Tool,
   given: unknown,
   call: ToolCallItem,
-  { runId, userContext, signal, prompt }: CallSetting,
+  { runId, userContext, member, signal, prompt }: CallSetting,
 ): Promise<ToolOutcome> {
   const input = await tool.checkInput(given);
   if ('problem' in input) return failed(`The arguments are wrong: ${input.problem}`);
@@ -57,6 +59,7 @@ async function checkAndExecute(
     idempotencyKey: `${runId}/${call.callId}`,
     callId: call.callId,
     userContext,
+    member: await member(),
     abortSignal: signal,
     toolCallId: call.callId,
     messages: modelMessages(prompt),

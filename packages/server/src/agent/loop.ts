@@ -1,181 +1,247 @@
-import type { AgentDefinition } from '@runwire/agency';
-import type { RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
+import type { ToolCallItem, ToolOutputItem } from '../domain/events.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { shownStep } from '../domain/shown-step.ts';
-import type { Step } from '../domain/step.ts';
-import { addUsage, type Usage } from '../domain/usage.ts';
+import type { Step, WrongTry } from '../domain/step.ts';
 import { callTool, OUTCOME_UNKNOWN, type ToolOutcome } from './call-tool.ts';
-import type { Model, PromptItem, Room, Tool } from './ports.ts';
-import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
-import { ResponseAssembly } from './response-assembly.ts';
+import { type FlowCall, flowCalls } from './flow-tools.ts';
+import { type LoopPlace, modelStep } from './model-step.ts';
+import { MAX_REPAIRS, repairItems } from './output-check.ts';
+import type { PromptItem, StepReplay } from './ports.ts';
+import type { RunScope } from './run-scope.ts';
+import { RunWindow } from './run-window.ts';
+import type { Flow, TeamAgent } from './team.ts';
 
-export interface LoopInput {
-  readonly runId: string;
-  readonly attempt: number;
-  readonly agent: AgentDefinition;
-  readonly tools: readonly Tool[];
-  readonly model: Model;
-  readonly prompt: readonly PromptItem[];
-  /** The steps that earlier attempts finished. They are not repeated, and `progress` already contains them. */
-  readonly finished: readonly Step[];
-  /** True if no call was in progress when the earlier attempt ended, so a call without an outcome was not started. */
-  readonly leftBetweenSteps: boolean;
-  readonly userContext: unknown;
-  readonly maxSteps: number;
-  readonly progress: Progress;
-  /** The room in the log that receives the events. */
-  readonly room: Room;
-  readonly signal: AbortSignal;
-  /** Returns a promise to wait for before a model or tool is called, or null. */
-  mayCall(): Promise<void> | null;
-  emit(event: RunEventBody): void;
-  /** Resolves when the step is durable. Its result is not used before that. */
-  journal(step: Step): Promise<void>;
-  /** Throws if the run must stop between two steps. Another node may continue it only if `mayHandOver` is true. */
-  stopHere(mayHandOver: boolean): void;
-}
-
-/**
- * Runs the agent until its last answer. Resolves to the step that ended the run: its record commits together with the
- * end. A later attempt takes the same path: if the journal contains the next step, it is taken from there, so the
- * prompt and the step numbers are the same as the first time.
+/*
+ * A run is a tree of loops. The root loop answers the user; each `send_message` begins a loop of the recipient, named by
+ * its call id:
+ *
+ *   root:      model ──▶ calls ──▶ model ──▶ … ──▶ answer to the user
+ *                          ├─ tool
+ *                          ├─ hand-off: from here on the loop belongs to another agent
+ *                          └─ send_message ──▶ loop of the recipient ──▶ its last text is the output of the call
+ *
+ * A later attempt takes the same path: a step that the journal contains is taken from there, so the prompts are the same
+ * as the first time.
  */
-export async function runAgent(input: LoopInput): Promise<Step> {
-  const { progress, maxSteps, finished } = input;
-  const prompt = [...input.prompt];
-  for (const item of prompt) if (item.kind === 'tool_call') progress.callIds.add(item.callId);
-  const open = input.leftBetweenSteps ? new Set<string>() : openCalls(finished);
-  while (progress.steps < maxSteps) {
-    const known = finished.find(({ kind, step }) => kind === 'model' && step === progress.steps + 1);
-    if (known !== undefined) progress.steps += 1;
-    const step = known ?? (await modelStep(input, prompt));
-    const calls = step.output.filter((item): item is ToolCallItem => item.kind === 'tool_call');
-    if (calls.length === 0) return step;
-    if (known === undefined) await input.journal(step);
-    // A node that takes over between steps would repeat the open calls.
-    input.stopHere(open.size === 0);
-    // A tool call is also a step, and no call starts beyond the limit.
-    if (progress.steps + calls.length > maxSteps) break;
-    const shown = [...prompt];
-    prompt.push(...shownStep(step.output));
-    const before = progress.steps;
-    progress.steps += calls.length;
-    const outputs = await Promise.all(
-      calls.map((call, index) => {
-        const done = outputOf(finished, call.callId);
-        if (done !== undefined) return done;
-        const called = open.has(call.callId) && !mayRepeat(input, call) ? OUTCOME_UNKNOWN : null;
-        return toolStep(input, call, before + 1 + index, shown, called);
-      }),
-    );
-    for (const { callId } of calls) open.delete(callId);
-    input.stopHere(open.size === 0);
-    for (const output of outputs) prompt.push({ kind: 'tool_output', callId: output.callId, output: output.text });
+
+export interface LoopStart extends LoopPlace {
+  readonly depth: number;
+  readonly agent: TeamAgent;
+  readonly prompt: readonly PromptItem[];
+}
+
+/** Runs the loop until its last answer. Resolves to its last step. */
+export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> {
+  const { finished } = scope;
+  const prompt = [...start.prompt];
+  const replays: StepReplay[] = [];
+  const window = new RunWindow(prompt.length);
+  let { agent } = start;
+  let lastModel: string | null = null;
+  let repairs = 0;
+  // A choice that requires a call in every step would never end.
+  let hasCalled = false;
+  for (let indexInLoop = 1; ; indexInLoop += 1) {
+    const sent = window.fit(prompt, agent.instructions, agent.windowTokens);
+    const known = finished.modelStep(start.loop, indexInLoop);
+    const step: Step =
+      known ?? (await modelStep(scope, { ...start, agent, indexInLoop, prompt: sent, replays, lastModel, hasCalled }));
+    lastModel = step.model;
+    if (step.tried !== undefined) {
+      if (repairs === MAX_REPAIRS) throw invalidOutput(agent.name, step.tried);
+      repairs += 1;
+      prompt.push(...repairItems(step.tried));
+      continue;
+    }
+    const calls = step.output.filter((item) => item.kind === 'tool_call');
+    if (calls.length === 0) {
+      if (start.loop === '' && agent.output !== null) scope.progress.output = { value: JSON.parse(textOf(step)) };
+      return step;
+    }
+    hasCalled = true;
+    const setting = { scope, loop: start, agent, prompt: [...prompt] };
+    const shown = shownStep(step.output);
+    if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });
+    prompt.push(...shown);
+    const meanings = flowCalls(agent, calls);
+    const outputs = await allDone(calls.map((call, index) => outcomeOf(setting, call, meanings[index] as FlowCall)));
+    for (const { callId, text } of outputs) prompt.push({ kind: 'tool_output', callId, output: text });
+    const next = outputs.find(({ handoff }) => handoff !== undefined)?.handoff;
+    if (next === undefined) continue;
+    agent = await scope.team.agent(next);
+    lastModel = null;
+    hasCalled = false;
   }
-  throw new RunFailure('step_limit', `The run took ${maxSteps} steps without reaching an answer.`);
 }
 
-/** Returns the calls that an earlier attempt may have started and that have no stored outcome. */
-function openCalls(finished: readonly Step[]): Set<string> {
-  const calls = finished.flatMap(({ kind, output }) => (kind === 'model' ? output : []));
-  const ids = calls.flatMap((item) => (item.kind === 'tool_call' ? [item.callId] : []));
-  return new Set(ids.filter((callId) => outputOf(finished, callId) === undefined));
+function invalidOutput(agent: string, { problem }: WrongTry): RunFailure {
+  const sentence = `The answer of \`${agent}\` is not what its \`output\` requires: ${problem}.`;
+  return new RunFailure('output_invalid', sentence);
 }
 
-function outputOf(finished: readonly Step[], callId: string): ToolOutputItem | undefined {
-  const [output] = finished.find((step) => step.kind === 'tool' && step.callId === callId)?.output ?? [];
-  return output?.kind === 'tool_output' ? output : undefined;
+/** Waits for all, so that no loop continues after the run has failed. */
+async function allDone<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
 }
 
-/** An open tool call is repeated only if the tool allows it. A call of an unknown tool has no effect. */
-function mayRepeat(input: LoopInput, call: ToolCallItem): boolean {
-  return input.tools.find(({ name }) => name === call.name)?.repeatable ?? true;
+/** The setting of the calls of one answer. */
+interface Setting {
+  readonly scope: RunScope;
+  readonly loop: LoopStart;
+  readonly agent: TeamAgent;
+  /** The prompt with which the model made the calls. */
+  readonly prompt: readonly PromptItem[];
 }
 
-async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promise<Step> {
-  const { agent, tools, model, progress, signal } = input;
-  await input.mayCall();
-  // Checked after the last wait, so that no provider is called for a stopped run.
-  signal.throwIfAborted();
-  const startedAt = Date.now();
-  progress.steps += 1;
-  const step = progress.steps;
-  const assembly = new ResponseAssembly(model.id, agent.name, progress, input.room, input.emit);
-  const used = (hasBegun: boolean) =>
-    assembly.reportedUsage ?? estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes, hasBegun);
-  const withEarlier = (usage: Usage) => addUsage(assembly.earlierUsage, usage);
-  let usage: Usage;
+/** The outcome of a call, with what its step records besides. */
+interface Outcome extends ToolOutcome {
+  readonly handoff?: string;
+  readonly asked?: { readonly agent: string; readonly message: string };
+}
+
+async function outcomeOf(setting: Setting, call: ToolCallItem, meaning: FlowCall): Promise<ToolOutputItem> {
+  const { finished } = setting.scope;
+  const known = finished.outcome(call.callId);
+  if (known !== undefined) return known;
   try {
-    const request = {
-      runId: input.runId,
-      step,
-      attempt: input.attempt,
-      instructions: agent.instructions,
-      prompt,
-      tools,
-      mayCall: () => input.mayCall(),
-      ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),
-    };
-    usage = withEarlier((await model.call(request, assembly, signal)).usage ?? used(true));
-  } catch (error) {
-    progress.add(withEarlier(used(assembly.hasBegun)), model.id);
-    throw error;
+    switch (meaning.kind) {
+      case 'tool':
+        return await callStep(setting, call, () => leafOutcome(setting, call));
+      case 'problem':
+        return await callStep(setting, call, async () => ({ status: 'failed', text: meaning.problem }));
+      case 'handoff':
+        return await callStep(setting, call, async () => handOffOutcome(setting, meaning.to));
+      case 'delegate': {
+        // Its own calls may be open; the call itself has no effect outside.
+        finished.close(call.callId);
+        const outcome = await delegate(setting, call, meaning);
+        return await callStep(setting, call, async () => outcome);
+      }
+    }
+  } finally {
+    finished.close(call.callId);
   }
-  progress.add(usage, model.id);
-  assembly.finish(usage);
-  return {
-    step,
-    kind: 'model',
-    agent: agent.name,
-    callerAgent: null,
-    model: model.id,
-    tool: null,
-    callId: null,
-    status: 'completed',
-    usage,
-    output: assembly.output,
-    startedAt,
-    completedAt: Date.now(),
-  };
 }
 
-/** `called` is the outcome of a call that must not be made. */
-async function toolStep(
-  input: LoopInput,
+async function leafOutcome({ scope, agent, prompt }: Setting, call: ToolCallItem): Promise<Outcome> {
+  const { runId, userContext, signal, finished } = scope;
+  // A call of an unknown tool has no effect.
+  const mayRepeat = agent.tools.find(({ name }) => name === call.name)?.repeatable ?? true;
+  if (finished.isOpen(call.callId) && !mayRepeat) return OUTCOME_UNKNOWN;
+  await scope.mayCall();
+  signal.throwIfAborted();
+  const member = () => scope.team.member();
+  return callTool(call, agent.tools, { runId, userContext, member, signal, prompt });
+}
+
+function handOffOutcome({ scope: { progress, limits } }: Setting, to: string): Outcome {
+  if (progress.handOffs >= limits.handOffs) {
+    const text = `This run has reached its limit of ${limits.handOffs} hand-offs; answer the user yourself.`;
+    return { status: 'failed', text };
+  }
+  progress.handOffs += 1;
+  return { status: 'completed', text: `Transfer completed. You are ${to}. Please continue the task.`, handoff: to };
+}
+
+type Delegation = Extract<FlowCall, { kind: 'delegate' }>;
+
+/** Runs the loop of the recipient. Its failure is the outcome of the call, and the sender's loop continues. */
+async function delegate(
+  setting: Setting,
   call: ToolCallItem,
-  step: number,
-  prompt: readonly PromptItem[],
-  called: ToolOutcome | null,
+  { flow, message, instructions }: Delegation,
+): Promise<Outcome> {
+  const { scope, loop, agent: sender } = setting;
+  if (loop.depth >= scope.limits.depth) {
+    const text = `Messages to agents may be nested ${scope.limits.depth} deep, and this is the limit; do the task yourself.`;
+    return { status: 'failed', text };
+  }
+  const asked = { agent: flow.to, message };
+  try {
+    const recipient = await scope.team.agent(flow.to);
+    const agent =
+      instructions === '' ? recipient : { ...recipient, instructions: `${recipient.instructions}\n\n${instructions}` };
+    const last = await runLoop(scope, {
+      loop: call.callId,
+      callerAgent: sender.name,
+      depth: loop.depth + 1,
+      agent,
+      prompt: [...(await memory(setting, call, flow)), { kind: 'user', text: message }],
+    });
+    return { status: 'completed', text: textOf(last), asked };
+  } catch (error) {
+    scope.signal.throwIfAborted();
+    if (!(error instanceof RunFailure) || error.code === 'internal_error') throw error;
+    return { status: 'failed', text: `${flow.to} failed: ${error.message}`, asked };
+  }
+}
+
+/** The earlier exchanges between the two agents, without tool calls. */
+async function memory({ scope, agent }: Setting, call: ToolCallItem, flow: Flow): Promise<readonly PromptItem[]> {
+  if (flow.memory === 'none') return [];
+  const ofRun = scope.finished.exchanges(agent.name, flow.to, call.timestamp);
+  const earlier = [...(await scope.team.exchanges(agent.name, flow.to)), ...ofRun];
+  return earlier.flatMap(({ message, answer }): PromptItem[] => [
+    { kind: 'user', text: message },
+    ...(answer.trim() === '' ? [] : [{ kind: 'assistant' as const, text: answer }]),
+  ]);
+}
+
+const textOf = ({ output }: Step) => output.map((item) => (item.kind === 'message' ? item.text : '')).join('');
+
+function cutOutput(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  // Does not cut a character of two code units in half.
+  const end = text.codePointAt(characters - 1) === text.charCodeAt(characters - 1) ? characters : characters - 1;
+  return `${text.slice(0, end)}\n[The output has ${text.length} characters; these are the first ${end}.]`;
+}
+
+/** Gets the outcome of a call and makes it durable. */
+async function callStep(
+  { scope, loop: { loop, callerAgent }, agent }: Setting,
+  call: ToolCallItem,
+  makeOutcome: () => Promise<Outcome>,
 ): Promise<ToolOutputItem> {
-  const { progress, signal, runId, userContext } = input;
-  if (called === null) await input.mayCall();
-  signal.throwIfAborted();
-  const startedAt = Date.now();
-  const { status, text } = called ?? (await callTool(call, input.tools, { runId, userContext, signal, prompt }));
-  signal.throwIfAborted();
-  const item: ToolOutputItem = {
-    kind: 'tool_output',
-    agent: call.agent,
-    callerAgent: call.callerAgent,
-    callId: call.callId,
-    text,
-    timestamp: progress.timestamp(),
-  };
-  progress.items.push(item);
-  input.emit({ type: 'run_item', name: 'tool_output', item });
-  await input.journal({
-    step,
-    kind: 'tool',
-    agent: call.agent,
-    callerAgent: call.callerAgent,
-    model: null,
-    tool: call.name,
-    callId: call.callId,
-    status,
-    usage: null,
-    output: [item],
-    startedAt,
-    completedAt: Date.now(),
+  const { progress, signal, gate, limits } = scope;
+  return gate.step(async () => {
+    signal.throwIfAborted();
+    const startedAt = Date.now();
+    progress.steps += 1;
+    const { steps: step } = progress;
+    const { status, text: whole, handoff, asked } = await makeOutcome();
+    const text = cutOutput(whole, limits.toolOutputCharacters);
+    signal.throwIfAborted();
+    const speaker = { agent: call.agent, callerAgent, ...(loop === '' ? {} : { loop }) };
+    const item: ToolOutputItem = {
+      kind: 'tool_output',
+      ...speaker,
+      callId: call.callId,
+      text,
+      timestamp: progress.timestamp(),
+      ...(handoff === undefined ? {} : { handoff }),
+    };
+    progress.items.push(item);
+    if (asked !== undefined && status === 'completed') scope.finished.addExchange(agent.name, asked, item);
+    if (handoff !== undefined) scope.emit({ type: 'agent_updated', ...speaker, newAgent: handoff });
+    scope.emit({ type: 'run_item', name: handoff === undefined ? 'tool_output' : 'handoff_occured', item });
+    await scope.journal({
+      step,
+      kind: 'tool',
+      loop,
+      indexInLoop: 0,
+      agent: agent.name,
+      callerAgent,
+      model: null,
+      tool: call.name,
+      callId: call.callId,
+      status,
+      usage: null,
+      output: [item],
+      ...(asked === undefined ? {} : { asked }),
+      startedAt,
+      completedAt: Date.now(),
+    });
+    return item;
   });
-  return item;
 }

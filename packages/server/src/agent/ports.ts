@@ -1,6 +1,7 @@
-import type { Reasoning, ToolCall } from '@runwire/agency';
+import type { ModelSettings, Reasoning, ToolCall } from '@runwire/agency';
 import type { PromptAttachment } from '../domain/prompt-attachment.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
+import type { Replay } from '../domain/step.ts';
 import type { Usage } from '../domain/usage.ts';
 
 /** An item of the prompt, in order. */
@@ -38,6 +39,13 @@ export interface Tool extends ModelTool {
   readonly execute: (input: unknown, call: ToolCall, argumentsText: string) => Promise<string>;
 }
 
+/** The replay of an earlier step of the loop. It represents `count` items of the prompt, from `index` on. */
+export interface StepReplay {
+  readonly index: number;
+  readonly count: number;
+  readonly replay: Replay;
+}
+
 export interface ModelRequest {
   readonly runId: string;
   /** The number of the step in the run, from 1. */
@@ -48,6 +56,13 @@ export interface ModelRequest {
   readonly tools: readonly ModelTool[];
   /** From the agent's definition. If absent, no reasoning is requested. */
   readonly reasoning?: Reasoning;
+  readonly settings?: ModelSettings;
+  /** True if the model may search the web with its provider's own tool. Only models with `searchesWeb` get it. */
+  readonly webSearch?: boolean;
+  /** JSON Schema of the answer. A provider that can enforces it; the loop always checks it. */
+  readonly output?: Readonly<Record<string, unknown>>;
+  /** In the order of the prompt. A model that cannot use them sends the items of the prompt instead. */
+  readonly replays?: readonly StepReplay[];
   /** Returns a promise to wait for before each further request to the provider, or null. */
   readonly mayCall?: () => Promise<void> | null;
 }
@@ -59,6 +74,8 @@ export interface Room {
   /** Calls back once when there is room again. Never calls back if the run ends first. */
   onceRoom(callback: () => void): void;
 }
+
+export type InputUsage = Pick<Usage, 'inputTokens' | 'cachedTokens'>;
 
 /** The model calls these methods immediately when its output arrives. A call costs no promise. */
 export interface ModelOutput extends Room {
@@ -72,6 +89,10 @@ export interface ModelOutput extends Room {
   toolCall(callId: string, name: string, argumentsText: string): void;
   /** A piece of the arguments of a tool call, counted as output. `toolCall` later passes on the complete arguments. */
   argumentsPiece(text: string): void;
+  /** What the provider wants back in later steps of the loop. Called at most once, before the call resolves. */
+  replay(replay: Replay): void;
+  /** The input that the provider reported when it began. If the call is cut short, only its output is estimated. */
+  inputUsage(input: InputUsage): void;
   /** The usage that the provider reported so far. It counts if the call is cut short. */
   usage(usage: Usage): void;
 }
@@ -90,6 +111,10 @@ export interface Model {
    * run's watch ends the call, by the output that reaches the run.
    */
   readonly watchesSilence?: boolean;
+  /** The tokens that it accepts in one request. If absent, they follow from its id. */
+  readonly windowTokens?: number | undefined;
+  /** True if its provider has a tool that searches the web. */
+  readonly searchesWeb?: boolean | undefined;
   /** True if PDFs are sent to it. Otherwise their text is sent. */
   readonly takesPdf?: boolean;
   call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult>;

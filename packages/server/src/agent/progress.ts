@@ -11,6 +11,7 @@ import {
   type ModelUsage,
   NO_USAGE,
   type Usage,
+  type UsageTotals,
 } from '../domain/usage.ts';
 import type { PromptItem } from './ports.ts';
 
@@ -20,7 +21,16 @@ export class Progress {
   readonly items: RunItem[] = [];
   usage: Usage = NO_USAGE;
   byModel: readonly ModelUsage[] = [];
+  /** The part of `usage` that is stored: of journalled steps, and of the calls that failed before them. */
+  settled: UsageTotals = NOTHING;
+  /** The usage of failed calls by their loop. The next stored step that follows from the failure contains it. */
+  readonly #failed = new Map<string, UsageTotals>();
+  /** The value of a structured answer to the user; null if the answer is free text. */
+  output: { readonly value: unknown } | null = null;
+  /** The number of the last step that began. */
   steps = 0;
+  modelSteps = 0;
+  handOffs = 0;
   /** True once a model has accepted a call, in this attempt or in a journalled step: from then on the run is charged. */
   accepted = false;
   /** The ids of all tool calls in the prompt or made by the model. */
@@ -37,14 +47,34 @@ export class Progress {
     this.onUsage?.(usage, model);
   }
 
+  addFailed(loop: string, usage: Usage, model: string): void {
+    this.add(usage, model);
+    this.#failed.set(loop, plus(this.#failed.get(loop) ?? NOTHING, usage, model));
+  }
+
+  /**
+   * Called when a step is stored, with its own usage and that of the failed calls before it. A later attempt counts the
+   * calls that no stored step covers from their events, so no call is counted twice.
+   */
+  settle({ kind, loop, callId, usage, model }: Step): void {
+    // The outcome of a `send_message` covers the loop that it began.
+    const covered = kind === 'model' ? loop : (callId ?? '');
+    for (const one of this.#failed.get(covered)?.byModel ?? []) this.settled = plus(this.settled, one, one.model);
+    this.#failed.delete(covered);
+    if (usage !== null && model !== null) this.settled = plus(this.settled, usage, model);
+  }
+
   /** Returns microseconds that always grow within the run. */
   timestamp(): number {
     this.#lastTimestamp = Math.max(this.#lastTimestamp + 1, Date.now() * 1000);
     return this.#lastTimestamp;
   }
 
-  /** Restores the finished steps of earlier attempts, in the order of their events, and the usage of all attempts. */
-  restore(steps: readonly Step[], usage: Usage, byModel: readonly ModelUsage[]): void {
+  /**
+   * Restores the finished steps of earlier attempts, in the order of their events, and the usage of all attempts. `begun` is
+   * the number of the last step that began: none of these numbers is assigned again.
+   */
+  restore(steps: readonly Step[], begun: number, { usage, byModel }: UsageTotals): void {
     // Every journal begins with a model step.
     this.accepted = steps.length > 0;
     for (const item of steps.flatMap(({ output }) => output)) {
@@ -54,6 +84,8 @@ export class Progress {
     }
     this.usage = usage;
     this.byModel = byModel;
+    this.settled = { usage, byModel };
+    this.steps = begun;
   }
 
   /**
@@ -73,6 +105,13 @@ export class Progress {
     return text;
   }
 }
+
+const NOTHING: UsageTotals = { usage: NO_USAGE, byModel: [] };
+
+const plus = ({ usage, byModel }: UsageTotals, more: Usage, model: string): UsageTotals => ({
+  usage: addUsage(usage, more),
+  byModel: addModelUsage(byModel, model, more),
+});
 
 /** Returns the bytes of the texts. An image or a page of a PDF counts as much text as has the same number of tokens. */
 export function promptBytes(instructions: string, prompt: readonly PromptItem[]): number {

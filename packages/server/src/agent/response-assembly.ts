@@ -1,13 +1,35 @@
-import type { MessageItem, OutputItem, ReasoningItem, ResponseRef, RunEventBody } from '../domain/events.ts';
+import type {
+  MessageItem,
+  OutputItem,
+  ReasoningItem,
+  ResponseRef,
+  RunEventBody,
+  RunItemName,
+  Speaker,
+} from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
+import type { Replay } from '../domain/step.ts';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
-import type { ModelOutput, Room } from './ports.ts';
+import type { InputUsage, ModelOutput, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
+import type { RunScope } from './run-scope.ts';
+
+export interface AssemblyOptions {
+  /** The names of the tools that hand over. */
+  readonly handOffs: ReadonlySet<string>;
+  /** True if the text is a structured answer: readers get it whole, after it was checked. */
+  readonly holdsText: boolean;
+}
 
 /** Turns the output of a model, piece by piece, into the items and events of one response. */
 export class ResponseAssembly implements ModelOutput {
   readonly output: OutputItem[] = [];
   readonly #response: ResponseRef;
+  readonly #speaker: Speaker;
+  readonly #handOffs: ReadonlySet<string>;
+  readonly #holdsText: boolean;
+  /** The text that no reader has seen yet. */
+  heldText = '';
   readonly #progress: Progress;
   readonly #room: Room;
   readonly #emit: (event: RunEventBody) => void;
@@ -16,11 +38,23 @@ export class ResponseAssembly implements ModelOutput {
   #begun = false;
   #argumentsBytes = 0;
   reportedUsage: Usage | null = null;
+  /** The input that the provider reported before its answer was complete. */
+  reportedInput: InputUsage | null = null;
+  /** What the provider wants back in later steps. */
+  returned: Replay | null = null;
   /** The reported usage of answers that were discarded and requested again. */
   earlierUsage: Usage = NO_USAGE;
 
-  constructor(model: string, agent: string, progress: Progress, room: Room, emit: (event: RunEventBody) => void) {
-    this.#response = { id: newId('resp'), model, agent, callerAgent: null };
+  constructor(
+    model: string,
+    speaker: Speaker,
+    { progress, room, emit }: Pick<RunScope, 'progress' | 'room' | 'emit'>,
+    { handOffs, holdsText }: AssemblyOptions,
+  ) {
+    this.#holdsText = holdsText;
+    this.#speaker = speaker;
+    this.#response = { id: newId('resp'), model, ...speaker };
+    this.#handOffs = handOffs;
     this.#progress = progress;
     this.#room = room;
     this.#emit = emit;
@@ -53,15 +87,18 @@ export class ResponseAssembly implements ModelOutput {
       if (item.kind === 'tool_call') called += Buffer.byteLength(item.text);
       else said += Buffer.byteLength(item.text);
     }
-    return said + Math.max(called, this.#argumentsBytes);
+    return said + Buffer.byteLength(this.heldText) + Math.max(called, this.#argumentsBytes);
   }
 
   /** The output of an earlier, unfinished answer is void: no reader got it. The usage that it reported still counts. */
   begun(): void {
     this.#accept();
     this.#argumentsBytes = 0;
-    if (this.reportedUsage !== null) this.earlierUsage = addUsage(this.earlierUsage, this.reportedUsage);
+    const earlier =
+      this.reportedUsage ?? (this.reportedInput && { ...NO_USAGE, requestCount: 1, ...this.reportedInput });
+    if (earlier !== null) this.earlierUsage = addUsage(this.earlierUsage, earlier);
     this.reportedUsage = null;
+    this.reportedInput = null;
   }
 
   argumentsPiece(text: string): void {
@@ -70,6 +107,15 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   text(text: string): void {
+    if (this.#holdsText) {
+      this.#accept();
+      this.heldText += text;
+      return;
+    }
+    this.#say(text);
+  }
+
+  #say(text: string): void {
     const item = this.#open?.kind === 'message' ? this.#open : this.#begin('message');
     item.text += text;
     this.#emit({ type: 'delta', item, text });
@@ -86,8 +132,7 @@ export class ResponseAssembly implements ModelOutput {
     const item: OutputItem = {
       kind: 'tool_call',
       id: newId('fc'),
-      agent: this.#response.agent,
-      callerAgent: this.#response.callerAgent,
+      ...this.#speaker,
       outputIndex: this.output.length,
       callId: this.#progress.callId(callId),
       name,
@@ -102,25 +147,42 @@ export class ResponseAssembly implements ModelOutput {
     this.#emit({ type: 'item_done', item });
   }
 
+  replay(replay: Replay): void {
+    this.returned = replay;
+  }
+
+  inputUsage(input: InputUsage): void {
+    this.#accept();
+    this.reportedInput = input;
+  }
+
   usage(usage: Usage): void {
     this.#accept();
     this.reportedUsage = usage;
   }
 
-  /** Ends the response. */
-  finish(usage: Usage): void {
+  /** Ends the response. A text that was held is sent now if it is the answer: it is right, and there are no calls. */
+  finish(usage: Usage, isRight = true): void {
     this.#accept();
     this.#close();
+    if (this.heldText !== '' && isRight && this.output.every(({ kind }) => kind !== 'tool_call'))
+      this.#say(this.heldText);
+    this.#close();
     this.#emit({ type: 'response_done', response: this.#response, output: this.output, usage });
-    for (const item of this.output) {
-      const name =
-        item.kind === 'message'
-          ? 'message_output_created'
-          : item.kind === 'tool_call'
-            ? 'tool_called'
-            : 'reasoning_item_created';
-      this.#emit({ type: 'run_item', name, item });
-    }
+    for (const item of this.output) this.#emit({ type: 'run_item', name: this.#nameOf(item), item });
+  }
+
+  /** Ends an item that the model will not finish, in a run that continues without it. */
+  abandon(): void {
+    const item = this.#open;
+    this.#open = null;
+    if (item !== null) this.#emit({ type: 'item_done', item });
+  }
+
+  #nameOf(item: OutputItem): RunItemName {
+    if (item.kind === 'message') return 'message_output_created';
+    if (item.kind === 'reasoning') return 'reasoning_item_created';
+    return this.#handOffs.has(item.name) ? 'handoff_requested' : 'tool_called';
   }
 
   #begin(kind: 'message' | 'reasoning'): MessageItem | ReasoningItem {
@@ -128,8 +190,7 @@ export class ResponseAssembly implements ModelOutput {
     const item: MessageItem | ReasoningItem = {
       kind,
       id: newId(kind === 'message' ? 'msg' : 'rs'),
-      agent: this.#response.agent,
-      callerAgent: this.#response.callerAgent,
+      ...this.#speaker,
       outputIndex: this.output.length,
       text: '',
       complete: false,

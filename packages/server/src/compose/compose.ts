@@ -60,6 +60,11 @@ export async function compose(
     metricsUrl,
     apiKey,
     isFirstStart: foundation.isFirstStart,
+    modelPlace: foundation.models.placeOf(foundation.models.defaultId),
+    agencies: foundation.agencies
+      .list()
+      .filter(({ loaded }) => loaded?.source !== 'bundled')
+      .map(({ id, error }) => ({ id, problem: error?.message ?? null })),
     resumedRuns: runs.resumedRuns,
     endedRuns: runs.endedRuns,
     probes,

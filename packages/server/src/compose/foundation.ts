@@ -1,8 +1,10 @@
-import { checkCreditPrices } from '../accounts/credit-prices.ts';
+import { checkCreditPrices, creditProblem } from '../accounts/credit-prices.ts';
 import { firstStart } from '../accounts/first-start.ts';
 import { DEMO_AGENCY } from '../accounts/integrations.ts';
 import { Agencies } from '../agencies/agencies.ts';
 import { demoAgency } from '../agencies/demo-agency.ts';
+import { serverLimits } from '../agencies/load-agency.ts';
+import { FolderWatch } from '../agencies/watch-folder.ts';
 import type { Config, Limits, Secrets } from '../config/config.ts';
 import type { NodeIdentity } from '../store/this-node.ts';
 import { EventLoopDelay } from '../telemetry/event-loop-delay.ts';
@@ -62,8 +64,19 @@ export async function openFoundation(
   };
   const opened = await openStore(config, secrets, times, hooks, stack);
   const store = overrides.wrapStore?.(opened.store) ?? opened.store;
-  const models = await openModels(config, secrets, limits, overrides.model, stack);
-  const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, models.defaultId);
+  const models = await openModels(config, secrets, { limits, replacement: overrides.model, logger }, stack);
+  const agencies = await Agencies.load({
+    definitions: { [DEMO_AGENCY]: demoAgency, ...overrides.agencies },
+    folder: config.agenciesDir,
+    models,
+    limits: serverLimits(limits),
+    logger,
+    checkReloaded: (all, loaded) => creditProblem(store.reads, all, loaded, config.prices),
+    wrapFault: overrides.wrapFault,
+  });
+  if (config.agenciesDir !== null && config.agenciesWatch) {
+    stack.use(new FolderWatch(agencies, models, config.agenciesDir, logger));
+  }
   const files = await openFiles(config, { store, secret: opened.secret }, limits, overrides.waitAt, stack);
   const blobs = overrides.wrapBlobs?.(files.blobs) ?? files.blobs;
   const mount = overrides.wrapMount?.(files.mount) ?? files.mount;

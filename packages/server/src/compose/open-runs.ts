@@ -2,6 +2,7 @@ import { RevokedStreams } from '../accounts/revoked-streams.ts';
 import { RunAdmission } from '../admission/admit-run.ts';
 import { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import { healTurn } from '../chats/heal-history.ts';
+import type { CancelMode } from '../domain/run-state.ts';
 import { Engine } from '../engine/engine.ts';
 import { takeOverAtStart } from '../engine/takeover/take-over-at-start.ts';
 import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
@@ -27,7 +28,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const { node } = life;
   const { waitAt } = overrides;
   const { prices, fetchAllow } = foundation.config;
-  const model = foundation.models.find;
+  const models = () => foundation.models.find;
   const { newBudget, pages, reads } = accounts;
 
   const notifier = stack.use(overrides.notifier ?? foundation.notifier());
@@ -40,7 +41,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     store,
     eventLog,
     agencies,
-    model,
+    models,
     prices,
     prompt: { windowTokens },
     node,
@@ -70,10 +71,15 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       store,
       eventLog,
       agencies,
-      model,
+      models,
       files: (integrationId) => mountFiles(mount, integrationId),
       prices,
-      maxSteps: limits.stepsPerRun,
+      loops: {
+        steps: limits.stepsPerRun,
+        depth: limits.delegationDepth,
+        handOffs: limits.handOffs,
+        toolOutputCharacters: limits.toolOutputCharacters,
+      },
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens },
       attachments,
       runSlots,
@@ -101,11 +107,17 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const resumed = recovered.resumed.filter(({ as }) => as === node.identity);
   for (const { run } of resumed) engine.start(run, listening.promise);
 
+  let takeover: TakeoverLoop | null = null;
   const runReads = new RunReads(store, eventLog, pages);
   const cancel = {
     store,
     runReads,
-    signalStop: stop,
+    signalStop: (runId: string, mode: CancelMode) => {
+      const isHere = stop(runId, mode);
+      // The run waits for its agency. No other node ends it, and no heartbeat looks for orphans.
+      if (!isHere && isAlone) takeover?.look();
+      return isHere;
+    },
     ended: (runId: string) => engine.ended(runId),
     elsewhere: isAlone ? null : notifier,
     patienceMs: limits.cancelPatienceMs,
@@ -139,9 +151,11 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     continueResumed: () => listening.resolve(),
     /** Takes over runs of crashed nodes from now on. */
     startTakeover: () => {
-      if (isAlone) return;
       const room = () => (life.isDraining ? 0 : limits.activeRuns - engine.activeRuns);
-      life.takeOver(stack.use(new TakeoverLoop(takeoverDeps, { room, start: (run) => engine.start(run) })));
+      takeover = stack.use(new TakeoverLoop(takeoverDeps, { room, start: (run) => engine.start(run) }));
+      if (!isAlone) life.takeOver(takeover);
+      // Runs of an agency that was broken can be resumed now.
+      agencies.onReloaded = takeover.look;
     },
   };
 }

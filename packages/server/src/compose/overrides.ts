@@ -1,4 +1,5 @@
 import type { AgencyDefinition } from '@runwire/agency';
+import type { Fault } from '../agencies/fault.ts';
 import type { Model } from '../agent/ports.ts';
 import type { healTurn } from '../chats/heal-history.ts';
 import type { Limits } from '../config/config.ts';
@@ -17,6 +18,8 @@ import type { Logger } from '../telemetry/logger.ts';
 export interface Overrides {
   readonly model?: Model;
   readonly agencies?: Readonly<Record<string, AgencyDefinition>>;
+  /** Changes the faults of broken agencies. */
+  readonly wrapFault?: (fault: Fault) => Fault;
   readonly limits?: Partial<Limits>;
   readonly waitAt?: WaitAt;
   readonly judgeCommit?: JudgeCommit;

@@ -12,6 +12,10 @@ export interface RunningServer extends AsyncDisposable {
   /** The key that is printed once, at the first start; null at later starts. */
   readonly apiKey: string | null;
   readonly isFirstStart: boolean;
+  /** The place of the model of agencies that name none, for people; null if the model has no provider. */
+  readonly modelPlace: string | null;
+  /** The agencies of `RUNWIRE_AGENCIES_DIR` at the start. `problem` is null, or why the agency is broken. */
+  readonly agencies: readonly { readonly id: string; readonly problem: string | null }[];
   /** Runs that the last stop left unfinished: how many were resumed, and how many were ended. */
   readonly resumedRuns: number;
   readonly endedRuns: number;

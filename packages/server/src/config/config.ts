@@ -1,4 +1,5 @@
 import type { Prices } from '../domain/prices.ts';
+import type { ProviderApi } from '../domain/providers.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
 
@@ -14,14 +15,12 @@ export interface Config {
   readonly dataDir: string;
   readonly publicUrl: string | null;
   readonly stagingUrl: string | null;
-  /** Names of variables with the key of a provider that this version cannot use. */
-  readonly unusedProviderKeys: readonly string[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly limits: Limits;
   /** `provider/model`, for agencies that name no model. */
   readonly model: string;
-  /** OpenAI, or a server with a compatible API; null if it is not set up. */
-  readonly openAi: OpenAiConfig | null;
+  /** The providers whose models can be used. */
+  readonly providers: readonly ProviderConfig[];
   /** PostgreSQL; null for the embedded store. */
   readonly database: DatabaseConfig | null;
   /** S3 for files; null if files are on disk, in the data folder. */
@@ -34,6 +33,10 @@ export interface Config {
   readonly prices: Prices;
   /** Hosts other than the public internet from which files may be fetched. */
   readonly fetchAllow: FetchAllow;
+  /** The folder of agencies; null if there is none. */
+  readonly agenciesDir: string | null;
+  /** True if changes in that folder are loaded while the server runs. */
+  readonly agenciesWatch: boolean;
 }
 
 export interface MetricsConfig {
@@ -41,10 +44,14 @@ export interface MetricsConfig {
   readonly port: number;
 }
 
-export interface OpenAiConfig {
+export interface ProviderConfig {
+  /** The first part of the ids of its models. */
+  readonly name: string;
+  readonly api: ProviderApi;
   /** Without a slash at its end. */
   readonly baseUrl: string;
-  readonly api: 'responses' | 'chat';
+  /** False if no setting names the provider, which needs none. */
+  readonly isSet: boolean;
 }
 
 export interface DatabaseConfig {
@@ -72,8 +79,10 @@ export interface Secrets {
   readonly apiKeyHash: Buffer | null;
   /** `DATABASE_URL`; null if it is not set. */
   readonly databaseUrl: string | null;
-  /** `OPENAI_API_KEY`; null if it is not set. */
-  readonly openAiKey: string | null;
+  /** `OPENAI_API_KEY` and the like, by the name of the provider. */
+  readonly providerKeys: ReadonlyMap<string, string>;
+  /** Reads a variable that `providers.yaml` names. Returns null if it is not set. */
+  readonly variable: (name: string) => string | null;
 }
 
 export interface Limits {
@@ -99,7 +108,12 @@ export interface Limits {
    * half.
    */
   readonly attachmentsBytes: number;
+  /** The model steps of all agents of a run. */
   readonly stepsPerRun: number;
+  /** How deep delegations may be nested, how many hand-offs a run may have, and how much of an output a model gets. */
+  readonly delegationDepth: number;
+  readonly handOffs: number;
+  readonly toolOutputCharacters: number;
   /** Other nodes fence a node that sent no heartbeat for this time. The node itself starts no call then. */
   readonly leaseMs: number;
   readonly beatMs: number;
@@ -183,6 +197,9 @@ export const DEFAULT_LIMITS: Limits = {
   conversionMs: 30_000,
   attachmentsBytes: 256 * 1024 * 1024,
   stepsPerRun: 50,
+  delegationDepth: 5,
+  handOffs: 10,
+  toolOutputCharacters: 40_000,
   leaseMs: 8_000,
   beatMs: 2_000,
   maxAttempts: 3,

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { NO_PRICES } from '../domain/prices.ts';
 import { type Config, type Secrets, SettingRefused } from './config.ts';
 import { isKubernetesVariable } from './kubernetes-variables.ts';
+import { hasProvidersFile, readAgencies } from './read-agencies.ts';
 import { readDatabase } from './read-database.ts';
 import { readFiles, readSharedDisk } from './read-files.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
@@ -18,10 +19,12 @@ export interface CheckedSettings {
 }
 
 /** Settings of features that this version does not have: refused, never accepted and ignored. */
-const NOT_BUILT = ['RUNWIRE_AGENCIES_DIR', 'RUNWIRE_SANDBOX'];
+const NOT_BUILT = ['RUNWIRE_SANDBOX'];
 
 const KNOWN = new Set([
   ...NOT_BUILT,
+  'RUNWIRE_AGENCIES_DIR',
+  'RUNWIRE_AGENCIES_WATCH',
   'RUNWIRE_DATA_DIR',
   'RUNWIRE_PUBLIC_URL',
   'RUNWIRE_STAGING_URL',
@@ -39,8 +42,6 @@ const KNOWN = new Set([
   'RUNWIRE_FETCH_ALLOW',
 ]);
 
-/** Keys of providers that this version cannot use. They do not stop the start, which prints that they are not used. */
-const UNUSED_PROVIDER_KEYS = ['ANTHROPIC_API_KEY'];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_CHARACTERS = 32;
 
@@ -67,7 +68,8 @@ export function readConfig(env: Environment): CheckedSettings {
   }
   const apiKey = readApiKey(env);
   const read = (name: string) => (isSet(env, name) ? String(env[name]) : null);
-  const { model, openAi, openAiKey } = readModels(read, readUrl(read, 'OPENAI_BASE_URL'));
+  const agencies = readAgencies(read);
+  const { model, providers, providerKeys } = readModels(read, hasProvidersFile(agencies.agenciesDir));
   const { database, databaseUrl } = readDatabase(read);
   const port = readPort('PORT', read('PORT') ?? '8787');
   const config: Config = Object.freeze({
@@ -76,17 +78,17 @@ export function readConfig(env: Environment): CheckedSettings {
     dataDir: resolve(isSet(env, 'RUNWIRE_DATA_DIR') ? String(env.RUNWIRE_DATA_DIR) : '.runwire'),
     publicUrl: readUrl(read, 'RUNWIRE_PUBLIC_URL'),
     stagingUrl: readUrl(read, 'RUNWIRE_STAGING_URL'),
-    unusedProviderKeys: UNUSED_PROVIDER_KEYS.filter((name) => isSet(env, name)),
     logLevel: readLogLevel(env),
     limits: readLimits(env),
     model,
-    openAi,
+    providers,
     database,
     s3: readFiles(read, readUrl(read, 'S3_ENDPOINT')),
     sharedDisk: readSharedDisk(read),
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
     fetchAllow: readFetchAllow(read),
+    ...agencies,
   });
   return {
     config,
@@ -94,7 +96,8 @@ export function readConfig(env: Environment): CheckedSettings {
       secret: readSecret(env),
       apiKeyHash: apiKey === null ? null : hash('sha256', apiKey, 'buffer'),
       databaseUrl,
-      openAiKey,
+      providerKeys,
+      variable: read,
     },
   };
 }

@@ -1,56 +1,74 @@
-import { type OpenAiConfig, SettingRefused } from './config.ts';
-import type { ReadSetting } from './read-network.ts';
+import { OFFLINE_MODEL, PROVIDERS, type ProviderApi, providerSettingNames, splitModelId } from '../domain/providers.ts';
+import { type ProviderConfig, SettingRefused } from './config.ts';
+import { type ReadSetting, readUrl } from './read-network.ts';
 
-export const OFFLINE_MODEL = 'offline/demo';
-/** Used if only a key is set: a cheap current model of OpenAI that every account may use. */
-export const DEFAULT_OPENAI_MODEL = 'openai/gpt-5-mini';
-const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+/** Used if only a key is set, in this order: cheap current models that every account may use. */
+const DEFAULT_MODELS = ['openai/gpt-5-mini', 'anthropic/claude-haiku-5-5'];
 const OPENAI_APIS = ['responses', 'chat'] as const;
 
-export interface ModelSettings {
+export interface ProviderSettings {
   readonly model: string;
-  readonly openAi: OpenAiConfig | null;
-  readonly openAiKey: string | null;
+  readonly providers: readonly ProviderConfig[];
+  readonly providerKeys: ReadonlyMap<string, string>;
 }
 
-/** Reads the default model and the provider. */
-export function readModels(read: ReadSetting, baseUrl: string | null): ModelSettings {
-  const openAiKey = readOpenAiKey(read);
-  const api = readOpenAiApi(read);
-  // A self-hosted server may need no key.
-  const isSetUp = openAiKey !== null || baseUrl !== null;
-  const model = readModel(read) ?? (openAiKey === null ? OFFLINE_MODEL : DEFAULT_OPENAI_MODEL);
-  if (model !== OFFLINE_MODEL && !isSetUp) {
-    throw new SettingRefused(
-      `RUNWIRE_MODEL is \`${model}\` but its key is missing; set OPENAI_API_KEY, or set OPENAI_BASE_URL to a server that needs no key.`,
-    );
+/** Reads the default model and the providers. `hasFile` is true if `providers.yaml` may add providers. */
+export function readModels(read: ReadSetting, hasFile: boolean): ProviderSettings {
+  const providers: ProviderConfig[] = [];
+  const providerKeys = new Map<string, string>();
+  const openAiApi = readOpenAiApi(read);
+  for (const [name, known] of PROVIDERS) {
+    const names = providerSettingNames(name);
+    const key = readKey(read, names.key);
+    const baseUrl = readUrl(read, names.baseUrl);
+    if (key !== null) providerKeys.set(name, key);
+    // A self-hosted server may need no key.
+    const isSet = key !== null || baseUrl !== null;
+    if (!isSet && known.needsKey) continue;
+    const api = name === 'openai' ? (openAiApi ?? known.api) : known.api;
+    providers.push(Object.freeze({ name, api, baseUrl: baseUrl ?? known.baseUrl, isSet }));
   }
-  if (api !== null && !isSetUp) {
+  if (openAiApi !== null && !providers.some(({ name }) => name === 'openai')) {
     throw new SettingRefused(
       'RUNWIRE_OPENAI_API is set but neither OPENAI_API_KEY nor OPENAI_BASE_URL is; set one of them, or unset it.',
     );
   }
-  const openAi = isSetUp ? Object.freeze({ baseUrl: baseUrl ?? OPENAI_BASE_URL, api: api ?? OPENAI_APIS[0] }) : null;
-  return { model, openAi, openAiKey };
+  const byKey = DEFAULT_MODELS.find((id) => providerKeys.has(splitModelId(id)?.provider ?? ''));
+  const model = readModel(read, providers, hasFile) ?? byKey ?? OFFLINE_MODEL;
+  return { model, providers: Object.freeze(providers), providerKeys };
 }
 
-function readModel(read: ReadSetting): string | null {
+function readModel(read: ReadSetting, providers: readonly ProviderConfig[], hasFile: boolean): string | null {
   const text = read('RUNWIRE_MODEL');
-  if (text === null || text === OFFLINE_MODEL || /^openai\/[\x21-\x7e]+$/.test(text)) return text;
-  throw new SettingRefused(
-    `RUNWIRE_MODEL is \`${text}\`; set it to openai/ and the name of a model, such as ${DEFAULT_OPENAI_MODEL}, or to ${OFFLINE_MODEL}.`,
-  );
+  if (text === null || text === OFFLINE_MODEL) return text;
+  const provider = splitModelId(text)?.provider ?? '';
+  const isVisible = /^[\x21-\x7e]+$/.test(text);
+  // The provider is checked later, when the file is read.
+  if (hasFile && isVisible && provider !== '') return text;
+  if (!isVisible || !PROVIDERS.has(provider)) {
+    const names = [...PROVIDERS.keys()].join(', ');
+    throw new SettingRefused(
+      `RUNWIRE_MODEL is \`${text}\`; set it to the name of a provider (${names}), a slash and the name of a model, such as ${DEFAULT_MODELS[0]}, or to ${OFFLINE_MODEL}.`,
+    );
+  }
+  if (!providers.some(({ name }) => name === provider)) {
+    const { key, baseUrl } = providerSettingNames(provider);
+    throw new SettingRefused(
+      `RUNWIRE_MODEL is \`${text}\` but its key is missing; set ${key}, or set ${baseUrl} to a server that needs no key.`,
+    );
+  }
+  return text;
 }
 
-function readOpenAiKey(read: ReadSetting): string | null {
-  const key = read('OPENAI_API_KEY');
+function readKey(read: ReadSetting, name: string): string | null {
+  const key = read(name);
   if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
-    throw new SettingRefused('OPENAI_API_KEY must contain only visible ASCII characters; check for spaces around it.');
+    throw new SettingRefused(`${name} must contain only visible ASCII characters; check for spaces around it.`);
   }
   return key;
 }
 
-function readOpenAiApi(read: ReadSetting): OpenAiConfig['api'] | null {
+function readOpenAiApi(read: ReadSetting): ProviderApi | null {
   const text = read('RUNWIRE_OPENAI_API');
   if (text === null) return null;
   const api = OPENAI_APIS.find((known) => known === text);

@@ -24,6 +24,7 @@ const goodFacts: AdmissionFactsRow = {
   max_run_seconds: 0,
   on_disconnect: 'continue',
   keep_attachments: 1,
+  integration_model: null,
   member_active: 1,
   member_limit: null,
   known_run_id: null,
@@ -66,6 +67,7 @@ interface Situation {
   facts?: Partial<AdmissionFactsRow>;
   request?: Partial<AdmissionRequest>;
   agencyExists?: boolean;
+  agencyBroken?: boolean;
   shuttingDown?: boolean;
   full?: boolean;
   /** The answers to the questions. */
@@ -75,7 +77,12 @@ interface Situation {
 
 const settingOf = (situation: Situation): AdmissionSetting => ({
   nowMs: NOW,
-  entryPoints: { of: () => (situation.agencyExists === false ? null : ['Concierge']) },
+  entryPoints: {
+    of: () => {
+      if (situation.agencyBroken === true) return 'broken';
+      return situation.agencyExists === false ? null : ['Concierge'];
+    },
+  },
   prices: { of: () => null },
   reserveTokens: 1000,
   load: () => ({ shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false }),
@@ -136,6 +143,7 @@ test('admits a request without fault', () => {
     agent: 'Concierge',
     textOnly: false,
     maxRunSeconds: null,
+    model: null,
     onDisconnect: 'continue',
     keepAttachments: true,
     chat: { chatKey: 'chat_1', chatId: 'c1', alias: null, knownAlias: null, numMessages: 2, textBytes: 10 },
@@ -154,6 +162,16 @@ test('admits a request without fault', () => {
 
 test('refuses each fault with its own code', () => {
   for (const [code, fault] of order) assert.equal(refusedWith(fault).code, code);
+});
+
+test('refuses a broken agency without a check of the agent, between shutdown and load', () => {
+  const codeOf = (situation: Situation) => {
+    const decision = decide({ ...situation, agencyBroken: true });
+    return decision.kind === 'refuse' ? decision.refusal.code : decision.kind;
+  };
+  assert.equal(codeOf({ request: { agent: 'Nobody' }, full: true }), 'agency_unavailable');
+  assert.equal(codeOf({ shuttingDown: true }), 'shutting_down');
+  assert.equal(codeOf({ facts: { busy_run_id: 'run_2' } }), 'agency_unavailable');
 });
 
 test('the earlier of two faults in the order wins', () => {

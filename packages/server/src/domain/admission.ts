@@ -17,6 +17,7 @@ export interface AdmissionFactsRow {
   max_run_seconds: number;
   on_disconnect: 'continue' | 'cancel';
   keep_attachments: number;
+  integration_model: string | null;
   member_active: number | null;
   member_limit: number | null;
   known_run_id: string | null;
@@ -59,8 +60,8 @@ export interface AdmissionRequest {
 }
 
 export interface EntryPoints {
-  /** Returns null if the agency does not exist. */
-  of(agency: string): readonly string[] | null;
+  /** Returns null if the agency does not exist, and `broken` if it cannot be loaded. */
+  of(agency: string): readonly string[] | 'broken' | null;
 }
 
 export interface EntryPrices {
@@ -152,7 +153,8 @@ export function* decideAdmission(
   if (chat instanceof Refusal) return { kind: 'refuse', refusal: chat };
 
   const agent = request.agent ?? facts.default_agent;
-  const noAgent = refuseAgent(facts.agency, agent, setting.entryPoints);
+  const entryPoints = setting.entryPoints.of(facts.agency);
+  const noAgent = refuseAgent(facts.agency, agent, entryPoints);
   if (noAgent !== null) return noAgent;
 
   if (request.sandboxFiles.length > 0) {
@@ -168,6 +170,7 @@ export function* decideAdmission(
 
   const { shuttingDown, full } = setting.load();
   if (shuttingDown) return refuse('shutting_down', undefined, {}, 1);
+  if (entryPoints === 'broken') return refuse('agency_unavailable', undefined, {}, BROKEN_RETRY_SECONDS);
   if (full) {
     const sentence = 'The server has reached its limit of active runs; send the request again in a moment.';
     return refuse('unavailable', sentence, {}, 1);
@@ -222,10 +225,17 @@ export const missingFileRefusal = (missing: MountPath): Refusal =>
     `The sandbox file \`${wholePath(missing)}\` was not uploaded; upload it first and send the \`resource\` of the signed form as \`path\`.`,
   );
 
-function refuseAgent(agency: string, agent: string, entryPoints: EntryPoints): AdmissionDecision | null {
-  const known = entryPoints.of(agency);
+/** An operator has to fix the agency. */
+export const BROKEN_RETRY_SECONDS = 60;
+
+function refuseAgent(
+  agency: string,
+  agent: string,
+  known: readonly string[] | 'broken' | null,
+): AdmissionDecision | null {
   if (known === null) return refuse('unknown_agency', `The integration's agency \`${agency}\` does not exist.`);
-  if (known.includes(agent)) return null;
+  // The agent cannot be checked. A later check refuses the request.
+  if (known === 'broken' || known.includes(agent)) return null;
   const names = known.map((name) => `\`${name}\``).join(', ');
   return refuse('unknown_agent', `\`agent\` is not an entry point of this agency; use one of: ${names}.`);
 }

@@ -25,6 +25,8 @@ export interface RunSettings {
   readonly onDisconnect: 'continue' | 'cancel';
   /** True if copies of fetched attachments are stored as long as the chat exists. */
   readonly keepAttachments: boolean;
+  /** `provider/model`, for agents that name none. */
+  readonly model: string | null;
 }
 
 /** The value of `max_run_seconds` if the setting of the installation counts. */
@@ -34,11 +36,13 @@ export function runSettings(row: {
   readonly max_run_seconds: number;
   readonly on_disconnect: 'continue' | 'cancel';
   readonly keep_attachments: number;
+  readonly integration_model: string | null;
 }): RunSettings {
   return {
     maxRunSeconds: row.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : row.max_run_seconds,
     onDisconnect: row.on_disconnect,
     keepAttachments: row.keep_attachments === 1,
+    model: row.integration_model,
   };
 }
 
@@ -46,6 +50,8 @@ export function runSettings(row: {
 export interface ResumePoint {
   /** The journal, in the order of its events. */
   readonly steps: readonly JournalledStep[];
+  /** The number of the last step that earlier attempts began, as far as it is stored. */
+  readonly begun: number;
   /** The usage of all earlier attempts, including the steps that are repeated. */
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];

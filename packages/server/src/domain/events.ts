@@ -11,7 +11,10 @@ export interface MessageItem {
   readonly kind: 'message';
   readonly id: string;
   readonly agent: string;
+  /** The agent that asked; null if the user did. */
   readonly callerAgent: string | null;
+  /** The call id of the `send_message` that began the loop of the item; absent in the root loop. */
+  readonly loop?: string;
   readonly outputIndex: number;
   /** Grows with each delta. In a decoded chunk it is set only if an event of the chunk needs it. */
   text: string;
@@ -24,6 +27,7 @@ export interface ReasoningItem {
   readonly id: string;
   readonly agent: string;
   readonly callerAgent: string | null;
+  readonly loop?: string;
   readonly outputIndex: number;
   text: string;
   complete: boolean;
@@ -35,6 +39,7 @@ export interface ToolCallItem {
   readonly id: string;
   readonly agent: string;
   readonly callerAgent: string | null;
+  readonly loop?: string;
   readonly outputIndex: number;
   readonly callId: string;
   readonly name: string;
@@ -48,9 +53,12 @@ export interface ToolOutputItem {
   readonly kind: 'tool_output';
   readonly agent: string;
   readonly callerAgent: string | null;
+  readonly loop?: string;
   readonly callId: string;
   readonly text: string;
   readonly timestamp: number;
+  /** The agent to which the call handed the loop over. */
+  readonly handoff?: string;
 }
 
 export interface UserItem {
@@ -64,7 +72,13 @@ export interface UserItem {
 export type OutputItem = MessageItem | ReasoningItem | ToolCallItem;
 export type RunItem = OutputItem | ToolOutputItem | UserItem;
 
-export type RunItemName = 'message_output_created' | 'tool_called' | 'tool_output' | 'reasoning_item_created';
+export type RunItemName =
+  | 'message_output_created'
+  | 'tool_called'
+  | 'tool_output'
+  | 'reasoning_item_created'
+  | 'handoff_requested'
+  | 'handoff_occured';
 
 export interface Meta {
   readonly runId: string;
@@ -78,11 +92,16 @@ export interface Meta {
   readonly ignoredFields?: readonly string[];
 }
 
-export interface ResponseRef {
-  readonly id: string;
-  readonly model: string;
+/** The agent that speaks, and its place in the run. */
+export interface Speaker {
   readonly agent: string;
   readonly callerAgent: string | null;
+  readonly loop?: string;
+}
+
+export interface ResponseRef extends Speaker {
+  readonly id: string;
+  readonly model: string;
 }
 
 export type RunEventBody =
@@ -100,7 +119,16 @@ export type RunEventBody =
   /** The chat is longer than the model's window: its oldest turns are not in the prompt. */
   | { readonly type: 'history_left_out'; readonly agent: string; readonly turns: number }
   | { readonly type: 'run_item'; readonly name: RunItemName; readonly item: RunItem }
-  | { readonly type: 'resumed'; readonly runId: string; readonly attempt: number; readonly discardAfter: number }
+  /** A hand-off: from here on the loop belongs to `newAgent`. */
+  | ({ readonly type: 'agent_updated'; readonly newAgent: string } & Speaker)
+  | {
+      readonly type: 'resumed';
+      readonly runId: string;
+      readonly attempt: number;
+      readonly discardAfter: number;
+      /** The items of delegated agents that began before `discardAfter` and will not be finished. Absent if there are none. */
+      readonly voidItems?: readonly string[];
+    }
   | { readonly type: 'error'; readonly runId: string; readonly error: RunError }
   | {
       readonly type: 'messages';
@@ -110,6 +138,8 @@ export type RunEventBody =
       readonly items: readonly RunItem[];
       readonly usage: Usage;
       readonly error: RunError | null;
+      /** The value of a structured answer. Absent in events of earlier versions. */
+      readonly output?: unknown;
     }
   | { readonly type: 'end' };
 

@@ -34,6 +34,7 @@ export type RunErrorCode =
   | 'run_timeout'
   | 'attachment_unavailable'
   | 'step_limit'
+  | 'output_invalid'
   | 'run_interrupted'
   | 'internal_error';
 

@@ -6,8 +6,34 @@ export const JOURNAL_FORMAT = 1;
 /** The format of a run with attachments by URL: a version without them would resume the run and leave them out. */
 export const JOURNAL_FORMAT_WITH_URLS = 2;
 
+/**
+ * The format of a run whose agent can reach others, and of a run whose journal has a `replay` or a gap in the numbers of its
+ * steps: an earlier version would resume the run without them, or take a step for another one.
+ */
+export const JOURNAL_FORMAT_WITH_FLOWS = 3;
+
 export const isKnownJournal = (format: number): boolean =>
-  format === JOURNAL_FORMAT || format === JOURNAL_FORMAT_WITH_URLS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_FLOWS;
+
+/**
+ * What a provider wants back of a response within the run, such as thinking with its signatures. It is valid only for the
+ * same model after the same prompt.
+ */
+export interface Replay {
+  /** `provider/model`. */
+  readonly model: string;
+  /** A hash of everything that was sent to the model before the response. */
+  readonly prefix: string;
+  /** The content of the response in the provider's own form and order, as JSON. */
+  readonly body: unknown;
+}
+
+/** An answer that the agent's output schema refuses. No reader gets it. */
+export interface WrongTry {
+  readonly text: string;
+  /** For the model: continues "Your answer cannot be used: …". */
+  readonly problem: string;
+}
 
 /** The result of a step. A later attempt uses it instead of repeating the step. */
 export interface StepOutcome {
@@ -15,13 +41,22 @@ export interface StepOutcome {
   readonly usage: Usage | null;
   /** The items of the model's response, or the tool's output. */
   readonly output: readonly (OutputItem | ToolOutputItem)[];
+  /** Absent if the provider wants nothing back. */
+  readonly replay?: Replay;
+  readonly tried?: WrongTry;
+  /** The message that a `send_message` sent, and to whom. */
+  readonly asked?: { readonly agent: string; readonly message: string };
 }
 
 /** A finished step in the journal. */
 export interface Step extends StepOutcome {
-  /** 1, 2, 3 … within the run; the same in every attempt. */
+  /** Grows within the run. A later attempt never assigns the number of a finished step again. */
   readonly step: number;
   readonly kind: 'model' | 'tool';
+  /** The call id of the `send_message` that began the loop; empty for the root loop. */
+  readonly loop: string;
+  /** 1, 2, 3 … for the model steps of the loop; 0 for tool steps. */
+  readonly indexInLoop: number;
   readonly agent: string;
   readonly callerAgent: string | null;
   readonly model: string | null;

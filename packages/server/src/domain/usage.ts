@@ -12,6 +12,11 @@ export interface ModelUsage extends Usage {
   readonly credits: number;
 }
 
+export interface UsageTotals {
+  readonly usage: Usage;
+  readonly byModel: readonly ModelUsage[];
+}
+
 export const NO_USAGE: Usage = {
   requestCount: 0,
   inputTokens: 0,

@@ -1,12 +1,10 @@
-import type { LoadedAgent } from '../agencies/agencies.ts';
-import type { PromptItem } from '../agent/ports.ts';
+import type { ModelTool, PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
 import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
 import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, userItem } from '../chats/heal-history.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { attachedBytes } from '../domain/attachment-text.ts';
-import { modelWindow } from '../domain/model-window.ts';
 import { type SandboxFile, sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { estimateTokens } from '../domain/usage.ts';
 import { stepOutcome } from '../runs/journal.ts';
@@ -18,6 +16,14 @@ export interface PromptSetting {
   readonly heal: typeof healTurn;
   /** The window of a model whose window is unknown. */
   readonly windowTokens: number;
+}
+
+/** What the model is shown besides the chat. */
+export interface PromptAgent {
+  readonly instructions: string;
+  /** The tokens that its model accepts. */
+  readonly windowTokens: number;
+  readonly tools: readonly ModelTool[];
 }
 
 /** The prompt of a run before its attachments are ready. */
@@ -34,16 +40,16 @@ export interface PlannedPrompt {
 export async function planPrompt(
   reads: Reads,
   run: AdmittedRun,
-  agent: Pick<LoadedAgent, 'definition' | 'model' | 'tools'>,
-  { heal, windowTokens }: PromptSetting,
+  agent: PromptAgent,
+  { heal }: PromptSetting,
 ): Promise<PlannedPrompt> {
   const own = userItem(run);
   if (!run.hasHistory) return { items: [own], turnsLeftOut: 0 };
   const tools = JSON.stringify(
     agent.tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]),
   );
-  const others = itemBytes(agent.definition.instructions, [own]) + Buffer.byteLength(tools);
-  const budget = historyBudget(modelWindow(agent.model, windowTokens), estimateTokens(others));
+  const others = itemBytes(agent.instructions, [own]) + Buffer.byteLength(tools);
+  const budget = historyBudget(agent.windowTokens, estimateTokens(others));
   const { turns, unread } = await newestTurns(reads, run, heal, budget);
   const leftOut = turnsToLeaveOut(turns, budget);
   const callIds = new Set<string>();

@@ -1,6 +1,7 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { AgentFiles } from '../agent/files-port.ts';
 import type { Model } from '../agent/ports.ts';
+import type { RunLimits } from '../agent/run-scope.ts';
 import type { AttachmentTools } from '../attachments/attachment-tools.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
@@ -12,15 +13,19 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { PromptSetting } from './build-prompt.ts';
 
+/** Returns null if the model does not exist. */
+export type FindModel = (id: string) => Model | null;
+
 export interface EngineDeps {
   readonly store: Store;
   readonly eventLog: EventLog;
   readonly agencies: Agencies;
-  readonly model: (id: string) => Model | null;
+  /** Returns the models as they are now. A run keeps what it got at its start. */
+  readonly models: () => FindModel;
   /** The files of one integration, for the agents of its runs. */
   readonly files: (integrationId: string) => AgentFiles;
   readonly prices: Prices;
-  readonly maxSteps: number;
+  readonly loops: RunLimits;
   readonly prompt: PromptSetting;
   readonly attachments: AttachmentTools;
   /** The slots for active runs of this node, by owner. */

@@ -1,3 +1,4 @@
+import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import { ScratchBlobs, ScratchCleanup } from '../attachments/scratch-blobs.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { CancelMode } from '../domain/run-state.ts';
@@ -38,7 +39,7 @@ export class Engine implements RunEngine, AsyncDisposable {
     return this.#active.size;
   }
 
-  start(run: AdmittedRun, letGo: Promise<void> | null = null): void {
+  start(run: AdmittedRun, letGo: Promise<void> | null = null, checked: LoadedAgency | null = null): void {
     // The run was admitted too late to be stopped. When this node releases its lease, the run becomes an orphan.
     if (this.#isClosed) return;
     const { eventLog, disconnects, maxRunSeconds } = this.#deps;
@@ -53,10 +54,11 @@ export class Engine implements RunEngine, AsyncDisposable {
     const spentMs = run.resumed === null ? 0 : Math.max(0, Date.now() - run.resumed.startedAt);
     const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds, spentMs, log);
     if (run.onDisconnect === 'cancel') disconnects.watch(run.runId, run.integrationId);
+    const agency = checked ?? this.#deps.agencies.find(run.agency)?.loaded ?? null;
     const scratch = new ScratchBlobs(this.#deps.attachments.blobs);
     const execute = () => {
       if (run.resumed !== null) watched.check(performance.now());
-      return executeRun(this.#deps, { run, log, stop, watched, scratch });
+      return executeRun(this.#deps, { run, agency, log, stop, watched, scratch });
     };
     const done = (letGo === null ? execute() : letGo.then(execute)).finally(() => {
       this.#watch.end(watched);

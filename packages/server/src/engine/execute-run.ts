@@ -1,8 +1,9 @@
-import type { LoadedAgent } from '../agencies/agencies.ts';
-import { runAgent } from '../agent/loop.ts';
-import type { Model } from '../agent/ports.ts';
+import type { LoadedAgency } from '../agencies/loaded-agency.ts';
+import { FinishedSteps } from '../agent/finished-steps.ts';
+import { runLoop } from '../agent/loop.ts';
 import { Progress } from '../agent/progress.ts';
-import { fileTools } from '../agent/tools/file-tools.ts';
+import type { RunScope } from '../agent/run-scope.ts';
+import { StepGate } from '../agent/step-gate.ts';
 import { RunAttachments } from '../attachments/run-attachments.ts';
 import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
@@ -20,6 +21,7 @@ import { handOver } from './hand-over.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import { endEvents, reportEnd, runEnd } from './run-end.ts';
+import { RunTeam } from './run-team.ts';
 import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
@@ -28,6 +30,8 @@ import { endOrphan } from './takeover/end-orphan.ts';
 /** One attempt of a run on this node. */
 export interface RunAttempt {
   readonly run: AdmittedRun;
+  /** The version of the agency that the run keeps to its end; null if the agency cannot be loaded. */
+  readonly agency: LoadedAgency | null;
   readonly log: RunLog;
   readonly stop: StopHandle;
   readonly watched: WatchedRun;
@@ -88,7 +92,7 @@ function beginProgress({ agent, message, resumed }: AdmittedRun): Progress {
   const progress = new Progress();
   const timestamp = resumed === null ? progress.timestamp() : resumed.createdAt * 1000;
   progress.items.push({ kind: 'user', agent, text: message, timestamp });
-  if (resumed !== null) progress.restore(resumed.steps, resumed.usage, resumed.byModel);
+  if (resumed !== null) progress.restore(resumed.steps, resumed.begun, resumed);
   return progress;
 }
 
@@ -162,35 +166,36 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
 
 /** Makes the prompt ready and runs the agent. Resolves to the last step, which commits together with the end. */
 async function callAgent(execution: Execution): Promise<Step> {
-  const { deps, run, log, stop, watched, scratch, progress } = execution;
-  const { agent, model } = agentOf(deps, run);
-  const tools = agent.files ? [...agent.tools, ...fileTools(deps.files(run.integrationId))] : agent.tools;
+  const { deps, run, agency, log, stop, watched, scratch, progress } = execution;
+  const team = new RunTeam(deps, run, agency, watched, stop);
+  const entry = await team.agent(run.agent);
   const attachmentRun = {
     ...run,
-    takesPdf: model.takesPdf === true,
+    takesPdf: team.takesPdf(),
     signal: stop.signal,
     retry: <T>(job: () => Promise<T>) => retryWhileUnavailable(deps, stop, job),
   };
   const attachments = new RunAttachments(deps, attachmentRun, scratch);
-  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, { ...agent, tools }, attachments, stop);
-  const finished = run.resumed?.steps ?? [];
+  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, entry, attachments, stop);
+  const { steps = [], betweenSteps = false } = run.resumed ?? {};
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
-  if (finished.length === 0) stop.stepDone(true);
+  if (steps.length === 0) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
-  if (turnsLeftOut > 0 && finished.length === 0) {
+  if (turnsLeftOut > 0 && steps.length === 0) {
     log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
   }
-  return runAgent({
+  const finished = new FinishedSteps(steps, betweenSteps);
+  progress.modelSteps = finished.modelSteps;
+  progress.handOffs = finished.handOffs;
+  for (const item of prompt) if (item.kind === 'tool_call') progress.callIds.add(item.callId);
+  const scope: RunScope = {
     runId: run.runId,
     attempt: run.attempt,
-    agent: agent.definition,
-    tools,
-    model: watched.guard(model),
-    prompt,
+    team,
     finished,
-    leftBetweenSteps: run.resumed?.betweenSteps ?? false,
+    gate: new StepGate(stop, () => !finished.hasOpenCalls),
+    limits: agency?.limits ?? deps.loops,
     userContext: run.userContext,
-    maxSteps: deps.maxSteps,
     progress,
     room: log,
     signal: stop.signal,
@@ -200,30 +205,26 @@ async function callAgent(execution: Execution): Promise<Step> {
       log.append(event);
     },
     journal: (step) => storeStep(execution, step),
-    stopHere: (mayHandOver) => stop.stepDone(mayHandOver),
-  });
-}
-
-function agentOf(deps: EngineDeps, run: AdmittedRun): { readonly agent: LoadedAgent; readonly model: Model } {
-  const agent = deps.agencies.agent(run.agency, run.agent);
-  const model = agent === null ? null : deps.model(agent.model);
-  if (agent !== null && model !== null) return { agent, model };
-  const missing = agent === null ? `agent \`${run.agent}\`` : `model \`${agent.model}\``;
-  throw new RunFailure('internal_error', `The ${missing} does not exist.`);
+  };
+  return runLoop(scope, { loop: '', callerAgent: null, depth: 0, agent: entry, prompt });
 }
 
 /** T3: stores a finished step with all events up to it. */
 async function storeStep({ deps, run, log, stop, progress, stepIds }: Execution, step: Step): Promise<void> {
   const journalled = stepIds.journalled(step);
+  progress.settle(step);
+  const { usage, byModel } = progress.settled;
+  const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
   const chunks = log.takeChunks();
   await retryWhileUnavailable(deps, stop, () =>
     deps.store.transact('step', (tx) =>
       journalStep(tx, {
         runId: run.runId,
         step: journalled,
-        usage: progress.usage,
-        byModel: progress.byModel,
+        usage,
+        byModel,
         begun: progress.steps,
+        hasGap,
         chunks,
         startedAt: log.startedAt,
       }),
@@ -238,7 +239,8 @@ async function settle({ deps, run, log, stop, progress, stepIds }: Execution, en
   const { status, error, providerStatus } = end;
   const lastStep = end.lastStep === null ? null : stepIds.journalled(end.lastStep);
   const { items, text, accepted, usage, byModel, steps } = progress;
-  const outcome = { run, status, error, providerStatus, items, text, accepted, usage, byModel, steps };
+  const output = status === 'completed' ? progress.output : null;
+  const outcome = { run, status, error, providerStatus, items, text, output, accepted, usage, byModel, steps };
   const { events, chunks } = log.prepare(endEvents(outcome));
   const { attempt } = run;
   const record = { attempt, lastStep, chunks, lastEventId: events.at(-1)?.id ?? 0, startedAt: log.startedAt };

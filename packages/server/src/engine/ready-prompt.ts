@@ -1,11 +1,10 @@
-import type { LoadedAgent } from '../agencies/agencies.ts';
 import type { PromptItem } from '../agent/ports.ts';
 import { promptAttachment, type ReadyAttachment } from '../attachments/prompt-attachment.ts';
 import type { RunAttachments } from '../attachments/run-attachments.ts';
 import type { HistoryItem } from '../chats/heal-history.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
-import { planPrompt } from './build-prompt.ts';
+import { type PromptAgent, planPrompt } from './build-prompt.ts';
 import type { EngineDeps } from './deps.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { StopHandle } from './stop-handle.ts';
@@ -22,7 +21,7 @@ export interface ReadyPrompt {
 export async function readyPrompt(
   deps: Pick<EngineDeps, 'store' | 'prompt' | 'retryMs'>,
   run: AdmittedRun,
-  agent: Pick<LoadedAgent, 'definition' | 'model' | 'tools'>,
+  agent: PromptAgent,
   attachments: Pick<RunAttachments, 'ready' | 'read'>,
   stop: StopHandle,
 ): Promise<ReadyPrompt> {

@@ -18,6 +18,8 @@ export interface RunOutcome {
   readonly items: readonly RunItem[];
   /** The answer. */
   readonly text: string;
+  /** The value of a structured answer; null if the answer is free text. */
+  readonly output: { readonly value: unknown } | null;
   /** True if a model accepted a call, in the attempt that ends the run or in a journalled step. */
   readonly accepted: boolean;
   readonly usage: Usage;
@@ -38,32 +40,41 @@ export interface EndRecord {
 }
 
 /** The events of the end (`contract-5-meta-once`): one `messages`, and `end` last. A failure adds its own frame before them. */
-export function endEvents({ run, status, error, items, usage }: RunOutcome): RunEventBody[] {
+export function endEvents({ run, status, error, items, usage, output }: RunOutcome): RunEventBody[] {
   const { runId, chatId } = run;
   const events: RunEventBody[] = [];
   if (error !== null) events.push({ type: 'error', runId, error });
-  events.push({ type: 'messages', runId, chatId, status, items, usage, error });
+  events.push({ type: 'messages', runId, chatId, status, items, usage, error, output: output?.value ?? null });
   events.push({ type: 'end' });
   return events;
 }
 
+/** The agent that gave the answer: after a hand-off it is another one than the entry point. */
+function answeringAgent({ run, items }: RunOutcome): string {
+  return (
+    items.findLast((item) => item.kind !== 'user' && item.callerAgent === null && item.kind !== 'tool_output')?.agent ??
+    run.agent
+  );
+}
+
 /** What T4 writes. */
 export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutcome, record: EndRecord): RunEnd {
-  const { run, status, error, text, accepted, usage, byModel, steps } = outcome;
+  const { run, status, error, text, output, accepted, usage, byModel, steps } = outcome;
   const { attempt: nextAttempt, lastStep, chunks, lastEventId, startedAt } = record;
-  const { runId, integrationId, consumerId, chatKey, agent, day, attempt } = run;
+  const { runId, integrationId, consumerId, chatKey, day, attempt } = run;
   return {
     runId,
     integrationId,
     consumerId,
     chatKey,
-    agent,
+    agent: answeringAgent(outcome),
     day,
     attempt,
     nextAttempt,
     status,
     error,
     text,
+    structured: output !== null,
     accepted,
     usage,
     byModel,
@@ -81,8 +92,8 @@ export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutco
  * of the user or the model.
  */
 export function reportEnd(
-  { agencies, logger, metrics }: Pick<EngineDeps, 'agencies' | 'logger' | 'metrics'>,
-  { run, status, error, usage, providerStatus }: RunOutcome,
+  { logger, metrics }: Pick<EngineDeps, 'logger' | 'metrics'>,
+  { run, status, error, usage, byModel, providerStatus }: RunOutcome,
   { attempt, startedAt }: Pick<EndRecord, 'attempt' | 'startedAt'>,
 ): void {
   const ids = { runId: run.runId, ...run.trace };
@@ -93,8 +104,8 @@ export function reportEnd(
   logger.info({ ...ids, attempt, status, code, usage: usageJson(usage), durationMs }, 'run ended');
   if (error === null) return;
   const { integrationId, consumerId } = run;
-  // Null if the agent no longer exists.
-  const model = agencies.agent(run.agency, run.agent)?.model ?? null;
+  // The model that was asked last. Null if none was asked.
+  const model = byModel.at(-1)?.model ?? null;
   const about = { integrationId, consumerId, model, providerStatus };
   logger.warn({ ...ids, attempt, code, sentence: error.message, ...about }, 'run failed');
 }

@@ -76,7 +76,7 @@ export class WatchedRun {
   guard(model: Model): Model {
     if (model.watchesSilence === true) return model;
     return {
-      id: model.id,
+      ...model,
       call: async (request, output, signal) => {
         this.#callsUnderWay += 1;
         this.#heard = true;

@@ -70,6 +70,11 @@ export class StopHandle {
     this.now({ kind: 'shut_down', betweenSteps: this.#reason?.kind === 'handed_over' });
   }
 
+  /** True if the run stops when no step is open. */
+  stopsAfterStep(mayHandOver: boolean): boolean {
+    return this.#afterStep === 'cancelled' || (this.#afterStep === 'handed_over' && mayHandOver);
+  }
+
   /**
    * Called between two steps and before the first one. Throws if the run stops here. `mayHandOver` is false if a node that
    * resumed the run could not tell that no tool call is under way.
@@ -77,9 +82,7 @@ export class StopHandle {
   stepDone(mayHandOver: boolean): void {
     // A run that has passed a limit during the step ends with that failure.
     this.signal.throwIfAborted();
-    if (this.#afterStep === 'cancelled' || (this.#afterStep === 'handed_over' && mayHandOver)) {
-      this.now({ kind: this.#afterStep });
-    }
+    if (this.#afterStep !== null && this.stopsAfterStep(mayHandOver)) this.now({ kind: this.#afterStep });
     this.signal.throwIfAborted();
   }
 }

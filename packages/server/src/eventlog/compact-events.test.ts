@@ -192,3 +192,15 @@ test('joins deltas of several chunks by the id of their item', () => {
   );
   assert.equal(decodeChunk(1, encodeChunk(events)).compacted, false);
 });
+
+test('keeps nothing of void items', () => {
+  const plan = { kind: 'message' as const, callerAgent: 'A', texts: ['One ', 'two '] };
+  const before = numbered(1, responseEvents([plan, { ...plan, texts: ['Three.'] }], 'i').bodies);
+  const [first, second] = before.flatMap((event) => (event.type === 'item_added' ? [event.item.id] : []));
+  const discardAfter = lastFrameId(before.at(-1) as RunEvent);
+  const body = { type: 'resumed' as const, runId: 'r', attempt: 2, discardAfter, voidItems: [first ?? ''] };
+  const items = compactEvents([...before, ...numbered(attemptBase(2) + 1, [body])]).flatMap((event) =>
+    'item' in event && 'id' in event.item ? [event.item.id] : [],
+  );
+  assert.deepEqual([...new Set(items)], [second]);
+});

@@ -33,12 +33,14 @@ export function compactEvents(events: readonly RunEvent[]): RunEvent[] {
   return kept.sort((one, other) => one.id - other.id);
 }
 
-/** Removes the events that a `resumed` discards: they are never sent again. */
+/** Removes the events that a `resumed` discards, and those of items that it makes void. They are never sent again. */
 function withoutVoid(events: readonly RunEvent[]): readonly RunEvent[] {
   let counted = events;
   for (const event of events) {
     if (event.type !== 'resumed') continue;
-    counted = counted.filter((other) => other.id <= event.discardAfter || other.id >= event.id);
+    const voided = new Set(event.voidItems);
+    const isVoid = (other: RunEvent) => 'item' in other && 'id' in other.item && voided.has(other.item.id);
+    counted = counted.filter((other) => (other.id <= event.discardAfter && !isVoid(other)) || other.id >= event.id);
   }
   return counted;
 }

@@ -27,6 +27,8 @@ export interface RunEnd {
   readonly status: RunEndStatus;
   readonly error: RunError | null;
   readonly text: string;
+  /** True if the text is JSON that the agent's output schema accepts. */
+  readonly structured: boolean;
   /** True if a model accepted a call, in the attempt that ends the run or in a journalled step. */
   readonly accepted: boolean;
   readonly usage: Usage;
@@ -78,6 +80,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
     nextAttempt: end.nextAttempt,
     status: end.status,
     step: end.steps,
+    structured: end.structured ? 1 : 0,
     lastEventId: end.lastEventId,
     errorCode: end.error?.code ?? null,
     errorMessage: end.error?.message ?? null,

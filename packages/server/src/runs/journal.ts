@@ -1,5 +1,5 @@
 import { RunLost } from '../domain/run-lost.ts';
-import type { JournalledStep, StepOutcome } from '../domain/step.ts';
+import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_FLOWS, type JournalledStep, type StepOutcome } from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
@@ -7,9 +7,9 @@ import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
-  const { usage, output, ...columns } = step;
-  const outcome: StepOutcome = { usage, output };
-  await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify(outcome) });
+  const { usage, output, replay, tried, asked, ...columns } = step;
+  // `JSON.stringify` omits undefined fields.
+  await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify({ usage, output, replay, tried, asked }) });
 }
 
 /** Decodes a step's `record_json`. */
@@ -23,6 +23,8 @@ export function journalledStep(row: StepRow): JournalledStep {
     step: row.step,
     attempt: row.attempt,
     kind: row.kind,
+    loop: row.loop,
+    indexInLoop: row.index_in_loop,
     agent: row.agent,
     callerAgent: row.caller_agent,
     model: row.model,
@@ -44,6 +46,8 @@ export interface StepDone {
   readonly byModel: readonly ModelUsage[];
   /** How many steps the run has started. */
   readonly begun: number;
+  /** True if the numbers of the steps have a gap, because an earlier attempt began steps that it did not finish. */
+  readonly hasGap: boolean;
   readonly chunks: readonly Chunk[];
   readonly startedAt: number;
 }
@@ -55,6 +59,7 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     runId,
     attempt: step.attempt,
     step: done.begun,
+    leastFormat: done.hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT,
     ...done.usage,
     byModelJson: JSON.stringify(done.byModel),
     startedAt: done.startedAt,

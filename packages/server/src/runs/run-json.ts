@@ -33,6 +33,7 @@ export function runJson(row: RunRow, lastEventId: number) {
     status: row.status,
     cancelRequested: row.cancel_mode,
     agent: row.agent,
+    agencyVersion: row.agency_version,
     attempt: row.attempt,
     lastEventId,
     createdAt: iso(row.created_at),
@@ -40,15 +41,17 @@ export function runJson(row: RunRow, lastEventId: number) {
     completedAt: iso(row.completed_at),
     error: errorJson(row),
     usage: endUsage(row),
-    // The last member, as in a list.
+    // The last members, as in a list.
+    output: row.structured === 1 ? (JSON.parse(answerOf(row) ?? 'null') as unknown) : null,
     message: answerOf(row),
   };
 }
 
 /** Returns the JSON of a run in a list. The answer can be long, so it is not parsed. */
 export function runItem(row: RunRow, lastEventId: number): string {
-  const { message: _, ...run } = runJson({ ...row, answer_json: null }, lastEventId);
-  return jsonWith(run, 'message', row.answer_json ?? 'null');
+  const { message: _, output: __, ...run } = runJson({ ...row, answer_json: null }, lastEventId);
+  const output = row.structured === 1 ? (answerOf(row) ?? 'null') : 'null';
+  return jsonWith(run, 'output', `${output},"message":${row.answer_json ?? 'null'}`);
 }
 
 /** `run` inside a chat status. */
@@ -59,6 +62,8 @@ export function statusRunJson(row: RunRow, lastEventId: number) {
     chatDeleted: _d,
     consumerId: _m,
     cancelRequested: _r,
+    agencyVersion: _v,
+    output: _o,
     ...rest
   } = runJson(row, lastEventId);
   return rest;

@@ -1,6 +1,6 @@
 import { numberBefore } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { JournalledStep } from '../domain/step.ts';
+import type { JournalledStep, WrongTry } from '../domain/step.ts';
 import { iso } from '../domain/time.ts';
 import { usageJson } from '../domain/usage.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
@@ -36,13 +36,33 @@ export async function runSteps(
   });
 }
 
-function stepJson({ usage, output, startedAt, completedAt, ...columns }: JournalledStep) {
+function stepJson(step: JournalledStep) {
+  const {
+    usage,
+    output,
+    replay: _,
+    asked: __,
+    indexInLoop: ___,
+    tried,
+    loop,
+    startedAt,
+    completedAt,
+    ...columns
+  } = step;
+  const [first] = output;
   return {
     ...columns,
+    loop: loop === '' ? null : loop,
+    handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     usage: usage === null ? null : usageJson(usage),
     // The output of a failed call is the error text that the model got.
-    error: columns.status === 'failed' ? { code: 'tool_failed', message: output[0]?.text ?? '' } : null,
+    error: errorOf(columns.status, tried, output[0]?.text ?? ''),
     startedAt: iso(startedAt),
     completedAt: iso(completedAt),
   };
+}
+
+function errorOf(status: JournalledStep['status'], tried: WrongTry | undefined, output: string) {
+  if (tried !== undefined) return { code: 'output_invalid', message: tried.problem };
+  return status === 'failed' ? { code: 'tool_failed', message: output } : null;
 }

@@ -12,6 +12,7 @@ import * as attachmentsByUrl from './migrations/0009-attachments-by-url.ts';
 import * as commitMarks from './migrations/0010-commit-marks.ts';
 import * as nodeAddresses from './migrations/0011-node-addresses.ts';
 import * as chatFilters from './migrations/0012-chat-filters.ts';
+import * as loops from './migrations/0013-loops.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
@@ -27,6 +28,7 @@ const MIGRATIONS = {
   '0010-commit-marks': commitMarks,
   '0011-node-addresses': nodeAddresses,
   '0012-chat-filters': chatFilters,
+  '0013-loops': loops,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

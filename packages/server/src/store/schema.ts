@@ -118,6 +118,8 @@ export interface IntegrationsTable {
   max_run_seconds: number;
   max_runs_per_member: number | null;
   keep_attachments: number;
+  /** `provider/model`, for agents that name none. Null: the agency's model. */
+  model: string | null;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
@@ -179,6 +181,8 @@ export interface RunsTable {
   fingerprint: string | null;
   status: RunStatus;
   agency: string;
+  /** The hash of the agency that admission checked; null for runs of earlier versions. */
+  agency_version: string | null;
   agent: string;
   /** The node that runs it, or `RELEASED_RUN`. */
   node_id: string;
@@ -186,6 +190,8 @@ export interface RunsTable {
   crashes: number;
   step: number;
   journal_format: number;
+  /** 1 if the answer is JSON that the agent's output schema accepts. */
+  structured: number;
   held: number;
   unit: AllowanceUnit | null;
   day: number;
@@ -237,6 +243,10 @@ export interface StepsTable {
   step: number;
   attempt: number;
   kind: 'model' | 'tool';
+  /** The call id of the `send_message` that began the loop; empty for the root loop. */
+  loop: string;
+  /** 1, 2, 3 … for the model steps of the loop; 0 for tool steps. */
+  index_in_loop: number;
   agent: string;
   caller_agent: string | null;
   model: string | null;

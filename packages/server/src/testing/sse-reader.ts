@@ -20,7 +20,11 @@ export function parseFrames(text: string): Frame[] {
   return frames;
 }
 
-/** Returns the text of all deltas that no `resumed` event discards. */
+interface DeltaData {
+  readonly data: { readonly callerAgent?: string | null; readonly data: { readonly delta: string } };
+}
+
+/** Returns the text for the user: of all deltas that no `resumed` event discards, without those of delegated agents. */
 export function answerOf(all: readonly Frame[]): string {
   let text = '';
   let frames = all;
@@ -31,7 +35,8 @@ export function answerOf(all: readonly Frame[]): string {
   }
   for (const frame of frames) {
     if (frame.event !== null || !frame.data.includes('response.output_text.delta')) continue;
-    text += (JSON.parse(frame.data) as { data: { data: { delta: string } } }).data.data.delta;
+    const { callerAgent, data } = (JSON.parse(frame.data) as DeltaData).data;
+    if (callerAgent === null || callerAgent === undefined) text += data.delta;
   }
   return text;
 }

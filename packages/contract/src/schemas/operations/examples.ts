@@ -42,6 +42,8 @@ export const run = {
   chatDeleted: false,
   consumerId: 'user-42',
   cancelRequested: null,
+  agencyVersion: '9f2c51d07ab3e846',
+  output: null,
 };
 
 export const step = {
@@ -50,12 +52,14 @@ export const step = {
   kind: 'tool',
   agent: 'Concierge',
   callerAgent: null,
+  loop: null,
   model: null,
   tool: 'clock',
   callId: 'call_1',
   status: 'completed',
   firstEventId: 2,
   lastEventId: 9,
+  handoff: null,
   usage: null,
   error: null,
   startedAt: CREATED_AT,
@@ -122,6 +126,7 @@ export const integration = {
   maxRunSeconds: 900,
   maxRunsPerMember: null,
   keepAttachments: true,
+  model: null,
   createdAt: CREATED_AT,
   updatedAt: CREATED_AT,
 };
@@ -131,8 +136,23 @@ export const agency = {
   name: 'Demo',
   defaultAgent: 'Concierge',
   entryPoints: ['Concierge'],
-  agents: [{ name: 'Concierge', description: 'Answers questions.', model: 'offline/demo', tools: ['clock'] }],
+  agents: [
+    {
+      name: 'Concierge',
+      description: 'Answers questions.',
+      model: 'offline/demo',
+      fallback: [],
+      tools: ['clock'],
+      approval: [],
+      sandbox: false,
+      starters: [],
+    },
+  ],
   flows: [],
+  source: 'bundled',
+  version: '9f2c41d07be35a86',
+  loadedAt: CREATED_AT,
+  mcp: [],
   error: null,
 };
 
@@ -240,6 +260,7 @@ export const eventStream = [
     ],
     usage,
     files: [],
+    output: null,
     error: null,
   }),
   frame(12, 'end', '[DONE]'),

@@ -88,6 +88,20 @@ export const getOpenApi = operation({
   },
 });
 
+export const getAgencySchema = operation({
+  operationId: 'getAgencySchema',
+  method: 'GET',
+  path: '/agency.schema.json',
+  summary: 'Read the JSON Schema of agency.yaml',
+  description: 'Editors use it to complete and to check the files of agencies.',
+  tags: ['Service'],
+  auth: false,
+  example: { status: 200, answer: json({ title: 'Runwire agency', type: 'object' }) },
+  responses: {
+    200: { description: 'The schema.', schema: freeObject({ description: 'A JSON Schema of draft 7.' }) },
+  },
+});
+
 export const getDocs = operation({
   operationId: 'getDocs',
   method: 'GET',

@@ -6,6 +6,8 @@ import type { SandboxFile } from '../../domain/sandbox-file.ts';
 import { estimateTokens, type Usage } from '../../domain/usage.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
 import { promptBytes } from '../progress.ts';
+import { exampleOf } from './example-value.ts';
+import { teamTurn } from './offline-team.ts';
 
 const WORD_MS = 15;
 const MAX_SLOW_SECONDS = 600;
@@ -17,7 +19,8 @@ const READ_TOOL = 'read_file';
 const SEEN_CHARACTERS = 100;
 
 /**
- * Answers without a provider and shows a newcomer each behaviour: a stream, a slow one, a failing one, a tool, a file.
+ * Answers without a provider and shows a newcomer each behaviour: a stream, a slow one, a failing one, a tool, a file, a
+ * team of agents, structured output.
  */
 export const offlineModel: Model = {
   id: 'offline/demo',
@@ -36,6 +39,11 @@ export const offlineModel: Model = {
       say('This is the offline model, about to fail.');
       throw new RunFailure('model_error', 'The offline model failed because the message began with /fail.');
     }
+    const team = teamTurn(request, message);
+    if (team !== null && 'calls' in team) {
+      for (const call of team.calls) output.toolCall(newId('call'), call.name, call.arguments);
+      return { usage: usageOf(request, team.calls.map((call) => call.arguments).join('')) };
+    }
     if (outputs(request).length === 0) {
       const asked =
         word === '/tool' ? toolAsked(request, message) : word === '/read' ? fileAsked(request, message) : null;
@@ -46,7 +54,9 @@ export const offlineModel: Model = {
     }
     const seconds = word === '/slow' ? slowSeconds(argument) : null;
     // A file is streamed by lines, because it would have too many words.
-    const words = answer(word, message, seconds, outputs(request), came).split(word === '/read' ? /(?<=\n)/ : /(?<= )/);
+    const written = team === null ? answer(word, message, seconds, outputs(request), came) : team.text;
+    const text = request.output === undefined ? written : JSON.stringify(exampleOf(request.output));
+    const words = text.split(word === '/read' ? /(?<=\n)/ : /(?<= )/);
     const pauseMs =
       seconds === null ? Math.min(WORD_MS, MOST_MS / words.length) : (seconds * 1000) / Math.max(1, words.length - 1);
     for (const [index, part] of words.entries()) {

@@ -1,10 +1,15 @@
+import { hash } from 'node:crypto';
 import { newId } from '../../domain/ids.ts';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
-import type { ModelOutput, ModelRequest } from '../ports.ts';
+import type { Usage } from '../../domain/usage.ts';
+import type { ModelRequest } from '../ports.ts';
+import { openAiSettings, type SettingForms } from './openai-settings.ts';
 import { ProtocolReader } from './protocol-reader.ts';
-import { invalidAnswer, isObject, type JsonObject, type ProviderTarget, truncatedAnswer } from './provider-failure.ts';
+import { isObject, type JsonObject, truncatedAnswer } from './provider-failure.ts';
+import { reportedUsage } from './reported-usage.ts';
 import { BodyMaker, type RequestBody, toolsWriter } from './request-body.ts';
+import { isStrict, OUTPUT_NAME } from './structured-output.ts';
 
 /*
  * The Chat Completions protocol of OpenAI, which vLLM, Ollama and most compatible servers implement. A chunk contains
@@ -27,17 +32,55 @@ const toolsText = toolsWriter(({ name, description, inputSchema }) => ({
   function: { name, description, parameters: inputSchema },
 }));
 
-export function chatBody(model: string, request: ModelRequest): RequestBody {
+/** How the servers of a provider differ from those of OpenAI. */
+interface ChatDialect extends SettingForms {
+  /** False if the server refuses `stream_options`. It then reports the usage without being asked. */
+  readonly takesStreamOptions: boolean;
+  /** Returns the id of a call in a form that the server accepts. */
+  readonly callId: (id: string) => string;
+}
+
+const OPENAI: ChatDialect = {
+  maxTokens: 'max_completion_tokens',
+  toolChoice: (name) => ({ type: 'function', function: { name } }),
+  takesStreamOptions: true,
+  callId: (id) => id,
+};
+const COMPATIBLE: ChatDialect = { ...OPENAI, maxTokens: 'max_tokens' };
+const MISTRAL: ChatDialect = {
+  ...COMPATIBLE,
+  takesStreamOptions: false,
+  // Ids have nine letters and digits.
+  callId: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : hash('sha256', id).slice(0, 9)),
+};
+
+export function chatDialect(provider: string): ChatDialect {
+  return provider === 'openai' ? OPENAI : provider === 'mistral' ? MISTRAL : COMPATIBLE;
+}
+
+export function chatBody(model: string, request: ModelRequest, dialect: ChatDialect): RequestBody {
   const maker = new BodyMaker();
   const body = {
     model,
-    messages: messages(request, maker),
+    messages: messages(request, maker, dialect),
     // The protocol has no reasoning summaries.
     ...(request.reasoning?.effort === undefined ? {} : { reasoning_effort: request.reasoning.effort }),
+    ...openAiSettings(request, dialect),
+    ...responseFormat(request),
     stream: true,
-    stream_options: { include_usage: true },
+    ...(dialect.takesStreamOptions ? { stream_options: { include_usage: true } } : {}),
   };
   return maker.make(body, toolsText(request.tools));
+}
+
+function responseFormat({ output: schema }: ModelRequest): JsonObject {
+  if (schema === undefined) return {};
+  return {
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: OUTPUT_NAME, schema, strict: isStrict(schema) },
+    },
+  };
 }
 
 interface ChatMessage {
@@ -70,7 +113,7 @@ function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
  * The text and the calls of one step are one message, because the protocol requires the outputs of calls directly after
  * it.
  */
-function messages(request: ModelRequest, maker: BodyMaker): ChatMessage[] {
+function messages(request: ModelRequest, maker: BodyMaker, { callId }: ChatDialect): ChatMessage[] {
   const all: ChatMessage[] = [];
   if (request.instructions !== '') all.push({ role: 'system', content: request.instructions });
   for (const item of request.prompt) {
@@ -92,14 +135,14 @@ function messages(request: ModelRequest, maker: BodyMaker): ChatMessage[] {
         }
         last.tool_calls ??= [];
         last.tool_calls.push({
-          id: item.callId,
+          id: callId(item.callId),
           type: 'function',
           function: { name: item.name, arguments: item.arguments },
         });
         break;
       }
       case 'tool_output':
-        all.push({ role: 'tool', tool_call_id: item.callId, content: item.output });
+        all.push({ role: 'tool', tool_call_id: callId(item.callId), content: item.output });
         break;
     }
   }
@@ -118,19 +161,19 @@ export class ChatReader extends ProtocolReader {
   readonly #calls: OpenCall[] = [];
   #finishReason: string | null = null;
 
-  constructor(target: ProviderTarget, output: ModelOutput) {
-    super(target, output, USAGE);
+  protected override readUsage(value: unknown): Usage | null {
+    return reportedUsage(value, USAGE);
   }
 
   protected override done(): boolean {
-    if (!this.end()) throw invalidAnswer('an answer without a finish reason');
+    if (!this.end()) throw this.invalid('an answer without a finish reason');
     return true;
   }
 
   protected override take(chunk: JsonObject): boolean {
     if (chunk.error !== undefined && chunk.error !== null) this.fail(chunk);
     if (typeof chunk.type === 'string' && chunk.type.startsWith('response.'))
-      throw invalidAnswer('events of another protocol');
+      throw this.invalid('events of another protocol');
     if (isObject(chunk.usage)) this.report(chunk.usage);
     const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     if (!isObject(choice)) return false;
@@ -154,12 +197,12 @@ export class ChatReader extends ProtocolReader {
     // Some servers send objects here.
     if (typeof reasoning === 'string') this.think(reasoning);
     this.say(delta.content ?? '');
-    this.say(delta.refusal ?? '');
+    this.refuse(delta.refusal ?? '');
     if (Array.isArray(delta.tool_calls)) for (const piece of delta.tool_calls) this.#toolCall(piece);
   }
 
   #toolCall(piece: unknown): void {
-    if (!isObject(piece)) throw invalidAnswer('a tool call that is not valid');
+    if (!isObject(piece)) throw this.invalid('a tool call that is not valid');
     const index = typeof piece.index === 'number' ? piece.index : 0;
     const id = typeof piece.id === 'string' ? piece.id : '';
     const { name, arguments: argumentsText } = isObject(piece.function) ? piece.function : {};

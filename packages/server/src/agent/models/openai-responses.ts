@@ -1,10 +1,14 @@
 import { newId } from '../../domain/ids.ts';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
-import type { ModelOutput, ModelRequest, PromptItem } from '../ports.ts';
+import type { Usage } from '../../domain/usage.ts';
+import type { ModelRequest, PromptItem } from '../ports.ts';
+import { openAiSettings, type SettingForms } from './openai-settings.ts';
 import { ProtocolReader } from './protocol-reader.ts';
-import { invalidAnswer, isObject, type JsonObject, type ProviderTarget, truncatedAnswer } from './provider-failure.ts';
-import { BodyMaker, type RequestBody, toolsWriter } from './request-body.ts';
+import { isObject, type JsonObject, truncatedAnswer } from './provider-failure.ts';
+import { reportedUsage } from './reported-usage.ts';
+import { BodyMaker, type RequestBody, toolsWriter, withTool } from './request-body.ts';
+import { isStrict, OUTPUT_NAME } from './structured-output.ts';
 
 /*
  * The Responses protocol of OpenAI. A response is a list of items (reasoning, message, function_call). Each item is
@@ -16,6 +20,11 @@ const USAGE = {
   output: 'output_tokens',
   inputDetails: 'input_tokens_details',
   outputDetails: 'output_tokens_details',
+};
+
+const SETTINGS: SettingForms = {
+  maxTokens: 'max_output_tokens',
+  toolChoice: (name) => ({ type: 'function', name }),
 };
 
 const toolsText = toolsWriter(({ name, description, inputSchema }) => ({
@@ -33,11 +42,19 @@ export function responsesBody(model: string, request: ModelRequest): RequestBody
     ...(request.instructions === '' ? {} : { instructions: request.instructions }),
     input: request.prompt.map((item) => inputItem(item, maker)),
     ...reasoning(request),
+    ...openAiSettings(request, SETTINGS),
+    ...textFormat(request),
     stream: true,
     // This server stores the chat and never refers to a response that the provider stores.
     store: false,
   };
-  return maker.make(body, toolsText(request.tools));
+  const tools = toolsText(request.tools);
+  return maker.make(body, request.webSearch === true ? withTool(tools, { type: 'web_search' }) : tools);
+}
+
+function textFormat({ output: schema }: ModelRequest): JsonObject {
+  if (schema === undefined) return {};
+  return { text: { format: { type: 'json_schema', name: OUTPUT_NAME, schema, strict: isStrict(schema) } } };
 }
 
 /**
@@ -100,8 +117,8 @@ export class ResponsesReader extends ProtocolReader {
   readonly #deltaParts = new Set<string>();
   #reasoningPart = '';
 
-  constructor(target: ProviderTarget, output: ModelOutput) {
-    super(target, output, USAGE);
+  protected override readUsage(value: unknown): Usage | null {
+    return reportedUsage(value, USAGE);
   }
 
   override event(data: string): boolean {
@@ -119,15 +136,18 @@ export class ResponsesReader extends ProtocolReader {
   protected override take(event: JsonObject): boolean {
     switch (event.type) {
       case 'response.output_text.delta':
-      case 'response.refusal.delta':
         this.#deltaParts.add(partOf(event));
         this.say(event.delta);
+        return false;
+      case 'response.refusal.delta':
+        this.#deltaParts.add(partOf(event));
+        this.refuse(event.delta);
         return false;
       case 'response.output_text.done':
         if (!this.#deltaParts.has(partOf(event))) this.say(event.text);
         return false;
       case 'response.refusal.done':
-        if (!this.#deltaParts.has(partOf(event))) this.say(event.refusal);
+        if (!this.#deltaParts.has(partOf(event))) this.refuse(event.refusal);
         return false;
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
@@ -153,7 +173,7 @@ export class ResponsesReader extends ProtocolReader {
     }
     if (typeof event.type === 'string') return false;
     if (event.error !== undefined) this.fail(event);
-    throw invalidAnswer('events of another protocol');
+    throw this.invalid('events of another protocol');
   }
 
   /** Only the last event completes a response. */
@@ -188,7 +208,9 @@ export class ResponsesReader extends ProtocolReader {
       if (hadOutput || item.type !== 'message' || !Array.isArray(item.content)) continue;
       // Some servers stream only the last event.
       for (const part of item.content) {
-        if (isObject(part)) this.say(part.text ?? part.refusal ?? '');
+        if (!isObject(part)) continue;
+        this.say(part.text ?? '');
+        this.refuse(part.refusal ?? '');
       }
     }
   }

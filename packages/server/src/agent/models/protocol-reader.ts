@@ -1,35 +1,35 @@
 import type { Usage } from '../../domain/usage.ts';
 import type { ModelOutput } from '../ports.ts';
-import type { EventReader } from './openai-transport.ts';
 import {
   failureOfEvent,
   invalidAnswer,
   isObject,
   type JsonObject,
+  type ProviderFailure,
   type ProviderTarget,
   parsed,
 } from './provider-failure.ts';
-import { reportedUsage, type UsageNames } from './reported-usage.ts';
+import type { EventReader } from './provider-transport.ts';
 
-/** The common part of both protocols: it parses events as JSON objects, checks texts and turns errors into failures. */
+/** The common part of all protocols: it parses events as JSON objects, checks texts and turns errors into failures. */
 export abstract class ProtocolReader implements EventReader {
   readonly #target: ProviderTarget;
-  readonly #usageNames: UsageNames;
   protected readonly output: ModelOutput;
   hasOutput = false;
   usage: Usage | null = null;
+  /** The text with which the model refused to answer. */
+  refusal = '';
 
-  constructor(target: ProviderTarget, output: ModelOutput, usageNames: UsageNames) {
+  constructor(target: ProviderTarget, output: ModelOutput) {
     this.#target = target;
     this.output = output;
-    this.#usageNames = usageNames;
   }
 
   event(data: string): boolean {
     if (data === '') return false;
     if (data === '[DONE]') return this.done();
     const event = parsed(data);
-    if (!isObject(event)) throw invalidAnswer('an event that is not a JSON object');
+    if (!isObject(event)) throw this.invalid('an event that is not a JSON object');
     return this.take(event);
   }
 
@@ -41,33 +41,46 @@ export abstract class ProtocolReader implements EventReader {
 
   abstract end(): boolean;
 
+  /** Reads the usage that the provider reported. Returns null if it is impossible. */
+  protected abstract readUsage(value: unknown): Usage | null;
+
+  protected invalid(what: string): ProviderFailure {
+    return invalidAnswer(this.#target, what);
+  }
+
   /** Throws the failure for an error event of the provider. */
   protected fail(event: JsonObject): never {
     throw failureOfEvent(this.#target, event);
   }
 
   protected say(text: unknown): void {
-    if (typeof text !== 'string') throw invalidAnswer('a text delta that is not a string');
+    if (typeof text !== 'string') throw this.invalid('a text delta that is not a string');
     if (text === '') return;
     this.hasOutput = true;
     this.output.text(text);
   }
 
+  /** A refusal is shown as text. */
+  protected refuse(text: unknown): void {
+    this.say(text);
+    this.refusal += text;
+  }
+
   protected think(text: unknown): void {
-    if (typeof text !== 'string') throw invalidAnswer('a reasoning delta that is not a string');
+    if (typeof text !== 'string') throw this.invalid('a reasoning delta that is not a string');
     if (text === '') return;
     this.hasOutput = true;
     this.output.reasoning(text);
   }
 
   protected call(callId: string, name: unknown, argumentsText: unknown): void {
-    if (typeof name !== 'string' || name === '') throw invalidAnswer('a tool call without a name');
+    if (typeof name !== 'string' || name === '') throw this.invalid('a tool call without a name');
     this.hasOutput = true;
     this.output.toolCall(callId, name, typeof argumentsText === 'string' ? argumentsText : '');
   }
 
   protected report(usage: unknown): void {
-    this.usage = reportedUsage(usage, this.#usageNames);
+    this.usage = this.readUsage(usage);
     if (this.usage !== null) this.output.usage(this.usage);
   }
 }

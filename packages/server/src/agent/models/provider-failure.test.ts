@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failureOfEvent, failureOfStatus } from './provider-failure.ts';
+import { providerSettingNames } from '../../domain/providers.ts';
+import { failureOfEvent, failureOfStatus, NO_ADVICE } from './provider-failure.ts';
 
-const asked = { model: 'm', apiKey: 'sk-1' };
+const asked = { model: 'm', apiKey: 'sk-1', settings: providerSettingNames('openai') };
 
 /** Makes an error that is nested in errors. */
 function nested(depth: number): string {
@@ -21,5 +22,8 @@ test('a deeply nested error is an error like any other', () => {
   const { failure, retryable } = failureOfEvent(asked, JSON.parse(nested(1_000_000)));
   assert.deepEqual([failure.code, retryable], ['model_error', false]);
   assert.equal(failure.message, 'The model provider reported an error.');
-  assert.match(failureOfStatus(asked, 400, nested(1_000_000), null).failure.message, /refused the request \(400\)\.$/);
+  assert.match(
+    failureOfStatus(asked, 400, nested(1_000_000), NO_ADVICE).failure.message,
+    /refused the request \(400\)\.$/,
+  );
 });

@@ -1,3 +1,4 @@
+import type { ProviderSettingNames } from '../../domain/providers.ts';
 import { RunFailure } from '../../domain/run-failure.ts';
 
 const MAX_QUOTED_CHARS = 300;
@@ -18,41 +19,60 @@ export class ProviderFailure extends Error {
   }
 }
 
-/** The target of a call: the model that messages name, and the key that no message may contain. */
+/** The target of a call: the model and the settings that messages name, and the key that no message may contain. */
 export interface ProviderTarget {
   readonly model: string;
   readonly apiKey: string | null;
+  readonly settings: ProviderSettingNames;
 }
+
+/** What the headers of an answer tell about a retry. */
+export interface RetryAdvice {
+  /** How long the provider asks to wait. Null if it did not tell. */
+  readonly afterMs: number | null;
+  /** True or false if the provider told whether to retry, with `x-should-retry`. */
+  readonly should: boolean | null;
+}
+
+export const NO_ADVICE: RetryAdvice = { afterMs: null, should: null };
 
 const RETRYABLE: ReadonlySet<number> = new Set([429, 500, 502, 503, 529]);
 
 /** Returns the failure for an answer with another status than 200. */
-export function failureOfStatus(target: ProviderTarget, status: number, body: string, retryAfterMs: number | null) {
+export function failureOfStatus(target: ProviderTarget, status: number, body: string, advice: RetryAdvice) {
   const { message, code, type } = errorIn(parsed(body));
-  const isQuota = status === 429 && [code, type].includes('insufficient_quota');
+  const isQuota = isUsedUp(status, message, [code, type]);
   const sentence = isQuota
-    ? 'The quota at the model provider is used up (429); check its plan and billing.'
+    ? `The quota at the model provider is used up (${status}); check its plan and billing.`
     : statusSentence(target, status, quoted(target, message));
-  const failure = new RunFailure('model_error', sentence, { providerStatus: status });
-  return new ProviderFailure(failure, RETRYABLE.has(status) && !isQuota, retryAfterMs);
+  const failure = new RunFailure('model_error', sentence, { providerStatus: status, problem: 'unavailable' });
+  return new ProviderFailure(failure, (advice.should ?? RETRYABLE.has(status)) && !isQuota, advice.afterMs);
 }
 
-function statusSentence({ model, apiKey }: ProviderTarget, status: number, said: string): string {
+/** Anthropic refuses a call over a spend limit, or without credit, with status 400 and a type that tells nothing. */
+const SPENT = /credit balance is too low|reached your specified .*usage limits/i;
+
+function isUsedUp(status: number, message: string, names: readonly string[]): boolean {
+  if (names.includes('billing_error')) return true;
+  return status === 429 ? names.includes('insufficient_quota') : status === 400 && SPENT.test(message);
+}
+
+function statusSentence({ model, apiKey, settings }: ProviderTarget, status: number, said: string): string {
   if (status === 401) {
     return apiKey === null
-      ? 'The model provider requires an API key (401); set OPENAI_API_KEY.'
-      : 'The model provider refused the API key (401); check OPENAI_API_KEY.';
+      ? `The model provider requires an API key (401); set ${settings.key}.`
+      : `The model provider refused the API key (401); check ${settings.key}.`;
   }
   if (status === 403)
     return `The model provider does not allow this key to use \`${model}\` (403); check the permissions of the key.`;
   if (status === 404) {
-    return `The model provider does not have \`${model}\` (404); check RUNWIRE_MODEL and OPENAI_BASE_URL.`;
+    return `The model provider does not have \`${model}\` (404); check the name of the model and ${settings.baseUrl}.`;
   }
   if (status === 429) return `The model provider limits the request rate (429)${said}; try again later.`;
   if (status === 503 || status === 529) return `The model provider is overloaded (${status})${said}; try again later.`;
   if (status >= 500) return `The model provider failed (${status})${said}; try again.`;
   if (status >= 400) return `The model provider refused the request (${status})${said}.`;
-  return `The model provider answered with status ${status} instead of a stream; check OPENAI_BASE_URL.`;
+  return `The model provider answered with status ${status} instead of a stream; check ${settings.baseUrl}.`;
 }
 
 /** Codes and types of error events that correspond to the statuses 429, 503 and 500. */
@@ -73,6 +93,7 @@ const FAILED: ReadonlySet<string> = new Set([
   'internal_server_error',
   'InternalServerError',
   'api_error',
+  'timeout_error',
   '500',
   '502',
 ]);
@@ -81,7 +102,7 @@ const FAILED: ReadonlySet<string> = new Set([
 export function failureOfEvent(target: ProviderTarget, event: unknown): ProviderFailure {
   const { message, code, type } = errorIn(event);
   const names = [code, type];
-  const isQuota = names.includes('insufficient_quota');
+  const isQuota = names.includes('insufficient_quota') || names.includes('billing_error');
   const isOneOf = (known: ReadonlySet<string>) => !isQuota && names.some((name) => known.has(name));
   const said = quoted(target, message || code || type);
   const sentence = isQuota
@@ -92,41 +113,57 @@ export function failureOfEvent(target: ProviderTarget, event: unknown): Provider
         ? `The model provider is overloaded${said}; try again later.`
         : `The model provider reported an error${said}.`;
   const retryable = isOneOf(BUSY) || isOneOf(OVERLOADED) || isOneOf(FAILED);
-  return new ProviderFailure(new RunFailure('model_error', sentence), retryable);
+  return new ProviderFailure(new RunFailure('model_error', sentence, { problem: 'unavailable' }), retryable);
 }
 
 export function failureOfConnection(target: ProviderTarget, error: Error): ProviderFailure {
   const { code } = error as NodeJS.ErrnoException;
-  const sentence = `The model provider cannot be reached${quoted(target, code ?? error.message)}; check OPENAI_BASE_URL and the network.`;
-  return new ProviderFailure(new RunFailure('model_error', sentence, { cause: error }), true);
+  const sentence = `The model provider cannot be reached${quoted(target, code ?? error.message)}; check ${target.settings.baseUrl} and the network.`;
+  return new ProviderFailure(new RunFailure('model_error', sentence, { cause: error, problem: 'unavailable' }), true);
 }
 
-export function brokenStream(isEventStream: boolean): ProviderFailure {
+export function brokenStream(target: ProviderTarget, isEventStream: boolean): ProviderFailure {
   const sentence = isEventStream
     ? 'The model provider ended its stream before the answer was complete; try again.'
-    : 'The model provider did not answer with an event stream; check OPENAI_BASE_URL and RUNWIRE_OPENAI_API.';
-  return new ProviderFailure(new RunFailure('model_error', sentence), isEventStream);
+    : `The model provider did not answer with an event stream; check ${addressSettings(target)}.`;
+  return new ProviderFailure(new RunFailure('model_error', sentence, { problem: 'unavailable' }), isEventStream);
 }
 
-export function invalidAnswer(what: string, cause?: unknown): ProviderFailure {
-  const sentence = `The model provider sent ${what}; check OPENAI_BASE_URL and RUNWIRE_OPENAI_API.`;
+export function invalidAnswer(target: ProviderTarget, what: string, cause?: unknown): ProviderFailure {
+  const sentence = `The model provider sent ${what}; check ${addressSettings(target)}.`;
   return new ProviderFailure(new RunFailure('model_error', sentence, { cause }), false);
 }
+
+function addressSettings({ settings: { baseUrl, api } }: ProviderTarget): string {
+  return api === null ? baseUrl : `${baseUrl} and ${api}`;
+}
+
+const LENGTH: ReadonlySet<string> = new Set(['length', 'max_output_tokens', 'max_tokens']);
 
 /** `length` and `content_filter`, under any name: a truncated answer is a failure. */
 export function truncatedAnswer(reason: string): ProviderFailure {
   const why =
     reason === 'content_filter'
       ? "the provider's content filter stopped it; change the message"
-      : reason === 'length' || reason === 'max_output_tokens'
+      : LENGTH.has(reason)
         ? 'it reached its token limit; ask for less in one message, or use a model with a larger limit'
-        : `it stopped for the reason \`${reason.slice(0, 40)}\``;
-  return new ProviderFailure(new RunFailure('model_error', `The model did not finish its answer: ${why}.`), false);
+        : reason === 'model_context_window_exceeded'
+          ? "the chat fills the model's context window; start a new chat, or use a model with a larger window"
+          : `it stopped for the reason \`${reason.slice(0, 40)}\``;
+  const sentence = `The model did not finish its answer: ${why}.`;
+  const options = LENGTH.has(reason) ? { problem: 'cut_short' as const } : {};
+  return new ProviderFailure(new RunFailure('model_error', sentence, options), false);
+}
+
+/** The model refused to answer. `why` is what the provider tells about it. */
+export function refusedAnswer(target: ProviderTarget, why: string): ProviderFailure {
+  const sentence = `The model refused to answer${quoted(target, why)}; change the message.`;
+  return new ProviderFailure(new RunFailure('model_error', sentence), false);
 }
 
 export function silenceFailure(silenceMs: number): ProviderFailure {
   const sentence = `The model was silent for ${silenceMs / 1000} s; try again with a new \`usageRequestId\`.`;
-  return new ProviderFailure(new RunFailure('model_timeout', sentence), false);
+  return new ProviderFailure(new RunFailure('model_timeout', sentence, { problem: 'unavailable' }), false);
 }
 
 export function parsed(text: string): unknown {

@@ -29,7 +29,7 @@ export function reportedUsage(value: unknown, names: UsageNames): Usage | null {
   };
 }
 
-function tokens(value: unknown): number | null {
+export function tokens(value: unknown): number | null {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS
     ? (value as number)
     : null;

@@ -3,8 +3,14 @@ import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import type { ModelTool } from '../ports.ts';
 import type { JsonObject } from './provider-failure.ts';
 
-/** Attachments that are sent as data URLs. */
-type SentBytes = Extract<PromptAttachment, { kind: 'image' | 'pdf' }>;
+/** Attachments whose bytes are sent. */
+type SentAttachment = Extract<PromptAttachment, { kind: 'image' | 'pdf' }>;
+
+/** Bytes that are sent as base64, after `prefix`. */
+interface SentBytes {
+  readonly one: SentAttachment;
+  readonly prefix: string;
+}
 
 /** The number of bytes that are encoded at a time. A multiple of three, so that the base64 pieces can be joined. */
 const PIECE_BYTES = 192 * 1024;
@@ -27,25 +33,23 @@ export class StreamedBody {
     this.#sent = sent;
     this.length =
       this.#texts.reduce((sum, text) => sum + text.length, 0) +
-      sent.reduce((sum, one) => sum + prefixOf(one).length + Math.ceil(one.sizeBytes / 3) * 4, 0);
+      sent.reduce((sum, { one, prefix }) => sum + prefix.length + Math.ceil(one.sizeBytes / 3) * 4, 0);
   }
 
   /** Each attempt calls it again. */
   async *pieces(): AsyncGenerator<Buffer, void> {
     for (const [index, text] of this.#texts.entries()) {
       yield text;
-      const one = this.#sent[index];
-      if (one === undefined) return;
-      yield Buffer.from(prefixOf(one));
-      const bytes = Buffer.from(await one.read());
+      const sent = this.#sent[index];
+      if (sent === undefined) return;
+      yield Buffer.from(sent.prefix);
+      const bytes = Buffer.from(await sent.one.read());
       for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
         yield Buffer.from(bytes.toString('base64', start, start + PIECE_BYTES), 'latin1');
       }
     }
   }
 }
-
-const prefixOf = ({ mediaType }: SentBytes) => `data:${mediaType};base64,`;
 
 /**
  * Makes a body whose images and files are inserted while it is sent. Until then a random placeholder, which no text can
@@ -56,9 +60,18 @@ export class BodyMaker {
   #word = '';
 
   /** Returns the placeholder of a data URL. Call it in the order in which the files appear in the body. */
-  dataUrl(one: SentBytes): string {
+  dataUrl(one: SentAttachment): string {
+    return this.#placeholder(one, `data:${one.mediaType};base64,`);
+  }
+
+  /** Returns the placeholder of the bytes alone, in the same order. */
+  base64(one: SentAttachment): string {
+    return this.#placeholder(one, '');
+  }
+
+  #placeholder(one: SentAttachment, prefix: string): string {
     if (this.#word === '') this.#word = randomBytes(16).toString('hex');
-    this.#sent.push(one);
+    this.#sent.push({ one, prefix });
     return this.#word;
   }
 
@@ -68,6 +81,11 @@ export class BodyMaker {
     const text = toolsText === '' ? json : `${json.slice(0, -1)},"tools":${toolsText}}`;
     return this.#sent.length === 0 ? text : new StreamedBody(text.split(this.#word), this.#sent);
   }
+}
+
+/** Adds a tool to a list of tools that is written as JSON. */
+export function withTool(toolsText: string, tool: JsonObject): string {
+  return toolsText === '' ? JSON.stringify([tool]) : `${toolsText.slice(0, -1)},${JSON.stringify(tool)}]`;
 }
 
 /** Writes tools as JSON, empty if there are none. An agent has the same list in all its runs, so it is written once. */

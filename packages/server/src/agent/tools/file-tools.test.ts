@@ -27,7 +27,8 @@ const speaker = { agent: 'A', callerAgent: null, outputIndex: 0, complete: true,
 /** Returns the text that a model gets from a call with these arguments. */
 async function ask(tools: readonly Tool[], name: string, input: object, signal = new AbortController().signal) {
   const call: ToolCallItem = { kind: 'tool_call', id: 'f', callId: 'c', name, text: JSON.stringify(input), ...speaker };
-  return (await callTool(call, tools, { runId: 'r', userContext: null, signal, prompt: [] })).text;
+  return (await callTool(call, tools, { runId: 'r', userContext: null, member: async () => null, signal, prompt: [] }))
+    .text;
 }
 
 const read = (files: AgentFiles, path: string, more: object = {}) =>

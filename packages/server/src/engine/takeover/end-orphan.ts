@@ -1,8 +1,10 @@
 import { attemptBase, eventWidth, lastFrameId, type RunEvent, type RunItem } from '../../domain/events.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
 import type { RunError } from '../../domain/run-state.ts';
+import type { UsageTotals } from '../../domain/usage.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { endRun } from '../../runs/end-run.ts';
+import { journalledStep } from '../../runs/journal.ts';
 import { lastStoredId } from '../../store/queries/eventlog.ts';
 import { journalOf, type UnfinishedRun, unfinishedRun } from '../../store/queries/takeover.ts';
 import { NODE_ALIVE } from '../../store/schema.ts';
@@ -10,17 +12,11 @@ import { first, type Tx } from '../../store/store.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import type { EngineDeps } from '../deps.ts';
 import { endEvents, type RunOutcome, reportEnd, runEnd } from '../run-end.ts';
-import {
-  foldItems,
-  lastKeptId,
-  promptParts,
-  runIdentity,
-  spentSoFar,
-  storedMessage,
-  type UsageTotals,
-} from './stored-run.ts';
+import { foldItems, promptParts, runIdentity, spentSoFar, storedMessage } from './stored-run.ts';
 
-export interface EndDeps extends Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'prices' | 'logger' | 'metrics'> {
+type EndParts = 'store' | 'eventLog' | 'agencies' | 'models' | 'prices' | 'logger' | 'metrics';
+
+export interface EndDeps extends Pick<EngineDeps, EndParts> {
   readonly prompt: Pick<PromptSetting, 'windowTokens'>;
 }
 
@@ -50,7 +46,7 @@ export async function endUnreadableOrphan(deps: EndDeps, runId: string, error: R
     const run = await first(tx.all(unfinishedRun, { runId }));
     if (run === undefined || run.node_dead === NODE_ALIVE) return null;
     const readable = { ...run, by_model_json: readableList(run.by_model_json) };
-    const spent = spentSoFar(readable, promptParts(deps, run, '', []), [], 0);
+    const spent = spentSoFar(readable, await promptParts(tx, deps, run, '', []), [], []);
     const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? 0;
     const items: RunItem[] = [{ kind: 'user', agent: run.agent, text: '', timestamp: run.created_at * 1000 }];
     return writeEnd(tx, deps, run, error, { items, lastId, ...spent });
@@ -75,7 +71,7 @@ interface StoredProgress extends UsageTotals {
 
 async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<StoredProgress> {
   const stored = await deps.eventLog.allStored(tx, run.run_id);
-  const keptId = lastKeptId(run.attempt, await tx.all(journalOf, { runId: run.run_id }));
+  const journal = (await tx.all(journalOf, { runId: run.run_id })).map(journalledStep);
   const { message, sandboxFiles } = await storedMessage(tx, run);
   const items: RunItem[] = [
     { kind: 'user', agent: run.agent, text: message, timestamp: run.created_at * 1000 },
@@ -83,7 +79,8 @@ async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<
   ];
   const lastStored = stored.at(-1);
   const lastId = lastStored === undefined ? 0 : lastFrameId(lastStored);
-  return { items, lastId, ...spentSoFar(run, promptParts(deps, run, message, sandboxFiles), stored, keptId) };
+  const parts = await promptParts(tx, deps, run, message, sandboxFiles);
+  return { items, lastId, ...spentSoFar(run, parts, stored, journal) };
 }
 
 /** T6 and T4 in one transaction, under the next attempt. What is stored counts, and the text so far stays. */
@@ -107,6 +104,7 @@ export async function writeEnd(
     providerStatus: null,
     items,
     text,
+    output: null,
     // The attempt that ends the run calls no model, so only a journalled step counts.
     accepted: row.step > 0,
     usage,

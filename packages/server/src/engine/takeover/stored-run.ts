@@ -1,9 +1,11 @@
+import type { LoadedAgent } from '../../agencies/loaded-agency.ts';
 import { estimatedUsage } from '../../agent/progress.ts';
 import { historyBudget } from '../../chats/fit-window.ts';
 import type { RunIdentity } from '../../domain/admitted-run.ts';
 import { attemptBase, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
 import { modelWindow } from '../../domain/model-window.ts';
 import { type SandboxFile, sandboxFilesOf, shownMessage } from '../../domain/sandbox-file.ts';
+import type { JournalledStep } from '../../domain/step.ts';
 import {
   addModelUsage,
   addUsage,
@@ -11,11 +13,14 @@ import {
   estimateTokens,
   type ModelUsage,
   type Usage,
+  type UsageTotals,
 } from '../../domain/usage.ts';
+import { parseOwnJson } from '../../lib/strict-json.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
 import type { StepRow } from '../../store/queries/runs.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import { first, type Tx } from '../../store/store.ts';
+import { aboutRun } from '../about-run.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -47,11 +52,29 @@ export function lastKeptId(attempt: number, journal: readonly StepRow[]): number
   return Math.max(attemptBase(attempt) + 1, ...journal.map((row) => row.last_event_id));
 }
 
+/**
+ * The items up to `keptId` that no journalled step contains: another agent's response was open when a step of the run was
+ * stored. The next attempt asks that agent again, so these items are never finished.
+ */
+export function voidItems(events: readonly RunEvent[], journal: readonly JournalledStep[], keptId: number): string[] {
+  const kept = new Set(journal.flatMap(({ output }) => output.map((item) => ('id' in item ? item.id : ''))));
+  const voided = new Set<string>();
+  for (const event of events) {
+    if (event.id > keptId) break;
+    if (event.type === 'item_added' && !kept.has(event.item.id)) voided.add(event.item.id);
+    // An earlier attempt has reported these.
+    if (event.type === 'resumed') for (const id of event.voidItems ?? []) voided.delete(id);
+  }
+  return [...voided];
+}
+
 /** Rebuilds the items of the run from its stored events: texts from their deltas, and the outputs of tools. */
 export function foldItems(events: readonly RunEvent[]): RunItem[] {
+  const voided = new Set(events.flatMap((event) => (event.type === 'resumed' ? (event.voidItems ?? []) : [])));
   const items: RunItem[] = [];
   const open = new Map<string, OutputItem>();
   for (const event of events) {
+    if (event.type === 'item_added' && voided.has(event.item.id)) continue;
     if (event.type === 'item_added') {
       const item: OutputItem = { ...event.item, text: '', complete: false };
       open.set(item.id, item);
@@ -61,15 +84,10 @@ export function foldItems(events: readonly RunEvent[]): RunItem[] {
       if (item !== undefined) item.text += event.text;
     } else if (event.type === 'item_done') {
       const item = open.get(event.item.id);
-      if (item !== undefined) item.complete = true;
+      if (item !== undefined) item.complete = event.item.complete;
     } else if (event.type === 'run_item' && event.item.kind === 'tool_output') items.push(event.item);
   }
   return items;
-}
-
-export interface UsageTotals {
-  readonly usage: Usage;
-  readonly byModel: readonly ModelUsage[];
 }
 
 /** What the model was shown besides the earlier turns of the chat. */
@@ -79,64 +97,125 @@ export interface PromptParts {
   readonly message: string;
   /** The message as the model is shown it, with the sandbox files. */
   readonly shown: string;
-  /** The number of tokens that a model accepts if its window is unknown. */
-  readonly windowTokens: number;
+  /** Returns the number of tokens that a model accepts. */
+  readonly windowOf: (model: string) => number;
 }
 
-interface PromptDeps extends Pick<EngineDeps, 'agencies'> {
+interface PromptDeps extends Pick<EngineDeps, 'agencies' | 'models'> {
   readonly prompt: Pick<PromptSetting, 'windowTokens'>;
 }
 
-export function promptParts(
-  { agencies, prompt }: PromptDeps,
+export async function promptParts(
+  tx: Tx,
+  { agencies, models, prompt }: PromptDeps,
   run: UnfinishedRun,
   message: string,
   sandboxFiles: readonly SandboxFile[],
-): PromptParts {
-  const instructions = agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
-  return { instructions, message, shown: shownMessage(message, sandboxFiles), windowTokens: prompt.windowTokens };
+): Promise<PromptParts> {
+  const agent = agencies.agent(run.agency, run.agent);
+  const instructions = agent === null ? '' : await instructionsOf(tx, agent, run).catch(() => '');
+  const find = models();
+  const windowOf = (model: string) => find(model)?.windowTokens ?? modelWindow(model, prompt.windowTokens);
+  return { instructions, message, shown: shownMessage(message, sandboxFiles), windowOf };
+}
+
+async function instructionsOf(tx: Tx, agent: LoadedAgent, run: UnfinishedRun): Promise<string> {
+  const userContext = run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json);
+  return await agent.instructions(await aboutRun(tx, { ...runIdentity(run), userContext }, agent));
+}
+
+interface OpenCall {
+  readonly loop: string;
+  readonly model: string;
+  readonly firstId: number;
+  outputBytes: number;
+  reported: Usage | null;
+}
+
+/** A step of the journal, as far as it tells which model calls are stored with it. */
+type CoveringStep = Pick<JournalledStep, 'kind' | 'loop' | 'callId' | 'lastEventId'>;
+
+/**
+ * The model calls of the attempt whose usage is in no journalled step. A model step covers the calls of its loop before it,
+ * also failed ones, and the outcome of a `send_message` covers the loop that it began (see `Progress.settle`).
+ */
+function openModelCalls(
+  attempt: number,
+  stored: readonly RunEvent[],
+  journal: readonly CoveringStep[],
+): readonly OpenCall[] {
+  const covered = new Map<string, number>();
+  for (const { kind, loop, callId, lastEventId } of journal) {
+    const of = kind === 'model' ? loop : (callId ?? '');
+    covered.set(of, Math.max(lastEventId, covered.get(of) ?? 0));
+  }
+  const calls: OpenCall[] = [];
+  const newest = new Map<string, OpenCall>();
+  for (const event of stored) {
+    if (event.id <= attemptBase(attempt)) continue;
+    if (event.type === 'response_created') {
+      const { model, loop = '' } = event.response;
+      const call: OpenCall = { loop, model, firstId: event.id, outputBytes: 0, reported: null };
+      newest.set(loop, call);
+      if (event.id > (covered.get(loop) ?? 0)) calls.push(call);
+    } else if (event.type === 'delta') {
+      const call = newest.get(event.item.loop ?? '');
+      if (call !== undefined) call.outputBytes += Buffer.byteLength(event.text);
+    } else if (event.type === 'response_done') {
+      const call = newest.get(event.response.loop ?? '');
+      if (call !== undefined) call.reported = event.usage;
+    }
+  }
+  return calls;
 }
 
 /**
- * The usage of a run up to its last stored event (`contract-6-charged-cut-step`): the sum in its row, plus the model call
- * that was under way after `keptId`. For that call counts what the provider reported, or else an estimate from the text.
- * A call of which no event was stored is not counted; it is at most 0.1 s old. The estimate leaves out the turns that the
- * model's window had no room for.
+ * The usage of a run up to its last stored event (`contract-6-charged-cut-step`): the sum in its row, plus the model calls
+ * that were under way. For each of them counts what the provider reported, or else an estimate from the text. A call of
+ * which no event was stored is not counted; it is at most 0.1 s old. The estimate leaves out the turns that the model's
+ * window had no room for.
  */
 export function spentSoFar(
   run: UnfinishedRun,
-  { instructions, message, shown: own, windowTokens }: PromptParts,
+  parts: PromptParts,
   stored: readonly RunEvent[],
-  keptId: number,
+  journal: readonly CoveringStep[],
 ): UsageTotals {
-  const spent: UsageTotals = {
-    usage: {
-      requestCount: run.request_count,
-      inputTokens: run.input_tokens,
-      cachedTokens: run.cached_tokens,
-      outputTokens: run.output_tokens,
-      reasoningTokens: run.reasoning_tokens,
-    },
-    byModel: JSON.parse(run.by_model_json) as ModelUsage[],
+  let usage: Usage = {
+    requestCount: run.request_count,
+    inputTokens: run.input_tokens,
+    cachedTokens: run.cached_tokens,
+    outputTokens: run.output_tokens,
+    reasoningTokens: run.reasoning_tokens,
   };
-  let model: string | null = null;
-  let outputBytes = 0;
-  let reported: Usage | null = null;
-  for (const event of stored) {
-    if (event.id <= keptId) continue;
-    if (event.type === 'response_created') model = event.response.model;
-    else if (event.type === 'delta') outputBytes += Buffer.byteLength(event.text);
-    else if (event.type === 'response_done') reported = event.usage;
+  let byModel: readonly ModelUsage[] = JSON.parse(run.by_model_json) as ModelUsage[];
+  for (const call of openModelCalls(run.attempt, stored, journal)) {
+    const cut = call.reported ?? estimatedUsage(inputBytes(run, parts, stored, call), call.outputBytes);
+    usage = addUsage(usage, cut);
+    byModel = addModelUsage(byModel, call.model, cut);
   }
-  if (model === null) return spent;
-  const shown = foldItems(stored.filter(({ id }) => id <= keptId));
+  return { usage, byModel };
+}
+
+/** About how many bytes the model of an open call was sent. */
+function inputBytes(
+  run: UnfinishedRun,
+  { instructions, message, shown: own, windowOf }: PromptParts,
+  stored: readonly RunEvent[],
+  { loop, model, firstId }: OpenCall,
+): number {
+  const items = foldItems(stored.filter(({ id }) => id < firstId));
+  const sizeOf = (counted: readonly RunItem[]) =>
+    counted.reduce((sum, { text }) => sum + Buffer.byteLength(text), Buffer.byteLength(instructions));
+  if (loop !== '') {
+    // A delegated agent sees its message, which is in the arguments of the call, and its own steps.
+    return sizeOf(items.filter((item) => loopOf(item) === loop || (item.kind === 'tool_call' && item.callId === loop)));
+  }
   const others = Buffer.byteLength(instructions) + Buffer.byteLength(own);
   const earlier = run.text_bytes - Buffer.byteLength(message) + run.attached_bytes + run.announced_bytes;
-  const budget = historyBudget(modelWindow(model, windowTokens), estimateTokens(others));
-  const inputBytes =
-    others +
-    Math.max(0, Math.min(earlier, budget * BYTES_A_TOKEN)) +
-    shown.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-  const cut = reported ?? estimatedUsage(inputBytes, outputBytes);
-  return { usage: addUsage(spent.usage, cut), byModel: addModelUsage(spent.byModel, model, cut) };
+  const budget = historyBudget(windowOf(model), estimateTokens(others));
+  const history = Math.max(0, Math.min(earlier, budget * BYTES_A_TOKEN));
+  return sizeOf(items.filter((item) => loopOf(item) === '')) + Buffer.byteLength(own) + history;
 }
+
+const loopOf = (item: RunItem) => ('loop' in item ? (item.loop ?? '') : '');

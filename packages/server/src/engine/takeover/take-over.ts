@@ -23,9 +23,8 @@ import {
 import { NODE_ALIVE, NODE_RELEASED, RELEASED_RUN } from '../../store/schema.ts';
 import { first, type Tx } from '../../store/store.ts';
 import type { ThisNode } from '../../store/this-node.ts';
-import type { EngineDeps } from '../deps.ts';
 import { type EndDeps, type EndedOrphan, reportEndedOrphan, writeEnd } from './end-orphan.ts';
-import { lastKeptId, promptParts, runIdentity, spentSoFar, storedMessage } from './stored-run.ts';
+import { lastKeptId, promptParts, runIdentity, spentSoFar, storedMessage, voidItems } from './stored-run.ts';
 
 /*
  * The words of this folder:
@@ -43,7 +42,7 @@ import { lastKeptId, promptParts, runIdentity, spentSoFar, storedMessage } from 
  *                 └─────────────┘
  */
 
-export interface TakeoverDeps extends EndDeps, Pick<EngineDeps, 'model'> {
+export interface TakeoverDeps extends EndDeps {
   /** The node that takes the run over. */
   readonly node: ThisNode;
   /** How many nodes may crash while they execute a run before it ends. */
@@ -62,6 +61,11 @@ export const LEFT_TO_OTHERS: Takeover = { outcome: 'left', why: 'another node ow
 const LEFT_TO_OTHER_VERSION: Takeover = {
   outcome: 'left',
   why: 'another version of the server started it, and a node of that version can resume it',
+};
+
+const LEFT_UNTIL_FIXED: Takeover = {
+  outcome: 'left',
+  why: 'its agency is broken; it is resumed after the agency was fixed',
 };
 
 type Decision = Takeover | { readonly outcome: 'ended'; readonly end: EndedOrphan };
@@ -102,6 +106,7 @@ async function decide(tx: Tx, deps: TakeoverDeps, runId: string): Promise<Decisi
   if (run.cancel_requested_at === null) {
     if (obstacle === null) return { outcome: 'resumed', run: await resume(tx, deps, run, crashes) };
     if (obstacle === OTHER_VERSION && (await hasPeers(tx, deps))) return LEFT_TO_OTHER_VERSION;
+    if (obstacle === BROKEN_AGENCY) return LEFT_UNTIL_FIXED;
   }
   return { outcome: 'ended', end: await writeEnd(tx, deps, run, interrupted(obstacle ?? '')) };
 }
@@ -117,25 +122,30 @@ export const interrupted = (obstacle: string): RunError => ({
 });
 
 const OTHER_VERSION = 'another version of the server started it.';
+const BROKEN_AGENCY = 'its agency is broken.';
 
 /** Returns a sentence that explains why the run cannot be resumed here, or null if it can. */
 function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): string | null {
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
-  const agent = deps.agencies.agent(run.agency, run.agent);
-  if (agent === null) return `the agent \`${run.agent}\` no longer exists.`;
-  return deps.model(agent.model) === null ? `the model \`${agent.model}\` no longer exists.` : null;
+  if (deps.agencies.find(run.agency)?.loaded === null) return BROKEN_AGENCY;
+  const model = deps.agencies.entryModel(run.agency, run.agent, run.integration_model);
+  if (model === null) return `the agent \`${run.agent}\` no longer exists.`;
+  const isOwn = deps.agencies.agent(run.agency, run.agent)?.ownModels.has(model) === true;
+  return isOwn || deps.models()(model) !== null ? null : `the model \`${model}\` no longer exists.`;
 }
 
 /** Claims the run for this node, discards the events after its last journalled step, and opens the next attempt. */
 async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: number): Promise<AdmittedRun> {
   const runId = run.run_id;
   const attempt = run.attempt + 1;
-  const journal = await tx.all(journalOf, { runId });
-  const keptId = lastKeptId(run.attempt, journal);
+  const rows = await tx.all(journalOf, { runId });
+  const keptId = lastKeptId(run.attempt, rows);
+  const journal = rows.map(journalledStep);
   const events = await deps.eventLog.allStored(tx, runId);
   const { message, sandboxFiles } = await storedMessage(tx, run);
-  const { usage, byModel } = spentSoFar(run, promptParts(deps, run, message, sandboxFiles), events, keptId);
+  const parts = await promptParts(tx, deps, run, message, sandboxFiles);
+  const { usage, byModel } = spentSoFar(run, parts, events, journal);
   const changed = await tx.run(takeRun, {
     runId,
     attempt: run.attempt,
@@ -148,7 +158,9 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   if (changed !== 1) throw RunLost.ofAttempt(runId, run.attempt);
   await tx.run(deleteChunksAfter, { runId, after: keptId });
   const id = attemptBase(attempt) + 1;
-  const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, id };
+  const voided = voidItems(events, journal, keptId);
+  const shown = voided.length === 0 ? {} : { voidItems: voided };
+  const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, ...shown, id };
   await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: encodeChunk([opening]) });
   const attachments = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
   const input = {
@@ -160,7 +172,8 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     hasHistory: run.num_messages > 1,
   };
   const resumed = {
-    steps: journal.map(journalledStep),
+    steps: journal,
+    begun: run.step,
     usage,
     byModel,
     betweenSteps: run.node_id === RELEASED_RUN,

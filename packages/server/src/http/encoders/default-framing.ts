@@ -1,4 +1,11 @@
-import { DONE_WIDTH, eventSize, lastFrameId, type OutputItem, type RunEvent } from '../../domain/events.ts';
+import {
+  DONE_WIDTH,
+  eventSize,
+  lastFrameId,
+  type OutputItem,
+  type RunEvent,
+  type Speaker,
+} from '../../domain/events.ts';
 import { iso } from '../../domain/time.ts';
 import { usageJson } from '../../domain/usage.ts';
 import { type EncodedPage, type Encoder, STREAM_HEADERS } from './encoder.ts';
@@ -10,14 +17,15 @@ function frame(id: number, name: string | null, data: string): string {
   return name === null ? `id: ${id}\ndata: ${data}\n\n` : `id: ${id}\nevent: ${name}\ndata: ${data}\n\n`;
 }
 
-interface Speaker {
-  readonly agent: string;
-  readonly callerAgent: string | null;
+/** The fields that name who speaks. Frames of a delegated agent name the call that began its loop. */
+function spoken({ agent, callerAgent, loop }: Speaker): string {
+  const names = `"agent":${JSON.stringify(agent)},"callerAgent":${JSON.stringify(callerAgent)}`;
+  return loop === undefined ? names : `${names},"parent_run_id":${JSON.stringify(loop)}`;
 }
 
 /** An event of the Responses API; `body` is the JSON text of an object. */
-function raw(id: number, { agent, callerAgent }: Speaker, body: string): string {
-  const said = `"agent":${JSON.stringify(agent)},"callerAgent":${JSON.stringify(callerAgent)}`;
+function raw(id: number, speaker: Speaker, body: string): string {
+  const said = spoken(speaker);
   const data = `${body.slice(0, -1)},"sequence_number":${id}}`;
   return `id: ${id}\ndata: {"data":{"type":"raw_response_event",${said},"data":${data}}}\n\n`;
 }
@@ -99,8 +107,8 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
     }
     case 'run_item': {
       const { item, name } = event;
-      const said = `"agent":${JSON.stringify(item.agent)},"callerAgent":${JSON.stringify(callerOf(item))}`;
-      const data = `{"type":"run_item_stream_event",${said},"name":"${name}","item":${runItemJson(item)}}`;
+      const said = spoken({ ...item, callerAgent: callerOf(item) });
+      const data = `{"type":"run_item_stream_event",${said},"name":"${name}","item":${runItemJson(item, name.startsWith('handoff_'))}}`;
       return frame(id, null, `{"data":${data}}`);
     }
     case 'history_left_out': {
@@ -110,19 +118,25 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
       const said = { agent: event.agent, callerAgent: null, name: 'history_left_out', item };
       return frame(id, null, JSON.stringify({ data: { type: 'run_item_stream_event', ...said } }));
     }
+    case 'agent_updated': {
+      const data = `{"type":"agent_updated_stream_event",${spoken(event)},"new_agent":{"name":${JSON.stringify(event.newAgent)}}}`;
+      return frame(id, null, `{"data":${data}}`);
+    }
     case 'resumed': {
-      const { runId, attempt, discardAfter } = event;
-      return frame(id, 'resumed', JSON.stringify({ run_id: runId, attempt, discard_after: discardAfter }));
+      const { runId, attempt, discardAfter, voidItems } = event;
+      // `JSON.stringify` omits undefined fields.
+      const data = { run_id: runId, attempt, discard_after: discardAfter, void_items: voidItems };
+      return frame(id, 'resumed', JSON.stringify(data));
     }
     case 'error': {
       const { message, code } = event.error;
       return frame(id, null, JSON.stringify({ error: message, code, run_id: event.runId }));
     }
     case 'messages': {
-      const { runId, chatId, status, items, usage, error } = event;
+      const { runId, chatId, status, items, usage, error, output = null } = event;
       const cancelled = status === 'cancelled' ? { cancelled: true } : {};
       const head = JSON.stringify({ run_id: runId, chatId, status, ...cancelled }).slice(0, -1);
-      const tail = JSON.stringify({ usage: usageJson(usage), files: [], error }).slice(1);
+      const tail = JSON.stringify({ output, usage: usageJson(usage), files: [], error }).slice(1);
       return frame(id, 'messages', `${head},"new_messages":[${items.map(newMessageJson).join(',')}],${tail}`);
     }
     case 'end':

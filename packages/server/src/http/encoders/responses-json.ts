@@ -77,9 +77,17 @@ const RUN_ITEM_TYPES = {
 } as const;
 
 /** `item` of a `run_item_stream_event`. */
-export function runItemJson(item: RunItem): string {
+export function runItemJson(item: RunItem, isHandOff: boolean): string {
+  if (isHandOff) return handOffJson(item);
   const shown = `{"type":"${RUN_ITEM_TYPES[item.kind]}","raw_item":${itemJson(item)}`;
   return item.kind === 'tool_output' ? `${shown},"output":${JSON.stringify(item.text)}}` : `${shown}}`;
+}
+
+/** The call of a hand-off, or its output. */
+function handOffJson(item: RunItem): string {
+  if (item.kind !== 'tool_output') return `{"type":"handoff_call_item","raw_item":${itemJson(item)}}`;
+  const agents = JSON.stringify({ source_agent: item.agent, target_agent: item.handoff }).slice(1);
+  return `{"type":"handoff_output_item","raw_item":${itemJson(item)},${agents}`;
 }
 
 export function responseJson(

@@ -1,9 +1,10 @@
-import { operations } from '@runwire/contract/schemas';
+import { AgencyFile, operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type Agencies, type LoadedAgency, toolNames } from '../../agencies/agencies.ts';
+import { type Agencies, type ListedAgency, toolNames } from '../../agencies/agencies.ts';
 import { decodeCursor } from '../../domain/list-cursor.ts';
 import { cursorBy, pageOfRows } from '../../domain/list-page.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { iso } from '../../domain/time.ts';
 import type { Nodes } from '../../nodes/node-list.ts';
 import { DOCS_POLICY, type OpenApiDocument, renderDocs } from '../docs/render-docs.ts';
 import { METRICS_TYPE } from '../metrics-listener.ts';
@@ -28,7 +29,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
     const limit = query.limit ?? 50;
     const rows = listed.map((agency, place) => ({ agency, place })).slice(start, start + limit + 1);
     const at = (row: { place: number }) => ({ createdAt: row.place + 1, id: '' });
-    return pageOfRows(rows, limit, cursorBy(at), ({ agency }) => agencyJson(agency));
+    return pageOfRows(rows, limit, cursorBy(at), ({ agency }) => agencyJson(agencies, agency));
   });
 
   route(app, operations.listNodes, async ({ principal, query }) => nodes.list(principal, query));
@@ -53,6 +54,8 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   route(app, operations.getOpenApi, openApi);
   route(app, operations.headOpenApi, openApi);
 
+  route(app, operations.getAgencySchema, async () => AgencyFile);
+
   let rendered: string | null = null;
   const docs = async (_request: unknown, reply: FastifyReply) => {
     rendered ??= renderDocs((await app.describe()) as unknown as OpenApiDocument);
@@ -67,19 +70,28 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   route(app, operations.headDocs, docs);
 }
 
-function agencyJson({ id, definition, agents, entryPoints, defaultAgent }: LoadedAgency) {
+function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency) {
+  const agents = [...(loaded?.agents.values() ?? [])];
   return {
     agency: id,
-    name: definition.name,
-    defaultAgent,
-    entryPoints,
-    agents: [...agents.values()].map((agent) => ({
-      name: agent.definition.name,
-      description: agent.definition.description,
-      model: agent.model,
+    name: loaded?.name ?? id,
+    defaultAgent: loaded?.defaultAgent ?? null,
+    entryPoints: loaded?.entryPoints ?? [],
+    agents: agents.map((agent) => ({
+      name: agent.name,
+      description: agent.description === '' ? null : agent.description,
+      model: loaded === null ? null : agencies.modelOf(loaded, agent, null),
+      fallback: agent.fallback,
       tools: toolNames(agent),
+      approval: [],
+      sandbox: false,
+      starters: agent.starters,
     })),
-    flows: [],
-    error: null,
+    flows: agents.flatMap(({ name, flows }) => flows.map(({ to, kind }) => ({ from: name, to, kind }))),
+    source: loaded?.source ?? null,
+    version: loaded?.version ?? null,
+    loadedAt: loaded === null ? null : iso(loaded.loadedAt),
+    mcp: [],
+    error,
   };
 }

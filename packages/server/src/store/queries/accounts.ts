@@ -135,6 +135,7 @@ export interface IntegrationValues {
   maxRunSeconds: number;
   maxRunsPerMember: number | null;
   keepAttachments: number;
+  model: string | null;
 }
 
 const integrationColumns = (p: IntegrationValues) => ({
@@ -149,6 +150,7 @@ const integrationColumns = (p: IntegrationValues) => ({
   max_run_seconds: p.maxRunSeconds,
   max_runs_per_member: p.maxRunsPerMember,
   keep_attachments: p.keepAttachments,
+  model: p.model,
 });
 
 export const insertIntegration = statement(
@@ -309,7 +311,7 @@ export const memberSizes = (integrationId: string, page: Page) => (db: Db) =>
 export const creditIntegrations = statement('credit integrations', (db, _: Record<string, never>) =>
   db
     .selectFrom('integrations')
-    .select(['integration_id', 'agency'])
+    .select(['integration_id', 'agency', 'model'])
     .where('allowance_unit', '=', 'credits')
     .where('deleted_at', 'is', null),
 );

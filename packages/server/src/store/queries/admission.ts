@@ -25,7 +25,7 @@ export const admissionFacts = statement(
       db,
       sql<AdmissionFactsRow>`select
           i.agency, i.default_agent, i.text_only, i.allowance_unit, i.allowance_limit, i.allowance_period,
-          i.max_runs_per_member, i.max_run_seconds, i.on_disconnect, i.keep_attachments,
+          i.max_runs_per_member, i.max_run_seconds, i.on_disconnect, i.keep_attachments, i.model as integration_model,
           m.active as member_active, m.own_limit as member_limit,
           r.run_id as known_run_id, r.fingerprint as known_fingerprint, r.chat_key as known_chat_key,
           k.chat_id as known_chat_id, k.alias as known_alias, k.deleted_at as known_chat_deleted_at,
@@ -174,6 +174,7 @@ export const insertRun = statement(
       periodStart: number | null;
       userContextJson: string | null;
       journalFormat: number;
+      agencyVersion: string | null;
       now: number;
     },
   ) =>
@@ -192,6 +193,8 @@ export const insertRun = statement(
       crashes: 0,
       step: 0,
       journal_format: p.journalFormat,
+      agency_version: p.agencyVersion,
+      structured: 0,
       held: p.held,
       unit: p.unit,
       day: p.day,

@@ -174,6 +174,24 @@ export const historySteps = statement('history steps', (db, p: PositionRange) =>
     .orderBy('step'),
 );
 
+/** The newest messages of an agent to others in earlier runs of the chat that were answered. */
+export const delegationsOfChat = statement(
+  'delegations of chat',
+  (db, p: { chatKey: string; runId: string; sender: string; limit: number }) =>
+    db
+      .selectFrom('steps')
+      .innerJoin('runs', 'runs.run_id', 'steps.run_id')
+      .select('steps.record_json')
+      .where('runs.chat_key', '=', p.chatKey)
+      .where('runs.run_id', '!=', p.runId)
+      .where('steps.tool', '=', sql<string>`'send_message'`)
+      .where('steps.agent', '=', p.sender)
+      .where('steps.status', '=', sql<'completed'>`'completed'`)
+      .orderBy('runs.created_at', 'desc')
+      .orderBy('steps.last_event_id', 'desc')
+      .limit(p.limit),
+);
+
 export const userMessageOfRun = statement('user message of run', (db, p: { chatKey: string; runId: string }) =>
   db
     .selectFrom('messages')

@@ -44,6 +44,7 @@ export const finishRun = statement(
       nextAttempt: number;
       status: RunEndStatus;
       step: number;
+      structured: number;
       lastEventId: number;
       errorCode: string | null;
       errorMessage: string | null;
@@ -60,6 +61,7 @@ export const finishRun = statement(
         status: p.status,
         attempt: p.nextAttempt,
         step: p.step,
+        structured: p.structured,
         last_event_id: p.lastEventId,
         error_code: p.errorCode,
         error_message: p.errorMessage,
@@ -79,12 +81,13 @@ export const finishRun = statement(
 
 export const advanceRun = statement(
   'advance run',
-  (db, p: UsageColumns & { runId: string; attempt: number; step: number; startedAt: number }) =>
+  (db, p: UsageColumns & { runId: string; attempt: number; step: number; leastFormat: number; startedAt: number }) =>
     db
       .updateTable('runs')
       .set((eb) => ({
         status: sql<'running'>`'running'`,
         step: p.step,
+        journal_format: sql<number>`case when journal_format < ${p.leastFormat} then ${p.leastFormat} else journal_format end`,
         ...usageColumns(p),
         started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
       }))
@@ -112,6 +115,8 @@ export const insertStep = statement(
       step: number;
       attempt: number;
       kind: StepsTable['kind'];
+      loop: string;
+      indexInLoop: number;
       agent: string;
       callerAgent: string | null;
       model: string | null;
@@ -132,6 +137,8 @@ export const insertStep = statement(
         step: p.step,
         attempt: p.attempt,
         kind: p.kind,
+        loop: p.loop,
+        index_in_loop: p.indexInLoop,
         agent: p.agent,
         caller_agent: p.callerAgent,
         model: p.model,
@@ -173,6 +180,8 @@ export const runColumns = [
   'runs.usage_request_id',
   'runs.status',
   'runs.agent',
+  'runs.agency_version',
+  'runs.structured',
   'runs.attempt',
   'runs.cancel_requested_at',
   'runs.cancel_mode',

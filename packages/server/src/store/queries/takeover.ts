@@ -34,7 +34,7 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
     .selectAll('runs')
     .select(['chats.chat_id', 'chats.text_bytes', 'chats.num_messages'])
     .select(['integrations.owner_id', 'integrations.max_run_seconds'])
-    .select(['integrations.on_disconnect', 'integrations.keep_attachments'])
+    .select(['integrations.on_disconnect', 'integrations.keep_attachments', 'integrations.model as integration_model'])
     .select('nodes.dead as node_dead')
     .select(
       // About the bytes that the sent attachments take in a prompt. Those of a failed turn were not sent.

@@ -1,0 +1,112 @@
+import { FILE_TOOLS } from '../agent/files-port.ts';
+import type { Tool } from '../agent/ports.ts';
+import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
+import type { AgentDraft } from './agency-draft.ts';
+import { type Faults, inWords } from './fault.ts';
+import { ownTool } from './foreign-words.ts';
+import { loadTool, ToolRefused } from './load-tool.ts';
+import type { BuiltInTool, LoadedFlow } from './loaded-agency.ts';
+
+const BUILT_IN: readonly BuiltInTool[] = [...FILE_TOOLS, 'web_search'];
+/** Tools of the sandbox, which this version does not have. */
+const SANDBOX_TOOLS = ['write_file', 'run_command'];
+
+/** Names in agent files of Claude. */
+const CLAUDE_NAMES: Readonly<Record<string, string>> = {
+  Read: 'read_file',
+  Grep: 'search_files',
+  Glob: 'list_files',
+  LS: 'list_files',
+  Write: 'write_file',
+  Bash: 'run_command',
+  WebSearch: 'web_search',
+};
+
+/** Our name of a built-in tool, if it is written with that of Claude's agent files. */
+export function builtInName(written: string): string {
+  return Object.hasOwn(CLAUDE_NAMES, written) ? (CLAUDE_NAMES[written] ?? written) : written;
+}
+
+export interface ToolSources {
+  readonly id: string;
+  /** The tools of `toolFiles`, by their names. */
+  readonly fileTools: ReadonlyMap<string, object>;
+}
+
+export interface AgentTools {
+  readonly tools: readonly Tool[];
+  readonly builtIn: readonly BuiltInTool[];
+}
+
+/** Finds the tools that the agent names. If it names built-in file tools, it has only those. */
+export async function agentTools(
+  agent: AgentDraft,
+  { id, fileTools }: ToolSources,
+  flows: readonly LoadedFlow[],
+  faults: Faults,
+): Promise<AgentTools> {
+  const { value, place, path, code } = agent;
+  const tools: Tool[] = [];
+  const named = new Set<string>();
+  const add = (index: number, message: string) => faults.add(place, [...path, 'tools', index], message);
+  for (const [index, written] of (value.tools ?? []).entries()) {
+    const name = builtInName(written);
+    const given = code.tools.get(written) ?? fileTools.get(written);
+    if (given !== undefined) {
+      const where = `The tool \`${written}\` of agent \`${value.name}\` of agency \`${id}\``;
+      const tool = await loadTool(where, written, given).catch((error: unknown) => {
+        if (error instanceof ToolRefused) add(index, error.message);
+        else throw error;
+      });
+      if (tool) tools.push(tool);
+    } else if (SANDBOX_TOOLS.includes(name)) add(index, `\`${written}\` is not supported by this version; remove it.`);
+    else if (isBuiltIn(name)) named.add(name);
+    else add(index, unknownTool(written, fileTools));
+  }
+  const namesFiles = FILE_TOOLS.some((name) => named.has(name));
+  if (value.files ?? !namesFiles) for (const name of FILE_TOOLS) named.add(name);
+  for (const { name } of tools) {
+    const index = value.tools?.indexOf(name) ?? 0;
+    const where = `The tool \`${name}\` of agent \`${value.name}\` of agency \`${id}\` has the name of`;
+    if (named.has(name)) {
+      const remedy = name === 'web_search' ? 'rename it' : 'rename it, or set `files: false`';
+      add(index, `${where} a built-in tool; ${remedy}.`);
+    } else if (flowTools(flows).includes(name)) add(index, `${where} a tool of its flows; rename it.`);
+  }
+  // Providers do not let a request choose their own tools by name.
+  const choices = [...named].filter((name) => name !== 'web_search');
+  checkChoice(agent, [...tools.map(({ name }) => name), ...choices, ...flowTools(flows)], faults);
+  return { tools, builtIn: BUILT_IN.filter((name) => named.has(name)) };
+}
+
+const isBuiltIn = (name: string): name is BuiltInTool => BUILT_IN.some((known) => known === name);
+
+/** The tools that flows give to an agent. */
+function flowTools(flows: readonly LoadedFlow[]): readonly string[] {
+  return flows.map(({ kind, to }) => (kind === 'delegate' ? 'send_message' : transferTool(to)));
+}
+
+/** The name of the tool that hands over to an agent. */
+export function transferTool(agent: string): string {
+  return `transfer_to_${agent.replaceAll(/[^A-Za-z0-9_-]/gu, '_')}`;
+}
+
+function unknownTool(name: string, fileTools: ToolSources['fileTools']): string {
+  const own = ownTool(name);
+  if (own !== null) return `There is no tool \`${name}\`; ${own}.`;
+  const ofFiles = [...fileTools].flatMap(([tool, given]) => (typeof given === 'object' ? [tool] : []));
+  const known = [...ofFiles, ...BUILT_IN];
+  const near = nearestField(name, comparedFields(known));
+  if (near !== null) return `There is no tool \`${name}\`; did you mean \`${near}\`?`;
+  if (ofFiles.length > 0) return `There is no tool \`${name}\`; the tools are ${inWords(known)}.`;
+  return `There is no tool \`${name}\`; export it from a file that \`toolFiles\` lists, or write ${inWords(BUILT_IN)}.`;
+}
+
+const CHOICES = ['auto', 'none', 'required'];
+
+function checkChoice({ value, place, path }: AgentDraft, tools: readonly string[], faults: Faults): void {
+  const choice = value.settings?.toolChoice;
+  if (choice === undefined || CHOICES.includes(choice) || tools.includes(choice)) return;
+  const sentence = `\`toolChoice\` is \`${choice}\`; write ${inWords(CHOICES)}, or the name of a tool of this agent.`;
+  faults.add(place, [...path, 'settings', 'toolChoice'], sentence);
+}

@@ -1,0 +1,112 @@
+import type { FlowFile } from '@runwire/contract/schemas';
+import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
+import { type Faults, inWords, type Path, type Place } from './fault.ts';
+import type { LoadedFlow } from './loaded-agency.ts';
+
+const EVERY = '*';
+const WRITTEN = /^(.+) (->|=>) (.+)$/;
+
+interface ExpandedFlow extends LoadedFlow {
+  readonly from: string;
+  readonly isExplicit: boolean;
+  readonly path: Path;
+}
+
+/**
+ * Checks the flows and expands wildcards. A flow that names both agents replaces what wildcards say about the two.
+ * Returns the flows by the agent that they begin at.
+ */
+export function expandFlows(
+  flows: readonly (string | FlowFile)[],
+  agents: readonly string[],
+  place: Place,
+  faults: Faults,
+): ReadonlyMap<string, readonly LoadedFlow[]> {
+  const expanded: ExpandedFlow[] = [];
+  for (const [index, written] of flows.entries()) {
+    const path: Path = ['flows', index];
+    const flow = typeof written === 'string' ? parseFlow(written) : written;
+    const { from, to, kind = 'delegate' } = flow;
+    const at = (field: 'from' | 'to') => (typeof written === 'string' ? path : [...path, field]);
+    const isKnown = [
+      checkAgent(from, agents, { place, path: at('from'), piece: from }, faults),
+      checkAgent(to, agents, { place, path: at('to'), piece: to }, faults),
+    ];
+    if (isKnown.includes(false)) continue;
+    if (from === to && from !== EVERY) {
+      faults.add(
+        place,
+        path,
+        `\`${from}\` cannot ${kind === 'delegate' ? 'ask' : 'hand over to'} itself; remove this flow.`,
+      );
+      continue;
+    }
+    if (kind === 'handoff' && flow.memory !== undefined) {
+      faults.add(place, [...path, 'memory'], '`memory` belongs to delegations; remove it.', 'key');
+      continue;
+    }
+    const memory = flow.memory ?? 'chat';
+    for (const sender of from === EVERY ? agents : [from]) {
+      for (const recipient of to === EVERY ? agents : [to]) {
+        if (sender === recipient) continue;
+        expanded.push({ from: sender, to: recipient, kind, memory, isExplicit: from !== EVERY && to !== EVERY, path });
+      }
+    }
+  }
+  return byAgent(expanded, agents, place, faults);
+}
+
+function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], place: Place, faults: Faults) {
+  const pairs = new Map<string, ExpandedFlow[]>();
+  const explicit = new Set<string>();
+  for (const flow of expanded.toSorted((a, b) => Number(b.isExplicit) - Number(a.isExplicit))) {
+    const { from, to, kind, isExplicit, path } = flow;
+    const pair = JSON.stringify([from, to]);
+    const known = pairs.get(pair) ?? [];
+    if (isExplicit) explicit.add(pair);
+    else if (explicit.has(pair)) continue;
+    if (known.some((other) => other.kind === kind)) {
+      if (isExplicit) faults.add(place, path, `The flow from \`${from}\` to \`${to}\` is written twice; keep one.`);
+      continue;
+    }
+    pairs.set(pair, [...known, flow]);
+  }
+  // In the order in which they were written, so that the tools of an agent have a stable order.
+  const order = [...pairs.values()].flat().toSorted((a, b) => expanded.indexOf(a) - expanded.indexOf(b));
+  return new Map(
+    agents.map((name) => [
+      name,
+      order.filter(({ from }) => from === name).map(({ to, kind, memory }): LoadedFlow => ({ to, kind, memory })),
+    ]),
+  );
+}
+
+function parseFlow(written: string): FlowFile {
+  // The shape was checked.
+  const [, from = '', arrow = '', to = ''] = WRITTEN.exec(written) ?? [];
+  return { from: from.trim(), to: to.trim(), kind: arrow === '=>' ? 'handoff' : 'delegate' };
+}
+
+interface WrittenName {
+  readonly place: Place;
+  readonly path: Path;
+  /** What is wrong in the text at `path`. */
+  readonly piece: string;
+}
+
+function checkAgent(
+  name: string,
+  agents: readonly string[],
+  { place, path, piece }: WrittenName,
+  faults: Faults,
+): boolean {
+  if (name === EVERY || agents.includes(name)) return true;
+  faults.addOf(place, path, piece, unknownAgent(name, agents));
+  return false;
+}
+
+export function unknownAgent(name: string, agents: readonly string[]): string {
+  const near = nearestField(name, comparedFields(agents));
+  const advice = near === null ? `the agents are ${inWords(agents)}` : `did you mean \`${near}\`?`;
+  return `There is no agent \`${name}\`; ${advice}${advice.endsWith('?') ? '' : '.'}`;
+}

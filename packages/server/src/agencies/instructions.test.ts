@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fillIn, unknownPlaceholder, usesMember, writeInstructions } from './instructions.ts';
+
+const about = {
+  date: '2030-01-02',
+  member: { consumerId: 'm1', name: 'Ada', metadata: { plan: 'Pro', tags: ['a', 'b'] } },
+  userContext: { name: '{{date}}', age: 5, empty: null, inner: { x: true } },
+};
+
+test('inserts values once: text as it is, objects as JSON, missing values as nothing', () => {
+  for (const [text, filled] of [
+    ['{{date}} {{ member.name }}', '2030-01-02 Ada'],
+    ['{{user_context.name}}', '{{date}}'],
+    ['{{user_context.age}}|{{user_context.empty}}|{{user_context.none.x}}|', '5|||'],
+    ['{{user_context.inner}} {{member.metadata.tags}}', '{"x":true} ["a","b"]'],
+    ['{{member.metadata.tags.1}} {{user_context.constructor}}', 'b '],
+    ['{ {date} } {{date', '{ {date} } {{date'],
+  ] as const) {
+    assert.equal(fillIn(text, about), filled, text);
+  }
+  assert.equal(fillIn('{{member.name}}{{user_context.x}}', { ...about, member: null, userContext: undefined }), '');
+});
+
+test('finds placeholders that do not exist', () => {
+  assert.equal(unknownPlaceholder('{{date}} {{member}} {{user_context}}'), null);
+  assert.equal(unknownPlaceholder('a {{ user.name }}')?.written, '{{ user.name }}');
+  assert.equal(unknownPlaceholder('{{date.year}}')?.written, '{{date.year}}');
+  assert.deepEqual([usesMember('{{member.name}}'), usesMember('{{date}} member')], [true, false]);
+});
+
+test('joins shared and own instructions, and the context if the agency wants it', async () => {
+  const { userContext } = about;
+  const context = `user_context:\n${JSON.stringify(userContext)}`;
+  const write = writeInstructions({ shared: 'On {{date}}.', own: 'Help {{member.name}}.', contextToModel: true });
+  assert.equal(write(about), `On 2030-01-02.\n\nHelp Ada.\n\n${context}`);
+  assert.equal(write({ ...about, userContext: undefined }), 'On 2030-01-02.\n\nHelp Ada.');
+  const own = writeInstructions({ shared: '', own: async ({ date }) => `{{date}} ${date}`, contextToModel: false });
+  assert.equal(await own(about), '{{date}} 2030-01-02');
+});

@@ -1,0 +1,70 @@
+import type { AboutRun } from './loaded-agency.ts';
+
+/** Returns the instructions for a run. */
+export type WriteInstructions = (about: AboutRun) => string | Promise<string>;
+
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+const ROOTS = ['user_context', 'member', 'date'];
+
+export interface UnknownPlaceholder {
+  /** As written, with its braces. */
+  readonly written: string;
+  readonly message: string;
+}
+
+/** Returns the first placeholder that has no value, or null. */
+export function unknownPlaceholder(text: string): UnknownPlaceholder | null {
+  for (const [written, inner = ''] of text.matchAll(PLACEHOLDER)) {
+    const [root = '', ...rest] = inner.trim().split('.');
+    if (root === 'date' && rest.length > 0)
+      return { written, message: `\`${written}\` does not exist; write \`{{date}}\`.` };
+    if (ROOTS.includes(root)) continue;
+    const known = '`{{user_context.x}}`, `{{member.x}}` or `{{date}}`';
+    return { written, message: `\`${written}\` does not exist; write ${known}.` };
+  }
+  return null;
+}
+
+export function usesMember(text: string): boolean {
+  return [...text.matchAll(PLACEHOLDER)].some(([, inner = '']) => inner.trim().split('.')[0] === 'member');
+}
+
+/** Puts the values in. They are inserted once: braces in a value stay as they are. */
+export function fillIn(text: string, about: AboutRun): string {
+  return text.replaceAll(PLACEHOLDER, (_written, inner: string) => {
+    const [root, ...rest] = inner.trim().split('.');
+    if (root === 'date') return about.date;
+    let value: unknown = root === 'member' ? about.member : about.userContext;
+    for (const name of rest) {
+      const isInside = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+      value = isInside ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+    }
+    return asText(value);
+  });
+}
+
+function asText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Text files and block texts end with a line break, which is not part of the instructions. */
+export const trimmed = (text: string) => text.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd();
+
+export interface InstructionParts {
+  readonly shared: string;
+  readonly own: string | WriteInstructions;
+  readonly contextToModel: boolean;
+}
+
+/** One function for the shared instructions, the agent's own, and the user's context. */
+export function writeInstructions({ shared, own, contextToModel }: InstructionParts): WriteInstructions {
+  const parts = (about: AboutRun, written: string) => {
+    const context = contextToModel && about.userContext !== undefined ? contextText(about.userContext) : '';
+    return [fillIn(shared, about), written, context].filter((text) => text !== '').join('\n\n');
+  };
+  if (typeof own === 'string') return (about) => parts(about, fillIn(own, about));
+  return async (about) => parts(about, await own(about));
+}
+
+const contextText = (context: unknown) => `user_context:\n${JSON.stringify(context)}`;

@@ -1,0 +1,255 @@
+import type { ModelObject } from '@runwire/agency';
+import type { Model } from '../agent/ports.ts';
+import type { AgencyDraft, AgentDraft, ModelObjects } from './agency-draft.ts';
+import type { AgencyFolder } from './agency-folder.ts';
+import { agentTools, builtInName, type ToolSources, transferTool } from './agent-tools.ts';
+import type { Faults, Path, Place } from './fault.ts';
+import { expandFlows, unknownAgent } from './flows.ts';
+import { trimmed, usesMember, writeInstructions } from './instructions.ts';
+import { loadOutput } from './load-output.ts';
+import type { AgencyLimits, LoadedAgency, LoadedAgent, LoadedFlow } from './loaded-agency.ts';
+import { checkSupported } from './not-supported.ts';
+import { readText } from './read-text.ts';
+
+/** What agencies need to know of the models. */
+export interface KnownModels {
+  /** Returns a sentence that tells what to do if the model cannot be used, or null. */
+  problem(model: string): string | null;
+  /** The model of agencies that name none. */
+  readonly defaultId: string;
+  /** True if the model's provider has a tool that searches the web. */
+  searchesWeb(model: string): boolean;
+  /** Makes a model of an object of the AI SDK. Returns null if the server does not know its specification. */
+  fromObject(name: string, object: ModelObject): Model | null;
+}
+
+/** What the installation has, for the check of an agency. */
+export interface AgencySetting {
+  readonly models: KnownModels;
+  /** The limits of the server. */
+  readonly limits: AgencyLimits;
+}
+
+interface ServerLimits extends Pick<AgencyLimits, 'handOffs' | 'toolOutputCharacters'> {
+  readonly stepsPerRun: number;
+  readonly delegationDepth: number;
+}
+
+/** The limits of the server that an agency can lower. */
+export const serverLimits = (limits: ServerLimits): AgencyLimits => ({
+  steps: limits.stepsPerRun,
+  depth: limits.delegationDepth,
+  handOffs: limits.handOffs,
+  toolOutputCharacters: limits.toolOutputCharacters,
+});
+
+export interface AgencyParts extends ToolSources {
+  readonly id: string;
+  /** Null if the agency is not in a folder. */
+  readonly folder: AgencyFolder | null;
+}
+
+/** Checks everything besides the shape, and loads what the agency names. Throws `AgencyBroken`. */
+export async function loadAgency(
+  draft: AgencyDraft,
+  parts: AgencyParts,
+  setting: AgencySetting,
+  faults: Faults,
+): Promise<Omit<LoadedAgency, 'version' | 'loadedAt'>> {
+  const { value, place } = draft;
+  checkSupported(draft, faults);
+  const names = checkNames(draft, faults);
+  const flows = expandFlows(value.flows ?? [], names, place, faults);
+  checkDescriptions(draft, flows, faults);
+  const { entryPoints, defaultAgent } = checkEntryPoints(draft, names, faults);
+  const shape = { place, path: [], models: draft.models };
+  const agencyModels = loadModels(value, shape, setting, faults);
+  const shared = await readText(
+    parts.folder,
+    value.sharedInstructions ?? '',
+    { place, path: ['sharedInstructions'] },
+    faults,
+  );
+  const agents = new Map<string, LoadedAgent>();
+  for (const agent of draft.agents) {
+    const { name } = agent.value;
+    const { place, path, code } = agent;
+    const own = loadModels(agent.value, { place, path, models: code.models }, setting, faults);
+    const ownModels = new Map([...agencyModels, ...own]);
+    if (value.model === undefined && agent.value.model === undefined) checkDefaultModel(agent, setting, faults);
+    checkWebSearch(agent, { ...value, ...agent.value }, ownModels, setting, faults);
+    const loaded = await loadAgent(draft, agent, { ...parts, shared, ownModels, flows: flows.get(name) ?? [] }, faults);
+    agents.set(name, loaded);
+  }
+  faults.throwIfAny();
+  const { id } = parts;
+  const limits = smaller(value.limits ?? {}, setting.limits);
+  const { source } = draft;
+  return { id, name: value.name, source, model: value.model ?? null, agents, entryPoints, defaultAgent, limits };
+}
+
+interface AgentParts extends AgencyParts {
+  readonly shared: string;
+  readonly ownModels: ReadonlyMap<string, Model>;
+  readonly flows: readonly LoadedFlow[];
+}
+
+async function loadAgent(
+  agency: AgencyDraft,
+  agent: AgentDraft,
+  parts: AgentParts,
+  faults: Faults,
+): Promise<LoadedAgent> {
+  const { value, place, path, code } = agent;
+  const { shared, flows } = parts;
+  const own = code.instructions ?? (await ownInstructions(agent, parts, faults));
+  const { tools, builtIn } = await agentTools(agent, parts, flows, faults);
+  return {
+    name: value.name,
+    description: value.description ?? '',
+    instructions: writeInstructions({ shared, own, contextToModel: agency.value.contextToModel ?? false }),
+    usesMember: typeof own === 'function' || usesMember(own) || usesMember(shared),
+    model: value.model ?? null,
+    fallback: value.fallback ?? agency.value.fallback ?? [],
+    ownModels: parts.ownModels,
+    settings: value.settings ?? {},
+    reasoning: value.reasoning,
+    tools,
+    builtIn,
+    output: await loadOutput(parts.folder, code.output ?? value.output, { place, path: [...path, 'output'] }, faults),
+    starters: value.starters ?? [],
+    flows,
+  };
+}
+
+async function ownInstructions({ value, place, path }: AgentDraft, { folder }: AgencyParts, faults: Faults) {
+  const at = { place, path: [...path, 'instructions'] };
+  const text = await readText(folder, value.instructions, at, faults);
+  if (text === '' && trimmed(value.instructions) === '')
+    faults.add(place, at.path, '`instructions` is empty; write a text.');
+  return text;
+}
+
+/** The names of the agents, which must differ by more than case. */
+function checkNames({ agents }: AgencyDraft, faults: Faults): readonly string[] {
+  const byName = new Map<string, string>();
+  const byTransfer = new Map<string, string>();
+  for (const { value, place, path } of agents) {
+    const { name } = value;
+    const at = [...path, 'name'];
+    const same = byName.get(name.toLowerCase());
+    const tool = transferTool(name);
+    const sameTool = byTransfer.get(tool);
+    if (name !== name.trim()) faults.add(place, at, `\`${name}\` begins or ends with a space; remove it.`);
+    else if (name === '*') faults.add(place, at, '`*` means every agent in `flows`; choose another name.');
+    else if (same === name) faults.add(place, at, `Two agents are called \`${name}\`; rename one of them.`);
+    else if (same !== undefined) {
+      faults.add(place, at, `The names \`${same}\` and \`${name}\` differ only in case; rename one of the agents.`);
+    } else if (sameTool !== undefined) {
+      faults.add(
+        place,
+        at,
+        `Hand-offs to \`${sameTool}\` and \`${name}\` would both be the tool \`${tool}\`; rename one of the agents.`,
+      );
+    }
+    byName.set(name.toLowerCase(), name);
+    byTransfer.set(tool, name);
+  }
+  return agents.map(({ value }) => value.name);
+}
+
+function checkDescriptions(
+  { agents }: AgencyDraft,
+  flows: ReadonlyMap<string, readonly LoadedFlow[]>,
+  faults: Faults,
+): void {
+  const targets = new Set([...flows.values()].flat().map(({ to }) => to));
+  for (const { value, place, path } of agents) {
+    if (!targets.has(value.name) || (value.description ?? '').trim() !== '') continue;
+    const sentence = `A flow leads to \`${value.name}\`, so it needs a \`description\` that tells the other agents what it does.`;
+    faults.add(place, value.description === undefined ? [...path, 'name'] : [...path, 'description'], sentence);
+  }
+}
+
+function checkEntryPoints({ value, place }: AgencyDraft, names: readonly string[], faults: Faults) {
+  const { entryPoints = names, defaultAgent = entryPoints[0] ?? '' } = value;
+  for (const [index, name] of (value.entryPoints ?? []).entries()) {
+    if (!names.includes(name)) faults.add(place, ['entryPoints', index], unknownAgent(name, names));
+  }
+  if (value.defaultAgent !== undefined && !names.includes(defaultAgent)) {
+    faults.add(place, ['defaultAgent'], unknownAgent(defaultAgent, names));
+  } else if (!entryPoints.includes(defaultAgent) && value.defaultAgent !== undefined) {
+    faults.add(place, ['defaultAgent'], `\`${defaultAgent}\` is not an entry point; add it to \`entryPoints\`.`);
+  }
+  return { entryPoints, defaultAgent };
+}
+
+interface NamesModels {
+  readonly model?: string;
+  readonly fallback?: readonly string[];
+}
+
+interface ModelsPlace {
+  readonly place: Place;
+  readonly path: Path;
+  readonly models: ModelObjects;
+}
+
+/** Checks the models that a part of the agency names, and makes models of objects of the AI SDK. */
+function loadModels(
+  { model, fallback = [] }: NamesModels,
+  { place, path, models: objects }: ModelsPlace,
+  { models }: AgencySetting,
+  faults: Faults,
+): ReadonlyMap<string, Model> {
+  const own = new Map<string, Model>();
+  const check = (id: string, at: Path) => {
+    const object = objects.get(id);
+    const made = object === undefined ? null : models.fromObject(id, object);
+    if (made !== null) own.set(id, made);
+    const problem = object === undefined ? models.problem(id) : made === null ? unknownSpecification(object) : null;
+    if (problem !== null) faults.add(place, [...path, ...at], problem);
+  };
+  if (model !== undefined) check(model, ['model']);
+  for (const [index, other] of fallback.entries()) check(other, ['fallback', index]);
+  return own;
+}
+
+function unknownSpecification({ specificationVersion }: ModelObject): string {
+  return `This model has the specification \`${specificationVersion}\`; use a version of its package that has \`v3\` or \`v4\`.`;
+}
+
+/** Reports models of the files whose providers cannot search. Other models are asked without the tool. */
+function checkWebSearch(
+  { value, place, path }: AgentDraft,
+  { model, fallback = [] }: NamesModels,
+  ownModels: ReadonlyMap<string, Model>,
+  { models }: AgencySetting,
+  faults: Faults,
+): void {
+  const index = (value.tools ?? []).findIndex((tool) => builtInName(tool) === 'web_search');
+  if (index === -1) return;
+  const searches = (id: string) => ownModels.get(id)?.searchesWeb ?? models.searchesWeb(id);
+  const without = [...(model === undefined ? [] : [model]), ...fallback].find((id) => !searches(id));
+  if (without === undefined) return;
+  const sentence = `\`web_search\` is a tool of the model's provider, and that of \`${without}\` has none; name another model, or remove the tool.`;
+  faults.add(place, [...path, 'tools', index], sentence);
+}
+
+/** The model of the installation may be one of `providers.yaml`, which can be broken. */
+function checkDefaultModel({ place, path }: AgentDraft, { models }: AgencySetting, faults: Faults): void {
+  const problem = models.problem(models.defaultId);
+  if (problem === null) return;
+  const sentence = `This agent has no \`model\`, and that of the installation cannot be used: ${problem}`;
+  faults.add(place, [...path, 'name'], sentence);
+}
+
+function smaller(given: Partial<AgencyLimits>, ours: AgencyLimits): AgencyLimits {
+  const of = (name: keyof AgencyLimits) => Math.min(given[name] ?? ours[name], ours[name]);
+  return {
+    steps: of('steps'),
+    depth: of('depth'),
+    handOffs: of('handOffs'),
+    toolOutputCharacters: of('toolOutputCharacters'),
+  };
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { AgencyDefinition, ModelObject } from '@runwire/agency';
+import { StartRefused } from '../domain/start-refused.ts';
+import { AgencyFolder } from './agency-folder.ts';
+import { AgencyBroken, Faults, NO_POSITION } from './fault.ts';
+import { type AgencySetting, loadAgency } from './load-agency.ts';
+import { loadToolFiles } from './load-tool-files.ts';
+import type { LoadedAgency } from './loaded-agency.ts';
+import { readDefinition } from './read-definition.ts';
+import { readTypeScriptAgency, TYPESCRIPT_FILE } from './read-typescript-agency.ts';
+import { readYamlAgency, YAML_FILE } from './read-yaml-agency.ts';
+import { noPlace } from './source-place.ts';
+
+const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const RESERVED_ID = 'demo';
+const VERSION_CHARACTERS = 16;
+
+/** Loads the agency in a folder. Throws `AgencyBroken`. */
+export async function loadFolder(path: string, id: string, setting: AgencySetting): Promise<LoadedAgency> {
+  const faults = new Faults();
+  const folder = await AgencyFolder.open(path);
+  checkId(id, faults);
+  const form = await formOf(folder, faults);
+  faults.throwIfAny();
+  const draft = await (form === TYPESCRIPT_FILE
+    ? readTypeScriptAgency(folder, faults)
+    : readYamlAgency(folder, faults));
+  const fileTools = await loadToolFiles(draft, folder, faults);
+  const agency = await loadAgency(draft, { id, folder, fileTools }, setting, faults);
+  return { ...agency, version: folder.hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
+}
+
+/** Loads a definition of this process. Throws `StartRefused` with one sentence: the program itself is wrong. */
+export async function loadDefinition(
+  id: string,
+  given: AgencyDefinition,
+  setting: AgencySetting,
+): Promise<LoadedAgency> {
+  const faults = new Faults();
+  try {
+    // The program that starts the server also provides the models.
+    const { models } = setting;
+    const anyModel = {
+      ...setting,
+      models: {
+        problem: () => null,
+        searchesWeb: () => true,
+        defaultId: models.defaultId,
+        fromObject: (name: string, object: ModelObject) => models.fromObject(name, object),
+      },
+    };
+    const places = {
+      agency: noPlace(`agency \`${id}\``),
+      agent: (name: string) => noPlace(`agent \`${name}\` of agency \`${id}\``),
+    };
+    const draft = readDefinition(given, 'bundled', places, faults);
+    const agency = await loadAgency(draft, { id, folder: null, fileTools: new Map() }, anyModel, faults);
+    const hash = createHash('sha256').update(JSON.stringify(draft.value)).digest('hex');
+    return { ...agency, version: hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
+  } catch (error) {
+    if (!(error instanceof AgencyBroken)) throw error;
+    const { file = '', message = '' } = error.faults[0] ?? {};
+    throw new StartRefused(message.includes(`agency \`${id}\``) ? message : `In ${file}: ${message}`);
+  }
+}
+
+function checkId(id: string, faults: Faults): void {
+  if (id === RESERVED_ID) faults.addAt('.', NO_POSITION, '`demo` is the bundled agency; give the folder another name.');
+  else if (!ID.test(id)) {
+    const rule = 'use 1 to 64 lower-case letters, digits, `_` and `-`, and begin with a letter or a digit';
+    faults.addAt('.', NO_POSITION, `The folder's name \`${id}\` cannot be the id of an agency; ${rule}.`);
+  }
+}
+
+/** Files that people write by mistake. */
+const OTHER_FILES: Readonly<Record<string, string>> = {
+  'agency.yml': YAML_FILE,
+  'agency.json': YAML_FILE,
+  'agency.js': TYPESCRIPT_FILE,
+  'agency.mjs': TYPESCRIPT_FILE,
+  'agency.tsx': TYPESCRIPT_FILE,
+};
+
+/** Files of other frameworks, and the page that tells how to port them. */
+const PORTED_FROM: Readonly<Record<string, string>> = {
+  'agency.py': 'docs/from-agency-swarm.md',
+  'agent.py': 'docs/from-google-adk.md',
+  'root_agent.yaml': 'docs/from-google-adk.md',
+  '.claude': 'docs/from-claude-agents.md',
+  'crew.py': 'docs/from-crewai.md',
+};
+
+async function formOf(folder: AgencyFolder, faults: Faults): Promise<string | null> {
+  const names = await folder.list('.');
+  const found = [YAML_FILE, TYPESCRIPT_FILE].filter((name) => names.includes(name));
+  if (found.length === 2) {
+    faults.addAt(YAML_FILE, NO_POSITION, `The folder also has \`${TYPESCRIPT_FILE}\`; keep one of the two.`);
+  }
+  if (names.includes('skills')) {
+    faults.addAt('skills', NO_POSITION, '`skills` is not supported by this version; move the folder away.');
+  }
+  if (found.length > 0) return found[0] ?? null;
+  const other = names.find((name) => Object.hasOwn(OTHER_FILES, name));
+  const foreign = names.find((name) => Object.hasOwn(PORTED_FROM, name));
+  const added = foreign === undefined ? '' : `, as ${PORTED_FROM[foreign]} shows for \`${foreign}\``;
+  const advice =
+    other === undefined
+      ? `add \`${YAML_FILE}\` or \`${TYPESCRIPT_FILE}\`${added}`
+      : `rename \`${other}\` to \`${OTHER_FILES[other]}\``;
+  faults.addAt('.', NO_POSITION, `The folder has no \`${YAML_FILE}\`; ${advice}.`);
+  return null;
+}

@@ -1,0 +1,113 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AgencyFolder } from './agency-folder.ts';
+import { importModule } from './agency-modules.ts';
+import { type Faults, FILE_START, type Position, positionIn } from './fault.ts';
+import { type ModuleFailure, moduleFailure, OWN_SENTENCE } from './module-failure.ts';
+import { tryModules } from './try-modules.ts';
+
+export const MODULE_LIMIT_MS = 10_000;
+
+export type ModuleExports = Readonly<Record<string, unknown>>;
+
+/**
+ * Loads modules of an agency: first in a process of their own, then in this one. Throws `AgencyBroken` if one of them
+ * cannot be loaded. Everything that they load from the folder becomes part of the agency's version.
+ */
+export async function loadModules(
+  folder: AgencyFolder,
+  files: readonly string[],
+  faults: Faults,
+): Promise<readonly ModuleExports[]> {
+  const failure = await tryModules(folder.path, files, MODULE_LIMIT_MS);
+  if (failure !== null) await throwFailure(folder, files, failure, faults);
+  const loaded: ModuleExports[] = [];
+  for (const file of files) {
+    try {
+      const { exports, files: imported } = await importModule(folder.path, file);
+      for (const one of imported) await folder.read(one);
+      loaded.push(exports);
+    } catch (error) {
+      await throwFailure(folder, [file], moduleFailure(error), faults);
+    }
+  }
+  return loaded;
+}
+
+async function throwFailure(
+  folder: AgencyFolder,
+  files: readonly string[],
+  failure: ModuleFailure,
+  faults: Faults,
+): Promise<void> {
+  const { file, position } = await placeOf(folder, files, failure);
+  faults.addAt(file, position, sentenceOf(failure, folder.path));
+  faults.throwIfAny();
+}
+
+interface FailurePlace {
+  readonly file: string;
+  readonly position: Position;
+}
+
+/** `file:///…/agency.ts?runwire=3:7:15`, or a path with `:7` at the start of a syntax error. */
+const FRAME = /(file:\/\/[^\s()]*?|\/[^\s()]*?)(?:\?runwire=\d+)?:(\d+)(?::(\d+))?(?=[)\s]|$)/gm;
+const IMPORT_FAILED = /^Cannot find (?:package|module) '([^']+)' imported from (.+?)(?:\?runwire=\d+)?$/m;
+
+/** The first line of the stack that is in the agency's folder, or the import that failed. */
+async function placeOf(folder: AgencyFolder, files: readonly string[], failure: ModuleFailure): Promise<FailurePlace> {
+  const { code, message, stack } = failure;
+  if (code === 'ERR_MODULE_NOT_FOUND') {
+    const [, missing = '', importer = ''] = IMPORT_FAILED.exec(message) ?? [];
+    const file = ownFile(folder.path, importer);
+    if (file !== null) return { file, position: importPosition(await folder.read(file), missing) };
+  }
+  for (const [, url = '', line, column] of stack.matchAll(FRAME)) {
+    const file = ownFile(folder.path, url);
+    if (file === null) continue;
+    return { file, position: { line: Number(line), column: column === undefined ? 1 : Number(column) } };
+  }
+  return { file: files[0] ?? '', position: FILE_START };
+}
+
+/** The path from the agency's folder, or null if the file is not the agency's own. */
+function ownFile(folder: string, url: string): string | null {
+  const file = relative(folder, url.startsWith('file:') ? fileURLToPath(url) : url).replaceAll('\\', '/');
+  return file === '' || file.startsWith('..') || file.includes('node_modules/') ? null : file;
+}
+
+/** The position of the import of a package or a file. */
+function importPosition(text: string, missing: string): Position {
+  const name = missing.startsWith('/') ? missing.slice(missing.lastIndexOf('/') + 1) : missing;
+  const found = new RegExp(`['"][^'"\n]*${RegExp.escape(name)}[^'"\n]*['"]`).exec(text);
+  return found === null ? FILE_START : positionIn(text, found.index);
+}
+
+function sentenceOf({ message, code }: ModuleFailure, folder: string): string {
+  const [first = ''] = message.split('\n');
+  const short = first
+    .replaceAll(`file://${folder}/`, '')
+    .replaceAll(`${folder}/`, '')
+    .replaceAll(/\?runwire=\d+/g, '');
+  const said = short.replace(/\.$/, '');
+  switch (code) {
+    case 'ERR_MODULE_NOT_FOUND': {
+      const name = /package '([^']+)'/.exec(message)?.[1];
+      if (name === '@openai/agents') {
+        return 'Agents of `@openai/agents` cannot be used; write them with `@runwire/agency`, as docs/from-openai-agents.md shows.';
+      }
+      if (name !== undefined)
+        return `The package \`${name}\` is not installed; run \`npm install ${name}\` in the agency's folder.`;
+      const file = relative(folder, IMPORT_FAILED.exec(message)?.[1] ?? '');
+      return `An imported file does not exist (\`${file}\`); write its name with its ending, such as \`./tools.ts\`.`;
+    }
+    case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
+      return `This TypeScript cannot be run as it is (${said}); use only syntax that can be erased: no \`enum\`, no \`namespace\`.`;
+    case 'ERR_INVALID_TYPESCRIPT_SYNTAX':
+      return `This is not valid TypeScript: ${said}.`;
+    case OWN_SENTENCE:
+      return message;
+    default:
+      return `The file could not be loaded: ${said}.`;
+  }
+}

@@ -1,0 +1,128 @@
+import type { ToolCall } from '@runwire/agency';
+import type { CheckResult, Tool } from '../agent/ports.ts';
+import { readSchema, SchemaRefused } from './tool-schema.ts';
+
+/** A tool as `defineTool` or the AI SDK's `tool()` makes it. Every field is checked before it is used. */
+interface GivenTool {
+  readonly description?: unknown;
+  readonly type?: unknown;
+  readonly inputSchema?: unknown;
+  /** The word of the OpenAI Agents SDK for `inputSchema`. */
+  readonly parameters?: unknown;
+  readonly contextSchema?: unknown;
+  readonly needsApproval?: unknown;
+  readonly repeatable?: unknown;
+  readonly execute?: (input: unknown, call: ToolCall) => unknown;
+  readonly onInputStart?: (call: ToolCall) => unknown;
+  readonly onInputDelta?: (call: ToolCall & { readonly inputTextDelta: string }) => unknown;
+  readonly onInputAvailable?: (call: ToolCall & { readonly input: unknown }) => unknown;
+  readonly toModelOutput?: (result: ToolResult) => unknown;
+}
+
+interface ToolResult {
+  readonly toolCallId: string;
+  readonly input: unknown;
+  readonly output: unknown;
+}
+
+/** The names that providers accept for a function. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The tool cannot be used. The message is one sentence for its author. */
+export class ToolRefused extends Error {}
+
+/** Checks a tool and converts it to the form that the loop calls. `where` begins the sentence about a wrong tool. */
+export async function loadTool(where: string, name: string, given: object): Promise<Tool> {
+  if (typeof given === 'function') {
+    const form = '`defineTool({ name, description, inputSchema, execute })`';
+    throw new ToolRefused(`${where} is a function; make it a tool with ${form}.`);
+  }
+  const tool = given as GivenTool;
+  if (!NAME.test(name)) {
+    throw new ToolRefused(`${where} has a name that models refuse; use 1 to 64 letters, digits, \`_\` and \`-\`.`);
+  }
+  if (tool.type === 'provider' || tool.type === 'provider-defined') {
+    throw new ToolRefused(`${where} runs at the provider; only tools that run on this server are supported.`);
+  }
+  const { execute } = tool;
+  if (typeof execute !== 'function') {
+    throw new ToolRefused(`${where} has no \`execute\`; add one, because this server must run the tool.`);
+  }
+  if (tool.needsApproval !== undefined && tool.needsApproval !== false) {
+    throw new ToolRefused(`${where} needs approval, which this version does not support; leave out \`needsApproval\`.`);
+  }
+  if (tool.description !== undefined && typeof tool.description !== 'string') {
+    throw new ToolRefused(`${where} has a description that is not a string; write it as a string.`);
+  }
+  if (tool.repeatable !== undefined && typeof tool.repeatable !== 'boolean') {
+    throw new ToolRefused(`${where} has a \`repeatable\` that is neither true nor false; set it to one of them.`);
+  }
+  if (tool.inputSchema === undefined && tool.parameters !== undefined) {
+    throw new ToolRefused(`${where} has \`parameters\`; write \`inputSchema\`.`);
+  }
+  const input = await schemaOf(where, 'inputSchema', tool.inputSchema);
+  const context = tool.contextSchema === undefined ? null : await schemaOf(where, 'contextSchema', tool.contextSchema);
+  return {
+    name,
+    description: tool.description ?? '',
+    inputSchema: input.jsonSchema,
+    repeatable: tool.repeatable ?? false,
+    checkInput: input.check,
+    checkContext: context?.check ?? ((value): CheckResult => ({ value })),
+    async execute(value, call, argumentsText) {
+      // The order of the AI SDK. The arguments are complete at this point.
+      await tool.onInputStart?.(call);
+      await tool.onInputDelta?.({ ...call, inputTextDelta: argumentsText });
+      await tool.onInputAvailable?.({ ...call, input: value });
+      const output = await lastValue(execute.call(tool, value, call), call.abortSignal);
+      if (tool.toModelOutput === undefined) return asText(output);
+      return modelOutputText(await tool.toModelOutput({ toolCallId: call.toolCallId, input: value, output }));
+    },
+  };
+}
+
+async function schemaOf(where: string, field: string, given: unknown) {
+  try {
+    return await readSchema(given);
+  } catch (error) {
+    if (error instanceof SchemaRefused)
+      throw new ToolRefused(`${where} cannot be used: its \`${field}\` ${error.message}`);
+    throw error;
+  }
+}
+
+/** Returns the last value of a streamed result. Stops waiting for the next value if the run is stopped. */
+async function lastValue(result: unknown, signal: AbortSignal): Promise<unknown> {
+  const value = isAsyncIterable(result) ? result : await result;
+  if (!isAsyncIterable(value)) return value;
+  let last: unknown;
+  for await (const next of value) {
+    signal.throwIfAborted();
+    last = next;
+  }
+  return last;
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+interface OutputPart {
+  readonly type: string;
+  readonly text?: string;
+}
+
+/** Converts `ToolResultOutput` of the AI SDK to text, because models receive tool outputs as text. */
+function modelOutputText(output: unknown): string {
+  const { type, value, reason } = output as { type: string; value?: unknown; reason?: string };
+  if (type === 'error-text' || type === 'error-json') throw new Error(asText(value));
+  if (type === 'execution-denied') throw new Error(reason ?? 'It was denied.');
+  if (type !== 'content') return asText(value);
+  return (value as readonly OutputPart[])
+    .map((part) => (part.type === 'text' ? (part.text ?? '') : `[a part of type ${part.type} that cannot be shown]`))
+    .join('\n');
+}

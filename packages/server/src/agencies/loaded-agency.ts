@@ -1,0 +1,69 @@
+import type {
+  AboutRun,
+  BuiltInTool,
+  AgencyLimits as GivenLimits,
+  ModelSettings,
+  Reasoning,
+  RunMember,
+} from '@runwire/agency';
+import type { CheckResult, Model, Tool } from '../agent/ports.ts';
+
+export type { AboutRun, BuiltInTool, RunMember };
+
+export type AgencyLimits = Required<GivenLimits>;
+
+export interface LoadedFlow {
+  readonly to: string;
+  readonly kind: 'delegate' | 'handoff';
+  /** `none` if the recipient of a delegation does not see its earlier exchanges with the sender. */
+  readonly memory: 'chat' | 'none';
+}
+
+/** The schema of an agent's answer. */
+export interface OutputSchema {
+  readonly jsonSchema: Readonly<Record<string, unknown>>;
+  readonly check: (value: unknown) => CheckResult | Promise<CheckResult>;
+}
+
+export interface LoadedAgent {
+  readonly name: string;
+  readonly description: string;
+  /** Shared and own instructions and `contextToModel`. */
+  readonly instructions: (about: AboutRun) => string | Promise<string>;
+  /** True if `instructions` uses the member, which must then be read from the store. */
+  readonly usesMember: boolean;
+  /** `provider/model`. Null if the agent names none. See `Agencies.modelOf`. */
+  readonly model: string | null;
+  /** The agent's own, otherwise the agency's. */
+  readonly fallback: readonly string[];
+  /** The models that the agency brings as objects, by their names. They win over those of the installation. */
+  readonly ownModels: ReadonlyMap<string, Model>;
+  readonly settings: ModelSettings;
+  readonly reasoning: Reasoning | undefined;
+  /** The agent's own tools. */
+  readonly tools: readonly Tool[];
+  readonly builtIn: readonly BuiltInTool[];
+  /** Null if its answers are free text. */
+  readonly output: OutputSchema | null;
+  readonly starters: readonly string[];
+  /** The flows that begin at this agent, without wildcards. */
+  readonly flows: readonly LoadedFlow[];
+}
+
+/** An agency that passed all checks. A run keeps the object that it started with. */
+export interface LoadedAgency {
+  readonly id: string;
+  readonly name: string;
+  readonly source: 'bundled' | 'yaml' | 'markdown' | 'typescript';
+  /** SHA-256 of everything that the agency loads: the first 16 hex digits. */
+  readonly version: string;
+  /** In milliseconds since 1970. */
+  readonly loadedAt: number;
+  /** `provider/model`. Null if the agency names none. */
+  readonly model: string | null;
+  readonly agents: ReadonlyMap<string, LoadedAgent>;
+  readonly entryPoints: readonly string[];
+  readonly defaultAgent: string;
+  /** The smaller of the agency's limits and the server's. */
+  readonly limits: AgencyLimits;
+}

@@ -1,0 +1,156 @@
+import type { ModelObject } from '@runwire/agency';
+import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
+import type { AgencyDraft, AgentCode, AgentDraft } from './agency-draft.ts';
+import { checkAgencyShape } from './check-shape.ts';
+import type { Faults, Path, Place } from './fault.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Finds parts of a definition in the text of its file. */
+export interface DefinitionPlaces {
+  readonly agency: Place;
+  readonly agent: (name: string) => Place;
+}
+
+/**
+ * Converts a definition made by `defineAgency` to the shape of `agency.yaml`, and checks it. Functions, tools and schemas
+ * are kept beside it. Throws `AgencyBroken`.
+ */
+export function readDefinition(
+  given: unknown,
+  source: AgencyDraft['source'],
+  places: DefinitionPlaces,
+  faults: Faults,
+): AgencyDraft {
+  if (!isFields(given)) {
+    faults.add(places.agency, [], 'There is no agency; write `export default defineAgency({ … })`.');
+    faults.throwIfAny();
+  }
+  const fields = { ...withoutUndefined(given as Fields) };
+  for (const field of ['sharedInstructions']) if (field in fields) fields[field] = textOf(fields[field]);
+  const models = nameModels(fields);
+  if ('defaultAgent' in fields) fields.defaultAgent = nameOf(fields.defaultAgent);
+  if (Array.isArray(fields.entryPoints)) fields.entryPoints = fields.entryPoints.map(nameOf);
+  if (Array.isArray(fields.flows)) fields.flows = fields.flows.map(flowOf);
+  const agents: AgentDraft[] = [];
+  if (Array.isArray(fields.agents)) {
+    for (const [index, agent] of (fields.agents as readonly unknown[]).entries()) {
+      const name = isFields(agent) ? agent.name : undefined;
+      const place = typeof name === 'string' ? places.agent(name) : places.agency;
+      const { value, code } = agentOf(agent);
+      checkToolNames(agent, place, ['agents', index, 'tools'], faults);
+      agents.push({ value: value as AgentFile, place, path: ['agents', index], code });
+    }
+    fields.agents = agents.map(({ value }) => value);
+  } else if (!('agents' in fields)) faults.add(places.agency, [], 'The agency has no agents; write `agents: [ … ]`.');
+  checkAgencyShape(fields, combined(places.agency, agents), faults);
+  faults.throwIfAny();
+  return { source, value: fields as unknown as AgencyFile, place: places.agency, agents, models };
+}
+
+/** The position of a part of an agent is looked up near the agent. */
+function combined(agency: Place, agents: readonly AgentDraft[]): Place {
+  const placeOf = (path: readonly (string | number)[]) =>
+    (path[0] === 'agents' && typeof path[1] === 'number' ? agents[path[1]]?.place : undefined) ?? agency;
+  return {
+    file: agency.file,
+    position: (path, part) => placeOf(path).position(path, part),
+    positionOf: (path, piece) => placeOf(path).positionOf(path, piece),
+  };
+}
+
+function agentOf(given: unknown): { readonly value: unknown; readonly code: AgentCode } {
+  const tools = new Map<string, object>();
+  if (!isFields(given)) return { value: given, code: { tools, models: new Map() } };
+  const fields = { ...withoutUndefined(given) };
+  const { instructions, output } = fields;
+  const code: { -readonly [Field in keyof AgentCode]: AgentCode[Field] } = { tools, models: nameModels(fields) };
+  if (typeof instructions === 'function') {
+    code.instructions = instructions as NonNullable<AgentCode['instructions']>;
+    fields.instructions = 'A function.';
+  } else fields.instructions = textOf(instructions);
+  if (fields.instructions === undefined) delete fields.instructions;
+  if (isFileName(output)) fields.output = output.file;
+  else if ((typeof output === 'object' && output !== null) || typeof output === 'function') {
+    code.output = output;
+    fields.output = {};
+  }
+  if (Array.isArray(fields.tools)) fields.tools = fields.tools.map((tool: unknown) => listedTool(tool, tools));
+  else if (isFields(fields.tools)) {
+    const named = Object.entries(fields.tools);
+    for (const [name, tool] of named) if (typeof tool === 'object' && tool !== null) tools.set(name, tool);
+    fields.tools = named.map(([name]) => name);
+  }
+  return { value: fields, code };
+}
+
+/** Replaces the models that are objects by their names, and returns the objects. */
+function nameModels(fields: Record<string, unknown>): ReadonlyMap<string, ModelObject> {
+  const models = new Map<string, ModelObject>();
+  const named = (model: unknown) => {
+    if (!isModelObject(model)) return model;
+    const name = modelName(model);
+    models.set(name, model);
+    return name;
+  };
+  if ('model' in fields) fields.model = named(fields.model);
+  if (Array.isArray(fields.fallback)) fields.fallback = fields.fallback.map(named);
+  return models;
+}
+
+function isModelObject(value: unknown): value is ModelObject {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  const { provider, modelId, doStream } = value as Partial<ModelObject>;
+  return typeof provider === 'string' && typeof modelId === 'string' && typeof doStream === 'function';
+}
+
+/** `provider/model`, as in settings and prices. The provider of a model is also named by its interface: `google.chat`. */
+function modelName({ provider, modelId }: ModelObject): string {
+  const [first = ''] = provider.toLowerCase().split('.');
+  const name = first.replaceAll(/[^a-z0-9-]/g, '-');
+  return `${name === '' ? 'model' : name}/${modelId.replaceAll(/[^\x21-\x7e]/g, '-') || 'model'}`;
+}
+
+/** Returns the name of the tool, or what was given if it is no tool. */
+function listedTool(tool: unknown, tools: Map<string, object>): unknown {
+  if (!isFields(tool)) return tool;
+  const name = String(tool.name);
+  tools.set(name, tool);
+  return name;
+}
+
+/** Reports tools without a name. The check of the shape reports a name that is listed twice. */
+function checkToolNames(agent: unknown, place: Place, path: Path, faults: Faults): void {
+  if (!isFields(agent) || !Array.isArray(agent.tools)) return;
+  for (const [index, tool] of (agent.tools as readonly unknown[]).entries()) {
+    if (!isFields(tool) || typeof tool.name === 'string') continue;
+    const remedy = 'give it one, or write the tools as an object with their names as keys';
+    faults.add(place, [...path, index], `Item ${index + 1} of \`tools\` has no \`name\`; ${remedy}.`);
+  }
+}
+
+function flowOf(flow: unknown): unknown {
+  if (!isFields(flow)) return flow;
+  const fields = { ...withoutUndefined(flow) };
+  for (const field of ['from', 'to']) if (field in fields) fields[field] = nameOf(fields[field]);
+  return fields;
+}
+
+/** Returns the name of an agent that is given by its name or as an object. */
+function nameOf(agent: unknown): unknown {
+  return isFields(agent) && typeof agent.name === 'string' ? agent.name : agent;
+}
+
+const textOf = (text: unknown) => (isFileName(text) ? text.file : text);
+
+function isFileName(value: unknown): value is { readonly file: string } {
+  return isFields(value) && typeof value.file === 'string' && Object.keys(value).length === 1;
+}
+
+function withoutUndefined(fields: Fields): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

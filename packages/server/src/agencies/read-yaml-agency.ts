@@ -1,0 +1,94 @@
+import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
+import { type AgencyDraft, type AgentDraft, NO_CODE } from './agency-draft.ts';
+import { type AgencyFolder, FileRefused } from './agency-folder.ts';
+import { checkAgencyShape, checkAgentShape } from './check-shape.ts';
+import { type Faults, FILE_START, type Path, type Place } from './fault.ts';
+import { readMarkdownAgent } from './markdown-agent.ts';
+import { readYaml } from './yaml-text.ts';
+
+export const YAML_FILE = 'agency.yaml';
+const AGENTS_FOLDER = 'agents';
+
+/** Reads `agency.yaml` and the Markdown files of its agents. Throws `AgencyBroken` if their shape is wrong. */
+export async function readYamlAgency(folder: AgencyFolder, faults: Faults): Promise<AgencyDraft> {
+  const text = await readFileOf(folder, YAML_FILE, faults);
+  const yaml = text === null ? null : readYaml(YAML_FILE, text, faults);
+  faults.throwIfAny();
+  if (yaml === null || yaml.value === null) {
+    faults.addAt(YAML_FILE, FILE_START, 'The file is empty; write at least `name` and `agents`.');
+    faults.throwIfAny();
+  }
+  const { value, place } = yaml as { value: unknown; place: Place };
+  checkAgencyShape(value, place, faults);
+  // The Markdown files are checked even if other parts of `agency.yaml` are wrong.
+  const listed = isRecord(value) && Array.isArray(value.agents) ? (value.agents as readonly unknown[]) : null;
+  const agents =
+    listed === null ? await allMarkdown(folder, value, faults) : await listedAgents(folder, listed, place, faults);
+  faults.throwIfAny();
+  if (agents.length === 0) {
+    faults.add(place, [], 'The agency has no agents; write `agents`, or add Markdown files to the folder `agents`.');
+    faults.throwIfAny();
+  }
+  const source = listed === null ? 'markdown' : 'yaml';
+  return { source, value: value as AgencyFile, place, agents, models: new Map() };
+}
+
+/** All files of `agents/`, in byte order of their names. */
+async function allMarkdown(folder: AgencyFolder, value: unknown, faults: Faults): Promise<AgentDraft[]> {
+  // The check of the shape has reported an `agents` that is no list.
+  if (!isRecord(value) || value.agents !== undefined) return [];
+  const drafts: AgentDraft[] = [];
+  for (const name of await folder.list(AGENTS_FOLDER)) {
+    if (!name.endsWith('.md')) continue;
+    const draft = await markdownDraft(folder, `${AGENTS_FOLDER}/${name}`, faults);
+    if (draft !== null) drafts.push(draft);
+  }
+  return drafts;
+}
+
+async function listedAgents(folder: AgencyFolder, listed: readonly unknown[], place: Place, faults: Faults) {
+  const drafts: AgentDraft[] = [];
+  for (const [index, agent] of listed.entries()) {
+    const path: Path = ['agents', index];
+    if (typeof agent !== 'string') {
+      drafts.push({ value: agent as AgentFile, place, path, code: NO_CODE });
+      continue;
+    }
+    if (!agent.startsWith('./')) continue;
+    if (!agent.endsWith('.md')) {
+      faults.add(place, path, `\`${agent}\` is not a Markdown file; write the path of a file that ends in \`.md\`.`);
+      continue;
+    }
+    const draft = await markdownDraft(folder, agent.slice(2), faults, { place, path });
+    if (draft !== null) drafts.push(draft);
+  }
+  return drafts;
+}
+
+interface NamedAt {
+  readonly place: Place;
+  readonly path: Path;
+}
+
+async function markdownDraft(folder: AgencyFolder, file: string, faults: Faults, named?: NamedAt) {
+  const text = await readFileOf(folder, file, faults, named);
+  const agent = text === null ? null : readMarkdownAgent(file, text, faults);
+  if (agent === null || !checkAgentShape(agent.value, agent.place, [], faults)) return null;
+  return { value: agent.value as AgentFile, place: agent.place, path: [], code: NO_CODE };
+}
+
+/** Returns null and adds a fault if the file cannot be read. `named` is where its name was written. */
+async function readFileOf(folder: AgencyFolder, file: string, faults: Faults, named?: NamedAt): Promise<string | null> {
+  try {
+    return await folder.read(file);
+  } catch (error) {
+    if (!(error instanceof FileRefused)) throw error;
+    if (named === undefined) faults.addAt(file, FILE_START, error.message);
+    else faults.add(named.place, named.path, error.message);
+    return null;
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

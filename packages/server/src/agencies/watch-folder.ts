@@ -1,0 +1,54 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { PROVIDERS_FILE } from '../domain/providers.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Agencies } from './agencies.ts';
+
+/** An editor writes a file in several steps. */
+const QUIET_MS = 200;
+
+/** What is read from `providers.yaml`. */
+interface ReloadedModels {
+  load(): Promise<void>;
+}
+
+/** Loads agencies and providers again after their files have changed. */
+export class FolderWatch implements AsyncDisposable {
+  readonly #agencies: Agencies;
+  readonly #models: ReloadedModels;
+  readonly #watcher: FSWatcher;
+  readonly #changed = new Set<string>();
+  #timer: NodeJS.Timeout | null = null;
+  #loading: Promise<void> = Promise.resolve();
+
+  constructor(agencies: Agencies, models: ReloadedModels, folder: string, logger: Logger) {
+    this.#agencies = agencies;
+    this.#models = models;
+    this.#watcher = watch(folder, { recursive: true }, (_event, file) => {
+      // Without a name, everything may have changed.
+      this.#changed.add(file?.split(/[\\/]/)[0] ?? '');
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#reload(logger), QUIET_MS);
+    });
+    this.#watcher.on('error', (error) => logger.error({ err: error }, 'the folder of agencies cannot be watched'));
+  }
+
+  #reload(logger: Logger): void {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    this.#loading = this.#loading
+      .then(async () => {
+        const isAnything = changed.includes('') || changed.includes(PROVIDERS_FILE);
+        if (isAnything) await this.#models.load();
+        // Every agency may name a model of a provider that has changed.
+        if (isAnything) await this.#agencies.reload();
+        else for (const id of changed) await this.#agencies.reload(id);
+      })
+      .catch((error: unknown) => logger.error({ err: error }, 'the folder of agencies cannot be read'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#watcher.close();
+    await this.#loading;
+  }
+}

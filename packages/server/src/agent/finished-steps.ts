@@ -1,0 +1,86 @@
+import type { ToolOutputItem } from '../domain/events.ts';
+import type { Step } from '../domain/step.ts';
+import type { Exchange } from './team.ts';
+
+/**
+ * The steps that earlier attempts of the run finished. A loop finds its model steps by their index in the loop and the
+ * outcomes of its calls by the call id, so the order in which parallel loops took turns decides nothing.
+ */
+export class FinishedSteps {
+  readonly #modelSteps = new Map<string, Step>();
+  readonly #outcomes = new Map<string, ToolOutputItem>();
+  readonly #open = new Set<string>();
+  readonly #exchanges = new Map<string, Exchange[]>();
+  readonly modelSteps: number;
+  readonly handOffs: number;
+
+  /** `leftBetweenSteps`: no call was under way when the earlier attempt ended, so a call without an outcome was not made. */
+  constructor(steps: readonly Step[], leftBetweenSteps: boolean) {
+    let handOffs = 0;
+    const lengths = new Map<string, number>();
+    for (const step of steps) {
+      if (step.kind === 'model') {
+        // An earlier version did not store the index. The steps of one loop are in their order.
+        const index = step.indexInLoop === 0 ? (lengths.get(step.loop) ?? 0) + 1 : step.indexInLoop;
+        lengths.set(step.loop, index);
+        this.#modelSteps.set(key(step.loop, index), step);
+      }
+      const [output] = step.output;
+      if (step.kind !== 'tool' || output?.kind !== 'tool_output') continue;
+      this.#outcomes.set(output.callId, output);
+      if (output.handoff !== undefined) handOffs += 1;
+      if (step.asked !== undefined && step.status === 'completed') {
+        this.addExchange(step.agent, step.asked, output);
+      }
+    }
+    this.modelSteps = this.#modelSteps.size;
+    this.handOffs = handOffs;
+    if (leftBetweenSteps) return;
+    for (const { output } of this.#modelSteps.values()) {
+      for (const item of output) {
+        if (item.kind === 'tool_call' && !this.#outcomes.has(item.callId)) this.#open.add(item.callId);
+      }
+    }
+  }
+
+  modelStep(loop: string, index: number): Step | undefined {
+    return this.#modelSteps.get(key(loop, index));
+  }
+
+  outcome(callId: string): ToolOutputItem | undefined {
+    return this.#outcomes.get(callId);
+  }
+
+  /** True if an earlier attempt may have made the call, and its outcome is not known. */
+  isOpen(callId: string): boolean {
+    return this.#open.has(callId);
+  }
+
+  /** This attempt knows the outcome of the call, or has entered its loop. */
+  close(callId: string): void {
+    this.#open.delete(callId);
+  }
+
+  get hasOpenCalls(): boolean {
+    return this.#open.size > 0;
+  }
+
+  addExchange(sender: string, { agent, message }: NonNullable<Step['asked']>, output: ToolOutputItem): void {
+    const pair = key(sender, agent);
+    const exchange = { message, answer: output.text, answeredAt: output.timestamp };
+    const known = this.#exchanges.get(pair);
+    if (known === undefined) this.#exchanges.set(pair, [exchange]);
+    else known.push(exchange);
+  }
+
+  /**
+   * The exchanges of this run that were complete when the sender made its call. Later ones, of a parallel loop of the same
+   * agent, do not count: a later attempt enters the loop of the call again and must see what the first attempt saw.
+   */
+  exchanges(sender: string, recipient: string, calledAt: number): readonly Exchange[] {
+    const known = this.#exchanges.get(key(sender, recipient)) ?? [];
+    return known.filter(({ answeredAt }) => answeredAt < calledAt);
+  }
+}
+
+const key = (...parts: readonly unknown[]) => JSON.stringify(parts);

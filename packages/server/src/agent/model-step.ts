@@ -1,0 +1,185 @@
+import type { ModelSettings } from '@runwire/agency';
+import { RunFailure } from '../domain/run-failure.ts';
+import type { Step } from '../domain/step.ts';
+import { addUsage, type Usage } from '../domain/usage.ts';
+import { flowTools, handOffName } from './flow-tools.ts';
+import { checkOutput } from './output-check.ts';
+import type { Model, ModelTool, PromptItem, StepReplay } from './ports.ts';
+import { estimatedUsage, promptBytes } from './progress.ts';
+import { ResponseAssembly } from './response-assembly.ts';
+import type { RunScope } from './run-scope.ts';
+import type { TeamAgent } from './team.ts';
+
+/** The place of a loop in the run. */
+export interface LoopPlace {
+  /** The call id of the `send_message` that began the loop; empty for the root loop, which answers the user. */
+  readonly loop: string;
+  readonly callerAgent: string | null;
+}
+
+/** What the model of a step is sent. */
+export interface SentPrompt {
+  readonly prompt: readonly PromptItem[];
+  /** What earlier steps of the loop returned for their provider. */
+  readonly replays: readonly StepReplay[];
+}
+
+export interface ModelStepInput extends LoopPlace, SentPrompt {
+  readonly agent: TeamAgent;
+  readonly indexInLoop: number;
+  /** The model that answered the step before; null in the first step of an agent. */
+  readonly lastModel: string | null;
+  /** True if the agent has made a call in this loop. */
+  readonly hasCalled: boolean;
+}
+
+/** Makes a step of a model. It is durable when it returns, except for the last one of the run. */
+export async function modelStep(scope: RunScope, input: ModelStepInput): Promise<Step> {
+  const { gate, progress, limits } = scope;
+  if (progress.modelSteps >= limits.steps) {
+    throw new RunFailure('step_limit', `The run took ${limits.steps} steps without reaching an answer.`);
+  }
+  progress.modelSteps += 1;
+  return gate.step(async () => {
+    const step = await askModels(scope, input);
+    const isLast =
+      input.loop === '' && step.tried === undefined && step.output.every(({ kind }) => kind !== 'tool_call');
+    if (!isLast) await scope.journal(step);
+    return step;
+  });
+}
+
+/** Asks the model that answered last, or the agent's first one; then its fallbacks, as long as nothing was said. */
+async function askModels(scope: RunScope, input: ModelStepInput): Promise<Step> {
+  const { agent, lastModel } = input;
+  const all = [agent.model, ...agent.fallback];
+  const first = Math.max(
+    0,
+    all.findIndex(({ id }) => id === lastModel),
+  );
+  scope.progress.steps += 1;
+  const { steps: step } = scope.progress;
+  for (const [index, model] of all.slice(first).entries()) {
+    const answer = await askModel(scope, input, model, step);
+    if (!('failure' in answer)) return answer;
+    if (!answer.mayFallBack || first + index === all.length - 1) throw answer.failure;
+  }
+  throw new Error('The agent has no model.');
+}
+
+interface CallFailure {
+  readonly failure: unknown;
+  /** True if another model may be asked: this one did not answer, and its readers have seen nothing. */
+  readonly mayFallBack: boolean;
+}
+
+async function askModel(
+  scope: RunScope,
+  input: ModelStepInput,
+  model: Model,
+  step: number,
+): Promise<Step | CallFailure> {
+  const { progress, signal } = scope;
+  const { agent, loop, callerAgent, indexInLoop, prompt, replays } = input;
+  await scope.mayCall();
+  // Checked after the last wait, so that no provider is called for a stopped run.
+  signal.throwIfAborted();
+  const startedAt = Date.now();
+  const assembly = new ResponseAssembly(model.id, speakerOf(input), scope, {
+    handOffs: handOffNames(agent),
+    holdsText: agent.output !== null,
+  });
+  const used = (hasBegun: boolean): Usage => {
+    const bytes = promptBytes(agent.instructions, prompt);
+    const whole = assembly.reportedUsage ?? {
+      ...estimatedUsage(bytes, assembly.outputBytes, hasBegun),
+      ...assembly.reportedInput,
+    };
+    return addUsage(assembly.earlierUsage, whole);
+  };
+  const request = {
+    runId: scope.runId,
+    step,
+    attempt: scope.attempt,
+    instructions: agent.instructions,
+    prompt,
+    tools: modelTools(agent),
+    ...(agent.webSearch && model.searchesWeb === true ? { webSearch: true } : {}),
+    ...(replays.length === 0 ? {} : { replays }),
+    mayCall: () => scope.mayCall(),
+    ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),
+    ...(agent.settings === undefined ? {} : { settings: settingsOf(agent.settings, input.hasCalled) }),
+    ...(agent.output === null ? {} : { output: agent.output.jsonSchema }),
+  };
+  let usage: Usage;
+  let isCut = false;
+  try {
+    const result = await model.call(request, assembly, signal);
+    usage = result.usage === null ? used(true) : addUsage(assembly.earlierUsage, result.usage);
+  } catch (error) {
+    usage = used(assembly.hasBegun);
+    // A structured answer that is cut short counts as a wrong one.
+    isCut = agent.output !== null && error instanceof RunFailure && error.problem === 'cut_short';
+    if (!isCut) {
+      // A failure in the root loop ends the run, and with it all items.
+      if (loop !== '' && !signal.aborted) assembly.abandon();
+      progress.addFailed(loop, usage, model.id);
+      const isUnavailable = error instanceof RunFailure && error.problem === 'unavailable';
+      return { failure: error, mayFallBack: isUnavailable && assembly.output.length === 0 && !signal.aborted };
+    }
+  }
+  progress.add(usage, model.id);
+  const tried = await checkOutput(agent, assembly, isCut);
+  assembly.finish(usage, tried === null);
+  return {
+    step,
+    kind: 'model',
+    loop,
+    indexInLoop,
+    agent: agent.name,
+    callerAgent,
+    model: model.id,
+    tool: null,
+    callId: null,
+    status: tried === null ? 'completed' : 'failed',
+    usage,
+    output: assembly.output,
+    ...(assembly.returned === null ? {} : { replay: assembly.returned }),
+    ...(tried === null ? {} : { tried }),
+    startedAt,
+    completedAt: Date.now(),
+  };
+}
+
+const FREE_CHOICES: ReadonlySet<string | undefined> = new Set([undefined, 'auto', 'none']);
+
+/** Calls are required only until the agent has made one. */
+function settingsOf(settings: ModelSettings, hasCalled: boolean): ModelSettings {
+  return hasCalled && !FREE_CHOICES.has(settings.toolChoice) ? { ...settings, toolChoice: 'auto' } : settings;
+}
+
+const speakerOf = ({ agent, callerAgent, loop }: ModelStepInput) => ({
+  agent: agent.name,
+  callerAgent,
+  ...(loop === '' ? {} : { loop }),
+});
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+function handOffNames({ flows }: TeamAgent): ReadonlySet<string> {
+  if (flows.length === 0) return NO_NAMES;
+  return new Set(flows.flatMap(({ kind, to }) => (kind === 'handoff' ? [handOffName(to)] : [])));
+}
+
+/** The same list in every step of an agent, because adapters write it once per list. */
+const toolLists = new WeakMap<TeamAgent, readonly ModelTool[]>();
+
+function modelTools(agent: TeamAgent): readonly ModelTool[] {
+  if (agent.flows.length === 0) return agent.tools;
+  let tools = toolLists.get(agent);
+  if (tools === undefined) {
+    tools = [...agent.tools, ...flowTools(agent.flows)];
+    toolLists.set(agent, tools);
+  }
+  return tools;
+}

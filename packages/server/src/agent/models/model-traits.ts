@@ -1,0 +1,27 @@
+import { unseenImageText } from '../../domain/attachment-text.ts';
+import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
+import type { ModelTraits } from '../../domain/providers.ts';
+import type { ModelRequest, PromptItem } from '../ports.ts';
+
+/** Changes a request to what the operator tells about the model: images that it cannot see, and its longest answer. */
+export function fittingRequest(request: ModelRequest, { images, maxOutputTokens }: ModelTraits): ModelRequest {
+  const asked = request.settings?.maxOutputTokens;
+  const isTooLong = asked !== undefined && maxOutputTokens !== undefined && asked > maxOutputTokens;
+  if (images !== false && !isTooLong) return request;
+  return {
+    ...request,
+    ...(images === false ? { prompt: request.prompt.map(withoutImages) } : {}),
+    ...(isTooLong ? { settings: { ...request.settings, maxOutputTokens } } : {}),
+  };
+}
+
+function withoutImages(item: PromptItem): PromptItem {
+  if (item.kind !== 'user' || item.attachments === undefined) return item;
+  return { ...item, attachments: item.attachments.map(shownAsText) };
+}
+
+function shownAsText(one: PromptAttachment): PromptAttachment {
+  if (one.kind !== 'image') return one;
+  const { name, mediaType } = one;
+  return { kind: 'text', name: name ?? '', mediaType, text: unseenImageText(name) };
+}

@@ -1,0 +1,55 @@
+import type { ModelSettings, Reasoning, RunMember } from '@runwire/agency';
+import type { CheckResult, Model, Tool } from './ports.ts';
+
+/** An agent as the loops of one run use it. */
+export interface TeamAgent {
+  readonly name: string;
+  readonly instructions: string;
+  readonly model: Model;
+  /** Asked in this order if the model does not answer. */
+  readonly fallback: readonly Model[];
+  /** The tokens that the model accepts. */
+  readonly windowTokens: number;
+  readonly tools: readonly Tool[];
+  /** True if its model may search the web, if its provider can. */
+  readonly webSearch: boolean;
+  readonly reasoning?: Reasoning | undefined;
+  readonly settings?: ModelSettings | undefined;
+  /** Null if its answers are free text. */
+  readonly output: OutputSchema | null;
+  readonly flows: readonly Flow[];
+}
+
+/** The schema of an agent's last answer, which is JSON. */
+export interface OutputSchema {
+  readonly jsonSchema: Readonly<Record<string, unknown>>;
+  readonly check: (value: unknown) => CheckResult | Promise<CheckResult>;
+}
+
+/** A way from an agent to another one. */
+export interface Flow {
+  readonly to: string;
+  /** What the model of the sender reads about the recipient. */
+  readonly description: string;
+  readonly kind: 'delegate' | 'handoff';
+  /** `chat`: the recipient sees its earlier exchanges with this sender in this chat. */
+  readonly memory: 'chat' | 'none';
+}
+
+/** A message that one agent sent to another, and the last text of its answer. */
+export interface Exchange {
+  readonly message: string;
+  readonly answer: string;
+  /** The timestamp of the answer, which grows within the run. */
+  readonly answeredAt: number;
+}
+
+/** The agents of a run. */
+export interface Team {
+  /** Throws a `RunFailure` if there is no such agent any more. */
+  agent(name: string): Promise<TeamAgent>;
+  /** The member who asks. Null if the request named none. */
+  member(): Promise<RunMember | null>;
+  /** The exchanges of earlier runs of the chat, oldest first. */
+  exchanges(sender: string, recipient: string): Promise<readonly Exchange[]>;
+}

@@ -1,0 +1,58 @@
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { agencyFolders } from '../agencies/agencies.ts';
+import { AgencyBroken, type Fault, faultLine } from '../agencies/fault.ts';
+import { type AgencySetting, serverLimits } from '../agencies/load-agency.ts';
+import { loadFolder } from '../agencies/load-folder.ts';
+import { OpenedModels } from '../compose/open-models.ts';
+import { type Environment, readConfig } from '../config/read-config.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import type { CommandOutcome } from './command-outcome.ts';
+
+const AGENCY_FILES = ['agency.yaml', 'agency.ts'];
+
+/** Checks the agency in a folder, or all agencies below it, as a server with the same settings would. */
+export async function checkAgencies(env: Environment, folder: string): Promise<CommandOutcome> {
+  const path = resolve(folder);
+  if ((await stat(path).catch(() => null))?.isDirectory() !== true) {
+    throw new Error(`${folder} is not a folder; name the folder of an agency, or a folder of agencies.`);
+  }
+  const isAgency = (await Promise.all(AGENCY_FILES.map((name) => exists(join(path, name))))).includes(true);
+  const agenciesDir = isAgency ? dirname(path) : path;
+  const { config, secrets } = readConfig({
+    ...env,
+    RUNWIRE_AGENCIES_DIR: agenciesDir,
+    RUNWIRE_AGENCIES_WATCH: undefined,
+  });
+  await using models = new OpenedModels(config, secrets, { limits: config.limits, logger: createLogger('silent') });
+  await models.load();
+  const setting = { models, limits: serverLimits(config.limits) };
+  const found = isAgency ? [path] : (await agencyFolders(path)).map((name) => join(path, name));
+  if (found.length === 0) return { text: `${folder} has no agencies.`, isWhole: false };
+  const reports: CommandOutcome[] = isAgency ? [] : providersReport(models.faults);
+  for (const one of found) reports.push(await checkAgency(one, setting));
+  return { text: reports.map(({ text }) => text).join('\n'), isWhole: reports.every(({ isWhole }) => isWhole) };
+}
+
+/** Empty if the file is right. If one agency is checked, its own report names the fault that concerns it. */
+function providersReport(faults: readonly Fault[]): CommandOutcome[] {
+  return faults.length === 0 ? [] : [{ text: faults.map(faultLine).join('\n'), isWhole: false }];
+}
+
+async function checkAgency(path: string, setting: AgencySetting): Promise<CommandOutcome> {
+  const id = basename(path);
+  try {
+    const { agents, source } = await loadFolder(path, id, setting);
+    const count = agents.size === 1 ? '1 agent' : `${agents.size} agents`;
+    return { text: `${id}: ok (${source}, ${count})`, isWhole: true };
+  } catch (error) {
+    if (!(error instanceof AgencyBroken)) throw error;
+    return { text: error.faults.map((fault) => `${id}/${faultLine(fault)}`).join('\n'), isWhole: false };
+  }
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,28 @@
+import type { AboutRun, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
+import { memberById } from '../store/queries/accounts.ts';
+import { first, type Reads } from '../store/store.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Collects what instructions can use. The member is read only if the agent's instructions use it. */
+export async function aboutRun(
+  reads: Reads,
+  run: Pick<AdmittedRun, 'day' | 'integrationId' | 'consumerId' | 'userContext'>,
+  { usesMember }: Pick<LoadedAgent, 'usesMember'>,
+): Promise<AboutRun> {
+  const date = new Date(run.day * DAY_MS).toISOString().slice(0, 10);
+  return { date, member: usesMember ? await memberOf(reads, run) : null, userContext: run.userContext };
+}
+
+/** Reads the member of a run. Returns null if the request named none. */
+export async function memberOf(
+  reads: Reads,
+  { integrationId, consumerId }: Pick<AdmittedRun, 'integrationId' | 'consumerId'>,
+): Promise<RunMember | null> {
+  if (consumerId === null) return null;
+  const row = await first(reads.all(memberById, { integrationId, consumerId }));
+  const name = row === undefined || row.name_json === null ? null : (JSON.parse(row.name_json) as string);
+  const metadata: unknown = row === undefined ? {} : JSON.parse(row.metadata_json);
+  return { consumerId, name, metadata };
+}

@@ -1,0 +1,131 @@
+import type { LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
+import type { Model, Tool } from '../agent/ports.ts';
+import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
+import { fileTools } from '../agent/tools/file-tools.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
+import { modelWindow } from '../domain/model-window.ts';
+import { RunFailure } from '../domain/run-failure.ts';
+import { stepOutcome } from '../runs/journal.ts';
+import { delegationsOfChat } from '../store/queries/chats.ts';
+import { aboutRun, memberOf } from './about-run.ts';
+import type { EngineDeps, FindModel } from './deps.ts';
+import { retryWhileUnavailable } from './retry-while-unavailable.ts';
+import type { WatchedRun } from './run-watch.ts';
+import type { StopHandle } from './stop-handle.ts';
+
+/** How many of the newest exchanges of a chat the recipient of a message sees. */
+const MAX_EXCHANGES = 50;
+
+type TeamDeps = Pick<EngineDeps, 'agencies' | 'models' | 'files' | 'store' | 'retryMs' | 'prompt'>;
+
+/** The agents of a run, each with its model, its tools and the agents that it can reach. */
+export class RunTeam implements Team {
+  readonly #deps: TeamDeps;
+  readonly #models: FindModel;
+  readonly #run: AdmittedRun;
+  readonly #agency: LoadedAgency | null;
+  readonly #watched: WatchedRun;
+  readonly #stop: StopHandle;
+  readonly #agents = new Map<string, Promise<TeamAgent>>();
+  #member: Promise<RunMember | null> | null = null;
+
+  /** `agency` is the version that the run started with; null if it does not exist any more. */
+  constructor(deps: TeamDeps, run: AdmittedRun, agency: LoadedAgency | null, watched: WatchedRun, stop: StopHandle) {
+    this.#deps = deps;
+    this.#models = deps.models();
+    this.#run = run;
+    this.#agency = agency;
+    this.#watched = watched;
+    this.#stop = stop;
+  }
+
+  agent(name: string): Promise<TeamAgent> {
+    let agent = this.#agents.get(name);
+    if (agent === undefined) {
+      agent = this.#prepare(name);
+      this.#agents.set(name, agent);
+    }
+    return agent;
+  }
+
+  async #prepare(name: string): Promise<TeamAgent> {
+    const { store, prompt } = this.#deps;
+    const agent = this.#agency?.agents.get(name);
+    if (agent === undefined) throw new RunFailure('internal_error', `The agent \`${name}\` does not exist.`);
+    const { id, model } = this.#modelOf(agent);
+    if (model === null) throw new RunFailure('internal_error', `The model \`${id}\` does not exist.`);
+    const about = await retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(store.reads, this.#run, agent));
+    return {
+      name,
+      instructions: await agent.instructions(about),
+      model: this.#watched.guard(model),
+      fallback: this.#fallbackOf(agent).map((one) => this.#watched.guard(one)),
+      windowTokens: model.windowTokens ?? modelWindow(id, prompt.windowTokens),
+      tools: this.#toolsOf(agent),
+      webSearch: agent.builtIn.includes('web_search'),
+      reasoning: agent.reasoning,
+      settings: agent.settings,
+      output: agent.output,
+      flows: agent.flows.map((flow) => ({
+        ...flow,
+        description: this.#agency?.agents.get(flow.to)?.description ?? '',
+      })),
+    };
+  }
+
+  #modelOf(agent: LoadedAgent): { readonly id: string; readonly model: Model | null } {
+    const { agencies } = this.#deps;
+    const id = this.#agency === null ? '' : agencies.modelOf(this.#agency, agent, this.#run.model);
+    return { id, model: this.#find(agent, id) };
+  }
+
+  #find({ ownModels }: LoadedAgent, id: string): Model | null {
+    return ownModels.get(id) ?? this.#models(id);
+  }
+
+  #fallbackOf(agent: LoadedAgent): readonly Model[] {
+    return agent.fallback.flatMap((id) => this.#find(agent, id) ?? []);
+  }
+
+  #toolsOf({ tools, builtIn }: LoadedAgent): readonly Tool[] {
+    if (builtIn.length === 0) return tools;
+    const names: readonly string[] = builtIn;
+    return [
+      ...tools,
+      ...fileTools(this.#deps.files(this.#run.integrationId)).filter(({ name }) => names.includes(name)),
+    ];
+  }
+
+  /** True if every agent that may answer the user reads PDFs; otherwise their text is sent. */
+  takesPdf(): boolean {
+    const seen = new Set<string>();
+    const takes = (name: string): boolean => {
+      if (seen.has(name)) return true;
+      seen.add(name);
+      const agent = this.#agency?.agents.get(name);
+      if (agent === undefined) return false;
+      const { model } = this.#modelOf(agent);
+      if (![model, ...this.#fallbackOf(agent)].every((one) => one?.takesPdf === true)) return false;
+      return agent.flows.every(({ kind, to }) => kind === 'delegate' || takes(to));
+    };
+    return takes(this.#run.agent);
+  }
+
+  member(): Promise<RunMember | null> {
+    this.#member ??= retryWhileUnavailable(this.#deps, this.#stop, () => memberOf(this.#deps.store.reads, this.#run));
+    return this.#member;
+  }
+
+  async exchanges(sender: string, recipient: string): Promise<readonly Exchange[]> {
+    const { chatKey, runId } = this.#run;
+    const { reads } = this.#deps.store;
+    const rows = await retryWhileUnavailable(this.#deps, this.#stop, () =>
+      reads.all(delegationsOfChat, { chatKey, runId, sender, limit: MAX_EXCHANGES }),
+    );
+    return rows.reverse().flatMap(({ record_json: recordJson }): Exchange[] => {
+      const { asked, output } = stepOutcome(recordJson);
+      if (asked?.agent !== recipient) return [];
+      return [{ message: asked.message, answer: output[0]?.text ?? '', answeredAt: output[0]?.timestamp ?? 0 }];
+    });
+  }
+}

@@ -1,0 +1,8 @@
+import type { ProviderModels, ProviderOptions } from '@runwire/server/src/agent/models/provider-models.ts';
+import { providerModels } from '@runwire/server/src/compose/open-models.ts';
+
+export type OpenAiModels = ProviderModels;
+
+export function openAiModels(options: Omit<ProviderOptions, 'name'>): Promise<OpenAiModels> {
+  return providerModels({ name: 'openai', ...options });
+}

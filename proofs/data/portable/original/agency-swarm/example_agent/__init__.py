@@ -1,0 +1,3 @@
+from .example_agent import example_agent
+
+__all__ = ["example_agent"]

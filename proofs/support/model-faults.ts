@@ -1,0 +1,75 @@
+import type { ModelRequest, ModelOutput as Output, Overrides } from '@runwire/test-kit';
+import { changeModelCalls } from '@runwire/test-kit/change-model-calls.ts';
+
+type Replay = NonNullable<ModelRequest['replays']>[number]['replay'];
+
+function changeReplays(change: (replay: Replay, id: string) => Replay): Overrides {
+  changeModelCalls((id, call) => (request, output, signal) => {
+    const replays = (request.replays ?? []).map((one) => ({ ...one, replay: change(one.replay, id) }));
+    return call({ ...request, replays }, output, signal);
+  });
+  return {};
+}
+
+/** The same output, with some methods replaced. */
+function outputWith(output: Output, changed: Partial<Output>): Output {
+  return {
+    get isFull() {
+      return output.isFull;
+    },
+    onceRoom: (callback) => output.onceRoom(callback),
+    begun: () => output.begun(),
+    text: (text) => output.text(text),
+    reasoning: (text) => output.reasoning(text),
+    toolCall: (callId, name, argumentsText) => output.toolCall(callId, name, argumentsText),
+    argumentsPiece: (text) => output.argumentsPiece(text),
+    replay: (replay) => output.replay(replay),
+    inputUsage: (input) => output.inputUsage(input),
+    usage: (usage) => output.usage(usage),
+    ...changed,
+  };
+}
+
+/** Texts reach the run when the answer is complete, so a failed answer has said nothing. */
+function holdBack(): Overrides {
+  changeModelCalls((_, call) => async (request, output, signal) => {
+    const said: (() => void)[] = [];
+    const text = (piece: string) => void said.push(() => output.text(piece));
+    const reasoning = (piece: string) => void said.push(() => output.reasoning(piece));
+    const result = await call(request, outputWith(output, { text, reasoning }), signal);
+    for (const say of said) say();
+    return result;
+  });
+  return {};
+}
+
+/** Every text is also sent as a thought, before it was checked. */
+function showTries(): Overrides {
+  changeModelCalls((_, call) => (request, output, signal) => {
+    const text = (piece: string) => {
+      output.reasoning(piece);
+      output.text(piece);
+    };
+    return call(request, outputWith(output, { text }), signal);
+  });
+  return {};
+}
+
+/** What a model reports before it fails is lost. */
+function freeFailures(): Overrides {
+  const nothing = { begun() {}, inputUsage() {}, usage() {} };
+  changeModelCalls((_, call) => (request, output, signal) => call(request, outputWith(output, nothing), signal));
+  return {};
+}
+
+/** Faults between the loop and the adapters of providers. */
+export const MODEL_FAULTS: Readonly<Record<string, () => Overrides>> = {
+  'hold-back': holdBack,
+  'free-failures': freeFailures,
+  'show-tries': showTries,
+  // What a provider wants back is sent in another order.
+  'reorder-blocks': () =>
+    changeReplays((replay) => ({ ...replay, body: (replay.body as readonly unknown[]).toReversed() })),
+  // What a provider wants back is sent to whichever model is asked.
+  'blocks-of-another-model': () => changeReplays((replay, model) => ({ ...replay, model })),
+};

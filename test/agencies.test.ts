@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ApiClient, ModelController, scriptedModel, startTestServer } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { AgenciesFolder } from './support/agencies-folder.ts';
+import { ONE_AGENCY } from './support/one-agency.ts';
+
+async function start(folder: AgenciesFolder, controller: ModelController, env: Readonly<Record<string, string>> = {}) {
+  return startTestServer({
+    env: { RUNWIRE_AGENCIES_DIR: folder.path, ...env },
+    model: scriptedModel(controller.port),
+  });
+}
+
+const TRIAGE = `name: Support
+agents:
+  - name: Triage
+    instructions: "You talk to {{member.name}}, who has {{user_context.plan}}. Today is {{date}}."
+`;
+
+const agencyOf = async (api: ApiClient, id: string) =>
+  (await api.get('/v2/agencies')).body.items.find(({ agency }: { agency: string }) => agency === id);
+
+/** Waits until a reload has had the effect. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await holds())) {
+    assert.ok(Date.now() < deadline, 'the reload had no effect');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test('an agency.yaml with one agent answers', async (t) => {
+  cites(t, 'contract-1-agencies-dir');
+  using folder = new AgenciesFolder({ 'support/agency.yaml': TRIAGE });
+  await using controller = await ModelController.start();
+  await using server = await start(folder, controller);
+  const { api } = server;
+  await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
+  assert.equal((await agencyOf(api, 'support')).agents[0].description, null);
+  await api.put('/v2/integrations/own/members/m1', { name: 'Ada' });
+  const answer = api.post('/get_completion_v2', {
+    apiIntegrationId: 'own',
+    message: 'Hi',
+    consumerId: 'm1',
+    user_context: { plan: 'Pro' },
+  });
+  const call = await controller.nextCall();
+  const today = new Date().toISOString().slice(0, 10);
+  assert.equal(call.request.instructions, `You talk to Ada, who has Pro. Today is ${today}.`);
+  await call.text('Hello');
+  await call.end();
+  assert.equal((await answer).status, 200);
+});
+
+test('the same agency as YAML, Markdown and TypeScript asks the model the same', async (t) => {
+  cites(t, 'contract-3-flows');
+  const files = Object.entries(ONE_AGENCY).flatMap(([form, own]) =>
+    Object.entries(own).map(([file, text]) => [`${form}/${file}`, text] as const),
+  );
+  using folder = new AgenciesFolder(Object.fromEntries(files));
+  await using controller = await ModelController.start();
+  await using server = await start(folder, controller);
+  const { api } = server;
+  const requests: unknown[] = [];
+  const shown: unknown[] = [];
+  for (const form of Object.keys(ONE_AGENCY)) {
+    const { source, version, loadedAt, agency, ...rest } = await agencyOf(api, form);
+    assert.deepEqual([source, rest.error], [form, null]);
+    assert.match(version, /^[0-9a-f]{16}$/);
+    assert.ok(!Number.isNaN(Date.parse(loadedAt)));
+    assert.equal(agency, form);
+    shown.push(rest);
+    await api.post('/v2/integrations', { apiIntegrationId: form, agency: form });
+    const answer = api.post('/get_completion_v2', {
+      apiIntegrationId: form,
+      message: 'Hi',
+      user_context: { plan: 'Pro' },
+    });
+    const call = await controller.nextCall();
+    const { runId, ...request } = call.request;
+    requests.push(request);
+    await call.end();
+    assert.equal((await answer).status, 200, runId);
+  }
+  assert.deepEqual(requests[1], requests[0]);
+  assert.deepEqual(requests[2], requests[0]);
+  assert.deepEqual(shown[1], shown[0]);
+  assert.deepEqual(shown[2], shown[0]);
+  assert.deepEqual((shown[0] as { flows: unknown }).flows, [
+    { from: 'Triage', to: 'Billing', kind: 'handoff' },
+    { from: 'Billing', to: 'Reporter', kind: 'delegate' },
+  ]);
+});
+
+test('a broken agency answers 503, and the others answer as before', async () => {
+  using folder = new AgenciesFolder({ 'bad/agency.yaml': 'nam: Bad\n', 'good/agency.yaml': TRIAGE });
+  await using controller = await ModelController.start();
+  await using server = await start(folder, controller, { RUNWIRE_AGENCIES_WATCH: 'true' });
+  const { api } = server;
+  const { error, ...broken } = await agencyOf(api, 'bad');
+  assert.deepEqual(broken, {
+    agency: 'bad',
+    name: 'bad',
+    defaultAgent: null,
+    entryPoints: [],
+    agents: [],
+    flows: [],
+    source: null,
+    version: null,
+    loadedAt: null,
+    mcp: [],
+  });
+  const missing = 'The agency has no `name`; add a line such as `name: Support`.';
+  const unknown = '`nam` is not a field of an agency; did you mean `name`?';
+  assert.deepEqual(error, {
+    message: `agency.yaml:1:1: ${unknown} (1 more)`,
+    faults: [unknown, missing].map((message) => ({ file: 'agency.yaml', line: 1, column: 1, message })),
+  });
+  const refused = await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'bad' });
+  assert.deepEqual([refused.status, refused.body.code], [503, 'agency_unavailable']);
+  await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'good' });
+
+  // A bad edit: the last good version stays in use.
+  folder.write({ 'good/agency.yaml': 'name: [\n' });
+  await until(async () => (await agencyOf(api, 'good')).error !== null);
+  const { name, source, error: edited } = await agencyOf(api, 'good');
+  assert.deepEqual([name, source, edited.faults.length], ['Support', 'yaml', 1]);
+  const answer = api.post('/get_completion_v2', { apiIntegrationId: 'own', message: 'Hi' });
+  const call = await controller.nextCall();
+  await call.end();
+  assert.equal((await answer).status, 200);
+
+  folder.write({ 'good/agency.yaml': TRIAGE.replace('Support', 'Sales') });
+  await until(async () => (await agencyOf(api, 'good')).name === 'Sales');
+  assert.equal((await agencyOf(api, 'good')).error, null);
+
+  folder.delete('good');
+  await until(async () => (await agencyOf(api, 'good')) === undefined);
+  const gone = await api.post('/get_completion_v2', { apiIntegrationId: 'own', message: 'Hi' });
+  assert.deepEqual([gone.status, gone.body.code], [400, 'unknown_agency']);
+});
+
+test('after a restart with a broken agency, completions are refused and nothing is reserved', async () => {
+  using folder = new AgenciesFolder({ 'good/agency.yaml': TRIAGE });
+  using data = new AgenciesFolder();
+  await using controller = await ModelController.start();
+  const env = { RUNWIRE_AGENCIES_DIR: folder.path };
+  const options = { env, dataDir: data.path, model: scriptedModel(controller.port) };
+  {
+    await using server = await startTestServer(options);
+    await server.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'good' });
+  }
+  folder.write({ 'good/agency.yaml': 'name: 5\n' });
+  await using server = await startTestServer(options);
+  const { api } = server;
+  const completion = { apiIntegrationId: 'own', message: 'Hi', agent: 'Nobody', usageRequestId: 'u1' };
+  const { status, body, headers } = await api.post('/get_completion_v2', completion);
+  assert.deepEqual([status, body.code], [503, 'agency_unavailable']);
+  assert.equal(headers.get('x-agent-run-admitted'), 'false');
+  assert.ok(Number(headers.get('retry-after')) > 0);
+  assert.deepEqual((await api.get('/v2/integrations/own/runs')).body.items, []);
+  // Other settings of the integration can still be changed.
+  assert.equal((await api.patch('/v2/integrations/own', { textOnly: true })).status, 200);
+});
+
+test('a run keeps the version that it started with', async () => {
+  const agency = (word: string) => `name: Support
+toolFiles: [./tools.ts]
+agents:
+  - name: Triage
+    instructions: ${word}
+    tools: [word]
+`;
+  const tools = (word: string) => `import { helper } from './helper.ts';
+export const word = { description: 'A word.', inputSchema: { type: 'object' }, execute: () => helper('${word}') };
+`;
+  const helper = (mark: string) => `export const helper = (word: string): string => word + '${mark}';\n`;
+  using folder = new AgenciesFolder({
+    'support/agency.yaml': agency('Old'),
+    'support/tools.ts': tools('old'),
+    'support/helper.ts': helper('?'),
+  });
+  await using controller = await ModelController.start();
+  await using server = await start(folder, controller, { RUNWIRE_AGENCIES_WATCH: 'true' });
+  const { api } = server;
+  await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
+  const ask = async (chatId: string) => {
+    const answer = api.post('/get_completion_v2', { apiIntegrationId: 'own', chatId, message: 'Hi' });
+    return { answer, call: await controller.nextCall() };
+  };
+  const finish = async ({ answer, call }: Awaited<ReturnType<typeof ask>>) => {
+    await call.toolCall('call_1', 'word', '{}');
+    await call.end();
+    const second = await controller.nextCall();
+    await second.end();
+    assert.equal((await answer).status, 200);
+    const output = second.request.prompt.find(({ kind }) => kind === 'tool_output');
+    return [second.request.instructions, output?.kind === 'tool_output' ? output.output : null];
+  };
+  const before = await ask('c1');
+  const { version } = await agencyOf(api, 'support');
+  folder.write({ 'support/agency.yaml': agency('New'), 'support/helper.ts': helper('!') });
+  await until(async () => (await agencyOf(api, 'support')).version !== version);
+  await until(async () => {
+    const one = await ask(`c${Math.random()}`);
+    const [, output] = await finish(one);
+    return output === 'old!';
+  });
+  assert.deepEqual(await finish(await ask('c2')), ['New', 'old!']);
+  assert.deepEqual(await finish(before), ['Old', 'old?']);
+});
