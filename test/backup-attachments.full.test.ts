@@ -72,6 +72,9 @@ test('chats with attachments by URL continue after a restore, on either store', 
 const NEW_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   attachments: ['kind', 'url', 'url_key', 'filename_json', 'form', 'pages'],
   nodes: ['host', 'address'],
+  steps: ['loop', 'index_in_loop'],
+  runs: ['agency_version', 'structured'],
+  integrations: ['model'],
 };
 
 interface BackedUpTable {
