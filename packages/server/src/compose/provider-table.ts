@@ -121,7 +121,7 @@ export function modelProblem({ usable, problems, file }: ProviderTable, id: stri
   if (problem !== undefined) return problem;
   const names = [...new Set([...PROVIDERS.keys(), ...PACKAGES.keys(), ...file.entries.keys()])];
   if (!names.includes(provider))
-    return `There is no provider \`${provider}\`; write a model of ${names.join(', ')}, or add it to providers.yaml.`;
+    return `There is no provider \`${provider}\`; write a model of ${names.join(', ')}, or add the provider to providers.yaml.`;
   return `\`${id}\` needs a key; set ${providerSettingNames(provider).key}, and start the server again.`;
 }
 
