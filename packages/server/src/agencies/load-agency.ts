@@ -13,7 +13,7 @@ import { readText } from './read-text.ts';
 
 /** What agencies need to know of the models. */
 export interface KnownModels {
-  /** Returns a sentence that tells what to do if the model cannot be used, or null. */
+  /** Returns a sentence about what to do if the model cannot be used, or null if it can. */
   problem(model: string): string | null;
   /** The model of agencies that name none. */
   readonly defaultId: string;
