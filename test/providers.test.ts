@@ -122,7 +122,7 @@ bad:
   );
   assert.match(
     (await agencyOf(api, 'unknown')).error.message,
-    /There is no provider `nowhere`; .* local, or add it to/,
+    /There is no provider `nowhere`; .* local, or add the provider to/,
   );
   assert.equal((await api.post('/v2/integrations', { apiIntegrationId: 'bad', agency: 'bad' })).status, 503);
   const patched = await api.patch('/v2/integrations/good', { model: 'bad/m' });
@@ -277,7 +277,7 @@ ${more}`;
   assert.equal((await ask(api, 'good')).status, 200);
   assert.deepEqual(local.calls[0]?.body.tools, [{ type: 'web_search' }]);
   const fault = (model: string) =>
-    `agency.yaml:5:13: \`web_search\` is a tool of the model's provider, and that of \`${model}\` has none; name another model, or remove the tool.`;
+    `agency.yaml:5:13: \`web_search\` is a tool of the model's provider, and the provider of \`${model}\` has none; name another model, or remove the tool.`;
   assert.equal((await agencyOf(api, 'bad')).error.message, fault('plain/m'));
   assert.equal((await agencyOf(api, 'second')).error.message, fault('plain/n'));
   assert.match((await agencyOf(api, 'chosen')).error.message, /`toolChoice` is `web_search`; write /);

@@ -132,8 +132,8 @@ export interface AgentDefinition {
   /** Tools made by `defineTool` and names of built-in tools, or tools by their names, as the AI SDK has them. */
   readonly tools?: readonly (NamedTool | BuiltInTool)[] | Readonly<Record<string, AgentTool>>;
   /**
-   * False if the agent gets none of the tools `list_files`, `read_file` and `search_files`, which read the files of the
-   * run's integration. If absent, it gets the file tools that `tools` names, or all of them if `tools` names none.
+   * True if the agent gets all file tools: `list_files`, `read_file` and `search_files`, which read the files of the run's
+   * integration. False if it gets only the file tools in `tools`. If absent, it gets these, or all if `tools` has none.
    */
   readonly files?: boolean;
   /** The schema of the agent's answer. */
@@ -170,7 +170,7 @@ export interface AgencyDefinition {
   readonly model?: ModelChoice;
   /** For agents that name no fallback. */
   readonly fallback?: readonly ModelChoice[];
-  /** The first one is the default unless `entryPoints` or `defaultAgent` say otherwise. */
+  /** The first one is the default agent unless `entryPoints` or `defaultAgent` name another. */
   readonly agents: readonly AgentDefinition[];
   readonly defaultAgent?: AgentDefinition | string;
   /** The agents that callers may address, or their names. If absent, all of them. */

@@ -41,7 +41,7 @@ export interface BadProvider {
   readonly aiSdk?: Partial<BadProvider>;
 }
 
-/** Most providers are asked once and say nothing: `calls` and `answer` are given only if they differ. */
+/** Most providers are asked once and send no output: `calls` and `answer` are given only if they differ. */
 const DEFAULTS = { calls: 1, answer: '' };
 type ProviderEntry = Omit<BadProvider, keyof typeof DEFAULTS> & Partial<BadProvider>;
 const entries: readonly ProviderEntry[] = JSON.parse(

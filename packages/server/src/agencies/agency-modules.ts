@@ -20,7 +20,7 @@ interface ModuleLoad {
 const loads = new Map<string, ModuleLoad>();
 let count = 0;
 
-/** The start of an address that stands for a package, as a folder sees it. */
+/** The start of an address that names a package and the folder from which it is resolved. */
 const PACKAGE_IN_FOLDER = 'runwire-package:';
 
 export interface LoadedModule {

@@ -98,7 +98,7 @@ function unknownTool(name: string, fileTools: ToolSources['fileTools']): string 
   const known = [...ofFiles, ...BUILT_IN];
   const near = nearestField(name, comparedFields(known));
   if (near !== null) return `There is no tool \`${name}\`; did you mean \`${near}\`?`;
-  if (ofFiles.length > 0) return `There is no tool \`${name}\`; the tools are ${inWords(known)}.`;
+  if (ofFiles.length > 0) return `There is no tool \`${name}\`; write ${inWords(known)}.`;
   return `There is no tool \`${name}\`; export it from a file that \`toolFiles\` lists, or write ${inWords(BUILT_IN)}.`;
 }
 

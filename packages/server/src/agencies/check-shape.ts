@@ -154,8 +154,8 @@ class ShapeCheck {
   #checkNumber(schema: Schema, value: number, path: Path): void {
     const { minimum, maximum } = schema;
     if (value >= (minimum ?? value) && value <= (maximum ?? value)) return;
-    const range = maximum === undefined ? `${minimum} or more` : `${minimum} to ${maximum}`;
-    this.#add(path, `${labelOf(path)} is ${value}; write a number of ${range}.`);
+    const range = maximum === undefined ? `${minimum} or more` : `a number from ${minimum} to ${maximum}`;
+    this.#add(path, `${labelOf(path)} is ${value}; write ${range}.`);
   }
 
   #checkList(schema: Schema, list: readonly unknown[], path: Path): void {

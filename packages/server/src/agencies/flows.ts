@@ -13,7 +13,7 @@ interface ExpandedFlow extends LoadedFlow {
 }
 
 /**
- * Checks the flows and expands wildcards. A flow that names both agents replaces what wildcards say about the two.
+ * Checks the flows and expands wildcards. A flow that names both agents replaces the wildcards for these two.
  * Returns the flows by the agent that they begin at.
  */
 export function expandFlows(
@@ -42,7 +42,7 @@ export function expandFlows(
       continue;
     }
     if (kind === 'handoff' && flow.memory !== undefined) {
-      faults.add(place, [...path, 'memory'], '`memory` belongs to delegations; remove it.', 'key');
+      faults.add(place, [...path, 'memory'], '`memory` is only for delegations; remove it.', 'key');
       continue;
     }
     const memory = flow.memory ?? 'chat';
@@ -107,6 +107,6 @@ function checkAgent(
 
 export function unknownAgent(name: string, agents: readonly string[]): string {
   const near = nearestField(name, comparedFields(agents));
-  const advice = near === null ? `the agents are ${inWords(agents)}` : `did you mean \`${near}\`?`;
+  const advice = near === null ? `write ${inWords(agents)}` : `did you mean \`${near}\`?`;
   return `There is no agent \`${name}\`; ${advice}${advice.endsWith('?') ? '' : '.'}`;
 }

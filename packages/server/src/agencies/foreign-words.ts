@@ -5,9 +5,9 @@ const INSTRUCTIONS = 'write it in `instructions`';
 const INTO_INSTRUCTIONS = 'add its text to `instructions`';
 const SETTINGS = (field: string) => `write it as \`settings: { ${field}: … }\``;
 const LIMITS = (field: string) => `write it as \`limits: { ${field}: … }\` of the agency`;
-const NOTHING = 'Runwire has no such field; remove it';
+const NOTHING = 'Runwire has nothing like it; remove it';
 const MODEL = 'write `model: provider/model`';
-const MCP = 'write `mcp`';
+const MCP = 'this version does not support MCP servers; remove it';
 const OUTPUT = 'write `output` with a JSON Schema, or the path of one';
 
 const agency: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ const agency: Readonly<Record<string, string>> = {
   memory: 'a chat always has its memory; remove it',
   planning: NOTHING,
   version: NOTHING,
-  description: 'an agency has none: write it at the agents',
+  description: 'write it in the agents',
 };
 
 const agent: Readonly<Record<string, string>> = {
@@ -70,7 +70,7 @@ const agent: Readonly<Record<string, string>> = {
   canhandoff: `${FLOWS}, beside \`agents\``,
   flows: 'write `flows` beside `agents`, not in an agent',
   entrypoints: 'write `entryPoints` beside `agents`, not in an agent',
-  mcpservers: `${MCP} with the names of servers`,
+  mcpservers: MCP,
   llm: MODEL,
   modelname: MODEL,
   functioncallingllm: MODEL,
@@ -218,7 +218,7 @@ export function ownWord(part: string, field: string): string | null {
 
 /** Returns what to write instead of a tool of another framework, or null. */
 export function ownTool(name: string): string | null {
-  if (name.startsWith('mcp__')) return 'this version does not support MCP servers; remove it';
+  if (name.startsWith('mcp__')) return MCP;
   return lookUp(tools, comparable(name.replace(/\(.*$/, '')));
 }
 

@@ -13,7 +13,7 @@ import { readText } from './read-text.ts';
 
 /** What agencies need to know of the models. */
 export interface KnownModels {
-  /** Returns a sentence that tells what to do if the model cannot be used, or null. */
+  /** Returns a sentence about what to do if the model cannot be used, or null if it can. */
   problem(model: string): string | null;
   /** The model of agencies that name none. */
   readonly defaultId: string;
@@ -166,7 +166,7 @@ function checkDescriptions(
   const targets = new Set([...flows.values()].flat().map(({ to }) => to));
   for (const { value, place, path } of agents) {
     if (!targets.has(value.name) || (value.description ?? '').trim() !== '') continue;
-    const sentence = `A flow leads to \`${value.name}\`, so it needs a \`description\` that tells the other agents what it does.`;
+    const sentence = `A flow leads to \`${value.name}\`; add a \`description\` that tells the other agents what it does.`;
     faults.add(place, value.description === undefined ? [...path, 'name'] : [...path, 'description'], sentence);
   }
 }
@@ -232,7 +232,7 @@ function checkWebSearch(
   const searches = (id: string) => ownModels.get(id)?.searchesWeb ?? models.searchesWeb(id);
   const without = [...(model === undefined ? [] : [model]), ...fallback].find((id) => !searches(id));
   if (without === undefined) return;
-  const sentence = `\`web_search\` is a tool of the model's provider, and that of \`${without}\` has none; name another model, or remove the tool.`;
+  const sentence = `\`web_search\` is a tool of the model's provider, and the provider of \`${without}\` has none; name another model, or remove the tool.`;
   faults.add(place, [...path, 'tools', index], sentence);
 }
 
@@ -240,7 +240,7 @@ function checkWebSearch(
 function checkDefaultModel({ place, path }: AgentDraft, { models }: AgencySetting, faults: Faults): void {
   const problem = models.problem(models.defaultId);
   if (problem === null) return;
-  const sentence = `This agent has no \`model\`, and that of the installation cannot be used: ${problem}`;
+  const sentence = `This agent has no \`model\`, and the model of the installation cannot be used: ${problem}`;
   faults.add(place, [...path, 'name'], sentence);
 }
 

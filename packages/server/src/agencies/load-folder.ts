@@ -81,7 +81,7 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
   'agency.tsx': TYPESCRIPT_FILE,
 };
 
-/** Files of other frameworks, and the page that tells how to port them. */
+/** Files of other frameworks, and the page that explains how to port them. */
 const PORTED_FROM: Readonly<Record<string, string>> = {
   'agency.py': 'docs/from-agency-swarm.md',
   'agent.py': 'docs/from-google-adk.md',

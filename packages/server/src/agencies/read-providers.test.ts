@@ -87,7 +87,7 @@ const FAULTS: readonly (readonly [string, ...string[]])[] = [
   ],
   [
     'x:\n  api: chat\n  baseUrl: https://a.example.com\n  models: { m: { window: 10 } }',
-    '4:26: `window` is 10; write a number of 1000 or more.',
+    '4:26: `window` is 10; write 1000 or more.',
   ],
   [
     'x:\n  api: chat\n  baseUrl: https://a.example.com\n  models: { m: { images: no } }',

@@ -30,7 +30,7 @@ export async function readText(
     faults.add(
       place,
       path,
-      `\`${written}\` looks like a file; write \`./${written.replace(/^\/+/, '')}\`, or more than one word.`,
+      `\`${written}\` looks like the name of a file; write \`./${written.replace(/^\/+/, '')}\`, or a longer text.`,
     );
     return '';
   }

@@ -35,7 +35,7 @@ export function readYaml(file: string, text: string, faults: Faults, startsAt = 
       if (target === undefined) {
         faults.addAt(file, at(node.range?.[0] ?? 0), unknownAlias(node.source));
       } else if (above.includes(target)) {
-        const sentence = `\`*${node.source}\` is inside of what it stands for, so it has no end; write the value out.`;
+        const sentence = `The alias \`*${node.source}\` is inside the value that it repeats; write the value out.`;
         faults.addAt(file, at(node.range?.[0] ?? 0), sentence);
       } else visit(target, above);
     } else if (isMap(node)) {

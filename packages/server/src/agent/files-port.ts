@@ -36,5 +36,5 @@ export interface AgentFiles {
   open(path: MountPath): Promise<OpenedAgentFile | null>;
 }
 
-/** The file tools. Every agent has them unless its definition sets `files: false`. */
+/** The file tools. An agent has all of them unless it names some in `tools` or sets `files: false`. */
 export const FILE_TOOLS = ['list_files', 'read_file', 'search_files'] as const;

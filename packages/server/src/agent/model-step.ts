@@ -49,7 +49,7 @@ export async function modelStep(scope: RunScope, input: ModelStepInput): Promise
   });
 }
 
-/** Asks the model that answered last, or the agent's first one; then its fallbacks, as long as nothing was said. */
+/** Asks the model that answered last, or the agent's first one; then its fallbacks, as long as there was no output. */
 async function askModels(scope: RunScope, input: ModelStepInput): Promise<Step> {
   const { agent, lastModel } = input;
   const all = [agent.model, ...agent.fallback];

@@ -67,7 +67,7 @@ export class OpenedModels implements AsyncDisposable {
     return this.#find(id) !== null;
   }
 
-  /** Returns a sentence that tells what to do if agencies cannot use the model with the current files, or null. */
+  /** Returns a sentence about what to do if agencies cannot use the model with the current files, or null if they can. */
   problem(id: string): string | null {
     if (this.#known.has(id)) return null;
     const problem = modelProblem(this.#table, id);
@@ -81,7 +81,7 @@ export class OpenedModels implements AsyncDisposable {
     }
   }
 
-  /** A model with a problem is reported for that. */
+  /** Also true if no provider has the model: `problem` reports that model. */
   searchesWeb(id: string): boolean {
     const model = this.#find(id);
     return model === null || model.searchesWeb === true;

@@ -36,7 +36,7 @@ export interface PackageProvider extends NamedProvider {
 
 export type UsableProvider = ProtocolProvider | PackageProvider;
 
-/** What the settings, `providers.yaml` and the installed packages say together. */
+/** The providers that result from the settings, `providers.yaml` and the installed packages. */
 export interface ProviderTable {
   readonly usable: ReadonlyMap<string, UsableProvider>;
   /** Sentences about packages that are not installed or have no key, by the name of the provider. */
@@ -111,7 +111,7 @@ function packageProvider(
   return { name, package: packageName, options: apiKey === null ? options : { ...options, apiKey }, models };
 }
 
-/** Returns a sentence that tells what to do if agencies cannot use the model, or null. */
+/** Returns a sentence about what to do if agencies cannot use the model, or null if they can. */
 export function modelProblem({ usable, problems, file }: ProviderTable, id: string): string | null {
   const provider = splitModelId(id)?.provider ?? id;
   if (id === OFFLINE_MODEL || usable.has(provider)) return null;
@@ -121,7 +121,7 @@ export function modelProblem({ usable, problems, file }: ProviderTable, id: stri
   if (problem !== undefined) return problem;
   const names = [...new Set([...PROVIDERS.keys(), ...PACKAGES.keys(), ...file.entries.keys()])];
   if (!names.includes(provider))
-    return `There is no provider \`${provider}\`; write a model of ${names.join(', ')}, or add it to providers.yaml.`;
+    return `There is no provider \`${provider}\`; write a model of ${names.join(', ')}, or add the provider to providers.yaml.`;
   return `\`${id}\` needs a key; set ${providerSettingNames(provider).key}, and start the server again.`;
 }
 

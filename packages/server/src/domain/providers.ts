@@ -1,7 +1,7 @@
 /** The protocols of model providers. */
 export type ProviderApi = 'responses' | 'chat' | 'messages';
 
-/** What an operator tells about a model. Absent values are those of its protocol. */
+/** What `providers.yaml` declares about a model. Absent values are those of its protocol. */
 export interface ModelTraits {
   /** The tokens of one request, prompt and answer together. */
   readonly window?: number;

@@ -13,7 +13,7 @@ export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
 export interface TestServerOptions {
   /** By name, as an integration selects them. */
   readonly agencies?: Readonly<Record<string, AgencyDefinition>>;
-  /** Used by all agents instead of the model that they name. */
+  /** Used by agents without a model, instead of `RUNWIRE_MODEL`. Agents and agencies that name a model use that one. */
   readonly model?: Model;
   /** The data folder, which is kept after the test. By default a temporary folder that is deleted with the server. */
   readonly dataDir?: string;

@@ -3,7 +3,7 @@ import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import type { ModelTraits } from '../../domain/providers.ts';
 import type { ModelRequest, PromptItem } from '../ports.ts';
 
-/** Changes a request to what the operator tells about the model: images that it cannot see, and its longest answer. */
+/** Changes a request to fit what `providers.yaml` declares about the model: no images, and the longest answer. */
 export function fittingRequest(request: ModelRequest, { images, maxOutputTokens }: ModelTraits): ModelRequest {
   const asked = request.settings?.maxOutputTokens;
   const isTooLong = asked !== undefined && maxOutputTokens !== undefined && asked > maxOutputTokens;

@@ -8,7 +8,7 @@ export class ProviderFailure extends Error {
   override readonly name = 'ProviderFailure';
   readonly failure: RunFailure;
   readonly retryable: boolean;
-  /** How long the provider asks to wait. Null if it did not tell. */
+  /** How long the provider asks to wait. Null if it did not ask. */
   readonly retryAfterMs: number | null;
 
   constructor(failure: RunFailure, retryable: boolean, retryAfterMs: number | null = null) {
@@ -28,9 +28,9 @@ export interface ProviderTarget {
 
 /** What the headers of an answer tell about a retry. */
 export interface RetryAdvice {
-  /** How long the provider asks to wait. Null if it did not tell. */
+  /** How long the provider asks to wait. Null if it did not ask. */
   readonly afterMs: number | null;
-  /** True or false if the provider told whether to retry, with `x-should-retry`. */
+  /** The value of `x-should-retry`. Null if the answer has no such header. */
   readonly should: boolean | null;
 }
 
@@ -49,7 +49,7 @@ export function failureOfStatus(target: ProviderTarget, status: number, body: st
   return new ProviderFailure(failure, (advice.should ?? RETRYABLE.has(status)) && !isQuota, advice.afterMs);
 }
 
-/** Anthropic refuses a call over a spend limit, or without credit, with status 400 and a type that tells nothing. */
+/** Anthropic refuses a call over a spend limit, or without credit, with status 400 and a general type. */
 const SPENT = /credit balance is too low|reached your specified .*usage limits/i;
 
 function isUsedUp(status: number, message: string, names: readonly string[]): boolean {
@@ -155,7 +155,7 @@ export function truncatedAnswer(reason: string): ProviderFailure {
   return new ProviderFailure(new RunFailure('model_error', sentence, options), false);
 }
 
-/** The model refused to answer. `why` is what the provider tells about it. */
+/** The model refused to answer. `why` is the provider's explanation, which may be empty. */
 export function refusedAnswer(target: ProviderTarget, why: string): ProviderFailure {
   const sentence = `The model refused to answer${quoted(target, why)}; change the message.`;
   return new ProviderFailure(new RunFailure('model_error', sentence), false);

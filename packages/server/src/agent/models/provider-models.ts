@@ -19,7 +19,7 @@ export interface ProviderOptions {
   readonly apiKey: string | null;
   /** How long the provider may send nothing, also before its first byte. */
   readonly silenceMs: number;
-  /** What the operator tells about single models. */
+  /** What `providers.yaml` declares about single models. */
   readonly models?: ReadonlyMap<string, ModelTraits>;
 }
 

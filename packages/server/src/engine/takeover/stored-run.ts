@@ -132,7 +132,7 @@ interface OpenCall {
   reported: Usage | null;
 }
 
-/** A step of the journal, as far as it tells which model calls are stored with it. */
+/** The parts of a journalled step that show which model calls are stored with it. */
 type CoveringStep = Pick<JournalledStep, 'kind' | 'loop' | 'callId' | 'lastEventId'>;
 
 /**
