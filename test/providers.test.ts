@@ -6,7 +6,7 @@ import { FakeProvider } from '@runwire/test-kit/fake-provider.ts';
 import { hello, wire } from '@runwire/test-kit/provider-rig.ts';
 import { readProviders } from '../packages/server/src/agencies/read-providers.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
-import { root, runwire } from './support/cli-process.ts';
+import { folderOf, root, runwire } from './support/cli-process.ts';
 import { samplesOf } from './support/doc-samples.ts';
 
 const agency = (model: string) => `name: Support
@@ -186,7 +186,7 @@ test('an edit of providers.yaml takes effect, and a bad edit keeps the last good
   // Without the provider the last good version of the agency has no model.
   folder.write({ 'providers.yaml': '' });
   await until(async () => (await agencyOf(api, 'a')).error !== null);
-  const refused = await ask(api, 'a');
+  const refused = await ask(api, 'a', { consumerId: 'm', usageRequestId: 'u' });
   assert.deepEqual([refused.status, refused.body.code], [503, 'agency_unavailable']);
 });
 
@@ -252,6 +252,31 @@ test('an edit to a model without a price is refused if an integration counts in 
     local.calls.map(({ body }) => body.model),
     ['priced', 'priced', 'other'],
   );
+});
+
+test('a model without a price breaks its agency at the start, not the server', async (t) => {
+  await using local = await provider('chat');
+  using folder = new AgenciesFolder({
+    'providers.yaml': `local: { api: chat, baseUrl: ${local.baseUrl} }\n`,
+    'a/agency.yaml': agency('local/priced'),
+    'b/agency.yaml': agency('local/priced'),
+  });
+  const dataDir = folderOf(t);
+  const price = { input: 1, cachedInput: 1, output: 1 };
+  const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_PRICES: JSON.stringify({ 'local/priced': price }) };
+  {
+    await using server = await startTestServer({ env, dataDir });
+    await ask(server.api, 'a');
+    const allowances = { unit: 'credits', limit: 1_000_000, period: 'month' };
+    assert.equal((await server.api.patch('/v2/integrations/a', { allowances })).status, 200);
+  }
+  folder.write({ 'a/agency.yaml': `${agency('local/priced')}fallback: [local/free]\n` });
+  await using server = await startTestServer({ env, dataDir });
+  const { api } = server;
+  assert.match((await agencyOf(api, 'a')).error.message, /`a` has allowances in credits.*`local\/free`/);
+  const refused = await ask(api, 'a', { consumerId: 'm', usageRequestId: 'u' });
+  assert.deepEqual([refused.status, refused.body.code], [503, 'agency_unavailable']);
+  assert.equal((await ask(api, 'b')).status, 200);
 });
 
 test('web_search needs a model whose provider has it', async () => {

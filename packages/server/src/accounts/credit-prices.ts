@@ -33,7 +33,10 @@ export async function creditProblem(
   return null;
 }
 
-/** Refuses the start if an integration counts in credits and a model of its agency has no price. */
+/**
+ * Refuses the start if an integration counts in credits and a model of its agency has no price. An agency of the folder
+ * does not stop the start: `creditProblem` has broken it, and a broken agency has no models.
+ */
 export async function checkCreditPrices(reads: Reads, agencies: Agencies, prices: Prices): Promise<void> {
   for (const { integration_id: id, ...integration } of await reads.all(creditIntegrations, {})) {
     const model = unpricedModel(agencies, integration, prices);

@@ -20,8 +20,8 @@ export interface AgenciesOptions extends AgencySetting {
   readonly folder: string | null;
   readonly models: UsableModels;
   readonly logger: Logger;
-  /** Returns a sentence if a version that was loaded cannot replace the one in use, or null. Not asked at the start. */
-  readonly checkReloaded?: (agencies: Agencies, loaded: LoadedAgency) => Promise<string | null>;
+  /** Returns a sentence if a version of the folder cannot be used with the stored integrations, or null. */
+  readonly checkLoaded?: (agencies: Agencies, loaded: LoadedAgency) => Promise<string | null>;
   /** Changes a fault before it is shown, so that a proof can plant a mistake. */
   readonly wrapFault?: ((fault: Fault) => Fault) | undefined;
 }
@@ -39,7 +39,6 @@ export interface ListedAgency {
 export class Agencies {
   readonly #options: AgenciesOptions;
   readonly #agencies = new Map<string, ListedAgency>();
-  #isStarted = false;
   /** Called after files were loaded again. */
   onReloaded: (() => void) | null = null;
 
@@ -55,7 +54,6 @@ export class Agencies {
       agencies.#agencies.set(id, { id, loaded, error: null });
     }
     await agencies.reload();
-    agencies.#isStarted = true;
     return agencies;
   }
 
@@ -76,7 +74,7 @@ export class Agencies {
     const known = Object.hasOwn(definitions, id) ? undefined : this.#agencies.get(id);
     try {
       const loaded = await loadFolder(join(folder, id), id, this.#options);
-      await this.#checkReloaded(loaded);
+      await this.#checkLoaded(loaded);
       const isSame = known?.loaded?.version === loaded.version;
       this.#agencies.set(id, { id, loaded: isSame ? known.loaded : loaded, error: null });
       if (!isSame) logger.info({ agency: id, version: loaded.version }, 'agency loaded');
@@ -91,9 +89,8 @@ export class Agencies {
     }
   }
 
-  async #checkReloaded(loaded: LoadedAgency): Promise<void> {
-    if (!this.#isStarted) return;
-    const problem = (await this.#options.checkReloaded?.(this, loaded)) ?? null;
+  async #checkLoaded(loaded: LoadedAgency): Promise<void> {
+    const problem = (await this.#options.checkLoaded?.(this, loaded)) ?? null;
     if (problem !== null) throw new AgencyBroken([{ file: '.', ...NO_POSITION, message: problem }]);
   }
 

@@ -71,7 +71,7 @@ export async function openFoundation(
     models,
     limits: serverLimits(limits),
     logger,
-    checkReloaded: (all, loaded) => creditProblem(store.reads, all, loaded, config.prices),
+    checkLoaded: (all, loaded) => creditProblem(store.reads, all, loaded, config.prices),
     wrapFault: overrides.wrapFault,
   });
   if (config.agenciesDir !== null && config.agenciesWatch) {
