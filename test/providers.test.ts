@@ -267,6 +267,7 @@ test('a model without a price breaks its agency at the start, not the server', a
   {
     await using server = await startTestServer({ env, dataDir });
     await ask(server.api, 'a');
+    await server.api.put('/v2/integrations/a/members/m', {});
     const allowances = { unit: 'credits', limit: 1_000_000, period: 'month' };
     assert.equal((await server.api.patch('/v2/integrations/a', { allowances })).status, 200);
   }
