@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { defineAgency, defineAgent } from '@runwire/agency';
 import { hookStore, STORES, type Store, type StoreName, StoreUnavailable, withoutComments } from '@runwire/test-kit';
 import { columnOf } from './support/columns.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
@@ -61,6 +62,22 @@ function tests(store: StoreName): void {
 
     const next = await rig.answer({ chatId: 'bad' }, 'next');
     assert.equal(next.reader.answer, 'next');
+  });
+
+  test('the end of a run whose events are refused does not wait for code of its agency', async () => {
+    let asked = 0;
+    const instructions = () => {
+      asked += 1;
+      return asked === 1 ? 'Help.' : new Promise<string>(() => {});
+    };
+    const own = defineAgency({ name: 'Own', agents: [defineAgent({ name: 'Helper', instructions })] });
+    await using rig = await ScriptedServer.start({ store, wrapStore: refusing('poison'), agencies: { own } });
+    const apiIntegrationId = await rig.integration({ agency: 'own' });
+    const { reader, call } = await rig.hold({ apiIntegrationId, chatId: 'bad' });
+    await call.text('poison');
+    assert.equal(await reader.over, false, 'the reader is cut, without an end');
+    const { items } = (await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs`)).body;
+    assert.deepEqual([items[0].status, asked], ['failed', 1]);
   });
 
   test('a run whose events the store refuses ends also after an outage', async () => {

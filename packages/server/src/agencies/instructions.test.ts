@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fillIn, unknownPlaceholder, usesMember, writeInstructions } from './instructions.ts';
+import { fillIn, unknownPlaceholder, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
 
 const about = {
   date: '2030-01-02',
@@ -37,4 +37,12 @@ test('joins shared and own instructions, and the context if the agency wants it'
   assert.equal(write({ ...about, userContext: undefined }), 'On 2030-01-02.\n\nHelp Ada.');
   const own = writeInstructions({ shared: '', own: async ({ date }) => `{{date}} ${date}`, contextToModel: false });
   assert.equal(await own(about), '{{date}} 2030-01-02');
+});
+
+test('fixed instructions leave out what a function writes, and do not call it', () => {
+  const own = () => assert.fail('code of the agency was called');
+  const parts = { shared: 'Be kind on {{date}}.', own, contextToModel: true };
+  const about = { date: '2026-11-16', member: null, userContext: { plan: 'Pro' } };
+  assert.equal(writeFixedInstructions(parts)(about), 'Be kind on 2026-11-16.\n\nuser_context:\n{"plan":"Pro"}');
+  assert.equal(writeFixedInstructions({ ...parts, shared: '', own: 'Help.', contextToModel: false })(about), 'Help.');
 });

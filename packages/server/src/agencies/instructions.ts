@@ -58,13 +58,21 @@ export interface InstructionParts {
 }
 
 /** One function for the shared instructions, the agent's own, and the user's context. */
-export function writeInstructions({ shared, own, contextToModel }: InstructionParts): WriteInstructions {
-  const parts = (about: AboutRun, written: string) => {
-    const context = contextToModel && about.userContext !== undefined ? contextText(about.userContext) : '';
-    return [fillIn(shared, about), written, context].filter((text) => text !== '').join('\n\n');
-  };
-  if (typeof own === 'string') return (about) => parts(about, fillIn(own, about));
-  return async (about) => parts(about, await own(about));
+export function writeInstructions(parts: InstructionParts): WriteInstructions {
+  const { own } = parts;
+  if (typeof own === 'string') return writeFixedInstructions(parts);
+  return async (about) => joined(parts, about, await own(about));
+}
+
+/** Like `writeInstructions`, but never calls the agency's code: what a function would write is left out. */
+export function writeFixedInstructions(parts: InstructionParts): (about: AboutRun) => string {
+  const { own } = parts;
+  return (about) => joined(parts, about, typeof own === 'string' ? fillIn(own, about) : '');
+}
+
+function joined({ shared, contextToModel }: InstructionParts, about: AboutRun, own: string): string {
+  const context = contextToModel && about.userContext !== undefined ? contextText(about.userContext) : '';
+  return [fillIn(shared, about), own, context].filter((text) => text !== '').join('\n\n');
 }
 
 const contextText = (context: unknown) => `user_context:\n${JSON.stringify(context)}`;

@@ -5,7 +5,7 @@ import type { AgencyFolder } from './agency-folder.ts';
 import { agentTools, builtInName, type ToolSources, transferTool } from './agent-tools.ts';
 import type { Faults, Path, Place } from './fault.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
-import { trimmed, usesMember, writeInstructions } from './instructions.ts';
+import { trimmed, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
 import { loadOutput } from './load-output.ts';
 import type { AgencyLimits, LoadedAgency, LoadedAgent, LoadedFlow } from './loaded-agency.ts';
 import { checkSupported } from './not-supported.ts';
@@ -103,11 +103,13 @@ async function loadAgent(
   const { value, place, path, code } = agent;
   const { shared, flows } = parts;
   const own = code.instructions ?? (await ownInstructions(agent, parts, faults));
+  const instructionParts = { shared, own, contextToModel: agency.value.contextToModel ?? false };
   const { tools, builtIn } = await agentTools(agent, parts, flows, faults);
   return {
     name: value.name,
     description: value.description ?? '',
-    instructions: writeInstructions({ shared, own, contextToModel: agency.value.contextToModel ?? false }),
+    instructions: writeInstructions(instructionParts),
+    fixedInstructions: writeFixedInstructions(instructionParts),
     usesMember: typeof own === 'function' || usesMember(own) || usesMember(shared),
     model: value.model ?? null,
     fallback: value.fallback ?? agency.value.fallback ?? [],

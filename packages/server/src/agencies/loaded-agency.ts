@@ -30,6 +30,8 @@ export interface LoadedAgent {
   readonly description: string;
   /** Shared and own instructions and `contextToModel`. */
   readonly instructions: (about: AboutRun) => string | Promise<string>;
+  /** The same without the agency's code. Transactions estimate with it, because that code may never return. */
+  readonly fixedInstructions: (about: AboutRun) => string;
   /** True if `instructions` uses the member, which must then be read from the store. */
   readonly usesMember: boolean;
   /** `provider/model`. Null if the agent names none. See `Agencies.modelOf`. */

@@ -119,9 +119,10 @@ export async function promptParts(
   return { instructions, message, shown: shownMessage(message, sandboxFiles), windowOf };
 }
 
+/** Instructions that a function writes are not counted: code of the agency could keep the transaction open for ever. */
 async function instructionsOf(tx: Tx, agent: LoadedAgent, run: UnfinishedRun): Promise<string> {
   const userContext = run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json);
-  return await agent.instructions(await aboutRun(tx, { ...runIdentity(run), userContext }, agent));
+  return agent.fixedInstructions(await aboutRun(tx, { ...runIdentity(run), userContext }, agent));
 }
 
 interface OpenCall {
