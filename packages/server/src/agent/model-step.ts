@@ -85,9 +85,11 @@ async function askModel(
   // Checked after the last wait, so that no provider is called for a stopped run.
   signal.throwIfAborted();
   const startedAt = Date.now();
+  const tooLong = new AbortController();
   const assembly = new ResponseAssembly(model.id, speakerOf(input), scope, {
     handOffs: handOffNames(agent),
     holdsText: agent.output !== null,
+    onTooLong: () => tooLong.abort(),
   });
   const used = (hasBegun: boolean): Usage => {
     const bytes = promptBytes(agent.instructions, prompt);
@@ -114,12 +116,14 @@ async function askModel(
   let usage: Usage;
   let isCut = false;
   try {
-    const result = await model.call(request, assembly, signal);
+    const callSignal = agent.output === null ? signal : AbortSignal.any([signal, tooLong.signal]);
+    const result = await model.call(request, assembly, callSignal);
     usage = result.usage === null ? used(true) : addUsage(assembly.earlierUsage, result.usage);
+    isCut = assembly.isTooLong;
   } catch (error) {
     usage = used(assembly.hasBegun);
     // A structured answer that is cut short counts as a wrong one.
-    isCut = agent.output !== null && error instanceof RunFailure && error.problem === 'cut_short';
+    isCut = agent.output !== null && !signal.aborted && (assembly.isTooLong || isCutShort(error));
     if (!isCut) {
       // A failure in the root loop ends the run, and with it all items.
       if (loop !== '' && !signal.aborted) assembly.abandon();
@@ -150,6 +154,8 @@ async function askModel(
     completedAt: Date.now(),
   };
 }
+
+const isCutShort = (error: unknown) => error instanceof RunFailure && error.problem === 'cut_short';
 
 const FREE_CHOICES: ReadonlySet<string | undefined> = new Set([undefined, 'auto', 'none']);
 

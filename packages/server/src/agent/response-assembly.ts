@@ -14,11 +14,16 @@ import type { InputUsage, ModelOutput, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
 
+/** A longer structured answer is cut off: it is held in memory, and the store does not slow it down. */
+const MAX_HELD_BYTES = 4 * 1024 * 1024;
+
 export interface AssemblyOptions {
   /** The names of the tools that hand over. */
   readonly handOffs: ReadonlySet<string>;
   /** True if the text is a structured answer: readers get it whole, after it was checked. */
   readonly holdsText: boolean;
+  /** Called once if the model writes more than may be held. */
+  readonly onTooLong?: () => void;
 }
 
 /** Turns the output of a model, piece by piece, into the items and events of one response. */
@@ -30,6 +35,8 @@ export class ResponseAssembly implements ModelOutput {
   readonly #holdsText: boolean;
   /** The text that no reader has seen yet. */
   heldText = '';
+  #heldBytes = 0;
+  readonly #onTooLong: (() => void) | undefined;
   readonly #progress: Progress;
   readonly #room: Room;
   readonly #emit: (event: RunEventBody) => void;
@@ -49,9 +56,10 @@ export class ResponseAssembly implements ModelOutput {
     model: string,
     speaker: Speaker,
     { progress, room, emit }: Pick<RunScope, 'progress' | 'room' | 'emit'>,
-    { handOffs, holdsText }: AssemblyOptions,
+    { handOffs, holdsText, onTooLong }: AssemblyOptions,
   ) {
     this.#holdsText = holdsText;
+    this.#onTooLong = onTooLong;
     this.#speaker = speaker;
     this.#response = { id: newId('resp'), model, ...speaker };
     this.#handOffs = handOffs;
@@ -87,7 +95,7 @@ export class ResponseAssembly implements ModelOutput {
       if (item.kind === 'tool_call') called += Buffer.byteLength(item.text);
       else said += Buffer.byteLength(item.text);
     }
-    return said + Buffer.byteLength(this.heldText) + Math.max(called, this.#argumentsBytes);
+    return said + this.#heldBytes + Math.max(called, this.#argumentsBytes);
   }
 
   /** The output of an earlier, unfinished answer is void: no reader got it. The usage that it reported still counts. */
@@ -109,10 +117,24 @@ export class ResponseAssembly implements ModelOutput {
   text(text: string): void {
     if (this.#holdsText) {
       this.#accept();
-      this.heldText += text;
+      if (this.#hasRoomFor(text)) this.heldText += text;
       return;
     }
     this.#say(text);
+  }
+
+  /** True if the model wrote more than may be held. Nothing is held then. */
+  get isTooLong(): boolean {
+    return this.#heldBytes > MAX_HELD_BYTES;
+  }
+
+  #hasRoomFor(text: string): boolean {
+    if (this.isTooLong) return false;
+    this.#heldBytes += Buffer.byteLength(text);
+    if (!this.isTooLong) return true;
+    this.heldText = '';
+    this.#onTooLong?.();
+    return false;
   }
 
   #say(text: string): void {

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RunEventBody } from '../domain/events.ts';
+import type { Step } from '../domain/step.ts';
+import { FinishedSteps } from './finished-steps.ts';
+import { runLoop } from './loop.ts';
+import type { Model, ModelOutput, ModelRequest } from './ports.ts';
+import { Progress } from './progress.ts';
+import type { RunScope } from './run-scope.ts';
+import { StepGate } from './step-gate.ts';
+import type { TeamAgent } from './team.ts';
+
+type Reply = (output: ModelOutput, signal: AbortSignal) => Promise<void>;
+
+/** An agent whose answer must be `{"n": …}`, and a model that plays the replies in their order. */
+class Rig {
+  readonly requests: ModelRequest[] = [];
+  readonly events: RunEventBody[] = [];
+  readonly journal: Step[] = [];
+  readonly progress = new Progress();
+  readonly #replies: readonly Reply[];
+
+  constructor(...replies: readonly Reply[]) {
+    this.#replies = replies;
+  }
+
+  async run(): Promise<Step> {
+    const { signal } = new AbortController();
+    const model: Model = {
+      id: 'own/model',
+      call: async (request, output, callSignal) => {
+        const reply = this.#replies[this.requests.length];
+        this.requests.push(request);
+        await reply?.(output, callSignal);
+        return { usage: null };
+      },
+    };
+    const agent: TeamAgent = {
+      name: 'Extractor',
+      instructions: '',
+      model,
+      fallback: [],
+      windowTokens: 100_000,
+      tools: [],
+      webSearch: false,
+      output: {
+        jsonSchema: {},
+        check: (value) => ((value as { n?: number }).n === 1 ? { value } : { problem: '`n` must be 1' }),
+      },
+      flows: [],
+    };
+    const scope: RunScope = {
+      runId: 'run_1',
+      attempt: 1,
+      team: { agent: async () => agent, member: async () => null, exchanges: async () => [] },
+      finished: new FinishedSteps([], false),
+      gate: new StepGate({ signal, stopsAfterStep: () => false, stepDone: () => {} }, () => true),
+      limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
+      userContext: undefined,
+      progress: this.progress,
+      room: { isFull: false, onceRoom: () => {} },
+      signal,
+      mayCall: () => null,
+      emit: (event) => void this.events.push(event),
+      journal: async (step) => void this.journal.push(step),
+    };
+    const prompt = [{ kind: 'user' as const, text: 'How many?' }];
+    return runLoop(scope, { loop: '', callerAgent: null, depth: 0, agent, prompt });
+  }
+}
+
+const say =
+  (text: string): Reply =>
+  async (output) =>
+    output.text(text);
+
+const MIB = 'x'.repeat(1024 * 1024);
+
+test('an answer that does not end is cut off at 4 MiB, counts as a wrong one and is charged', async () => {
+  let written = 0;
+  const rig = new Rig(async (output, signal) => {
+    for (; written < 20 && !signal.aborted; written += 1) output.text(MIB);
+    signal.throwIfAborted();
+  }, say('{"n":1}'));
+  await rig.run();
+  assert.equal(written, 5, 'the call is aborted at the first byte above the limit');
+  const [cut] = rig.journal;
+  assert.deepEqual([cut?.tried?.text, cut?.status], ['', 'failed']);
+  assert.match(cut?.tried?.problem ?? '', /it was too long; write a shorter one/);
+  assert.equal(cut?.usage?.outputTokens, (5 * MIB.length) / 4);
+  assert.equal(rig.requests[1]?.prompt.length, 2, 'the model is told, and does not get the text again');
+  assert.deepEqual(rig.progress.output, { value: { n: 1 } });
+});
