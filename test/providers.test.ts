@@ -146,7 +146,7 @@ test('a providers.yaml that cannot be read stops no server', async () => {
   assert.match((await agencyOf(server.api, 'b')).error.message, /until this is fixed: providers\.yaml:\d+:\d+: /);
   assert.match(
     (await agencyOf(server.api, 'c')).error.message,
-    /^agency\.yaml:2:18: This agent has no `model`, and that/,
+    /^agency\.yaml:2:18: This agent has no `model`, and the model of/,
   );
   // The agencies of this process use the model of the installation.
   const refused = await ask(server.api, 'demo');
@@ -186,7 +186,7 @@ test('an edit of providers.yaml takes effect, and a bad edit keeps the last good
   // Without the provider the last good version of the agency has no model.
   folder.write({ 'providers.yaml': '' });
   await until(async () => (await agencyOf(api, 'a')).error !== null);
-  const refused = await ask(api, 'a', { consumerId: 'm', usageRequestId: 'u' });
+  const refused = await ask(api, 'a');
   assert.deepEqual([refused.status, refused.body.code], [503, 'agency_unavailable']);
 });
 
