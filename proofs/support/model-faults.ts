@@ -67,9 +67,13 @@ export const MODEL_FAULTS: Readonly<Record<string, () => Overrides>> = {
   'hold-back': holdBack,
   'free-failures': freeFailures,
   'show-tries': showTries,
-  // What a provider wants back is sent in another order.
+  // What a provider wants back is sent in another order: the calls first.
   'reorder-blocks': () =>
-    changeReplays((replay) => ({ ...replay, body: (replay.body as readonly unknown[]).toReversed() })),
+    changeReplays((replay) => {
+      const blocks = replay.body as readonly { readonly type: string }[];
+      const calls = blocks.filter(({ type }) => type === 'tool_use');
+      return { ...replay, body: [...calls, ...blocks.filter((block) => !calls.includes(block))] };
+    }),
   // What a provider wants back is sent to whichever model is asked.
   'blocks-of-another-model': () => changeReplays((replay, model) => ({ ...replay, model })),
 };
