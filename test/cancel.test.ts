@@ -257,4 +257,40 @@ function tests(store: StoreName): void {
     assert.match(closed?.kind === 'tool_output' ? closed.output : '', /outcome of this call was known/);
     await next.finish();
   });
+
+  test('does not wait for instructions or a check of `output` that never return', async (t) => {
+    cites(t, 'contract-6-cancel');
+    const entered = { writer: Promise.withResolvers<void>(), checker: Promise.withResolvers<void>() };
+    const never = (by: keyof typeof entered) => {
+      entered[by].resolve();
+      return new Promise<never>(() => {});
+    };
+    const output = {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+        validate: () => never('checker'),
+      },
+    } as const;
+    const writer = defineAgent({ name: 'Writer', instructions: () => never('writer') });
+    const checker = defineAgent({ name: 'Checker', instructions: 'Check.', output });
+    const agencies = {
+      writer: defineAgency({ name: 'Writer', agents: [writer] }),
+      checker: defineAgency({ name: 'Checker', agents: [checker] }),
+    };
+    await using own = await ScriptedServer.start({ store, agencies });
+    own.controller.onCall = async (call) => {
+      await call.text('{}');
+      await call.end();
+    };
+    for (const agency of ['writer', 'checker'] as const) {
+      const apiIntegrationId = await own.integration({ agency });
+      const reader = await own.api.complete({ apiIntegrationId, message: 'Hi' });
+      await entered[agency].promise;
+      const { body } = await own.api.post(cancelPath(apiIntegrationId, String(reader.headers['x-run-id'])));
+      assert.equal(body.status, 'cancelled', agency);
+      await reader.whole();
+    }
+  });
 }

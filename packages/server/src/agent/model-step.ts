@@ -133,7 +133,7 @@ async function askModel(
     }
   }
   progress.add(usage, model.id);
-  const tried = await checkOutput(agent, assembly, isCut);
+  const tried = await checkOutput(agent, assembly, isCut, signal);
   assembly.finish(usage, tried === null);
   return {
     step,

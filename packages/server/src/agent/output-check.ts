@@ -1,18 +1,24 @@
 import type { WrongTry } from '../domain/step.ts';
-import type { PromptItem } from './ports.ts';
+import { unlessAborted } from '../lib/unless-aborted.ts';
+import type { CheckResult, PromptItem } from './ports.ts';
 import type { ResponseAssembly } from './response-assembly.ts';
-import type { TeamAgent } from './team.ts';
+import type { OutputSchema, TeamAgent } from './team.ts';
 
 /** How often a model receives what is wrong with its answer. */
 export const MAX_REPAIRS = 2;
 
 const CUT_OFF = 'it was cut off because it was too long; write a shorter one';
 
-/** Returns null if the answer is what the agent's schema accepts, or if it is no last answer because it has calls. */
+/**
+ * Returns null if the answer is what the agent's schema accepts, or if it is no last answer because it has calls. The check
+ * may be code of the agency: if it throws, the answer counts as wrong; if it does not return, the end of the run does not
+ * wait for it.
+ */
 export async function checkOutput(
   { output }: TeamAgent,
   assembly: Pick<ResponseAssembly, 'heldText' | 'output'>,
   isCut: boolean,
+  signal: AbortSignal,
 ): Promise<WrongTry | null> {
   if (output === null) return null;
   const text = assembly.heldText;
@@ -24,8 +30,17 @@ export async function checkOutput(
   } catch {
     return { text, problem: 'it is not JSON; write the JSON alone, without any other text' };
   }
-  const checked = await output.check(value);
+  const checked = await unlessAborted(signal, checkValue(output, value));
   return 'problem' in checked ? { text, problem: checked.problem } : null;
+}
+
+async function checkValue(output: OutputSchema, value: unknown): Promise<CheckResult> {
+  try {
+    return await output.check(value);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { problem: `its check failed: ${message.replace(/\.$/, '')}` };
+  }
 }
 
 /** What the model receives after a wrong answer. Providers refuse a blank answer in a prompt. */

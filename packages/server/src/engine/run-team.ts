@@ -5,6 +5,7 @@ import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { modelWindow } from '../domain/model-window.ts';
 import { RunFailure } from '../domain/run-failure.ts';
+import { unlessAborted } from '../lib/unless-aborted.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
 import { aboutRun, memberOf } from './about-run.ts';
@@ -55,9 +56,11 @@ export class RunTeam implements Team {
     const { id, model } = this.#modelOf(agent);
     if (model === null) throw new RunFailure('internal_error', `The model \`${id}\` does not exist.`);
     const about = await retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(store.reads, this.#run, agent));
+    // Code of the agency that does not return must not delay the end of the run.
+    const writing = Promise.resolve(agent.instructions(about));
     return {
       name,
-      instructions: await agent.instructions(about),
+      instructions: await unlessAborted(this.#stop.signal, writing),
       model: this.#watched.guard(model),
       fallback: this.#fallbackOf(agent).map((one) => this.#watched.guard(one)),
       windowTokens: model.windowTokens ?? modelWindow(id, prompt.windowTokens),
