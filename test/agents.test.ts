@@ -156,6 +156,31 @@ function tests(store: StoreName): void {
     );
   });
 
+  test('messages to others do not displace what an agent remembers', async () => {
+    await using rig = await ScriptedServer.start({ store, agencies: { team }, limits: { stepsPerRun: 200 } });
+    const apiIntegrationId = await rig.integration({ agency: 'team' });
+    const asked = Array.from({ length: 50 }, (_, index) => calls(ask(`r${index}`, 'Research', 'Why?')));
+    const made = play(rig, {
+      Lead: [
+        calls(ask('c1', 'Facts', 'When?')),
+        ...asked,
+        say('Done.'),
+        calls(ask('c2', 'Facts', 'Who?')),
+        say('Done.'),
+      ],
+      Facts: [say('In May.'), say('She.')],
+      Research: asked.map(() => say('Because.')),
+    });
+    for (const message of ['One.', 'Two.']) {
+      await (await rig.api.complete({ apiIntegrationId, chatId: 'c', message })).whole();
+    }
+    const [, second] = made.filter((call) => agentOf(call) === 'Facts');
+    assert.deepEqual(
+      second?.request.prompt.map((item) => ('text' in item ? item.text : item.kind)),
+      ['When?', 'In May.', 'Who?'],
+    );
+  });
+
   test('what cannot be sent is answered, and the failure of an agent does not fail the run', async () => {
     await using rig = await start(store);
     const apiIntegrationId = await rig.integration({ agency: 'team' });

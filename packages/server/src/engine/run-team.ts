@@ -14,7 +14,7 @@ import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
 
-/** How many of the newest exchanges of a chat the recipient of a message sees. */
+/** How many of its newest exchanges with the sender the recipient of a message sees, besides those of the run. */
 const MAX_EXCHANGES = 50;
 
 type TeamDeps = Pick<EngineDeps, 'agencies' | 'models' | 'files' | 'store' | 'retryMs' | 'prompt'>;
@@ -123,11 +123,11 @@ export class RunTeam implements Team {
     const { chatKey, runId } = this.#run;
     const { reads } = this.#deps.store;
     const rows = await retryWhileUnavailable(this.#deps, this.#stop, () =>
-      reads.all(delegationsOfChat, { chatKey, runId, sender, limit: MAX_EXCHANGES }),
+      reads.all(delegationsOfChat, { chatKey, runId, sender, recipient, limit: MAX_EXCHANGES }),
     );
     return rows.reverse().flatMap(({ record_json: recordJson }): Exchange[] => {
       const { asked, output } = stepOutcome(recordJson);
-      if (asked?.agent !== recipient) return [];
+      if (asked === undefined) return [];
       return [{ message: asked.message, answer: output[0]?.text ?? '', answeredAt: output[0]?.timestamp ?? 0 }];
     });
   }

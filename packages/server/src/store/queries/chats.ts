@@ -174,19 +174,25 @@ export const historySteps = statement('history steps', (db, p: PositionRange) =>
     .orderBy('step'),
 );
 
-/** The newest messages of an agent to others in earlier runs of the chat that were answered. */
+/** The newest messages of an agent to another one in earlier runs of the chat that were answered. */
 export const delegationsOfChat = statement(
   'delegations of chat',
-  (db, p: { chatKey: string; runId: string; sender: string; limit: number }) =>
+  (db, p: { chatKey: string; runId: string; sender: string; recipient: string; limit: number }) =>
     db
       .selectFrom('steps')
       .innerJoin('runs', 'runs.run_id', 'steps.run_id')
+      // The first step of the loop that the call began is the recipient's.
+      .innerJoin('steps as begun', (join) =>
+        join.onRef('begun.run_id', '=', 'steps.run_id').onRef('begun.loop', '=', 'steps.call_id'),
+      )
       .select('steps.record_json')
       .where('runs.chat_key', '=', p.chatKey)
       .where('runs.run_id', '!=', p.runId)
       .where('steps.tool', '=', sql<string>`'send_message'`)
       .where('steps.agent', '=', p.sender)
       .where('steps.status', '=', sql<'completed'>`'completed'`)
+      .where('begun.index_in_loop', '=', sql<number>`1`)
+      .where('begun.agent', '=', p.recipient)
       .orderBy('runs.created_at', 'desc')
       .orderBy('steps.last_event_id', 'desc')
       .limit(p.limit),
