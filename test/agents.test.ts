@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
-import { type ModelCall, STORES, type StoreName } from '@runwire/test-kit';
+import { hookStore, type ModelCall, STORES, type StoreName, StoreUnavailable } from '@runwire/test-kit';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const agent = (name: string, tools: NonNullable<Parameters<typeof defineAgent>[0]['tools']> = []) =>
@@ -94,6 +94,34 @@ function tests(store: StoreName): void {
       'Both agree.',
       'Check.',
     ]);
+  });
+
+  test('steps of parallel agents are stored in order after an outage, so sums never shrink', async () => {
+    const requests: number[] = [];
+    let tries = 0;
+    const wrapStore = hookStore({
+      transact: async (name, transact) => {
+        if (name === 'step') tries += 1;
+        // The first step of an agent that was asked.
+        if (name === 'step' && tries === 2) throw new StoreUnavailable('away');
+        return transact();
+      },
+      write: (statement, write, params) => {
+        if (statement === 'advance run') requests.push((params as { requestCount: number }).requestCount);
+        return write();
+      },
+    });
+    await using rig = await ScriptedServer.start({ store, agencies: { team }, wrapStore });
+    const apiIntegrationId = await rig.integration({ agency: 'team' });
+    play(rig, {
+      Lead: [calls(ask('c1', 'Research', 'Find it.'), ask('c2', 'Facts', 'When?')), say('Both agree.')],
+      Research: [say('It is so.')],
+      Facts: [say('In May.')],
+    });
+    const reader = await rig.api.complete({ apiIntegrationId, message: 'Check.' });
+    await reader.whole();
+    assert.equal(messagesFrame(reader).status, 'completed');
+    assert.deepEqual([requests.length, requests], [5, requests.toSorted((a, b) => a - b)]);
   });
 
   test('a hand-off lasts to the end of the run, and the next turn starts at the default', async () => {

@@ -42,6 +42,8 @@ interface Execution extends RunAttempt {
   readonly deps: EngineDeps;
   readonly progress: Progress;
   readonly stepIds: StepIds;
+  /** Resolves when every T3 that has begun is committed. */
+  journalling: Promise<void>;
 }
 
 interface End {
@@ -71,7 +73,13 @@ export async function executeRun(engine: EngineDeps, attempt: RunAttempt): Promi
   const deps = { ...engine, logger: withFields(engine.logger, { runId: run.runId, ...run.trace }) };
   const progress = beginProgress(run);
   measure(progress, run, deps.metrics);
-  const execution: Execution = { ...attempt, deps, progress, stepIds: new StepIds(log) };
+  const execution: Execution = {
+    ...attempt,
+    deps,
+    progress,
+    stepIds: new StepIds(log),
+    journalling: Promise.resolve(),
+  };
   log.onRefused = (error) => stop.now({ kind: 'refused', error });
   try {
     const end = await runSteps(execution);
@@ -209,14 +217,18 @@ async function callAgent(execution: Execution): Promise<Step> {
   return runLoop(scope, { loop: '', callerAgent: null, depth: 0, agent: entry, prompt });
 }
 
-/** T3: stores a finished step with all events up to it. */
-async function storeStep({ deps, run, log, stop, progress, stepIds }: Execution, step: Step): Promise<void> {
+/**
+ * T3: stores a finished step with all events up to it. It writes the sums of the usage, so the T3s of parallel loops commit
+ * in the order of their sums, also if the store was unavailable.
+ */
+async function storeStep(execution: Execution, step: Step): Promise<void> {
+  const { deps, run, log, stop, progress, stepIds } = execution;
   const journalled = stepIds.journalled(step);
   progress.settle(step);
   const { usage, byModel } = progress.settled;
   const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
   const chunks = log.takeChunks();
-  await retryWhileUnavailable(deps, stop, () =>
+  const store = () =>
     deps.store.transact('step', (tx) =>
       journalStep(tx, {
         runId: run.runId,
@@ -228,8 +240,9 @@ async function storeStep({ deps, run, log, stop, progress, stepIds }: Execution,
         chunks,
         startedAt: log.startedAt,
       }),
-    ),
-  );
+    );
+  execution.journalling = execution.journalling.then(() => retryWhileUnavailable(deps, stop, store));
+  await execution.journalling;
   log.markedRunning = true;
   log.acknowledge(chunks.at(-1)?.lastId ?? 0);
 }
