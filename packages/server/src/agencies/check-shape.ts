@@ -45,7 +45,7 @@ export function checkAgencyShape(value: unknown, place: Place, faults: Faults): 
 
 /** Checks a value against the schema of `providers.yaml`. */
 export function checkProvidersShape(value: unknown, place: Place, faults: Faults): boolean {
-  return new ShapeCheck(providersSchema, place, faults).check(providersSchema, value, [], 'providers');
+  return new ShapeCheck(providersSchema, place, faults, true).check(providersSchema, value, [], 'providers');
 }
 
 /** Checks the fields of one agent. `path` is where the agent is in `place`. */
@@ -86,11 +86,14 @@ class ShapeCheck {
   readonly #root: RootSchema;
   readonly #place: Place;
   readonly #faults: Faults;
+  readonly #isSecret: boolean;
 
-  constructor(root: RootSchema, place: Place, faults: Faults) {
+  /** If `isSecret` is true, no fault repeats a text of the file. */
+  constructor(root: RootSchema, place: Place, faults: Faults, isSecret = false) {
     this.#root = root;
     this.#place = place;
     this.#faults = faults;
+    this.#isSecret = isSecret;
   }
 
   check(given: Schema, value: unknown, path: Path, part: string): boolean {
@@ -139,15 +142,16 @@ class ShapeCheck {
   #checkText(schema: Schema, text: string, path: Path): void {
     const label = labelOf(path);
     const length = [...text].length;
+    const wrong = `${label} ${this.#isSecret ? 'has a wrong value' : `is \`${shortened(text)}\``}`;
     if (schema.enum !== undefined && !schema.enum.includes(text)) {
-      this.#add(path, `${label} is \`${shortened(text)}\`; write ${inWords(schema.enum.map(String))}.`);
+      this.#add(path, `${wrong}; write ${inWords(schema.enum.map(String))}.`);
     } else if (length < (schema.minLength ?? 0)) this.#add(path, `${label} is empty; write at least one character.`);
     else if (length > (schema.maxLength ?? Number.POSITIVE_INFINITY)) {
       this.#add(path, `${label} has ${length} characters; write at most ${schema.maxLength}.`);
     } else if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(text)) {
       const isModel = path.at(-1) === 'model' || path.at(-2) === 'fallback';
       const advice = (isModel ? ownModel(text) : null) ?? patternSentences[schema.pattern] ?? '';
-      this.#add(path, `${label} is \`${shortened(text)}\`; ${advice}.`);
+      this.#add(path, `${wrong}; ${advice}.`);
     }
   }
 

@@ -28,7 +28,7 @@ export function readMarkdownAgent(file: string, text: string, faults: Faults): M
     return null;
   }
   const bodyAt = begin.length + end.index + end[0].length;
-  const yaml = readYaml(file, text.slice(0, begin.length + end.index), faults, begin.length);
+  const yaml = readYaml(file, text.slice(0, begin.length + end.index), faults, { startsAt: begin.length });
   if (yaml === null) return null;
   const fields = asFields(yaml.value ?? {});
   if (fields === null) return { value: yaml.value, place: yaml.place };

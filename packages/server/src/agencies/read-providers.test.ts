@@ -63,7 +63,15 @@ const FAULTS: readonly (readonly [string, ...string[]])[] = [
   ['x: { api: chat }', '1:1: `x` is not a built-in provider; add `baseUrl`.'],
   [
     'x: { api: rest, baseUrl: https://a.example.com }',
-    '1:11: `api` is `rest`; write `responses`, `chat` or `messages`.',
+    '1:11: `api` has a wrong value; write `responses`, `chat` or `messages`.',
+  ],
+  [
+    'x: { package: own, options: { apiKey: "${BAD}" } }',
+    '1:39: `apiKey` must contain only visible ASCII characters; check for spaces around it.',
+  ],
+  [
+    'x: { package: "a secret" }',
+    '1:15: `package` has a wrong value; write the name of a package, such as `@ai-sdk/google`.',
   ],
   [
     'x:\n  api: chat\n  base_url: https://a.example.com',
@@ -127,7 +135,7 @@ test('a text that is no map of providers makes the file unreadable', async () =>
     ['a: {}\na: {}', '2:1: `a` is written twice; keep one of them.'],
     [
       'a: [',
-      '1:5: This is not valid YAML (flow sequence in block collection must be sufficiently indented and end with a ]); check the quotes and the indentation of this line and of the lines around it.',
+      '1:5: This is not valid YAML; check the quotes and the indentation of this line and of the lines around it.',
     ],
     [Buffer.from([0xff, 0xfe]), '1:1: `providers.yaml` is not UTF-8 text; save it as UTF-8.'],
   ];
@@ -135,5 +143,25 @@ test('a text that is no map of providers makes the file unreadable', async () =>
     const { unreadable, entries } = await read(text);
     assert.ok(unreadable !== null);
     assert.deepEqual([faultLine(unreadable), entries.size], [`providers.yaml:${expected}`, 0]);
+  }
+});
+
+test('a fault of the syntax repeats no value', async () => {
+  for (const value of [
+    '!secret',
+    '*secret',
+    '|secret',
+    '>secret',
+    '@secret',
+    '`secret',
+    '%secret',
+    '"secret',
+    '{secret',
+  ]) {
+    for (const text of [`x: { api: chat, apiKey: ${value} }`, `x:\n  apiKey: ${value}\n`]) {
+      const { unreadable, faults } = await read(text);
+      assert.ok(unreadable !== null || faults.length > 0, text);
+      assert.ok(!JSON.stringify([unreadable, faults]).includes('secret'), JSON.stringify(faults));
+    }
   }
 });

@@ -39,7 +39,7 @@ function unreadable({ sorted }: Faults): ReadProviders {
 }
 
 function providersIn(text: string, variable: ReadVariable, faults: Faults): ReadProviders {
-  const yaml = readYaml(PROVIDERS_FILE, text, faults);
+  const yaml = readYaml(PROVIDERS_FILE, text, faults, { isSecret: true });
   if (yaml === null) return unreadable(faults);
   const { value, place } = yaml;
   if (value === null) return NO_PROVIDERS;
@@ -86,18 +86,25 @@ function entryOf(
     const example = 'such as https://models.example.com/v1, without a user name, a query or a fragment';
     add(['baseUrl'], `\`baseUrl\` is not a plain http or https address; write one, ${example}.`);
   }
-  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
+  if (key !== undefined && !isKey(key)) {
     add(['apiKey'], '`apiKey` must contain only visible ASCII characters; check for spaces around it.');
+  }
+  const options = file.options === undefined ? undefined : expandedOptions(file.options, expand);
+  if (typeof options?.apiKey === 'string' && !isKey(options.apiKey)) {
+    add(['options', 'apiKey'], '`apiKey` must contain only visible ASCII characters; check for spaces around it.');
   }
   return {
     ...(api === undefined ? {} : { api }),
     ...(address === undefined ? {} : { baseUrl: address.replace(/\/+$/, '') }),
     ...(key === undefined ? {} : { apiKey: key }),
     ...(file.package === undefined ? {} : { package: file.package }),
-    ...(file.options === undefined ? {} : { options: expandedOptions(file.options, expand) }),
+    ...(options === undefined ? {} : { options }),
     models: new Map(Object.entries(models)),
   };
 }
+
+/** True if a header can contain the key. */
+export const isKey = (text: string) => /^[\x21-\x7e]+$/.test(text);
 
 type AddFault = (path: Path, message: string, part?: 'key') => void;
 

@@ -10,18 +10,30 @@ export interface YamlText {
 /** Aliases may multiply the size of a document: it may not have more values than this. */
 const MAX_VALUES = 100_000;
 
-/**
- * Reads YAML. Returns null and adds faults if the text is not valid. `startsAt` is where the YAML begins in the text of
- * its file; the text after it that is not YAML must be cut off.
- */
-export function readYaml(file: string, text: string, faults: Faults, startsAt = 0): YamlText | null {
+export interface YamlOptions {
+  /** The offset of the YAML in the text of its file. The text after it that is not YAML must be cut off. */
+  readonly startsAt?: number;
+  /** True if no fault may repeat a value. */
+  readonly isSecret?: boolean;
+}
+
+/** Reads YAML. Returns null and adds faults if the text is not valid. */
+export function readYaml(
+  file: string,
+  text: string,
+  faults: Faults,
+  { startsAt = 0, isSecret = false }: YamlOptions = {},
+): YamlText | null {
   const before = faults.count;
   const lines = new LineCounter();
   const yaml = text.slice(startsAt);
   const doc = parseDocument(yaml, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const at = (offset: number): Position => positionIn(text, startsAt + offset);
   for (const error of [...doc.errors, ...doc.warnings]) {
-    faults.addAt(file, at(error.pos[0]), sentenceOf(error.code, error.message, yaml, error.pos[0]));
+    const sentence = isSecret
+      ? secretSentence(error.code, yaml, error.pos[0])
+      : sentenceOf(error.code, error.message, yaml, error.pos[0]);
+    faults.addAt(file, at(error.pos[0]), sentence);
     // Errors after the first one are often its consequences.
     if (error.code !== 'DUPLICATE_KEY') break;
   }
@@ -33,9 +45,10 @@ export function readYaml(file: string, text: string, faults: Faults, startsAt = 
     if (isAlias(node)) {
       const target = node.resolve(doc);
       if (target === undefined) {
-        faults.addAt(file, at(node.range?.[0] ?? 0), unknownAlias(node.source));
+        faults.addAt(file, at(node.range?.[0] ?? 0), isSecret ? SECRET_ALIAS : unknownAlias(node.source));
       } else if (above.includes(target)) {
-        const sentence = `The alias \`*${node.source}\` is inside the value that it repeats; write the value out.`;
+        const alias = isSecret ? 'This alias' : `The alias \`*${node.source}\``;
+        const sentence = `${alias} is inside the value that it repeats; write the value out.`;
         faults.addAt(file, at(node.range?.[0] ?? 0), sentence);
       } else visit(target, above);
     } else if (isMap(node)) {
@@ -80,6 +93,27 @@ function sentenceOf(code: string, message: string, yaml: string, offset: number)
       if (/[:-]\s+\{\{/.test(before))
         return 'A `{` begins an object in YAML; put the text in quotes, as in `"{{date}} …"`.';
       return `This is not valid YAML (${lowered(message)}); check the quotes and the indentation of this line and of the lines around it.`;
+  }
+}
+
+const SECRET_ALIAS = 'A `*` begins an alias in YAML, and there is no such alias; put the text in quotes.';
+
+/** A sentence that repeats no value. Sentences of the parser may. */
+function secretSentence(code: string, yaml: string, offset: number): string {
+  switch (code) {
+    case 'DUPLICATE_KEY': {
+      const name = /^([\w-]+):/.exec(yaml.slice(offset))?.[1];
+      return `${name === undefined ? 'This field' : `\`${name}\``} is written twice; keep one of them.`;
+    }
+    case 'BAD_ALIAS':
+      return SECRET_ALIAS;
+    case 'TAG_RESOLVE_FAILED':
+      return 'A `!` begins a tag in YAML, and this tag is not known; put the text in quotes.';
+    case 'TAB_AS_INDENT':
+    case 'MULTIPLE_DOCS':
+      return sentenceOf(code, '', yaml, offset);
+    default:
+      return 'This is not valid YAML; check the quotes and the indentation of this line and of the lines around it.';
   }
 }
 

@@ -1,6 +1,6 @@
 import { faultLine } from '../agencies/fault.ts';
 import { notInstalled } from '../agencies/load-package.ts';
-import type { ReadProviders } from '../agencies/read-providers.ts';
+import { isKey, type ReadProviders } from '../agencies/read-providers.ts';
 import type { Config, ProviderConfig, Secrets } from '../config/config.ts';
 import {
   type ModelTraits,
@@ -107,6 +107,8 @@ function packageProvider(
   const apiKey = keyName === null ? null : variable(keyName);
   if (keyName !== null && apiKey === null)
     return `Models of \`${name}\` need a key; set ${keyName}, and start the server again.`;
+  if (apiKey !== null && !isKey(apiKey))
+    return `${keyName} must contain only visible ASCII characters; check for spaces and line breaks.`;
   const models = entry?.models ?? NO_TRAITS;
   return { name, package: packageName, options: apiKey === null ? options : { ...options, apiKey }, models };
 }

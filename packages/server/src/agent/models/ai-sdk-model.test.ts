@@ -6,6 +6,7 @@ import { Listener, modelConformance, modelRequest } from '@runwire/test-kit/mode
 import { hello, long, USAGE, wire } from '@runwire/test-kit/provider-rig.ts';
 import type { ModelRequest } from '../ports.ts';
 import { aiSdkModel, isAiSdkModel } from './ai-sdk-model.ts';
+import { aiSdkProvider } from './ai-sdk-provider.ts';
 import type { AiSdkCall } from './ai-sdk-types.ts';
 
 const never = () => new AbortController().signal;
@@ -203,4 +204,30 @@ test('AI SDK: only models of the specifications v3 and v4 are accepted', () => {
     [model, { ...model, specificationVersion: 'v2' }, { specificationVersion: 'v4' }, null, 'm'].map(isAiSdkModel),
     [true, false, false, false, false],
   );
+});
+
+test('AI SDK: no failure repeats a text of the options', async () => {
+  await using provider = await FakeProvider.start();
+  const call = (apiKey: string) => {
+    const about = { name: 'ai', package: '@ai-sdk/anthropic', models: new Map(), silenceMs: 60_000 };
+    const options = { baseURL: provider.baseUrl, apiKey };
+    return aiSdkProvider(
+      { createAnthropic },
+      { ...about, options },
+    )('ai/m').call(modelRequest('Hi'), new Listener(), never());
+  };
+  provider.onCall = (one) => one.answer(400, { error: { type: 'e', message: 'The key AIza-secret-1 is old.' } });
+  await assert.rejects(call('AIza-secret-1'), { message: /refused the request \(400\): The key \*\*\* is old\.$/ });
+  await assert.rejects(call('AIza-secret-1\nAIza-secret-2'), (error: Error) => {
+    assert.match(error.message, /a header has a character that is not allowed; check the key of the provider of ai\/m/);
+    assert.doesNotMatch(error.message, /secret/);
+    return true;
+  });
+  const thrown = () => {
+    throw new Error('The option AIza-secret-1 is wrong.');
+  };
+  const about = { name: 'ai', package: 'own', options: { deep: [{ key: 'AIza-secret-1' }] }, models: new Map() };
+  assert.throws(() => aiSdkProvider({ createOwn: thrown }, { ...about, silenceMs: 1 }), {
+    message: 'The package `own` refused its options: The option *** is wrong.',
+  });
 });

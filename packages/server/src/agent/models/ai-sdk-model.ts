@@ -12,6 +12,7 @@ import {
   isObject,
   ProviderFailure,
   type ProviderTarget,
+  quoted,
   silenceFailure,
 } from './provider-failure.ts';
 import { fittingReplays, newReplay } from './replays.ts';
@@ -28,12 +29,19 @@ export function isAiSdkModel(value: unknown): value is AiSdkLanguageModel {
 
 /**
  * Makes a model of one of the AI SDK. The AI SDK hides bytes and pings, so a provider is silent while no part arrives.
+ * No message contains one of the `secrets`.
  */
-export function aiSdkModel(id: string, model: AiSdkLanguageModel, silenceMs: number, traits: ModelTraits = {}): Model {
+export function aiSdkModel(
+  id: string,
+  model: AiSdkLanguageModel,
+  silenceMs: number,
+  traits: ModelTraits = {},
+  secrets: readonly string[] = [],
+): Model {
   const of = `the provider of ${id}`;
   const settings = { key: `the key of ${of}`, baseUrl: `the address of ${of}`, api: null };
   // The package has the key, if the provider needs one.
-  const target = { model: model.modelId, apiKey: '', settings };
+  const target = { model: model.modelId, apiKey: '', secrets, settings };
   const forms = new OutputForms();
   return {
     id,
@@ -157,9 +165,16 @@ function room(output: ModelOutput, signal: AbortSignal): Promise<void> {
   });
 }
 
+const INVALID_HEADER = /invalid header|invalid character in header/i;
+
 /** Errors of the AI SDK are recognised by their fields: an agency may bring another copy of its classes. */
 function failureOf(target: ProviderTarget, error: unknown, hasParts: boolean): unknown {
   if (error instanceof ProviderFailure || error instanceof RunFailure || !(error instanceof Error)) return error;
+  // The message repeats the header, which may contain a key that only the package knows.
+  if (INVALID_HEADER.test(error.message)) {
+    const sentence = `The model \`${target.model}\` could not be called: a header has a character that is not allowed; check ${target.settings.key} for spaces and line breaks.`;
+    return new ProviderFailure(new RunFailure('model_error', sentence), false);
+  }
   const { statusCode, responseBody, responseHeaders, isRetryable } = error as Error & Readonly<Record<string, unknown>>;
   // The connection broke while a good answer arrived.
   if (statusCode === 200) return brokenStream(target, hasParts);
@@ -170,13 +185,13 @@ function failureOf(target: ProviderTarget, error: unknown, hasParts: boolean): u
   }
   if (isRetryable === true) return failureOfConnection(target, error);
   return new ProviderFailure(
-    new RunFailure('model_error', `The model \`${target.model}\` could not be called: ${oneLine(error.message)}.`, {
-      cause: error,
-    }),
+    new RunFailure(
+      'model_error',
+      `The model \`${target.model}\` could not be called${quoted(target, error.message)}.`,
+      {
+        cause: error,
+      },
+    ),
     false,
   );
-}
-
-function oneLine(message: string): string {
-  return message.replace(/\s+/g, ' ').trim().replace(/\.$/, '').slice(0, 300);
 }

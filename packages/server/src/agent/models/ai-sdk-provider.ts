@@ -1,7 +1,7 @@
 import type { ModelTraits } from '../../domain/providers.ts';
 import type { Model } from '../ports.ts';
 import { aiSdkModel, isAiSdkModel } from './ai-sdk-model.ts';
-import { isObject } from './provider-failure.ts';
+import { isObject, quoted } from './provider-failure.ts';
 
 /** The package gives no models that can be called. The message is a sentence for the operator. */
 export class ProviderRefused extends Error {
@@ -30,20 +30,21 @@ export function aiSdkProvider(exports: Exports, about: AiSdkPackage): (id: strin
       `The package \`${packageName}\` exports no \`create…\` function; name a provider package.`,
     );
   }
-  const provider = attempt(packageName, () => create(options));
+  const secrets = textsIn(options);
+  const provider = attempt(about, secrets, () => create(options));
   const made = new Map<string, Model>();
   return (id) => {
     let model = made.get(id);
     if (model === undefined) {
       const modelId = id.slice(name.length + 1);
-      const given = attempt(packageName, () => languageModel(provider, modelId));
+      const given = attempt(about, secrets, () => languageModel(provider, modelId));
       if (!isAiSdkModel(given)) {
         const version = isObject(given) ? String(given.specificationVersion) : 'none';
         throw new ProviderRefused(
           `The package \`${packageName}\` makes models of specification \`${version}\`; install a version that makes v3 or v4.`,
         );
       }
-      model = aiSdkModel(id, given, silenceMs, models.get(modelId));
+      model = aiSdkModel(id, given, silenceMs, models.get(modelId), secrets);
       made.set(id, model);
     }
     return model;
@@ -70,11 +71,17 @@ function languageModel(provider: unknown, modelId: string): unknown {
   return typeof provider === 'function' ? (provider as Call)(modelId) : null;
 }
 
-function attempt<T>(packageName: string, job: () => T): T {
+/** Every text of the options: the server does not know which ones are secret. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function attempt<T>({ package: name }: AiSdkPackage, secrets: readonly string[], job: () => T): T {
   try {
     return job();
   } catch (error) {
-    const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    throw new ProviderRefused(`The package \`${packageName}\` refused its options: ${said.replace(/\.$/, '')}.`);
+    const said = quoted({ apiKey: null, secrets }, error instanceof Error ? error.message : String(error));
+    throw new ProviderRefused(`The package \`${name}\` refused its options${said}.`);
   }
 }

@@ -23,6 +23,8 @@ export class ProviderFailure extends Error {
 export interface ProviderTarget {
   readonly model: string;
   readonly apiKey: string | null;
+  /** Other texts that no message may contain. */
+  readonly secrets?: readonly string[];
   readonly settings: ProviderSettingNames;
 }
 
@@ -200,10 +202,27 @@ function errorIn(body: unknown): { readonly message: string; readonly code: stri
 }
 
 /** Returns `: ` and the provider's message in one line, shortened, without the key or parts of it. */
-function quoted({ apiKey }: ProviderTarget, message: string): string {
-  let text = message.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  if (apiKey !== null && apiKey !== '') text = text.replaceAll(apiKey, '***');
+export function quoted({ apiKey, secrets = [] }: Pick<ProviderTarget, 'apiKey' | 'secrets'>, message: string): string {
+  let text = withoutSecrets(message, apiKey === null ? secrets : [apiKey, ...secrets]);
+  text = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   text = text.replace(/\b(sk|Bearer)[-_ ][\w*.-]{6,}/g, '***');
   if (text.length > MAX_QUOTED_CHARS) text = `${text.slice(0, MAX_QUOTED_CHARS)}…`;
   return text === '' ? '' : `: ${text.replace(/[.\s]+$/, '')}`;
+}
+
+/** Shorter options are no secrets, and occur in every sentence. */
+const MIN_SECRET_CHARS = 4;
+/** A message may repeat a part of a text, such as one line of a key or the key after `Bearer`. */
+const MIN_PART_CHARS = 8;
+
+function withoutSecrets(message: string, secrets: readonly string[]): string {
+  const parts = secrets.flatMap((secret) => secret.split(/[\s\p{Cc}]+/u));
+  const hidden = [
+    ...secrets.filter(({ length }) => length >= MIN_SECRET_CHARS),
+    ...parts.filter(({ length }) => length >= MIN_PART_CHARS),
+  ];
+  // The longest first: one secret may be a part of another.
+  return hidden
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((text, secret) => text.replaceAll(secret, '***'), message);
 }
