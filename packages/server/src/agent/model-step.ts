@@ -69,7 +69,7 @@ async function askModels(scope: RunScope, input: ModelStepInput): Promise<Step> 
 
 interface CallFailure {
   readonly failure: unknown;
-  /** True if another model may be asked: this one did not answer, and its readers have seen nothing. */
+  /** True if another model may be asked: this one did not answer, and has produced no output. */
   readonly mayFallBack: boolean;
 }
 
@@ -88,7 +88,7 @@ async function askModel(
   const tooLong = new AbortController();
   const assembly = new ResponseAssembly(model.id, speakerOf(input), scope, {
     handOffs: handOffNames(agent),
-    holdsText: agent.output !== null,
+    holdsAnswer: agent.output !== null,
     onTooLong: () => tooLong.abort(),
   });
   const used = (hasBegun: boolean): Usage => {
@@ -129,7 +129,7 @@ async function askModel(
       if (loop !== '' && !signal.aborted) assembly.abandon();
       progress.addFailed(loop, usage, model.id);
       const isUnavailable = error instanceof RunFailure && error.problem === 'unavailable';
-      return { failure: error, mayFallBack: isUnavailable && assembly.output.length === 0 && !signal.aborted };
+      return { failure: error, mayFallBack: isUnavailable && !assembly.hasOutput && !signal.aborted };
     }
   }
   progress.add(usage, model.id);

@@ -6,7 +6,7 @@ import type { OutputSchema, TeamAgent } from './team.ts';
 const checked = (check: OutputSchema['check'], signal = new AbortController().signal) =>
   checkOutput(
     { output: { jsonSchema: {}, check } } as unknown as TeamAgent,
-    { heldText: '{}', output: [] },
+    { heldText: '{}', hasCalls: false },
     false,
     signal,
   );

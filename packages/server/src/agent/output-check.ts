@@ -16,14 +16,14 @@ const CUT_OFF = 'it was cut off because it was too long; write a shorter one';
  */
 export async function checkOutput(
   { output }: TeamAgent,
-  assembly: Pick<ResponseAssembly, 'heldText' | 'output'>,
+  assembly: Pick<ResponseAssembly, 'heldText' | 'hasCalls'>,
   isCut: boolean,
   signal: AbortSignal,
 ): Promise<WrongTry | null> {
   if (output === null) return null;
   const text = assembly.heldText;
   if (isCut) return { text, problem: CUT_OFF };
-  if (assembly.output.some(({ kind }) => kind === 'tool_call')) return null;
+  if (assembly.hasCalls) return null;
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -20,11 +20,16 @@ const MAX_HELD_BYTES = 4 * 1024 * 1024;
 export interface AssemblyOptions {
   /** The names of the tools that hand over. */
   readonly handOffs: ReadonlySet<string>;
-  /** True if the text is a structured answer: readers get it whole, after it was checked. */
-  readonly holdsText: boolean;
+  /** True if the answer is structured: readers get it after it was checked, and nothing of a wrong one. */
+  readonly holdsAnswer: boolean;
   /** Called once if the model writes more than may be held. */
   readonly onTooLong?: () => void;
 }
+
+/** A part of an answer that no reader has seen yet, besides its text. */
+type HeldPart =
+  | { readonly kind: 'reasoning'; text: string }
+  | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly text: string };
 
 /** Turns the output of a model, piece by piece, into the items and events of one response. */
 export class ResponseAssembly implements ModelOutput {
@@ -32,9 +37,10 @@ export class ResponseAssembly implements ModelOutput {
   readonly #response: ResponseRef;
   readonly #speaker: Speaker;
   readonly #handOffs: ReadonlySet<string>;
-  readonly #holdsText: boolean;
+  #holdsAnswer: boolean;
   /** The text that no reader has seen yet. */
   heldText = '';
+  #heldParts: HeldPart[] = [];
   #heldBytes = 0;
   readonly #onTooLong: (() => void) | undefined;
   readonly #progress: Progress;
@@ -43,6 +49,7 @@ export class ResponseAssembly implements ModelOutput {
   readonly #calledAt = performance.now();
   #open: MessageItem | ReasoningItem | null = null;
   #begun = false;
+  #hasOutput = false;
   #argumentsBytes = 0;
   reportedUsage: Usage | null = null;
   /** The input that the provider reported before its answer was complete. */
@@ -56,9 +63,9 @@ export class ResponseAssembly implements ModelOutput {
     model: string,
     speaker: Speaker,
     { progress, room, emit }: Pick<RunScope, 'progress' | 'room' | 'emit'>,
-    { handOffs, holdsText, onTooLong }: AssemblyOptions,
+    { handOffs, holdsAnswer, onTooLong }: AssemblyOptions,
   ) {
-    this.#holdsText = holdsText;
+    this.#holdsAnswer = holdsAnswer;
     this.#onTooLong = onTooLong;
     this.#speaker = speaker;
     this.#response = { id: newId('resp'), model, ...speaker };
@@ -87,6 +94,18 @@ export class ResponseAssembly implements ModelOutput {
     this.#progress.accepted = true;
   }
 
+  #acceptOutput(): void {
+    this.#accept();
+    if (this.#hasOutput) return;
+    this.#hasOutput = true;
+    this.#progress.onFirstOutput?.(performance.now() - this.#calledAt, this.#response.model);
+  }
+
+  /** True if the model has produced output, even if no reader has seen it. */
+  get hasOutput(): boolean {
+    return this.#hasOutput;
+  }
+
   /** Arguments count from their first piece, and only once. */
   get outputBytes(): number {
     let said = 0;
@@ -95,6 +114,7 @@ export class ResponseAssembly implements ModelOutput {
       if (item.kind === 'tool_call') called += Buffer.byteLength(item.text);
       else said += Buffer.byteLength(item.text);
     }
+    for (const part of this.#heldParts) if (part.kind === 'tool_call') called += Buffer.byteLength(part.text);
     return said + this.#heldBytes + Math.max(called, this.#argumentsBytes);
   }
 
@@ -115,12 +135,8 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   text(text: string): void {
-    if (this.#holdsText) {
-      this.#accept();
-      if (this.#hasRoomFor(text)) this.heldText += text;
-      return;
-    }
-    this.#say(text);
+    if (!this.#holdsAnswer) this.#say(text);
+    else if (this.#hasRoomFor(text)) this.heldText += text;
   }
 
   /** True if the model wrote more than may be held. Nothing is held then. */
@@ -128,11 +144,18 @@ export class ResponseAssembly implements ModelOutput {
     return this.#heldBytes > MAX_HELD_BYTES;
   }
 
+  /** True if the model has made calls, so that its answer is not the last one. */
+  get hasCalls(): boolean {
+    return [...this.#heldParts, ...this.output].some(({ kind }) => kind === 'tool_call');
+  }
+
   #hasRoomFor(text: string): boolean {
+    this.#acceptOutput();
     if (this.isTooLong) return false;
     this.#heldBytes += Buffer.byteLength(text);
     if (!this.isTooLong) return true;
     this.heldText = '';
+    this.#heldParts = [];
     this.#onTooLong?.();
     return false;
   }
@@ -144,12 +167,23 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   reasoning(text: string): void {
+    if (this.#holdsAnswer) {
+      if (!this.#hasRoomFor(text)) return;
+      const last = this.#heldParts.at(-1);
+      if (last?.kind === 'reasoning') last.text += text;
+      else this.#heldParts.push({ kind: 'reasoning', text });
+      return;
+    }
     const item = this.#open?.kind === 'reasoning' ? this.#open : this.#begin('reasoning');
     item.text += text;
     this.#emit({ type: 'delta', item, text });
   }
 
   toolCall(callId: string, name: string, argumentsText: string): void {
+    if (this.#holdsAnswer) {
+      if (this.#hasRoomFor('')) this.#heldParts.push({ kind: 'tool_call', callId, name, text: argumentsText });
+      return;
+    }
     this.#close();
     const item: OutputItem = {
       kind: 'tool_call',
@@ -183,15 +217,25 @@ export class ResponseAssembly implements ModelOutput {
     this.reportedUsage = usage;
   }
 
-  /** Ends the response. A text that was held is sent now if it is the answer: it is right, and there are no calls. */
+  /** Ends the response. What was held is sent now, if it is right; a text beside calls is not sent. */
   finish(usage: Usage, isRight = true): void {
     this.#accept();
-    this.#close();
-    if (this.heldText !== '' && isRight && this.output.every(({ kind }) => kind !== 'tool_call'))
-      this.#say(this.heldText);
+    if (isRight) this.#release();
     this.#close();
     this.#emit({ type: 'response_done', response: this.#response, output: this.output, usage });
     for (const item of this.output) this.#emit({ type: 'run_item', name: this.#nameOf(item), item });
+  }
+
+  #release(): void {
+    const text = this.hasCalls ? '' : this.heldText;
+    const parts = this.#heldParts;
+    this.#holdsAnswer = false;
+    this.#heldParts = [];
+    for (const part of parts) {
+      if (part.kind === 'reasoning') this.reasoning(part.text);
+      else this.toolCall(part.callId, part.name, part.text);
+    }
+    if (text !== '') this.#say(text);
   }
 
   /** Ends an item that the model will not finish, in a run that continues without it. */
@@ -224,10 +268,7 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   #keep(item: OutputItem): void {
-    this.#accept();
-    if (this.output.length === 0) {
-      this.#progress.onFirstOutput?.(performance.now() - this.#calledAt, this.#response.model);
-    }
+    this.#acceptOutput();
     this.output.push(item);
     this.#progress.items.push(item);
     this.#emit({ type: 'item_added', item });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEventBody } from '../domain/events.ts';
+import { RunFailure } from '../domain/run-failure.ts';
 import type { Step } from '../domain/step.ts';
 import { FinishedSteps } from './finished-steps.ts';
 import { runLoop } from './loop.ts';
@@ -90,4 +91,43 @@ test('an answer that does not end is cut off at 4 MiB, counts as a wrong one and
   assert.equal(cut?.usage?.outputTokens, (5 * MIB.length) / 4);
   assert.equal(rig.requests[1]?.prompt.length, 2, 'the model is told, and does not get the text again');
   assert.deepEqual(rig.progress.output, { value: { n: 1 } });
+});
+
+test('readers get nothing of a wrong answer: no reasoning, no call that was not made', async () => {
+  const rig = new Rig(
+    async (output) => {
+      output.reasoning('Let me ');
+      output.reasoning('note it.');
+      output.toolCall('c1', 'note', '{"half":');
+      throw new RunFailure('model_error', 'The answer reached the limit.', { problem: 'cut_short' });
+    },
+    async (output) => {
+      output.reasoning('It is two.');
+      output.text('{"n":2}');
+    },
+    async (output) => {
+      output.reasoning('It is ');
+      output.reasoning('one.');
+      output.text('{"n":1}');
+    },
+  );
+  await rig.run();
+  const shown = rig.events.flatMap((event) => (event.type === 'delta' ? [event.text] : []));
+  assert.deepEqual(shown, ['It is one.', '{"n":1}']);
+  assert.deepEqual(
+    rig.progress.items.map(({ kind, text }) => [kind, text]),
+    [
+      ['reasoning', 'It is one.'],
+      ['message', '{"n":1}'],
+    ],
+  );
+  assert.deepEqual(
+    rig.journal.map(({ output, usage }) => [output, usage?.outputTokens]),
+    [
+      [[], 6],
+      [[], 5],
+    ],
+    'the wrong answers are charged',
+  );
+  assert.equal(new FinishedSteps(rig.journal, false).hasOpenCalls, false, 'another node may take the run over');
 });
