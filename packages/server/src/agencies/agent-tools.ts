@@ -1,5 +1,6 @@
 import { FILE_TOOLS } from '../agent/files-port.ts';
 import type { Tool } from '../agent/ports.ts';
+import { handOffName } from '../domain/hand-off-name.ts';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import type { AgentDraft } from './agency-draft.ts';
 import { type Faults, inWords } from './fault.ts';
@@ -83,12 +84,7 @@ const isBuiltIn = (name: string): name is BuiltInTool => BUILT_IN.some((known) =
 
 /** The tools that flows give to an agent. */
 function flowTools(flows: readonly LoadedFlow[]): readonly string[] {
-  return flows.map(({ kind, to }) => (kind === 'delegate' ? 'send_message' : transferTool(to)));
-}
-
-/** The name of the tool that hands over to an agent. */
-export function transferTool(agent: string): string {
-  return `transfer_to_${agent.replaceAll(/[^A-Za-z0-9_-]/gu, '_')}`;
+  return flows.map(({ kind, to }) => (kind === 'delegate' ? 'send_message' : handOffName(to)));
 }
 
 function unknownTool(name: string, fileTools: ToolSources['fileTools']): string {

@@ -1,8 +1,9 @@
 import type { ModelObject } from '@runwire/agency';
 import type { Model } from '../agent/ports.ts';
+import { handOffName } from '../domain/hand-off-name.ts';
 import type { AgencyDraft, AgentDraft, ModelObjects } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';
-import { agentTools, builtInName, type ToolSources, transferTool } from './agent-tools.ts';
+import { agentTools, builtInName, type ToolSources } from './agent-tools.ts';
 import type { Faults, Path, Place } from './fault.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
 import { trimmed, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
@@ -140,7 +141,7 @@ function checkNames({ agents }: AgencyDraft, faults: Faults): readonly string[] 
     const { name } = value;
     const at = [...path, 'name'];
     const same = byName.get(name.toLowerCase());
-    const tool = transferTool(name);
+    const tool = handOffName(name);
     const sameTool = byTransfer.get(tool);
     if (name !== name.trim()) faults.add(place, at, `\`${name}\` begins or ends with a space; remove it.`);
     else if (name === '*') faults.add(place, at, '`*` means every agent in `flows`; choose another name.');

@@ -1,4 +1,5 @@
 import type { ToolCallItem } from '../domain/events.ts';
+import { handOffName } from '../domain/hand-off-name.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
 import type { ModelTool } from './ports.ts';
 import type { Flow, TeamAgent } from './team.ts';
@@ -8,11 +9,6 @@ import type { Flow, TeamAgent } from './team.ts';
  */
 
 export const SEND_MESSAGE = 'send_message';
-
-/** Every character that a tool name cannot have becomes `_`. */
-export function handOffName(agent: string): string {
-  return `transfer_to_${agent.replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, 64);
-}
 
 export function flowTools(flows: readonly Flow[]): readonly ModelTool[] {
   const delegates = flows.filter(({ kind }) => kind === 'delegate');

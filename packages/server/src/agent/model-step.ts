@@ -1,8 +1,9 @@
 import type { ModelSettings } from '@runwire/agency';
+import { handOffName } from '../domain/hand-off-name.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import type { Step } from '../domain/step.ts';
 import { addUsage, type Usage } from '../domain/usage.ts';
-import { flowTools, handOffName } from './flow-tools.ts';
+import { flowTools } from './flow-tools.ts';
 import { checkOutput } from './output-check.ts';
 import type { Model, ModelTool, PromptItem, StepReplay } from './ports.ts';
 import { estimatedUsage, promptBytes } from './progress.ts';
