@@ -14,12 +14,12 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 /** A server that stopped during two runs, whose agency is broken at the next start. */
-async function brokenAtRestart(folder: AgenciesFolder, dataDir: string, controller: ModelController) {
+async function brokenAtRestart(folder: AgenciesFolder, dataDir: string, controller: ModelController, settings = {}) {
   const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true' };
   const options = { env, dataDir, model: scriptedModel(controller.port) };
   {
     await using server = await startTestServer(options);
-    await server.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
+    await server.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support', ...settings });
     for (const chatId of ['a', 'b']) {
       await server.api.complete({ apiIntegrationId: 'own', chatId, message: 'Hi' });
       await controller.nextCall();
@@ -63,4 +63,15 @@ test('unfinished runs end if the folder of their agency is gone', async () => {
   folder.delete('support');
   await until(async () => (await runOf(server.api, 'a')).status === 'failed');
   assert.equal((await runOf(server.api, 'a')).error.code, 'run_interrupted');
+});
+
+test('a run that waits for its agency ends at its time limit', async () => {
+  using folder = new AgenciesFolder({ 'support/agency.yaml': GOOD });
+  using data = new AgenciesFolder();
+  await using controller = await ModelController.start();
+  await using server = await brokenAtRestart(folder, data.path, controller, { maxRunSeconds: 4 });
+  await until(async () => (await runOf(server.api, 'b')).status === 'failed');
+  const { error } = await runOf(server.api, 'a');
+  assert.equal(error.code, 'run_interrupted');
+  assert.match(error.message, /its agency is broken, and its time limit of 4 s has passed/);
 });

@@ -36,7 +36,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const onStored = (lagMs: number) => metrics.eventLag.observe(lagMs);
   const eventLog = stack.use(new EventLog(store, limits, logger, onStored, remoteLogs));
   const windowTokens = limits.modelWindowTokens;
-  const { maxAttempts } = limits;
+  const { maxAttempts, maxRunSeconds } = limits;
   const takeoverDeps = {
     store,
     eventLog,
@@ -46,6 +46,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     prompt: { windowTokens },
     node,
     maxAttempts,
+    maxRunSeconds,
     logger,
     metrics,
   };
@@ -83,7 +84,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens },
       attachments,
       runSlots,
-      maxRunSeconds: limits.maxRunSeconds,
+      maxRunSeconds,
       modelSilenceMs: limits.modelSilenceMs,
       disconnects,
       retryMs: STORE_RETRY_MS,
@@ -154,6 +155,8 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       const room = () => (life.isDraining ? 0 : limits.activeRuns - engine.activeRuns);
       takeover = stack.use(new TakeoverLoop(takeoverDeps, { room, start: (run) => engine.start(run) }));
       if (!isAlone) life.takeOver(takeover);
+      // Finds the runs that wait for their agency, to end them at their time limit.
+      else takeover.look();
       // Runs of an agency that was broken can be resumed now.
       agencies.onReloaded = takeover.look;
     },

@@ -17,6 +17,8 @@ export interface OrphansOptions {
   /** How many more runs this node may execute. */
   readonly room: () => number;
   readonly start: (run: AdmittedRun) => void;
+  /** Called for an orphan that waits, with the time at which a pass ends it. */
+  readonly onWaiting?: (endsAt: number) => void;
   /** Aborted when this node stops waiting for a store that is unavailable. */
   readonly closing: AbortSignal;
 }
@@ -126,8 +128,10 @@ export class Orphans {
       this.#ended += 1;
       metrics.runsTakenOver.add({ outcome: 'ended' });
       logger.warn({ runId }, 'an orphaned run was ended, because it cannot be resumed');
-    } else if (takeover.outcome === 'left') this.#logLeft(runId, takeover.why);
-    else if (isSameNode) {
+    } else if (takeover.outcome === 'left') {
+      this.#logLeft(runId, takeover.why);
+      if (takeover.endsAt !== undefined) this.#options.onWaiting?.(takeover.endsAt);
+    } else if (isSameNode) {
       const { run } = takeover;
       this.#options.start(run);
       metrics.runsTakenOver.add({ outcome: 'resumed' });

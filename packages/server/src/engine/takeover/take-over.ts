@@ -47,13 +47,16 @@ export interface TakeoverDeps extends EndDeps {
   readonly node: ThisNode;
   /** How many nodes may crash while they execute a run before it ends. */
   readonly maxAttempts: number;
+  /** The time limit of a run whose integration has none. */
+  readonly maxRunSeconds: number;
 }
 
 /** What became of an orphan. */
 export type Takeover =
   | { readonly outcome: 'resumed'; readonly run: AdmittedRun }
   | { readonly outcome: 'ended' }
-  | { readonly outcome: 'left'; readonly why: string };
+  /** `endsAt`: when a pass ends the run, in milliseconds since 1970. */
+  | { readonly outcome: 'left'; readonly why: string; readonly endsAt?: number };
 
 /** Another node was faster, or the run is no orphan any more. */
 export const LEFT_TO_OTHERS: Takeover = { outcome: 'left', why: 'another node owns it, or a row is missing' };
@@ -63,10 +66,11 @@ const LEFT_TO_OTHER_VERSION: Takeover = {
   why: 'another version of the server started it, and a node of that version can resume it',
 };
 
-const LEFT_UNTIL_FIXED: Takeover = {
+const leftUntilFixed = (endsAt: number): Takeover => ({
   outcome: 'left',
-  why: 'its agency is broken; it is resumed after the agency was fixed',
-};
+  why: 'its agency is broken. Fix its files, and start the server again unless `RUNWIRE_AGENCIES_WATCH` is `true`',
+  endsAt,
+});
 
 type Decision = Takeover | { readonly outcome: 'ended'; readonly end: EndedOrphan };
 
@@ -106,7 +110,13 @@ async function decide(tx: Tx, deps: TakeoverDeps, runId: string): Promise<Decisi
   if (run.cancel_requested_at === null) {
     if (obstacle === null) return { outcome: 'resumed', run: await resume(tx, deps, run, crashes) };
     if (obstacle === OTHER_VERSION && (await hasPeers(tx, deps))) return LEFT_TO_OTHER_VERSION;
-    if (obstacle === BROKEN_AGENCY) return LEFT_UNTIL_FIXED;
+    if (obstacle === BROKEN_AGENCY) {
+      const limitSeconds = runSettings(run).maxRunSeconds ?? deps.maxRunSeconds;
+      const endsAt = (run.started_at ?? run.created_at) + limitSeconds * 1000;
+      if (Date.now() < endsAt) return leftUntilFixed(endsAt);
+      const passed = `its agency is broken, and its time limit of ${limitSeconds} s has passed.`;
+      return { outcome: 'ended', end: await writeEnd(tx, deps, run, interrupted(passed)) };
+    }
   }
   return { outcome: 'ended', end: await writeEnd(tx, deps, run, interrupted(obstacle ?? '')) };
 }

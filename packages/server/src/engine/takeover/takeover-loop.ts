@@ -4,7 +4,10 @@ import { fenceNode } from '../../store/queries/nodes.ts';
 import { Orphans, type OrphansOptions } from './orphans.ts';
 import type { TakeoverDeps } from './take-over.ts';
 
-export type TakeoverOptions = Omit<OrphansOptions, 'closing'>;
+export type TakeoverOptions = Omit<OrphansOptions, 'closing' | 'onWaiting'>;
+
+/** A timer may fire some milliseconds before `Date.now()` reaches its time. */
+const TIMER_SLACK_MS = 50;
 
 /**
  * While this node runs: fences silent nodes and takes over orphans. If something fails, the next call repeats it; the
@@ -17,11 +20,19 @@ export class TakeoverLoop implements AsyncDisposable {
   readonly #fencing = new Set<string>();
   #pass: Promise<void> | null = null;
   #isAsked = false;
+  /** Looks when the first of the waiting orphans ends: the embedded store has no heartbeats that look. */
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
 
   constructor(deps: TakeoverDeps, { room, start }: TakeoverOptions) {
     this.#deps = deps;
     const freeRoom = () => (this.#isClosed || deps.node.identity === null ? 0 : room());
-    this.#orphans = new Orphans(deps, { room: freeRoom, start, closing: this.#closing.signal });
+    this.#orphans = new Orphans(deps, {
+      room: freeRoom,
+      start,
+      onWaiting: this.#lookAt,
+      closing: this.#closing.signal,
+    });
   }
 
   /** Waits for the transactions that the silent node has open: the database ends a transaction that is idle. */
@@ -40,6 +51,17 @@ export class TakeoverLoop implements AsyncDisposable {
     this.#pass ??= this.#takeOver().finally(() => {
       this.#pass = null;
     });
+  };
+
+  #lookAt = (endsAt: number): void => {
+    if (this.#isClosed || endsAt >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = endsAt;
+    const fire = () => {
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.look();
+    };
+    this.#timer = setTimeout(fire, Math.max(0, endsAt - Date.now()) + TIMER_SLACK_MS).unref();
   };
 
   get #isClosed(): boolean {
@@ -73,6 +95,7 @@ export class TakeoverLoop implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
+    clearTimeout(this.#timer);
     await this.#pass;
   }
 }
