@@ -1,5 +1,6 @@
 import type { ModelRequest, ModelOutput as Output, Overrides } from '@runwire/test-kit';
 import { changeModelCalls } from '@runwire/test-kit/change-model-calls.ts';
+import { ResponseAssembly } from '../../packages/server/src/agent/response-assembly.ts';
 
 type Replay = NonNullable<ModelRequest['replays']>[number]['replay'];
 
@@ -43,15 +44,17 @@ function holdBack(): Overrides {
   return {};
 }
 
-/** Every text is also sent as a thought, before it was checked. */
+/** The text of a wrong structured answer is sent to readers as a thought. */
 function showTries(): Overrides {
-  changeModelCalls((_, call) => (request, output, signal) => {
-    const text = (piece: string) => {
-      output.reasoning(piece);
-      output.text(piece);
-    };
-    return call(request, outputWith(output, { text }), signal);
-  });
+  const own: ResponseAssembly['finish'] = ResponseAssembly.prototype.finish;
+  ResponseAssembly.prototype.finish = function finish(this: ResponseAssembly, usage, isRight = true) {
+    if (!isRight) {
+      const text = this.heldText;
+      this.heldText = '';
+      this.reasoning(text);
+    }
+    own.call(this, usage, true);
+  };
   return {};
 }
 
@@ -62,7 +65,7 @@ function freeFailures(): Overrides {
   return {};
 }
 
-/** Faults between the loop and the adapters of providers. */
+/** Faults between the adapters of providers and the readers of a run. */
 export const MODEL_FAULTS: Readonly<Record<string, () => Overrides>> = {
   'hold-back': holdBack,
   'free-failures': freeFailures,
