@@ -155,6 +155,25 @@ function tests(store: StoreName): void {
     assert.equal((await api.get('/v2/integrations/demo')).body.agency, 'demo');
   });
 
+  test('refuses a model that is not `provider/model`; null removes the model', async () => {
+    const path = '/v2/integrations/demo';
+    const form = /^`model` must be `provider\/model`, such as `openai\/gpt-5-mini`\.$/;
+    // `ollama` needs no key, so only the form of the id is wrong.
+    for (const model of ['', 'ollama', 'ollama/', '/m', 'ollama/a\u0000b', 'ollama/a b']) {
+      await refused(api.patch(path, { model }), 400, 'invalid_request', form);
+      await refused(api.post('/v2/integrations', { model }), 400, 'invalid_request', form);
+    }
+    const long = `ollama/${'m'.repeat(194)}`;
+    await refused(
+      api.patch(path, { model: long }),
+      400,
+      'invalid_request',
+      /^`model` must have at most 200 characters\.$/,
+    );
+    assert.equal((await api.patch(path, { model: long.slice(0, 200) })).status, 200);
+    assert.equal((await api.patch(path, { model: null })).body.model, null);
+  });
+
   test('registers a member with 201, changes it with 200, keeps omitted fields', async (t) => {
     cites(
       t,

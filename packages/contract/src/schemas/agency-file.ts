@@ -1,12 +1,11 @@
 import type { Static, TSchema, TUnsafe } from 'typebox';
-import { oneOfStrings, strictObject } from './kit.ts';
+import { modelId, oneOfStrings, strictObject } from './kit.ts';
 import { Type } from './type.ts';
 
 /* The shape of `agency.yaml`. The server checks agencies against it and serves it as `/agency.schema.json`. */
 
 /** A path from the file that names it. */
 const filePattern = '^\\./.+';
-const modelPattern = '^[a-z0-9-]+/[\\x21-\\x7e]+$';
 const flowPattern = '^.+ (->|=>) .+$';
 const serverPattern = '^[a-z][a-z0-9-]{0,19}$';
 const urlPattern = '^https?://';
@@ -15,7 +14,7 @@ const prefixPattern = '^[A-Za-z0-9_-]{0,20}$';
 /** Explains what a pattern of `agency.yaml` allows: "`field` is …; <sentence>". */
 export const agencyPatternSentences: Readonly<Record<string, string>> = {
   [filePattern]: 'write the path of a file, beginning with `./`',
-  [modelPattern]: 'write `provider/model`, such as `openai/gpt-5-mini`',
+  [modelId]: 'write `provider/model`, such as `openai/gpt-5-mini`',
   [flowPattern]: 'write `A -> B` (A asks B) or `A => B` (A hands over to B), with a space on each side',
   [serverPattern]: 'use 1 to 20 lower-case letters, digits and `-`, and begin with a letter',
   [urlPattern]: 'write an address that begins with `https://` or `http://`',
@@ -131,7 +130,7 @@ export const AgencyFile = strictObject(
     definitions: {
       text: Type.String({ description: 'Text, or the name of a file beside it: ./x.md or ./x.txt' }),
       file: Type.String({ pattern: filePattern }),
-      model: Type.String({ pattern: modelPattern }),
+      model: Type.String({ pattern: modelId }),
       models: Type.Array(part('model'), { maxItems: 3 }),
       names: Type.Array(Type.String(), { uniqueItems: true }),
       agent,

@@ -4,6 +4,7 @@ import {
   flag,
   integrationId,
   listOf,
+  modelId,
   named,
   nullable,
   oneOfStrings,
@@ -35,8 +36,10 @@ const maxRunsPerMember = () =>
 const keepAttachments = () =>
   flag('True if the server keeps a copy of each fetched attachment as long as the chat exists.');
 
-const model = () =>
-  nullable(text('`provider/model` for agents that name no model. Null: the model of the agency or of the server.'));
+const model = (options: object = {}) =>
+  nullable(
+    text('`provider/model` for agents that name no model. Null: the model of the agency or of the server.', options),
+  );
 
 export const Integration = named(
   'Integration',
@@ -76,7 +79,7 @@ const changeable = {
   ),
   maxRunsPerMember: Type.Optional(maxRunsPerMember()),
   keepAttachments: Type.Optional(keepAttachments()),
-  model: Type.Optional(model()),
+  model: Type.Optional(model({ maxLength: 200, pattern: modelId })),
 };
 
 export const CreateIntegrationRequest = named(

@@ -9,11 +9,15 @@ export const integrationId = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$';
 /** Matches the name of a file without its folder. */
 export const fileName = '^[^/\\\\\\u0000-\\u001F\\u007F-\\u009F]*$';
 
+/** Matches `provider/model`. */
+export const modelId = '^[a-z0-9-]+/[\\x21-\\x7e]+$';
+
 /** Explains what a pattern of the schemas allows. The text ends a sentence that begins with the name of the field. */
 export const patternSentences: Readonly<Record<string, string>> = {
   [noControlCharacters]: 'must not contain control characters (such as tabs, line breaks or NUL)',
   [integrationId]: 'must be 1 to 64 letters, digits, `_` or `-` (ASCII), and begin with a letter or a digit',
   [fileName]: 'must not contain `/`, `\\` or control characters',
+  [modelId]: 'must be `provider/model`, such as `openai/gpt-5-mini`',
 };
 
 type SchemaWithId = TSchema & { readonly $id: string };

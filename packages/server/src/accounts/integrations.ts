@@ -143,7 +143,7 @@ export class Integrations {
       );
     }
     const model = input.model === undefined ? (row?.model ?? null) : input.model;
-    const problem = input.model ? this.#agencies.modelProblem(input.model) : null;
+    const problem = typeof input.model === 'string' ? this.#agencies.modelProblem(input.model) : null;
     if (problem !== null) throw new Refusal('invalid_request', `\`model\` cannot be used: ${problem}`);
     const allowances = input.allowances;
     const unit = allowances === undefined ? row?.allowance_unit : allowances?.unit;

@@ -115,7 +115,9 @@ function packageProvider(
 
 /** Returns a sentence about what to do if agencies cannot use the model, or null if they can. */
 export function modelProblem({ usable, problems, file }: ProviderTable, id: string): string | null {
-  const provider = splitModelId(id)?.provider ?? id;
+  const provider = splitModelId(id)?.provider;
+  if (provider === undefined)
+    return `\`${id}\` has no provider; write \`provider/model\`, such as \`openai/gpt-5-mini\`.`;
   if (id === OFFLINE_MODEL || usable.has(provider)) return null;
   const fault = file.unreadable ?? file.broken.get(provider);
   if (fault !== undefined) return `\`${id}\` cannot be used until this is fixed: ${faultLine(fault)}`;
