@@ -11,6 +11,9 @@ const serverPattern = '^[a-z][a-z0-9-]{0,19}$';
 const urlPattern = '^https?://';
 const prefixPattern = '^[A-Za-z0-9_-]{0,20}$';
 
+/** The agents of an agency, also if they are Markdown files that `agency.yaml` does not list. */
+export const MAX_AGENTS = 100;
+
 /** Explains what a pattern of `agency.yaml` allows: "`field` is …; <sentence>". */
 export const agencyPatternSentences: Readonly<Record<string, string>> = {
   [filePattern]: 'write the path of a file, beginning with `./`',
@@ -102,10 +105,14 @@ export const AgencyFile = strictObject(
     sharedInstructions: maybe(part('text')),
     model: maybe(part('model')),
     fallback: maybe(part<string[]>('models')),
-    agents: maybe(Type.Array(either<string | AgentFile>(part('file'), part('agent')), { minItems: 1, maxItems: 100 })),
+    agents: maybe(
+      Type.Array(either<string | AgentFile>(part('file'), part('agent')), { minItems: 1, maxItems: MAX_AGENTS }),
+    ),
     entryPoints: maybe(Type.Array(Type.String(), { minItems: 1, uniqueItems: true })),
     defaultAgent: maybe(Type.String()),
-    flows: maybe(Type.Array(either<string | FlowFile>(Type.String({ pattern: flowPattern }), part('flow')))),
+    flows: maybe(
+      Type.Array(either<string | FlowFile>(Type.String({ pattern: flowPattern }), part('flow')), { maxItems: 1000 }),
+    ),
     toolFiles: maybe(Type.Array(part('file'))),
     mcp: maybe(
       Type.Unsafe<Record<string, Static<typeof mcp>>>({

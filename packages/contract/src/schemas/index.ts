@@ -10,7 +10,7 @@ export {
   OwnerList,
 } from './account.ts';
 export { Agency, AgencyList } from './agency.ts';
-export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile } from './agency-file.ts';
+export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile, MAX_AGENTS } from './agency-file.ts';
 export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList } from './chat.ts';
 export { Attachment, FileAttachment, GetCompletionV2Request, ImageAttachment, SandboxFile } from './completion.ts';
 export { ApiErrorResponse } from './error.ts';

@@ -9,6 +9,8 @@ const WRITTEN = /^(.+) (->|=>) (.+)$/;
 interface ExpandedFlow extends LoadedFlow {
   readonly from: string;
   readonly isExplicit: boolean;
+  /** The position among all expanded flows, in the order in which they were written. */
+  readonly index: number;
   readonly path: Path;
 }
 
@@ -23,6 +25,7 @@ export function expandFlows(
   faults: Faults,
 ): ReadonlyMap<string, readonly LoadedFlow[]> {
   const expanded: ExpandedFlow[] = [];
+  const wildcards = new Set<string>();
   for (const [index, written] of flows.entries()) {
     const path: Path = ['flows', index];
     const flow = typeof written === 'string' ? parseFlow(written) : written;
@@ -45,11 +48,16 @@ export function expandFlows(
       faults.add(place, [...path, 'memory'], '`memory` is only for delegations; remove it.', 'key');
       continue;
     }
+    const isExplicit = from !== EVERY && to !== EVERY;
+    // A wildcard that is written again adds nothing; expanding each one could fill the memory.
+    const wildcard = JSON.stringify([from, to, kind]);
+    if (!isExplicit && wildcards.has(wildcard)) continue;
+    wildcards.add(wildcard);
     const memory = flow.memory ?? 'chat';
     for (const sender of from === EVERY ? agents : [from]) {
       for (const recipient of to === EVERY ? agents : [to]) {
         if (sender === recipient) continue;
-        expanded.push({ from: sender, to: recipient, kind, memory, isExplicit: from !== EVERY && to !== EVERY, path });
+        expanded.push({ from: sender, to: recipient, kind, memory, isExplicit, index: expanded.length, path });
       }
     }
   }
@@ -72,7 +80,7 @@ function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], p
     pairs.set(pair, [...known, flow]);
   }
   // In the order in which they were written, so that the tools of an agent have a stable order.
-  const order = [...pairs.values()].flat().toSorted((a, b) => expanded.indexOf(a) - expanded.indexOf(b));
+  const order = [...pairs.values()].flat().toSorted((a, b) => a.index - b.index);
   return new Map(
     agents.map((name) => [
       name,

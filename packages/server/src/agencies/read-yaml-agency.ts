@@ -1,8 +1,8 @@
-import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
+import { type AgencyFile, type AgentFile, MAX_AGENTS } from '@runwire/contract/schemas';
 import { type AgencyDraft, type AgentDraft, NO_CODE } from './agency-draft.ts';
 import { type AgencyFolder, FileRefused } from './agency-folder.ts';
 import { checkAgencyShape, checkAgentShape } from './check-shape.ts';
-import { type Faults, FILE_START, type Path, type Place } from './fault.ts';
+import { type Faults, FILE_START, NO_POSITION, type Path, type Place } from './fault.ts';
 import { readMarkdownAgent } from './markdown-agent.ts';
 import { readYaml } from './yaml-text.ts';
 
@@ -37,9 +37,14 @@ export async function readYamlAgency(folder: AgencyFolder, faults: Faults): Prom
 async function allMarkdown(folder: AgencyFolder, value: unknown, faults: Faults): Promise<AgentDraft[]> {
   // The check of the shape has reported an `agents` that is no list.
   if (!isRecord(value) || value.agents !== undefined) return [];
+  const names = (await folder.list(AGENTS_FOLDER)).filter((name) => name.endsWith('.md'));
+  if (names.length > MAX_AGENTS) {
+    const sentence = `The folder has ${names.length} Markdown files; keep at most ${MAX_AGENTS}.`;
+    faults.addAt(AGENTS_FOLDER, NO_POSITION, sentence);
+    return [];
+  }
   const drafts: AgentDraft[] = [];
-  for (const name of await folder.list(AGENTS_FOLDER)) {
-    if (!name.endsWith('.md')) continue;
+  for (const name of names) {
     const draft = await markdownDraft(folder, `${AGENTS_FOLDER}/${name}`, faults);
     if (draft !== null) drafts.push(draft);
   }
