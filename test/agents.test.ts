@@ -209,6 +209,23 @@ function tests(store: StoreName): void {
     );
   });
 
+  test('an agent remembers as much as half of its window holds', async () => {
+    await using rig = await ScriptedServer.start({ store, agencies: { team }, env: { RUNWIRE_MODEL_WINDOW: '1000' } });
+    const apiIntegrationId = await rig.integration({ agency: 'team' });
+    const asked = ['a', 'b', 'c', 'd'].map((letter) => calls(ask(`c${letter}`, 'Facts', letter.repeat(400))));
+    const made = play(rig, {
+      Lead: [...asked.slice(0, 2), say('Done.'), ...asked.slice(2), say('Done.')],
+      Facts: ['A', 'B', 'C', 'D'].map((letter) => say(letter.repeat(400))),
+    });
+    for (const message of ['One.', 'Two.']) {
+      await (await rig.api.complete({ apiIntegrationId, chatId: 'c', message })).whole();
+    }
+    const seen = made
+      .filter((call) => agentOf(call) === 'Facts')
+      .map(({ request }) => request.prompt.map((item) => ('text' in item ? item.text[0] : item.kind)).join(''));
+    assert.deepEqual(seen, ['a', 'aAb', 'aAbBc', 'bBcCd']);
+  });
+
   test('what cannot be sent is answered, and the failure of an agent does not fail the run', async () => {
     await using rig = await start(store);
     const apiIntegrationId = await rig.integration({ agency: 'team' });

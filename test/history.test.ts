@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hookStore, STORES, type Store, type StoreName, StoreUnavailable } from '@runwire/test-kit';
+import { defineAgency, defineAgent } from '@runwire/agency';
+import { hookStore, STORES, type Store, type StoreName, StoreUnavailable, scriptedModel } from '@runwire/test-kit';
 import { type RawBuilder, sql } from 'kysely';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { modelWindow } from '../packages/server/src/domain/model-window.ts';
@@ -168,6 +169,32 @@ function tests(store: StoreName): void {
     }
     assert.equal(leftOut[1], 0);
     assert.ok((leftOut.at(-1) ?? 0) > 5, String(leftOut));
+  });
+
+  test('a chat fits the fallbacks of the agents that hand-offs reach', async () => {
+    const agent = (name: string, fallback: string[] = []) =>
+      defineAgent({ name, description: `${name} is asked.`, instructions: name, files: false, fallback });
+    const agents = [agent('Lead'), agent('Desk'), agent('Closer', ['offline/demo'])];
+    const flows = [
+      { from: 'Lead', to: 'Desk', kind: 'handoff' as const },
+      { from: 'Desk', to: 'Closer', kind: 'handoff' as const },
+    ];
+    await using rig = await ScriptedServer.start({
+      store,
+      agencies: { team: defineAgency({ name: 'Team', agents, flows }) },
+      modelOf: (port) => ({ ...scriptedModel(port), windowTokens: 100_000 }),
+      // The window of the fallback.
+      env: { RUNWIRE_MODEL_WINDOW: '2000' },
+    });
+    const apiIntegrationId = await rig.integration({ agency: 'team' });
+    const asked: number[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      const held = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'q'.repeat(1600) });
+      asked.push(held.call.request.prompt.length);
+      await held.finish('a');
+    }
+    // Each turn has more than 400 tokens, and the budget is 1 000.
+    assert.deepEqual(asked, [1, 3, 5, 5]);
   });
 
   test('reads only the turns that the model receives, of thousands', async () => {

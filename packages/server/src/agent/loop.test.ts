@@ -102,6 +102,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     fallback: [],
     output: null,
     windowTokens: 100_000,
+    reachedWindowTokens: 100_000,
     webSearch: false,
     tools: [count],
     flows: FLOWS[name] ?? [],

@@ -1,12 +1,16 @@
 import type { ToolCallItem, ToolOutputItem } from '../domain/events.ts';
+import { historyBudget } from '../domain/model-window.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { shownStep } from '../domain/shown-step.ts';
 import type { Step, WrongTry } from '../domain/step.ts';
+import { estimateTokens } from '../domain/usage.ts';
 import { callTool, OUTCOME_UNKNOWN, type ToolOutcome } from './call-tool.ts';
+import { exchangeItems } from './exchange-window.ts';
 import { type FlowCall, flowCalls } from './flow-tools.ts';
 import { type LoopPlace, modelStep } from './model-step.ts';
 import { MAX_REPAIRS, repairItems } from './output-check.ts';
 import type { PromptItem, StepReplay } from './ports.ts';
+import { promptBytes } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
 import type { Flow, TeamAgent } from './team.ts';
@@ -162,12 +166,13 @@ async function delegate(
     const recipient = await scope.team.agent(flow.to);
     const agent =
       instructions === '' ? recipient : { ...recipient, instructions: `${recipient.instructions}\n\n${instructions}` };
+    const own: PromptItem = { kind: 'user', text: message };
     const last = await runLoop(scope, {
       loop: call.callId,
       callerAgent: sender.name,
       depth: loop.depth + 1,
       agent,
-      prompt: [...(await memory(setting, call, flow)), { kind: 'user', text: message }],
+      prompt: [...(await memory(setting, call, flow, { agent, own })), own],
     });
     return { status: 'completed', text: textOf(last), asked };
   } catch (error) {
@@ -177,15 +182,24 @@ async function delegate(
   }
 }
 
-/** The earlier exchanges between the two agents, without tool calls. */
-async function memory({ scope, agent }: Setting, call: ToolCallItem, flow: Flow): Promise<readonly PromptItem[]> {
+/** The recipient, with its instructions for this call, and the message to it. */
+interface Recipient {
+  readonly agent: TeamAgent;
+  readonly own: PromptItem;
+}
+
+/** The newest earlier exchanges between the two agents that fit beside the message. */
+async function memory(
+  { scope, agent: sender }: Setting,
+  call: ToolCallItem,
+  flow: Flow,
+  { agent, own }: Recipient,
+): Promise<readonly PromptItem[]> {
   if (flow.memory === 'none') return [];
-  const ofRun = scope.finished.exchanges(agent.name, flow.to, call.timestamp);
-  const earlier = [...(await scope.team.exchanges(agent.name, flow.to)), ...ofRun];
-  return earlier.flatMap(({ message, answer }): PromptItem[] => [
-    { kind: 'user', text: message },
-    ...(answer.trim() === '' ? [] : [{ kind: 'assistant' as const, text: answer }]),
-  ]);
+  const ofRun = scope.finished.exchanges(sender.name, flow.to, call.timestamp);
+  const earlier = [...(await scope.team.exchanges(sender.name, flow.to)), ...ofRun];
+  const others = estimateTokens(promptBytes(agent.instructions, [own]));
+  return exchangeItems(earlier, historyBudget(agent.reachedWindowTokens, others));
 }
 
 const textOf = ({ output }: Step) => output.map((item) => (item.kind === 'message' ? item.text : '')).join('');

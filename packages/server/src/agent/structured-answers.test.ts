@@ -42,6 +42,7 @@ class Rig {
       model,
       fallback: [],
       windowTokens: 100_000,
+      reachedWindowTokens: 100_000,
       tools: [],
       webSearch: false,
       output: {

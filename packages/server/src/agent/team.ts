@@ -8,8 +8,10 @@ export interface TeamAgent {
   readonly model: Model;
   /** Asked in this order if the model does not answer. */
   readonly fallback: readonly Model[];
-  /** The tokens that the model accepts. */
+  /** The tokens that the model and every fallback accept. */
   readonly windowTokens: number;
+  /** The tokens that every model accepts that may get the conversation, also after hand-offs. */
+  readonly reachedWindowTokens: number;
   readonly tools: readonly Tool[];
   /** True if its model may search the web, if its provider can. */
   readonly webSearch: boolean;

@@ -55,11 +55,3 @@ function halvings(turn: MeasuredTurn | undefined, quarter: number): number {
   }
   return MOST_HALVINGS;
 }
-
-/**
- * The tokens that earlier turns may use: half of the model's window, or four fifths minus instructions, tools and the new
- * message if that is less. The rest is for the run itself, and for texts that have more tokens than estimated.
- */
-export function historyBudget(windowTokens: number, otherTokens: number): number {
-  return Math.max(0, Math.min(Math.floor(windowTokens / 2), Math.floor(windowTokens * 0.8) - otherTokens));
-}

@@ -18,3 +18,12 @@ export function modelWindow(model: string, otherwise: number): number {
   for (const start of Object.keys(WINDOWS)) if (model.startsWith(start) && start.length > best.length) best = start;
   return WINDOWS[best] ?? otherwise;
 }
+
+/**
+ * The tokens that earlier turns, or the earlier exchanges of two agents, may use: half of the window, or four fifths minus
+ * instructions, tools and the new message if that is less. The rest is for the run itself, and for texts that have more
+ * tokens than estimated.
+ */
+export function historyBudget(windowTokens: number, otherTokens: number): number {
+  return Math.max(0, Math.min(Math.floor(windowTokens / 2), Math.floor(windowTokens * 0.8) - otherTokens));
+}

@@ -1,10 +1,11 @@
 import type { ModelTool, PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
-import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
+import { type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
 import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, userItem } from '../chats/heal-history.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { attachedBytes } from '../domain/attachment-text.ts';
+import { historyBudget } from '../domain/model-window.ts';
 import { type SandboxFile, sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { estimateTokens } from '../domain/usage.ts';
 import { stepOutcome } from '../runs/journal.ts';
@@ -21,7 +22,7 @@ export interface PromptSetting {
 /** What the model is shown besides the chat. */
 export interface PromptAgent {
   readonly instructions: string;
-  /** The tokens that its model accepts. */
+  /** The tokens that every model accepts that may be shown the chat. */
   readonly windowTokens: number;
   readonly tools: readonly ModelTool[];
 }
@@ -29,7 +30,7 @@ export interface PromptAgent {
 /** The prompt of a run before its attachments are ready. */
 export interface PlannedPrompt {
   readonly items: readonly HistoryItem[];
-  /** How many of the oldest turns of the chat do not fit into the model's window. */
+  /** How many of the oldest turns of the chat do not fit into the window. */
   readonly turnsLeftOut: number;
 }
 

@@ -184,7 +184,9 @@ async function callAgent(execution: Execution): Promise<Step> {
     retry: <T>(job: () => Promise<T>) => retryWhileUnavailable(deps, stop, job),
   };
   const attachments = new RunAttachments(deps, attachmentRun, scratch);
-  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, entry, attachments, stop);
+  // Every agent that hand-offs reach gets the same conversation.
+  const shownTo = { ...entry, windowTokens: entry.reachedWindowTokens };
+  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, shownTo, attachments, stop);
   const { steps = [], betweenSteps = false } = run.resumed ?? {};
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (steps.length === 0) stop.stepDone(true);

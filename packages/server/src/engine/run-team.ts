@@ -3,12 +3,12 @@ import type { Model, Tool } from '../agent/ports.ts';
 import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
-import { modelWindow } from '../domain/model-window.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
 import { aboutRun, memberOf } from './about-run.ts';
+import { agentWindow, handOffReach, reachedWindow } from './agent-windows.ts';
 import type { EngineDeps, FindModel } from './deps.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { WatchedRun } from './run-watch.ts';
@@ -50,11 +50,20 @@ export class RunTeam implements Team {
   }
 
   async #prepare(name: string): Promise<TeamAgent> {
-    const { store, prompt } = this.#deps;
-    const agent = this.#agency?.agents.get(name);
-    if (agent === undefined) throw new RunFailure('internal_error', `The agent \`${name}\` does not exist.`);
+    const { agencies, store, prompt } = this.#deps;
+    const agency = this.#agency;
+    const agent = agency?.agents.get(name);
+    if (agency === null || agent === undefined)
+      throw new RunFailure('internal_error', `The agent \`${name}\` does not exist.`);
     const { id, model } = this.#modelOf(agent);
     if (model === null) throw new RunFailure('internal_error', `The model \`${id}\` does not exist.`);
+    const setting = {
+      agencies,
+      agency,
+      ofIntegration: this.#run.model,
+      models: this.#models,
+      otherwise: prompt.windowTokens,
+    };
     const about = await retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(store.reads, this.#run, agent));
     // Code of the agency that does not return must not delay the end of the run.
     const writing = Promise.resolve(agent.instructions(about));
@@ -63,7 +72,8 @@ export class RunTeam implements Team {
       instructions: await unlessAborted(this.#stop.signal, writing),
       model: this.#watched.guard(model),
       fallback: this.#fallbackOf(agent).map((one) => this.#watched.guard(one)),
-      windowTokens: model.windowTokens ?? modelWindow(id, prompt.windowTokens),
+      windowTokens: agentWindow(setting, agent),
+      reachedWindowTokens: reachedWindow(setting, name),
       tools: this.#toolsOf(agent),
       webSearch: agent.builtIn.includes('web_search'),
       reasoning: agent.reasoning,
@@ -101,17 +111,10 @@ export class RunTeam implements Team {
 
   /** True if every agent that may answer the user reads PDFs; otherwise their text is sent. */
   takesPdf(): boolean {
-    const seen = new Set<string>();
-    const takes = (name: string): boolean => {
-      if (seen.has(name)) return true;
-      seen.add(name);
-      const agent = this.#agency?.agents.get(name);
-      if (agent === undefined) return false;
-      const { model } = this.#modelOf(agent);
-      if (![model, ...this.#fallbackOf(agent)].every((one) => one?.takesPdf === true)) return false;
-      return agent.flows.every(({ kind, to }) => kind === 'delegate' || takes(to));
-    };
-    return takes(this.#run.agent);
+    if (this.#agency === null) return false;
+    return handOffReach(this.#agency, this.#run.agent).every((agent) =>
+      [this.#modelOf(agent).model, ...this.#fallbackOf(agent)].every((one) => one?.takesPdf === true),
+    );
   }
 
   member(): Promise<RunMember | null> {

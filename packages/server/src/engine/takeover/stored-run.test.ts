@@ -4,7 +4,8 @@ import type { MessageItem, RunEvent, ToolOutputItem } from '../../domain/events.
 import { modelWindow } from '../../domain/model-window.ts';
 import type { StepRow } from '../../store/queries/runs.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
-import { lastKeptId, spentSoFar } from './stored-run.ts';
+import type { Tx } from '../../store/store.ts';
+import { lastKeptId, promptParts, spentSoFar } from './stored-run.ts';
 
 const response = { id: 'resp_1', model: 'own/model', agent: 'A', callerAgent: null };
 const item: MessageItem = {
@@ -101,6 +102,27 @@ test('counts a failed call of a delegated agent until the outcome of its loop is
   assert.equal(requests([...JOURNAL, outcome]), 1);
   const other = { kind: 'model' as const, loop: 'call_3', callId: null, lastEventId: 9 };
   assert.equal(requests([...JOURNAL, other]), 3, 'a step of another loop covers neither');
+});
+
+test('counts only the turns that fit into every window that hand-offs reach', async () => {
+  const agent = (name: string, model: string, to: readonly string[]) => ({
+    name,
+    model,
+    fallback: [],
+    ownModels: new Map(),
+    flows: to.map((recipient) => ({ to: recipient, kind: 'handoff', memory: 'chat' })),
+    fixedInstructions: () => '',
+  });
+  const agents = [agent('A', 'own/model', ['B']), agent('B', 'own/small', [])];
+  const loaded = { agents: new Map(agents.map((one) => [one.name, one])) };
+  const deps = {
+    agencies: { find: () => ({ loaded }), modelOf: (_: unknown, { model }: { readonly model: string }) => model },
+    models: () => (id: string) => ({ id, windowTokens: id === 'own/small' ? 400 : 1000 }),
+    prompt: { windowTokens: 1000 },
+  } as unknown as Parameters<typeof promptParts>[1];
+  const parts = await promptParts({} as Tx, deps, { ...run, agent: 'A' }, PARTS.message, []);
+  const long = { ...run, text_bytes: 20_000_008 };
+  assert.equal(spentSoFar(long, parts, events, JOURNAL).usage.inputTokens, 100 + 200 + 4);
 });
 
 test('counts only the turns that fit into the window of the model', () => {

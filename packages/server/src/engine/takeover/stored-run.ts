@@ -1,9 +1,8 @@
 import type { LoadedAgent } from '../../agencies/loaded-agency.ts';
 import { estimatedUsage } from '../../agent/progress.ts';
-import { historyBudget } from '../../chats/fit-window.ts';
 import type { RunIdentity } from '../../domain/admitted-run.ts';
 import { attemptBase, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
-import { modelWindow } from '../../domain/model-window.ts';
+import { historyBudget, modelWindow } from '../../domain/model-window.ts';
 import { type SandboxFile, sandboxFilesOf, shownMessage } from '../../domain/sandbox-file.ts';
 import type { JournalledStep } from '../../domain/step.ts';
 import {
@@ -21,6 +20,7 @@ import type { StepRow } from '../../store/queries/runs.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import { first, type Tx } from '../../store/store.ts';
 import { aboutRun } from '../about-run.ts';
+import { reachedWindow } from '../agent-windows.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -97,7 +97,7 @@ export interface PromptParts {
   readonly message: string;
   /** The message as the model is shown it, with the sandbox files. */
   readonly shown: string;
-  /** Returns the number of tokens that a model accepts. */
+  /** Returns the number of tokens to which the earlier turns were fitted before the model was called. */
   readonly windowOf: (model: string) => number;
 }
 
@@ -112,10 +112,14 @@ export async function promptParts(
   message: string,
   sandboxFiles: readonly SandboxFile[],
 ): Promise<PromptParts> {
-  const agent = agencies.agent(run.agency, run.agent);
-  const instructions = agent === null ? '' : await instructionsOf(tx, agent, run).catch(() => '');
+  const agency = agencies.find(run.agency)?.loaded ?? null;
+  const agent = agency?.agents.get(run.agent);
+  const instructions = agent === undefined ? '' : await instructionsOf(tx, agent, run).catch(() => '');
   const find = models();
-  const windowOf = (model: string) => find(model)?.windowTokens ?? modelWindow(model, prompt.windowTokens);
+  const otherwise = prompt.windowTokens;
+  const setting = { agencies, ofIntegration: run.integration_model, models: find, otherwise };
+  const reached = agency === null ? Number.POSITIVE_INFINITY : reachedWindow({ ...setting, agency }, run.agent);
+  const windowOf = (model: string) => Math.min(reached, find(model)?.windowTokens ?? modelWindow(model, otherwise));
   return { instructions, message, shown: shownMessage(message, sandboxFiles), windowOf };
 }
 
