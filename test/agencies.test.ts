@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiClient, ModelController, scriptedModel, startTestServer } from '@runwire/server/testing';
+import {
+  type ApiClient,
+  hookStore,
+  ModelController,
+  StoreUnavailable,
+  scriptedModel,
+  startTestServer,
+} from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { ONE_AGENCY } from './support/one-agency.ts';
@@ -91,6 +98,29 @@ test('the same agency as YAML, Markdown and TypeScript asks the model the same',
     { from: 'Triage', to: 'Billing', kind: 'handoff' },
     { from: 'Billing', to: 'Reporter', kind: 'delegate' },
   ]);
+});
+
+test('an edit while the store is away is loaded later; until then the agency stays as it was', async () => {
+  using folder = new AgenciesFolder({ 'support/agency.yaml': TRIAGE });
+  let isAway = false;
+  let refusals = 0;
+  const wrapStore = hookStore({
+    read: (statement, read) => {
+      if (!isAway || statement !== 'credit integrations') return read();
+      refusals += 1;
+      throw new StoreUnavailable('The database is not available: connect ECONNREFUSED 10.0.0.5:5432');
+    },
+  });
+  const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true' };
+  await using server = await startTestServer({ env, wrapStore });
+  const before = await agencyOf(server.api, 'support');
+  isAway = true;
+  folder.write({ 'support/agency.yaml': TRIAGE.replace('Support', 'Edited') });
+  await until(async () => refusals > 0);
+  assert.deepEqual(await agencyOf(server.api, 'support'), before);
+  isAway = false;
+  await until(async () => (await agencyOf(server.api, 'support')).name === 'Edited');
+  assert.equal((await agencyOf(server.api, 'support')).error, null);
 });
 
 test('a broken agency answers 503, and the others answer as before', async () => {

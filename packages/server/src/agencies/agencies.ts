@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgencyDefinition } from '@runwire/agency';
+import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { AgencyBroken, type AgencyError, agencyError, type Fault, NO_POSITION } from './fault.ts';
 import type { AgencySetting, KnownModels } from './load-agency.ts';
@@ -35,6 +36,11 @@ export interface ListedAgency {
   readonly error: AgencyError | null;
 }
 
+/** `/v2/agencies` shows it, so the reason is only in the log. */
+const UNREADABLE: readonly Fault[] = [
+  { file: '.', ...NO_POSITION, message: "The folder cannot be read; the server's log has the reason." },
+];
+
 /** The agencies of this installation. */
 export class Agencies {
   readonly #options: AgenciesOptions;
@@ -57,7 +63,10 @@ export class Agencies {
     return agencies;
   }
 
-  /** Loads the folder again, or one agency of it. A version that cannot be loaded leaves the last good one in use. */
+  /**
+   * Loads the folder again, or one agency of it. A version that cannot be loaded leaves the last good one in use. Throws
+   * `StoreUnavailable` if a version could not be checked: call it again later.
+   */
   async reload(only: string | null = null): Promise<void> {
     const { folder, definitions } = this.#options;
     if (folder === null) return;
@@ -79,9 +88,11 @@ export class Agencies {
       this.#agencies.set(id, { id, loaded: isSame ? known.loaded : loaded, error: null });
       if (!isSame) logger.info({ agency: id, version: loaded.version }, 'agency loaded');
     } catch (error) {
+      // The files may be right, so the agency stays as it is.
+      if (error instanceof StoreUnavailable) throw error;
       // The folder may have been deleted after it was listed.
       if (!(error instanceof AgencyBroken)) logger.error({ err: error, agency: id }, 'agency could not be read');
-      const { faults } = error instanceof AgencyBroken ? error : unreadable(error);
+      const faults = error instanceof AgencyBroken ? error.faults : UNREADABLE;
       const broken = new AgencyBroken(faults.map(wrapFault ?? ((fault) => fault)));
       logger.error({ agency: id, faults: broken.faults }, 'agency is broken');
       if (Object.hasOwn(definitions, id)) return;
@@ -183,9 +194,4 @@ export async function agencyFolders(folder: string): Promise<readonly string[]> 
     if (stats?.isDirectory() === true) found.push(name);
   }
   return found;
-}
-
-function unreadable(error: unknown): AgencyBroken {
-  const message = error instanceof Error ? error.message : String(error);
-  return new AgencyBroken([{ file: '.', line: null, column: null, message: `The folder cannot be read: ${message}.` }]);
 }

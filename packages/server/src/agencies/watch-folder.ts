@@ -1,10 +1,13 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { PROVIDERS_FILE } from '../domain/providers.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Agencies } from './agencies.ts';
 
 /** An editor writes a file in several steps. */
 const QUIET_MS = 200;
+/** How long to wait if the store, which the check of an agency reads, is not available. */
+const STORE_RETRY_MS = 2000;
 
 /** What is read from `providers.yaml`. */
 interface ReloadedModels {
@@ -26,10 +29,14 @@ export class FolderWatch implements AsyncDisposable {
     this.#watcher = watch(folder, { recursive: true }, (_event, file) => {
       // Without a name, everything may have changed.
       this.#changed.add(file?.split(/[\\/]/)[0] ?? '');
-      if (this.#timer !== null) clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#reload(logger), QUIET_MS);
+      this.#reloadAfter(QUIET_MS, logger);
     });
     this.#watcher.on('error', (error) => logger.error({ err: error }, 'the folder of agencies cannot be watched'));
+  }
+
+  #reloadAfter(ms: number, logger: Logger): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#reload(logger), ms);
   }
 
   #reload(logger: Logger): void {
@@ -43,12 +50,22 @@ export class FolderWatch implements AsyncDisposable {
         if (isAnything) await this.#agencies.reload();
         else for (const id of changed) await this.#agencies.reload(id);
       })
-      .catch((error: unknown) => logger.error({ err: error }, 'the folder of agencies cannot be read'));
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) {
+          logger.error({ err: error }, 'the folder of agencies cannot be read');
+          return;
+        }
+        logger.warn({ err: error }, 'edited agencies cannot be checked without the store; they are loaded again later');
+        for (const name of changed) this.#changed.add(name);
+        this.#reloadAfter(STORE_RETRY_MS, logger);
+      });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
     this.#watcher.close();
+    if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#loading;
+    // A reload that failed for lack of the store has set it again.
+    if (this.#timer !== null) clearTimeout(this.#timer);
   }
 }
