@@ -112,12 +112,14 @@ test('reports wrong arguments to the model and does not call the tool', async (t
   const names = Object.keys(SCHEMAS);
   const outputs = await outputsOf(rig, await hold(rig), ...names.map((name) => [name, '{}'] as const));
   for (const output of outputs) assert.match(output, /^The arguments are wrong: .*city/);
-  const [broken, short] = await outputsOf(
+  const [broken, short, deep] = await outputsOf(
     rig,
     await hold(rig),
     ['zod', '{"city":'],
     ['zod', '{"city":"X","days":1.5}'],
+    ['zod', `{"city":"Oslo","more":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
   );
+  assert.equal(deep, 'The arguments are nested deeper than 500 levels.');
   assert.equal(broken, 'The arguments are not valid JSON.');
   assert.match(short ?? '', /`city`: .*; `days`: /);
 });

@@ -1,5 +1,6 @@
 import type { RunMember } from '@runwire/agency';
 import type { ToolCallItem } from '../domain/events.ts';
+import { isTooDeep, TOO_DEEP } from '../domain/model-json.ts';
 import { shownMessage } from '../domain/sandbox-file.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
@@ -31,6 +32,7 @@ export const OUTCOME_UNKNOWN: ToolOutcome = failed(
 export async function callTool(call: ToolCallItem, tools: readonly Tool[], setting: CallSetting): Promise<ToolOutcome> {
   const tool = tools.find((candidate) => candidate.name === call.name);
   if (tool === undefined) return failed(`There is no tool \`${call.name}\`.`);
+  if (isTooDeep(call.text)) return failed(`The arguments are ${TOO_DEEP}.`);
   let given: unknown;
   try {
     given = parseOwnJson(call.text.trim() === '' ? '{}' : call.text);

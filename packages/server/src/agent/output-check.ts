@@ -1,3 +1,4 @@
+import { isTooDeep, TOO_DEEP } from '../domain/model-json.ts';
 import type { WrongTry } from '../domain/step.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { CheckResult, PromptItem } from './ports.ts';
@@ -30,6 +31,7 @@ export async function checkOutput(
   } catch {
     return { text, problem: 'it is not JSON; write the JSON alone, without any other text' };
   }
+  if (isTooDeep(text)) return { text, problem: `it is ${TOO_DEEP}` };
   const checked = await unlessAborted(signal, checkValue(output, value));
   return 'problem' in checked ? { text, problem: checked.problem } : null;
 }

@@ -94,6 +94,17 @@ test('an answer that does not end is cut off at 4 MiB, counts as a wrong one and
   assert.deepEqual(rig.progress.output, { value: { n: 1 } });
 });
 
+test('an answer that is nested too deep is a wrong one', async () => {
+  const deep = (levels: number) => `{"n":1,"more":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  const rig = new Rig(say(deep(100_000)), say(deep(500)), say(deep(499)));
+  await rig.run();
+  assert.deepEqual(
+    rig.journal.map(({ tried }) => tried?.problem),
+    Array(2).fill('it is nested deeper than 500 levels'),
+  );
+  assert.ok(JSON.stringify(rig.progress.output));
+});
+
 test('readers get nothing of a wrong answer: no reasoning, no call that was not made', async () => {
   const rig = new Rig(
     async (output) => {

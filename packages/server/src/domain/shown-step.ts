@@ -1,5 +1,6 @@
 import type { RunItem } from './events.ts';
 import { isBlank } from './ids.ts';
+import { isTooDeep } from './model-json.ts';
 
 export type ShownItem =
   | { readonly kind: 'assistant'; readonly text: string }
@@ -23,13 +24,14 @@ export function shownStep(output: readonly RunItem[]): ShownItem[] {
 }
 
 /**
- * If the arguments are no JSON object, the call's output has told the model. Some providers refuse a prompt that contains
+ * If the arguments are no JSON object, or are too deep, the call's output has told the model. Some providers refuse a prompt that contains
  * such arguments, and with it every later turn of the chat, so an empty object is shown instead.
  */
 function shownArguments(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : '{}';
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject && !isTooDeep(text) ? text : '{}';
   } catch {
     return '{}';
   }

@@ -36,6 +36,19 @@ export function parseOwnJson(text: string): unknown {
   return text.includes('\\') && scan(text, NO_LIMITS).escapedNames ? readJson(text) : JSON.parse(text);
 }
 
+/** True if the JSON text is nested deeper than this. */
+export function isDeeperThan(text: string, maxDepth: number): boolean {
+  // A shorter text cannot be: each level needs a character.
+  if (text.length <= maxDepth) return false;
+  try {
+    scan(text, { ...NO_LIMITS, maxDepth });
+    return false;
+  } catch (error) {
+    if (error instanceof JsonRefused) return true;
+    throw error;
+  }
+}
+
 const NO_LIMITS: StrictJsonLimits = { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY };
 
 function readFast(text: string): unknown {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isTooDeep } from '../../domain/model-json.ts';
 import type { Replay } from '../../domain/step.ts';
 import type { PromptItem, StepReplay } from '../ports.ts';
 
@@ -34,10 +35,19 @@ export function fittingReplays(
   return fitting;
 }
 
-/** Returns null if the body is too large to be stored. */
+/** Returns null if the body is too large or too deep to be stored. */
 export function newReplay(prefix: RequestPrefix, body: unknown): Replay | null {
-  if (Buffer.byteLength(JSON.stringify(body)) > MAX_REPLAY_BYTES) return null;
+  const text = jsonOf(body);
+  if (text === null || Buffer.byteLength(text) > MAX_REPLAY_BYTES || isTooDeep(text)) return null;
   return { model: prefix.model, prefix: prefixHashes(prefix)(prefix.prompt.length), body };
+}
+
+function jsonOf(body: unknown): string | null {
+  try {
+    return JSON.stringify(body);
+  } catch {
+    return null;
+  }
 }
 
 /** Returns a function for growing indexes. It hashes each item of the prompt once. */
