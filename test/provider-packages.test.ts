@@ -131,10 +131,29 @@ test('a well-known provider needs its package and its key, and no providers.yaml
       'createGoogleGenerativeAI',
     ),
     'a/agency.yaml': agency('google/gemini-3-pro'),
+    'b/agency.yaml': agency('google/m').replace(', model: google/m', ''),
   });
-  const env = { RUNWIRE_AGENCIES_DIR: folder.path, GOOGLE_GENERATIVE_AI_API_KEY: 'g-1' };
+  const key = { GOOGLE_GENERATIVE_AI_API_KEY: 'g-1' };
+  const env = { RUNWIRE_AGENCIES_DIR: folder.path, ...key, RUNWIRE_MODEL: 'google/default' };
   await using server = await startTestServer({ env });
   assert.deepEqual(await ask(server.api, 'a'), [200, 'g-1 gemini-3-pro', 'google/gemini-3-pro']);
+  assert.deepEqual(await ask(server.api, 'b'), [200, 'g-1 default', 'google/default']);
+
+  const refusals = [
+    [
+      { ...key, RUNWIRE_MODEL: 'google/m' },
+      'RUNWIRE_MODEL is `google/m`, which needs a package; set RUNWIRE_AGENCIES_DIR to a folder, and run `npm install @ai-sdk/google` in it.',
+    ],
+    [
+      { ...env, GOOGLE_GENERATIVE_AI_API_KEY: '' },
+      'RUNWIRE_MODEL is `google/default`, which cannot be used: Models of `google` need a key; set GOOGLE_GENERATIVE_AI_API_KEY, and start the server again.',
+    ],
+    [
+      { ...env, RUNWIRE_MODEL: 'cohere/m' },
+      'RUNWIRE_MODEL is `cohere/m`, which cannot be used: The package `@ai-sdk/cohere` is not installed; run `npm install @ai-sdk/cohere` in the folder of agencies, and start the server again.',
+    ],
+  ] as const;
+  for (const [settings, message] of refusals) await assert.rejects(startTestServer({ env: settings }), { message });
 });
 
 test('agency.ts gives models as objects', async () => {

@@ -69,7 +69,10 @@ export function readConfig(env: Environment): CheckedSettings {
   const apiKey = readApiKey(env);
   const read = (name: string) => (isSet(env, name) ? String(env[name]) : null);
   const agencies = readAgencies(read);
-  const { model, providers, providerKeys } = readModels(read, hasProvidersFile(agencies.agenciesDir));
+  const { model, providers, providerKeys } = readModels(read, {
+    hasFile: hasProvidersFile(agencies.agenciesDir),
+    hasFolder: agencies.agenciesDir !== null,
+  });
   const { database, databaseUrl } = readDatabase(read);
   const port = readPort('PORT', read('PORT') ?? '8787');
   const config: Config = Object.freeze({

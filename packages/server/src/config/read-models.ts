@@ -1,4 +1,11 @@
-import { OFFLINE_MODEL, PROVIDERS, type ProviderApi, providerSettingNames, splitModelId } from '../domain/providers.ts';
+import {
+  OFFLINE_MODEL,
+  PACKAGES,
+  PROVIDERS,
+  type ProviderApi,
+  providerSettingNames,
+  splitModelId,
+} from '../domain/providers.ts';
 import { type ProviderConfig, SettingRefused } from './config.ts';
 import { type ReadSetting, readUrl } from './read-network.ts';
 
@@ -12,8 +19,16 @@ export interface ProviderSettings {
   readonly providerKeys: ReadonlyMap<string, string>;
 }
 
-/** Reads the default model and the providers. `hasFile` is true if `providers.yaml` may add providers. */
-export function readModels(read: ReadSetting, hasFile: boolean): ProviderSettings {
+/** What can add providers, besides the settings. */
+export interface ProviderSources {
+  /** True if `providers.yaml` may add providers. */
+  readonly hasFile: boolean;
+  /** True if there is a folder of agencies, which may have packages. */
+  readonly hasFolder: boolean;
+}
+
+/** Reads the default model and the providers. */
+export function readModels(read: ReadSetting, sources: ProviderSources): ProviderSettings {
   const providers: ProviderConfig[] = [];
   const providerKeys = new Map<string, string>();
   const openAiApi = readOpenAiApi(read);
@@ -34,19 +49,30 @@ export function readModels(read: ReadSetting, hasFile: boolean): ProviderSetting
     );
   }
   const byKey = DEFAULT_MODELS.find((id) => providerKeys.has(splitModelId(id)?.provider ?? ''));
-  const model = readModel(read, providers, hasFile) ?? byKey ?? OFFLINE_MODEL;
+  const model = readModel(read, providers, sources) ?? byKey ?? OFFLINE_MODEL;
   return { model, providers: Object.freeze(providers), providerKeys };
 }
 
-function readModel(read: ReadSetting, providers: readonly ProviderConfig[], hasFile: boolean): string | null {
+function readModel(
+  read: ReadSetting,
+  providers: readonly ProviderConfig[],
+  { hasFile, hasFolder }: ProviderSources,
+): string | null {
   const text = read('RUNWIRE_MODEL');
   if (text === null || text === OFFLINE_MODEL) return text;
   const provider = splitModelId(text)?.provider ?? '';
   const isVisible = /^[\x21-\x7e]+$/.test(text);
-  // The provider is checked later, when the file is read.
+  const packageName = isVisible ? PACKAGES.get(provider)?.package : undefined;
+  // The provider is checked later, when the file is read and the packages are found.
   if (hasFile && isVisible && provider !== '') return text;
+  if (hasFolder && packageName !== undefined) return text;
+  if (packageName !== undefined) {
+    throw new SettingRefused(
+      `RUNWIRE_MODEL is \`${text}\`, which needs a package; set RUNWIRE_AGENCIES_DIR to a folder, and run \`npm install ${packageName}\` in it.`,
+    );
+  }
   if (!isVisible || !PROVIDERS.has(provider)) {
-    const names = [...PROVIDERS.keys()].join(', ');
+    const names = [...PROVIDERS.keys(), ...PACKAGES.keys()].join(', ');
     throw new SettingRefused(
       `RUNWIRE_MODEL is \`${text}\`; set it to the name of a provider (${names}), a slash and the name of a model, such as ${DEFAULT_MODELS[0]}, or to ${OFFLINE_MODEL}.`,
     );
