@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { FakeProvider } from '@runwire/test-kit/fake-provider.ts';
 import { Listener, modelRequest } from '@runwire/test-kit/model-conformance.ts';
@@ -49,4 +52,44 @@ test('a provider without a key is known but not loaded before its first call', a
   // Nothing listens at this address in a test.
   const call = model?.call(modelRequest('Hi'), new Listener(), AbortSignal.timeout(20));
   await assert.rejects(async () => call);
+});
+
+test('errors name the field of providers.yaml, or the variable that is read', async () => {
+  await using stack = new AsyncDisposableStack();
+  const provider = stack.use(await FakeProvider.start());
+  const folder = mkdtempSync(join(tmpdir(), 'runwire-providers-'));
+  stack.defer(() => rmSync(folder, { recursive: true }));
+  const file = `local: { api: chat, baseUrl: "${provider.baseUrl}" }
+groq: { baseUrl: "${provider.baseUrl}" }
+mistral: { apiKey: sk-file }
+openai: { apiKey: sk-file, baseUrl: "${provider.baseUrl}" }
+`;
+  writeFileSync(join(folder, 'providers.yaml'), file);
+  const { config, secrets } = readConfig({
+    RUNWIRE_AGENCIES_DIR: folder,
+    GROQ_API_KEY: 'sk-1',
+    MISTRAL_BASE_URL: provider.baseUrl,
+  });
+  const models = await openModels(config, secrets, { limits: config.limits }, stack);
+  const messageOf = async (id: string, status: number) => {
+    provider.onCall = (call) => void call.answer(status, {});
+    const call = models.find(id)?.call(modelRequest('Hi'), new Listener(), new AbortController().signal);
+    return call?.then(
+      () => 'no error',
+      (error: Error) => error.message,
+    );
+  };
+  const setting = /(set|check) (\S+( in providers\.yaml)?)\.$/;
+  const told = async (id: string, status: number) => setting.exec((await messageOf(id, status)) ?? '')?.[2];
+  assert.equal(await told('local/m', 401), '`local.apiKey` in providers.yaml');
+  assert.equal(await told('local/m', 307), '`local.baseUrl` in providers.yaml');
+  assert.equal(await told('groq/m', 401), 'GROQ_API_KEY');
+  assert.equal(await told('groq/m', 307), '`groq.baseUrl` in providers.yaml');
+  assert.equal(await told('mistral/m', 401), '`mistral.apiKey` in providers.yaml');
+  assert.equal(await told('mistral/m', 307), 'MISTRAL_BASE_URL');
+  // An answer that is no event stream.
+  assert.match(
+    (await messageOf('openai/m', 200)) ?? '',
+    /check `openai\.baseUrl` in providers\.yaml and `openai\.api` in providers\.yaml\.$/,
+  );
 });

@@ -7,8 +7,10 @@ import {
   OFFLINE_MODEL,
   PACKAGES,
   PROVIDERS,
+  PROVIDERS_FILE,
   type ProviderApi,
   type ProviderEntry,
+  type ProviderSettingNames,
   providerSettingNames,
   splitModelId,
 } from '../domain/providers.ts';
@@ -24,6 +26,7 @@ export interface ProtocolProvider extends NamedProvider {
   readonly api: ProviderApi;
   readonly baseUrl: string;
   readonly apiKey: string | null;
+  readonly settings: ProviderSettingNames;
   /** False if no setting names the provider, which needs none. */
   readonly isSet: boolean;
 }
@@ -90,7 +93,26 @@ function protocolProvider(
   if (api === undefined || baseUrl === undefined) return null;
   if (known?.needsKey === true && apiKey === null && ownUrl === undefined) return null;
   const isSet = setting?.isSet === true || entry !== undefined;
-  return { name, api, baseUrl, apiKey, models: entry?.models ?? NO_TRAITS, isSet };
+  const settings = settingNames(name, setting, entry);
+  return { name, api, baseUrl, apiKey, settings, models: entry?.models ?? NO_TRAITS, isSet };
+}
+
+/** Names for each field the place that counts: the file if it has the field, or if no variable is read for it. */
+function settingNames(
+  name: string,
+  setting: ProviderConfig | undefined,
+  entry: ProviderEntry | undefined,
+): ProviderSettingNames {
+  const variables = providerSettingNames(name);
+  if (entry === undefined) return variables;
+  const inFile = (field: string) => `\`${name}.${field}\` in ${PROVIDERS_FILE}`;
+  const isKnown = PROVIDERS.has(name);
+  return {
+    key: isKnown && entry.apiKey === undefined ? variables.key : inFile('apiKey'),
+    baseUrl: isKnown && entry.baseUrl === undefined ? variables.baseUrl : inFile('baseUrl'),
+    // `RUNWIRE_OPENAI_API` is refused if no other variable sets OpenAI up.
+    api: setting !== undefined && entry.api === undefined ? variables.api : inFile('api'),
+  };
 }
 
 /** Returns a sentence if the package cannot be used. */

@@ -77,7 +77,7 @@ export const PACKAGES: ReadonlyMap<string, KnownPackage> = new Map([
   ['deepinfra', { package: '@ai-sdk/deepinfra', key: 'DEEPINFRA_API_KEY' }],
 ]);
 
-/** The names of a provider's settings in the environment. */
+/** What error sentences call the settings of a provider: variables, or fields of `providers.yaml`. */
 export interface ProviderSettingNames {
   readonly key: string;
   readonly baseUrl: string;
@@ -85,6 +85,7 @@ export interface ProviderSettingNames {
   readonly api: string | null;
 }
 
+/** The names of a provider's settings in the environment. */
 export function providerSettingNames(provider: string): ProviderSettingNames {
   const name = provider.toUpperCase();
   return {

@@ -1,4 +1,9 @@
-import { type ModelTraits, type ProviderApi, providerSettingNames } from '../../domain/providers.ts';
+import {
+  type ModelTraits,
+  type ProviderApi,
+  type ProviderSettingNames,
+  providerSettingNames,
+} from '../../domain/providers.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
 import { claudeModel } from './claude-models.ts';
 import { callMessages } from './messages-call.ts';
@@ -19,6 +24,8 @@ export interface ProviderOptions {
   readonly apiKey: string | null;
   /** How long the provider may send nothing, also before its first byte. */
   readonly silenceMs: number;
+  /** Absent: the names of its settings in the environment. */
+  readonly settings?: ProviderSettingNames;
   /** What `providers.yaml` declares about single models. */
   readonly models?: ReadonlyMap<string, ModelTraits>;
 }
@@ -126,8 +133,8 @@ export class ProviderModels implements AsyncDisposable {
     output: ModelOutput,
     signal: AbortSignal,
   ): Promise<ModelResult> {
-    const { name, apiKey, baseUrl } = this.#options;
-    const target = { model: id.slice(name.length + 1), apiKey, settings: providerSettingNames(name) };
+    const { name, apiKey, baseUrl, settings = providerSettingNames(name) } = this.#options;
+    const target = { model: id.slice(name.length + 1), apiKey, settings };
     const { path, call } = this.#protocol;
     const { usage } = await call(
       {
