@@ -30,6 +30,16 @@ export const errors = {
     sentence: 'This `usageRequestId` belongs to an earlier, different request; use a new one for a new request.',
     retryable: false,
   },
+  idempotency_key_reused: {
+    status: 400,
+    sentence: 'This `idempotencyKey` belongs to a different adjustment; use a new key.',
+    retryable: false,
+  },
+  allowances_disabled: {
+    status: 400,
+    sentence: 'The integration has no allowances; switch them on first.',
+    retryable: false,
+  },
   unknown_agent: {
     status: 400,
     sentence: 'The agency has no entry point with this name; set `agent` to one of its entry points, or leave it out.',
@@ -188,6 +198,11 @@ export const errors = {
     sentence:
       'A file and a folder cannot have the same name; choose another name, or delete the existing file or folder.',
     retryable: false,
+  },
+  erasure_running: {
+    status: 409,
+    sentence: 'This member is being erased; try again in a moment.',
+    retryable: true,
   },
   consumer_inactive: {
     status: 429,

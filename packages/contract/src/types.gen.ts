@@ -252,6 +252,66 @@ export interface FileList {
 }
 
 /**
+ * A correction of a member’s usage.
+ */
+export interface Adjustment {
+  /**
+   * Discriminator.
+   */
+  kind: 'adjustment';
+  /**
+   * Identifier of the adjustment.
+   */
+  adjustmentId: string;
+  /**
+   * The member whose usage was corrected.
+   */
+  consumerId: string;
+  /**
+   * Unit of the amount; it must be the unit of the integration’s allowance.
+   */
+  unit: 'runs' | 'tokens' | 'credits';
+  /**
+   * Positive: the member gets this amount back. Negative: it is taken. Not 0; an integer in runs and tokens, at most six decimals in credits.
+   */
+  amount: number;
+  /**
+   * The part of `amount` that was applied: what the member gets back is at most what it has used.
+   */
+  applied: number;
+  /**
+   * Why the usage was corrected, for people.
+   */
+  reason: string | null;
+  /**
+   * Your own id of the adjustment, unique for the member.
+   */
+  idempotencyKey: string;
+  /**
+   * Start of the period in which it counts. Null for a lifetime allowance.
+   */
+  periodStart: string | null;
+  /**
+   * When the adjustment was made. It counts on this day.
+   */
+  createdAt: string;
+}
+
+/**
+ * A page of a list of `Adjustment`.
+ */
+export interface AdjustmentList {
+  /**
+   * The items of this page, in order.
+   */
+  items: Adjustment[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
  * How much a member has used of its allowance.
  */
 export interface Allowance {
@@ -264,7 +324,7 @@ export interface Allowance {
    */
   limit: number;
   /**
-   * Amount of the ended runs of the period.
+   * Amount of the ended runs of the period, with its adjustments; at least 0.
    */
   used: number;
   /**
@@ -312,39 +372,35 @@ export interface AllowanceSetting {
 }
 
 /**
- * Tokens that models used.
+ * The correction of a member’s usage.
  */
-export interface Usage {
+export interface CreateAdjustmentRequest {
   /**
-   * Number of model calls.
+   * Unit of the amount; it must be the unit of the integration’s allowance.
    */
-  request_count: number;
+  unit: 'runs' | 'tokens' | 'credits';
   /**
-   * Tokens of the prompts, cached ones included.
+   * Positive: the member gets this amount back. Negative: it is taken. Not 0; an integer in runs and tokens, at most six decimals in credits.
    */
-  input_tokens: number;
+  amount: number;
   /**
-   * Input tokens that the provider read from its cache.
+   * Why the usage was corrected, for people.
    */
-  cached_tokens: number;
+  reason: string;
   /**
-   * Tokens of the answers, reasoning included.
+   * Your own id of the adjustment, unique for the member.
    */
-  output_tokens: number;
-  /**
-   * Output tokens that the model used for reasoning.
-   */
-  reasoning_tokens: number;
-  /**
-   * `input_tokens` + `output_tokens`.
-   */
-  total_tokens: number;
+  idempotencyKey: string;
 }
 
 /**
  * What one run used and was charged.
  */
-export interface UsageRecord {
+export interface RunUsageRecord {
+  /**
+   * Discriminator.
+   */
+  kind: 'run';
   /**
    * `usageRequestId` of the request. Null if it had none.
    */
@@ -419,6 +475,41 @@ export interface UsageRecord {
    */
   completedAt: string | null;
 }
+
+/**
+ * Tokens that models used.
+ */
+export interface Usage {
+  /**
+   * Number of model calls.
+   */
+  request_count: number;
+  /**
+   * Tokens of the prompts, cached ones included.
+   */
+  input_tokens: number;
+  /**
+   * Input tokens that the provider read from its cache.
+   */
+  cached_tokens: number;
+  /**
+   * Tokens of the answers, reasoning included.
+   */
+  output_tokens: number;
+  /**
+   * Output tokens that the model used for reasoning.
+   */
+  reasoning_tokens: number;
+  /**
+   * `input_tokens` + `output_tokens`.
+   */
+  total_tokens: number;
+}
+
+/**
+ * The usage of a run or a correction, discriminated by `kind`.
+ */
+export type UsageRecord = RunUsageRecord | Adjustment;
 
 /**
  * A page of a list of `UsageRecord`.
@@ -766,9 +857,19 @@ export interface Chat {
    */
   createdAt: string;
   /**
-   * When the chat was last changed.
+   * When the chat was last changed: by a run, or by a PATCH of its title or metadata.
    */
   updatedAt: string;
+  /**
+   * Title of the chat, for people. Null if it has none.
+   */
+  title: string | null;
+  /**
+   * Data of your own, at most 16 KiB as JSON. Null if the chat has none.
+   */
+  metadata: {
+    [k: string]: unknown;
+  } | null;
 }
 
 /**
@@ -822,7 +923,7 @@ export interface ChatStatus {
    */
   createdAt: string;
   /**
-   * When the chat was last changed.
+   * When the chat was last changed: by a run, or by a PATCH of its title or metadata.
    */
   updatedAt: string;
   /**
@@ -985,6 +1086,44 @@ export interface MessageList {
 }
 
 /**
+ * The fields to set. Null removes a value.
+ */
+export interface UpdateChatRequest {
+  /**
+   * Title of the chat, for people. Null if it has none.
+   */
+  title?: string | null;
+  /**
+   * Data of your own, at most 16 KiB as JSON. Null if the chat has none.
+   */
+  metadata?: {
+    [k: string]: unknown;
+  } | null;
+}
+
+/**
+ * The erasure of a member. It is kept for 30 days after its end.
+ */
+export interface Erasure {
+  /**
+   * Identifier of the member, chosen by your backend.
+   */
+  consumerId: string;
+  /**
+   * `erased` if nothing of the member is stored any more, except usage under another id.
+   */
+  status: 'erasing' | 'erased';
+  /**
+   * When the erasure was accepted.
+   */
+  startedAt: string;
+  /**
+   * When it was finished. Null while it is running.
+   */
+  finishedAt: string | null;
+}
+
+/**
  * An app member (consumer) of an integration.
  */
 export interface Member {
@@ -1014,6 +1153,10 @@ export interface Member {
    * Allowance in the current period. Null if allowances are off.
    */
   allowance: Allowance | null;
+  /**
+   * Folder of the member: with `fileAccess: "member"` its runs see the files below it.
+   */
+  folder: string;
   /**
    * When the member was registered.
    */
@@ -1115,6 +1258,14 @@ export interface CreateIntegrationRequest {
    * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
    */
   model?: string | null;
+  /**
+   * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the folder of the member) or `all` (all files of the integration). The default is `chat`.
+   */
+  fileAccess?: 'chat' | 'member' | 'all';
+  /**
+   * Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.
+   */
+  memberFolder?: string;
 }
 
 /**
@@ -1165,6 +1316,14 @@ export interface Integration {
    * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
    */
   model: string | null;
+  /**
+   * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the folder of the member) or `all` (all files of the integration). The default is `chat`.
+   */
+  fileAccess: 'chat' | 'member' | 'all';
+  /**
+   * Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.
+   */
+  memberFolder: string;
   /**
    * When the integration was created.
    */
@@ -1233,6 +1392,14 @@ export interface UpdateIntegrationRequest {
    * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
    */
   model?: string | null;
+  /**
+   * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the folder of the member) or `all` (all files of the integration). The default is `chat`.
+   */
+  fileAccess?: 'chat' | 'member' | 'all';
+  /**
+   * Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.
+   */
+  memberFolder?: string;
 }
 
 /**

@@ -34,6 +34,12 @@ export function charsetOfHtml(bytes: Uint8Array): string | null {
   return /<meta[^>]{1,200}charset\s*=\s*["']?([\w.:+-]{1,40})/i.exec(start)?.[1]?.toLowerCase() ?? null;
 }
 
+/** True if the declared encoding is used although the bytes are valid UTF-8. */
+export function declaresOtherThanUtf8(declared: string | null): boolean {
+  const decoder = declared === null ? null : decoderOf(declared);
+  return decoder !== null && PASSES_FOR_UTF8.test(decoder.encoding);
+}
+
 function decoderOf(label: string): TextDecoder | null {
   try {
     return new TextDecoder(label);

@@ -1,4 +1,4 @@
-import type { FromChild, ToChild } from './document-process.ts';
+import type { ChildAnswer, FromChild, ToChild } from './document-process.ts';
 import { DocumentWorker } from './document-worker.ts';
 import { Unreadable } from './unreadable.ts';
 
@@ -13,9 +13,12 @@ import { Unreadable } from './unreadable.ts';
  */
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
+/** A file needs at most about 350 MiB more than the process has before, and the sum must stay below 512 MiB. */
+const MAX_KEPT_BYTES = 160 * 1024 * 1024;
+
 let worker: DocumentWorker | null = null;
 
-async function answer({ sizeBytes, contentType, name, limits, pdf }: ToChild): Promise<FromChild> {
+async function answer({ sizeBytes, contentType, name, limits, pdf }: ToChild): Promise<ChildAnswer> {
   const bytes = await takeBytes(sizeBytes);
   if (worker === null || worker.hasEnded) worker = new DocumentWorker();
   const outcome = await worker.read({ source: { bytes, contentType, name, kind: 'input_file' }, limits, pdf });
@@ -48,7 +51,8 @@ process.stdin.on('data', (chunk: Buffer) => {
 process.send?.({ type: 'ready' } satisfies FromChild);
 process.on('message', async (task: ToChild) => {
   const message = await answer(task);
-  process.send?.(message satisfies FromChild);
+  const isSpent = worker?.hasEnded === true || process.memoryUsage.rss() > MAX_KEPT_BYTES;
+  process.send?.({ ...message, isSpent } satisfies FromChild);
 });
 // Exits immediately, because the thread may never end by itself.
 process.on('disconnect', () => process.exit());

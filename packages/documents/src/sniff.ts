@@ -7,7 +7,8 @@ export type ContentKind = 'pdf' | 'zip' | 'compound' | 'rtf' | 'html' | 'text' |
 const PDF_WITHIN_BYTES = 1024;
 const PDF_START = /^(?:\xef\xbb\xbf)?%PDF-/;
 const PDF_LATER = /[\0\r\n]%PDF-\d/;
-const SAMPLE_BYTES = 64 * 1024;
+/** The bytes at the start that decide whether a file is text. */
+export const SAMPLE_BYTES = 64 * 1024;
 /** Control characters in text besides tab, line feed, form feed and carriage return: backspace and escape. */
 const TEXT_CONTROLS = new Set([8, 9, 10, 12, 13, 27]);
 const MAX_CONTROLS_SHARE = 1 / 1000;

@@ -1,6 +1,19 @@
 import { Attachment, SandboxFile } from './completion.ts';
 import { failure } from './error.ts';
-import { callerId, count, flag, listOf, named, nullable, oneOfStrings, ref, strictObject, text, time } from './kit.ts';
+import {
+  callerId,
+  count,
+  flag,
+  freeObject,
+  listOf,
+  named,
+  nullable,
+  oneOfStrings,
+  ref,
+  strictObject,
+  text,
+  time,
+} from './kit.ts';
 import { Run } from './run.ts';
 import { Type } from './type.ts';
 
@@ -15,10 +28,17 @@ const chatFields = {
   activeRunId: nullable(text('The active run. Null if the chat is idle.')),
   numMessages: count('Number of messages of the chat.'),
   createdAt: time('When the chat was created.'),
-  updatedAt: time('When the chat was last changed.'),
+  updatedAt: time('When the chat was last changed: by a run, or by a PATCH of its title or metadata.'),
 };
 
-export const Chat = named('Chat', Type.Object(chatFields, { description: 'A chat.' }));
+const title = () => nullable(text('Title of the chat, for people. Null if it has none.', { maxLength: 200 }));
+const metadata = () =>
+  nullable(freeObject({ description: 'Data of your own, at most 16 KiB as JSON. Null if the chat has none.' }));
+
+export const Chat = named(
+  'Chat',
+  Type.Object({ ...chatFields, title: title(), metadata: metadata() }, { description: 'A chat.' }),
+);
 
 export const ChatList = listOf('ChatList', Chat);
 
@@ -31,6 +51,14 @@ export const CreateChatRequest = named(
       consumerId: Type.Optional(nullable(callerId('The member that the chat belongs to; it must be registered.'))),
     },
     { description: 'The chat to create.' },
+  ),
+);
+
+export const UpdateChatRequest = named(
+  'UpdateChatRequest',
+  strictObject(
+    { title: Type.Optional(title()), metadata: Type.Optional(metadata()) },
+    { description: 'The fields to set. Null removes a value.' },
   ),
 );
 

@@ -11,13 +11,13 @@ export {
 } from './account.ts';
 export { Agency, AgencyList } from './agency.ts';
 export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile, MAX_AGENTS } from './agency-file.ts';
-export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList } from './chat.ts';
+export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList, UpdateChatRequest } from './chat.ts';
 export { Attachment, FileAttachment, GetCompletionV2Request, ImageAttachment, SandboxFile } from './completion.ts';
 export { ApiErrorResponse } from './error.ts';
 export { File, FileList } from './file.ts';
 export { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from './integration.ts';
 export { noControlCharacters, patternSentences } from './kit.ts';
-export { Member, MemberList, PutMemberRequest } from './member.ts';
+export { Erasure, Member, MemberList, PutMemberRequest } from './member.ts';
 export { type NamedSchema, namedSchemas } from './named-schemas.ts';
 export type { Operation, OperationResponse } from './operation.ts';
 export { type OperationId, operations } from './operations/all-operations.ts';
@@ -25,4 +25,14 @@ export { type ProviderFile, ProvidersFile, providersPatternSentences } from './p
 export { CancelResult, CancelRunRequest, Run, RunList, Step, StepList } from './run.ts';
 export { Health, Readiness } from './service.ts';
 export { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from './upload.ts';
-export { Allowance, AllowanceSetting, Usage, UsageRecord, UsageRecordList } from './usage.ts';
+export {
+  Adjustment,
+  AdjustmentList,
+  Allowance,
+  AllowanceSetting,
+  CreateAdjustmentRequest,
+  RunUsageRecord,
+  Usage,
+  UsageRecord,
+  UsageRecordList,
+} from './usage.ts';

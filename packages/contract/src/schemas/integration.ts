@@ -41,6 +41,17 @@ const model = (options: object = {}) =>
     text('`provider/model` for agents that name no model. Null: the model of the agency or of the server.', options),
   );
 
+const fileAccess = () =>
+  oneOfStrings(['chat', 'member', 'all'], {
+    description:
+      'Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the folder of the member) or `all` (all files of the integration). The default is `chat`.',
+  });
+const memberFolder = (options: object = {}) =>
+  text(
+    'Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.',
+    options,
+  );
+
 export const Integration = named(
   'Integration',
   Type.Object(
@@ -56,6 +67,8 @@ export const Integration = named(
       maxRunsPerMember: maxRunsPerMember(),
       keepAttachments: keepAttachments(),
       model: model(),
+      fileAccess: fileAccess(),
+      memberFolder: memberFolder(),
       createdAt: time('When the integration was created.'),
       updatedAt: time('When the integration was last changed.'),
     },
@@ -80,6 +93,8 @@ const changeable = {
   maxRunsPerMember: Type.Optional(maxRunsPerMember()),
   keepAttachments: Type.Optional(keepAttachments()),
   model: Type.Optional(model({ maxLength: 200, pattern: modelId })),
+  fileAccess: Type.Optional(fileAccess()),
+  memberFolder: Type.Optional(memberFolder({ maxLength: 1000 })),
 };
 
 export const CreateIntegrationRequest = named(

@@ -1,4 +1,16 @@
-import { described, displayName, flag, freeObject, listOf, named, nullable, strictObject, text, time } from './kit.ts';
+import {
+  described,
+  displayName,
+  flag,
+  freeObject,
+  listOf,
+  named,
+  nullable,
+  oneOfStrings,
+  strictObject,
+  text,
+  time,
+} from './kit.ts';
 import { Type } from './type.ts';
 import { Allowance, allowanceLimit } from './usage.ts';
 
@@ -15,6 +27,7 @@ export const Member = named(
       metadata: metadata(),
       ownLimit: nullable(allowanceLimit('Limit of this member. Null if the limit of the integration applies.')),
       allowance: described(nullable(Allowance), 'Allowance in the current period. Null if allowances are off.'),
+      folder: text('Folder of the member: with `fileAccess: "member"` its runs see the files below it.'),
       createdAt: time('When the member was registered.'),
       updatedAt: time('When the member was last changed.'),
     },
@@ -23,6 +36,21 @@ export const Member = named(
 );
 
 export const MemberList = listOf('MemberList', Member);
+
+export const Erasure = named(
+  'Erasure',
+  Type.Object(
+    {
+      consumerId: text('Identifier of the member, chosen by your backend.'),
+      status: oneOfStrings(['erasing', 'erased'], {
+        description: '`erased` if nothing of the member is stored any more, except usage under another id.',
+      }),
+      startedAt: time('When the erasure was accepted.'),
+      finishedAt: nullable(time('When it was finished. Null while it is running.')),
+    },
+    { description: 'The erasure of a member. It is kept for 30 days after its end.' },
+  ),
+);
 
 export const PutMemberRequest = named(
   'PutMemberRequest',

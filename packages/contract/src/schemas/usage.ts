@@ -1,4 +1,17 @@
-import { count, flag, listOf, named, nextCursor, nullable, oneOfStrings, ref, text, time } from './kit.ts';
+import type { Static } from 'typebox';
+import {
+  count,
+  flag,
+  listOf,
+  named,
+  nextCursor,
+  nullable,
+  oneOfStrings,
+  ref,
+  strictObject,
+  text,
+  time,
+} from './kit.ts';
 import { Type } from './type.ts';
 
 const allowanceUnit = (description: string) => oneOfStrings(['runs', 'tokens', 'credits'], { description });
@@ -43,7 +56,7 @@ export const Allowance = named(
     {
       unit: allowanceUnit('Unit of all amounts.'),
       limit: Type.Number({ description: 'How much the member may use in the period.' }),
-      used: Type.Number({ description: 'Amount of the ended runs of the period.' }),
+      used: Type.Number({ description: 'Amount of the ended runs of the period, with its adjustments; at least 0.' }),
       reserved: Type.Number({ description: 'Amount that active runs reserve.' }),
       remaining: Type.Number({ description: 'max(0, limit − used − reserved)' }),
       period: allowancePeriod(),
@@ -65,10 +78,11 @@ const modelUsage = Type.Object(
   { description: 'Tokens of one model.' },
 );
 
-export const UsageRecord = named(
-  'UsageRecord',
+export const RunUsageRecord = named(
+  'RunUsageRecord',
   Type.Object(
     {
+      kind: oneOfStrings(['run'], { description: 'Discriminator.' }),
       usageRequestId: nullable(text('`usageRequestId` of the request. Null if it had none.')),
       consumerId: nullable(text('The member of the run. Null if the request named none.')),
       chatId: text('Identifier of the chat.'),
@@ -94,6 +108,62 @@ export const UsageRecord = named(
     },
     { description: 'What one run used and was charged.' },
   ),
+);
+
+/** The maximum is that of a limit. */
+const amount = (description: string) => Type.Number({ minimum: -1e15, maximum: 1e15, description });
+
+const adjustmentFields = {
+  unit: allowanceUnit('Unit of the amount; it must be the unit of the integration’s allowance.'),
+  amount: amount(
+    'Positive: the member gets this amount back. Negative: it is taken. Not 0; an integer in runs and tokens, at most six ' +
+      'decimals in credits.',
+  ),
+};
+const reason = () => text('Why the usage was corrected, for people.', { minLength: 1, maxLength: 500 });
+const idempotencyKey = () =>
+  text('Your own id of the adjustment, unique for the member.', { minLength: 1, maxLength: 256 });
+
+export const CreateAdjustmentRequest = named(
+  'CreateAdjustmentRequest',
+  strictObject(
+    { ...adjustmentFields, reason: reason(), idempotencyKey: idempotencyKey() },
+    { description: 'The correction of a member’s usage.' },
+  ),
+);
+
+export const Adjustment = named(
+  'Adjustment',
+  Type.Object(
+    {
+      kind: oneOfStrings(['adjustment'], { description: 'Discriminator.' }),
+      adjustmentId: text('Identifier of the adjustment.'),
+      consumerId: text('The member whose usage was corrected.'),
+      ...adjustmentFields,
+      applied: Type.Number({
+        description: 'The part of `amount` that was applied: what the member gets back is at most what it has used.',
+      }),
+      reason: nullable(reason()),
+      idempotencyKey: idempotencyKey(),
+      periodStart: nullable(time('Start of the period in which it counts. Null for a lifetime allowance.')),
+      createdAt: time('When the adjustment was made. It counts on this day.'),
+    },
+    { description: 'A correction of a member’s usage.' },
+  ),
+);
+
+export const AdjustmentList = listOf('AdjustmentList', Adjustment);
+
+// As in `Attachment`, Ajv needs `type` beside the discriminator.
+export const UsageRecord = named(
+  'UsageRecord',
+  Type.Unsafe<Static<typeof RunUsageRecord> | Static<typeof Adjustment>>({
+    description: 'The usage of a run or a correction, discriminated by `kind`.',
+    type: 'object',
+    discriminator: { propertyName: 'kind' },
+    required: ['kind'],
+    oneOf: [ref(RunUsageRecord), ref(Adjustment)],
+  }),
 );
 
 export const UsageRecordList = listOf('UsageRecordList', UsageRecord);

@@ -1,5 +1,6 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import { RUN_SECONDS_BY_SETTING } from '../domain/admitted-run.ts';
+import { DEFAULT_MEMBER_FOLDER } from '../domain/file-access.ts';
 import { newId } from '../domain/ids.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import {
@@ -41,6 +42,8 @@ export async function firstStart(store: Store, agencies: Agencies): Promise<bool
       maxRunsPerMember: null,
       keepAttachments: 1,
       model: null,
+      fileAccess: 'chat',
+      memberFolder: DEFAULT_MEMBER_FOLDER,
       now,
     });
   });

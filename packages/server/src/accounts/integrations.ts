@@ -2,6 +2,7 @@ import type { Agencies } from '../agencies/agencies.ts';
 import type { IntegrationChange, NewIntegration } from '../domain/account-inputs.ts';
 import { BROKEN_RETRY_SECONDS } from '../domain/admission.ts';
 import { RUN_SECONDS_BY_SETTING } from '../domain/admitted-run.ts';
+import { DEFAULT_MEMBER_FOLDER, memberFolderProblem } from '../domain/file-access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { Principal } from '../domain/principal.ts';
@@ -42,6 +43,8 @@ function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
     maxRunsPerMember: row.max_runs_per_member,
     keepAttachments: row.keep_attachments === 1,
     model: row.model,
+    fileAccess: row.file_access,
+    memberFolder: row.member_folder,
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
   };
@@ -154,6 +157,9 @@ export class Integrations {
         `\`allowances.unit: "credits"\` needs a price for every model of the agency; RUNWIRE_PRICES has none for \`${unpriced}\`.`,
       );
     }
+    const folder = input.memberFolder ?? row?.member_folder ?? DEFAULT_MEMBER_FOLDER;
+    const wrongFolder = memberFolderProblem(folder);
+    if (wrongFolder !== null) throw new Refusal('invalid_request', `\`memberFolder\` ${wrongFolder}.`);
     const kindOf = (flag: boolean | undefined, before: number | undefined, otherwise: number) =>
       flag === undefined ? (before ?? otherwise) : Number(flag);
     return {
@@ -174,6 +180,8 @@ export class Integrations {
         input.maxRunsPerMember === undefined ? (row?.max_runs_per_member ?? null) : input.maxRunsPerMember,
       keepAttachments: kindOf(input.keepAttachments, row?.keep_attachments, 1),
       model,
+      fileAccess: input.fileAccess ?? row?.file_access ?? 'chat',
+      memberFolder: folder,
     };
   }
 }

@@ -1,7 +1,9 @@
 import type { MemberInput } from '../domain/account-inputs.ts';
-import { allowanceJson } from '../domain/allowance.ts';
+import { allowanceJson, usedAmount } from '../domain/allowance.ts';
+import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
 import { isBlank, isCallerId } from '../domain/ids.ts';
 import { jsonWith } from '../domain/list-page.ts';
+import { checkMetadata } from '../domain/metadata.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
@@ -18,10 +20,9 @@ import {
   updateMember,
 } from '../store/queries/accounts.ts';
 import { memberAllowance, periodDays } from '../store/queries/allowance.ts';
+import { refusedPerson } from '../store/queries/erasures.ts';
 import { keepIntegration, lockMember } from '../store/queries/locks.ts';
 import { first, type Reads, type Store, type Tx } from '../store/store.ts';
-
-const MAX_METADATA_BYTES = 16 * 1024;
 
 export class Members {
   readonly #store: Store;
@@ -40,13 +41,7 @@ export class Members {
         '`consumerId` must be 1 to 256 characters, not blank and without control characters.',
       );
     }
-    const metadataBytes = input.metadata === undefined ? 0 : Buffer.byteLength(JSON.stringify(input.metadata));
-    if (metadataBytes > MAX_METADATA_BYTES) {
-      throw new Refusal(
-        'invalid_request',
-        `\`metadata\` has ${metadataBytes} bytes as JSON; send at most ${MAX_METADATA_BYTES}.`,
-      );
-    }
+    if (input.metadata !== undefined) checkMetadata(input.metadata);
     return this.#store.transact('account', async (tx) => {
       const [, integration] = await Promise.all([
         tx.all(keepIntegration, { integrationId }),
@@ -54,6 +49,9 @@ export class Members {
       ]);
       if (integration === undefined) throw new Refusal('integration_not_found');
       const created = await this.#write(tx, integrationId, consumerId, input);
+      // Only now: while this PUT waited for its locks, an erasure may have begun.
+      const refused = await first(tx.all(refusedPerson, { integrationId, consumerId }));
+      if (refused !== undefined) throw new Refusal('erasure_running');
       // Read inside the transaction: a later read could see another PUT or a DELETE.
       return { created, member: await this.#read(tx, integrationId, consumerId) };
     });
@@ -140,11 +138,12 @@ async function memberJson(reads: Reads, row: MemberRow) {
               unit,
               period,
               limit: row.own_limit ?? limit ?? 0,
-              used: found?.used ?? 0,
+              used: usedAmount(found?.used ?? 0),
               reserved: found?.reserved ?? 0,
             },
             now,
           ),
+    folder: memberFolder(found?.member_folder ?? DEFAULT_MEMBER_FOLDER, row.consumer_id),
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
   };

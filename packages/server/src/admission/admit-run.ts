@@ -2,7 +2,7 @@ import { type AttachmentBlobs, BlobGone, type StoredBlob } from '../attachments/
 import { isInline } from '../attachments/request-attachment.ts';
 import { missingFileRefusal, type Replay } from '../domain/admission.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
-import type { SandboxFiles } from '../files/sandbox-files.ts';
+import type { Files } from '../files/files.ts';
 import type { Hold } from '../lib/fair-budget.ts';
 import { lockForAdmission } from '../store/queries/locks.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
@@ -20,7 +20,7 @@ export interface Admission {
 
 export interface AdmissionDeps extends DecideDeps, StartDeps {
   readonly blobs: AttachmentBlobs;
-  readonly sandboxFiles: SandboxFiles;
+  readonly files: Pick<Files, 'firstMissing'>;
 }
 
 const NO_BLOBS: ReadonlyMap<string, StoredBlob> = new Map();
@@ -91,10 +91,10 @@ export class RunAdmission {
    * Throws the refusal. Files are looked up only here. Without inline images the later checks are left to the transaction.
    */
   async #checkEarly(request: CompletionRequest): Promise<Admission | null> {
-    const { store, sandboxFiles } = this.#deps;
+    const { store } = this.#deps;
     const files = async () => {
       const paths = request.sandboxFiles.map(({ below }) => below);
-      const missing = await sandboxFiles.firstMissing(request.integrationId, paths);
+      const missing = await this.#deps.files.firstMissing(request.integrationId, paths);
       if (missing !== null) return missingFileRefusal(missing);
       return request.attachments.some(isInline) ? null : 'enough';
     };

@@ -1,6 +1,7 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import { type AdmissionQuestion, type Admit, decideAdmission, type Replay } from '../domain/admission.ts';
+import type { ErasedIds } from '../domain/erased-ids.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
 import type { Refusal } from '../domain/refusal.ts';
 import type { FairBudget, Hold } from '../lib/fair-budget.ts';
@@ -12,6 +13,7 @@ import { refreshesRefusal } from './earlier-urls.ts';
 
 export interface DecideDeps {
   readonly agencies: Agencies;
+  readonly ids: ErasedIds;
   readonly prices: Prices;
   readonly isShuttingDown: () => boolean;
   /** Active runs of this node, by owner: a request holds a slot from its decision until its run has started. */
@@ -44,9 +46,9 @@ export async function decide(
 ): Promise<TimedDecision> {
   const now = Date.now();
   const { ownerId, integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
-  const facts = await first(
-    reads.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
-  );
+  const erasedUsageRequestId = usageRequestId === null ? null : deps.ids.usageRequest(integrationId, usageRequestId);
+  const named = { integrationId, consumerId, usageRequestId, erasedUsageRequestId, chatId, aliasChatId };
+  const facts = await first(reads.all(admissionFacts, { ...named, ...periodDays(now) }));
   let agency: LoadedAgency | null = null;
   const deciding = decideAdmission(facts, request, {
     nowMs: now,

@@ -11,6 +11,7 @@ import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_FLOWS, JOURNAL_FORMAT_WITH_URLS } f
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
+import { announceFile, storedPath } from '../store/queries/files.ts';
 import type { Tx } from '../store/store.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { applyRefreshes, refreshesRefusal } from './earlier-urls.ts';
@@ -40,7 +41,7 @@ function journalFormat({ request, decision, agency }: Reservation): number {
 export async function reserveRun(tx: Tx, reservation: Reservation): Promise<AdmittedRun> {
   const { request, decision, blobs, nodeId, now } = reservation;
   const { ownerId, integrationId, consumerId, usageRequestId, aliasChatId, message, messageBytes } = request;
-  const { agency, agent, chat, hasHistory, maxRunSeconds, onDisconnect, keepAttachments, model } = decision;
+  const { agency, agent, chat, hasHistory, maxRunSeconds, onDisconnect, keepAttachments, model, files } = decision;
   const runId = newId('run');
   const day = dayOf(now);
   const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
@@ -92,6 +93,8 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
     journalFormat: journalFormat(reservation),
     agencyVersion: reservation.agency?.version ?? null,
+    fileAccess: files.access,
+    memberFolder: files.memberFolder,
     now,
   });
   const meta: Meta = {
@@ -115,13 +118,14 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
   const { refreshes } = request;
   if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
+  for (const { below } of request.sandboxFiles) await tx.run(announceFile, { chatKey, path: storedPath(below) });
   const attachments =
     request.attachments.length === 0
       ? []
       : await insertAttachments(tx, { integrationId, chatKey, runId, now }, request.attachments, blobs);
   return admittedRun(
     { runId, integrationId, consumerId, chatKey, chatId, agency, agent, day },
-    { maxRunSeconds, onDisconnect, keepAttachments, model },
+    { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext: request.userContext, hasHistory },
     { trace: request.trace, attempt: 1, opening, resumed: null },
   );

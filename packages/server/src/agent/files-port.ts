@@ -20,10 +20,43 @@ export interface AgentFilePage {
   readonly hasMore: boolean;
 }
 
+/** What a file is, judged by its first bytes. */
+export type AgentFileKind =
+  /** Its first bytes are UTF-8. */
+  | { readonly is: 'text' }
+  /** It must be converted to text. */
+  | { readonly is: 'document' }
+  | {
+      readonly is: 'image';
+      readonly mediaType: string;
+      /** In pixels; null if it is not at the start of the file. */
+      readonly size: { readonly width: number; readonly height: number } | null;
+    }
+  /** It has no text. */
+  | { readonly is: 'other' };
+
+/** The text of a document, or the rest of a sentence about why it has none. */
+export type DocumentText = (
+  | {
+      /** With a line `[Page 1]` before the first page, and so on, if the document has pages. */
+      readonly text: string;
+    }
+  | { readonly problem: string }
+) & {
+  /** How much was read for it: the document, its stored text, or nothing. */
+  readonly readBytes: number;
+};
+
 export interface OpenedAgentFile extends AsyncDisposable {
   readonly file: AgentFile;
+  readonly kind: AgentFileKind;
   /** Can be read once. Disposing stops the read. */
   readonly bytes: AsyncIterable<Uint8Array>;
+  /**
+   * Converts a document, or a text that is not UTF-8 after all. The text is made once for each version of a file. Rejects
+   * with the reason of the signal.
+   */
+  convert(signal: AbortSignal): Promise<DocumentText>;
 }
 
 /** The files that the agent of a run may read: only those of its integration. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEventBody } from '../domain/events.ts';
+import { handOffName } from '../domain/hand-off-name.ts';
 import type { Step } from '../domain/step.ts';
 import { FinishedSteps } from './finished-steps.ts';
+import { flowTools } from './flow-tools.ts';
 import { runLoop } from './loop.ts';
 import type { Model, ModelRequest, Tool } from './ports.ts';
 import { Progress } from './progress.ts';
@@ -95,6 +97,8 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
       return 'counted';
     },
   };
+  const handOffs = (name: string) =>
+    (FLOWS[name] ?? []).flatMap(({ kind, to }) => (kind === 'handoff' ? [handOffName(to)] : []));
   const agentOf = (name: string): TeamAgent => ({
     name,
     instructions: name,
@@ -105,6 +109,8 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     reachedWindowTokens: 100_000,
     webSearch: false,
     tools: [count],
+    modelTools: [count, ...flowTools(FLOWS[name] ?? [])],
+    handOffs: new Set(handOffs(name)),
     flows: FLOWS[name] ?? [],
   });
   const scope: RunScope = {

@@ -1,11 +1,9 @@
 import type { ModelSettings } from '@runwire/agency';
-import { handOffName } from '../domain/hand-off-name.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import type { Step } from '../domain/step.ts';
 import { addUsage, type Usage } from '../domain/usage.ts';
-import { flowTools } from './flow-tools.ts';
 import { checkOutput } from './output-check.ts';
-import type { Model, ModelTool, PromptItem, StepReplay } from './ports.ts';
+import type { Model, PromptItem, StepReplay } from './ports.ts';
 import { estimatedUsage, promptBytes } from './progress.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 import type { RunScope } from './run-scope.ts';
@@ -86,11 +84,11 @@ async function askModel(
   // Checked after the last wait, so that no provider is called for a stopped run.
   signal.throwIfAborted();
   const startedAt = Date.now();
-  const tooLong = new AbortController();
+  const tooLong = agent.output === null ? null : new AbortController();
   const assembly = new ResponseAssembly(model.id, speakerOf(input), scope, {
-    handOffs: handOffNames(agent),
+    handOffs: agent.handOffs,
     holdsAnswer: agent.output !== null,
-    onTooLong: () => tooLong.abort(),
+    onTooLong: () => tooLong?.abort(),
   });
   const used = (hasBegun: boolean): Usage => {
     const bytes = promptBytes(agent.instructions, prompt);
@@ -106,7 +104,7 @@ async function askModel(
     attempt: scope.attempt,
     instructions: agent.instructions,
     prompt,
-    tools: modelTools(agent),
+    tools: agent.modelTools,
     ...(agent.webSearch && model.searchesWeb === true ? { webSearch: true } : {}),
     ...(replays.length === 0 ? {} : { replays }),
     mayCall: () => scope.mayCall(),
@@ -117,7 +115,7 @@ async function askModel(
   let usage: Usage;
   let isCut = false;
   try {
-    const callSignal = agent.output === null ? signal : AbortSignal.any([signal, tooLong.signal]);
+    const callSignal = tooLong === null ? signal : AbortSignal.any([signal, tooLong.signal]);
     const result = await model.call(request, assembly, callSignal);
     usage = result.usage === null ? used(true) : addUsage(assembly.earlierUsage, result.usage);
     isCut = assembly.isTooLong;
@@ -170,23 +168,3 @@ const speakerOf = ({ agent, callerAgent, loop }: ModelStepInput) => ({
   callerAgent,
   ...(loop === '' ? {} : { loop }),
 });
-
-const NO_NAMES: ReadonlySet<string> = new Set();
-
-function handOffNames({ flows }: TeamAgent): ReadonlySet<string> {
-  if (flows.length === 0) return NO_NAMES;
-  return new Set(flows.flatMap(({ kind, to }) => (kind === 'handoff' ? [handOffName(to)] : [])));
-}
-
-/** The same list in every step of an agent, because adapters write it once per list. */
-const toolLists = new WeakMap<TeamAgent, readonly ModelTool[]>();
-
-function modelTools(agent: TeamAgent): readonly ModelTool[] {
-  if (agent.flows.length === 0) return agent.tools;
-  let tools = toolLists.get(agent);
-  if (tools === undefined) {
-    tools = [...agent.tools, ...flowTools(agent.flows)];
-    toolLists.set(agent, tools);
-  }
-  return tools;
-}

@@ -44,6 +44,8 @@ class Rig {
       windowTokens: 100_000,
       reachedWindowTokens: 100_000,
       tools: [],
+      modelTools: [],
+      handOffs: new Set(),
       webSearch: false,
       output: {
         jsonSchema: {},

@@ -1,5 +1,5 @@
 import type { ModelSettings, Reasoning, RunMember } from '@runwire/agency';
-import type { CheckResult, Model, Tool } from './ports.ts';
+import type { CheckResult, Model, ModelTool, Tool } from './ports.ts';
 
 /** An agent as the loops of one run use it. */
 export interface TeamAgent {
@@ -13,6 +13,10 @@ export interface TeamAgent {
   /** The tokens that every model accepts that may get the conversation, also after hand-offs. */
   readonly reachedWindowTokens: number;
   readonly tools: readonly Tool[];
+  /** Its tools and flows as its model gets them. The same list in all runs: adapters write it as JSON once per list. */
+  readonly modelTools: readonly ModelTool[];
+  /** The names of the tools that hand over. */
+  readonly handOffs: ReadonlySet<string>;
   /** True if its model may search the web, if its provider can. */
   readonly webSearch: boolean;
   readonly reasoning?: Reasoning | undefined;

@@ -1,6 +1,7 @@
 import { Sweep } from '../lib/sweep.ts';
 import type { BlobStore, ListedBlob } from '../storage/blob-store.ts';
 import { deleteBlobRow, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/queries/attachments.ts';
+import { forgetFreedBlob, freedBlobs } from '../store/queries/files.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { DeletedIntegrations } from './deleted-integrations.ts';
@@ -15,14 +16,15 @@ export interface BlobSweepOptions {
 const BATCH = 100;
 
 /**
- * T7 for attachments: deletes the blobs that no message has referred to for a day.
+ * T7 for blobs: deletes blobs to which no message and no file has referred for a day.
  *
- * 1. Blobs that the database knows and no row refers to any more, because the chat or integration was deleted or the
+ * 1. Blobs of files that were replaced or deleted. No other file refers to them.
+ * 2. Blobs of attachments that the database knows and no row refers to any more, because the chat or integration was deleted or the
  *    integration keeps no copies. One transaction checks the row again and deletes it; the bytes are deleted after the
  *    commit. If a request needs the same bytes concurrently, either it commits first, and the row is in use and stays, or
  *    it finds the row deleted in its own transaction and stores the bytes again under a new key. A key is never used
  *    twice, so the delete of the bytes hits nothing else.
- * 2. Blobs that the database does not know: the request that put them was refused, or its process died, or a sweep died
+ * 3. Blobs that the database does not know: the request that put them was refused, or its process died, or a sweep died
  *    between its commit and its delete. Only the request that put a blob can refer to it, and only within an hour
  *    (`referToBlob`), so after a day no request will. This needs a listing of the blob store, so it happens once a day and
  *    not at every sweep.
@@ -50,13 +52,28 @@ export class BlobSweep extends Sweep {
     await releaseCopies(this.#store, this.#logger, isClosed);
     const until = Date.now() - this.#options.unusedBlobMs;
     await this.#deleted.deleteAttachments(until, isClosed);
-    let count = await this.#sweepUnused(until);
+    let count = await this.#sweepFreed(until);
+    count += await this.#sweepUnused(until);
     if (performance.now() - this.#listedAt >= this.#options.unusedBlobMs) {
       const began = performance.now();
       count += await this.#sweepUnknown(until);
       this.#listedAt = began;
     }
     if (count > 0) this.#logger.info({ blobs: count }, 'unreferenced files were deleted');
+    return count;
+  }
+
+  async #sweepFreed(until: number): Promise<number> {
+    let count = 0;
+    while (!this.isClosed) {
+      const keys = (await this.#store.reads.all(freedBlobs, { until, limit: BATCH })).map((row) => row.blob_key);
+      if (keys.length === 0) break;
+      for (const key of keys) await this.#blobs.delete(key);
+      await this.#store.transact('sweep', async (tx) => {
+        for (const blobKey of keys) await tx.run(forgetFreedBlob, { blobKey });
+      });
+      count += keys.length;
+    }
     return count;
   }
 

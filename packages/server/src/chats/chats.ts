@@ -1,9 +1,11 @@
 import { isBlank, newId } from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
+import { checkMetadata } from '../domain/metadata.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { iso } from '../domain/time.ts';
+import { parseOwnJson } from '../lib/strict-json.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { integrationById, memberById } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
@@ -16,6 +18,7 @@ import {
 import {
   type ChatRow,
   chatById,
+  chatSizes,
   chatsInTheWay,
   deleteChat,
   deleteMessages,
@@ -23,14 +26,15 @@ import {
   type MessageRow,
   messageSizes,
   messagesBefore,
+  updateChat,
 } from '../store/queries/chats.ts';
 import { deleteChunksOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
+import { deleteAnnounced } from '../store/queries/files.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
-import type { Page } from '../store/queries/page.ts';
-import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Reads, repeatOnConflict, type Store } from '../store/store.ts';
 
-export function chatJson(row: ChatRow) {
+/** The fields of a chat that its status has too. */
+export function shortChatJson(row: Omit<ChatRow, 'title_json' | 'metadata_json'>) {
   return {
     chatId: row.chat_id,
     aliasChatId: row.alias,
@@ -43,6 +47,19 @@ export function chatJson(row: ChatRow) {
     updatedAt: iso(row.updated_at),
   };
 }
+
+function titleOf(row: ChatRow): string | null {
+  return row.title_json === null ? null : (JSON.parse(row.title_json) as string);
+}
+
+function chatJson(row: ChatRow) {
+  const metadata = row.metadata_json === null ? null : (parseOwnJson(row.metadata_json) as Record<string, unknown>);
+  return { ...shortChatJson(row), title: titleOf(row), metadata };
+}
+
+/** Returns the JSON of a chat in a list. The metadata can be long, so it is not parsed. */
+const chatItem = (row: ChatRow): string =>
+  jsonWith({ ...shortChatJson(row), title: titleOf(row) }, 'metadata', row.metadata_json ?? 'null');
 
 /**
  * The attachment as the caller sent it, with two differences. Inline bytes are replaced by a data URL without data that
@@ -78,13 +95,15 @@ function messageJson(chatId: string, row: MessageRow, attachments: readonly Atta
   return jsonWith(message, 'content', row.content_json);
 }
 
+const jsonOrNull = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
+
 async function chatRow(reads: Reads, integrationId: string, chatId: string): Promise<ChatRow> {
   const row = await first(reads.all(chatById, { integrationId, chatId }));
   if (row === undefined) throw new Refusal('chat_not_found', 'This integration has no such chat.');
   return row;
 }
 
-export interface ChatQuery extends ListQuery {
+export interface ChatQuery extends LargeListQuery {
   readonly consumerId?: string;
   readonly status?: 'idle' | 'running';
   readonly updatedAfter?: string;
@@ -95,6 +114,12 @@ export interface NewChat {
   readonly chatId?: string | null;
   readonly aliasChatId?: string | null;
   readonly consumerId?: string | null;
+}
+
+/** Absent fields keep their values, and null removes a value. */
+export interface ChatChange {
+  readonly title?: string | null;
+  readonly metadata?: Readonly<Record<string, unknown>> | null;
 }
 
 export class Chats {
@@ -150,6 +175,26 @@ export class Chats {
     return chatJson(await this.row(integrationId, chatId));
   }
 
+  /**
+   * Sets the title and the metadata, also while a run is active. `updatedAt` changes too, because callers that read the
+   * changed chats with `updatedAfter` would otherwise keep the earlier title.
+   */
+  async update(integrationId: string, chatId: string, { title, metadata }: ChatChange) {
+    if (metadata !== undefined && metadata !== null) checkMetadata(metadata);
+    return this.#store.transact('account', async (tx) => {
+      await tx.all(lockChat, { integrationId, chatId });
+      const chat = await chatRow(tx, integrationId, chatId);
+      await tx.run(updateChat, {
+        chatKey: chat.chat_key,
+        titleJson: title === undefined ? chat.title_json : jsonOrNull(title),
+        metadataJson: metadata === undefined ? chat.metadata_json : jsonOrNull(metadata),
+        now: Date.now(),
+      });
+      // Read inside the transaction: a later read could see another PATCH or a DELETE.
+      return chatJson(await chatRow(tx, integrationId, chatId));
+    });
+  }
+
   list(integrationId: string, query: ChatQuery) {
     const { consumerId, status, updatedAfter } = query;
     const filter = {
@@ -157,9 +202,14 @@ export class Chats {
       ...(status === undefined ? {} : { status }),
       ...(updatedAfter === undefined ? {} : { updatedAfter: Date.parse(updatedAfter) }),
     };
-    const chats = (shown: Page) => listChats(integrationId, filter, shown);
-    const position = (row: ChatRow) => ({ createdAt: row.created_at, id: row.chat_key });
-    return readPage(this.#store.reads, query, chats, position, chatJson);
+    const { reads } = this.#store;
+    return this.#pages.read(query, {
+      showsAll: true,
+      sizes: (page) => reads.query(chatSizes(integrationId, filter, page)),
+      rows: (page) => reads.query(listChats(integrationId, filter, page)),
+      position: (row) => ({ createdAt: row.created_at, id: row.chat_key }),
+      show: chatItem,
+    });
   }
 
   async messages(integrationId: string, chatId: string, query: LargeListQuery) {
@@ -202,6 +252,7 @@ export class Chats {
       await tx.run(deleteMessages, { chatKey });
       await tx.run(freeBlobsOfChat, { chatKey, since: Date.now() });
       await tx.run(deleteAttachments, { chatKey });
+      await tx.run(deleteAnnounced, { chatKey });
     });
   }
 }

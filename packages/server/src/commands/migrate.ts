@@ -46,7 +46,7 @@ export async function migrateToPostgres(env: Environment): Promise<string> {
     copied,
     ...tables.map((table) => `  ${table.table}: ${table.rows}`),
     config.s3 === null
-      ? `Images and files stay in ${config.dataDir}: start all servers with this DATABASE_URL and with that folder as RUNWIRE_DATA_DIR, and more than one with RUNWIRE_SHARED_DISK=true.`
+      ? `Images and files stay in ${config.dataDir}: start all servers with this DATABASE_URL and with that folder as RUNWIRE_DATA_DIR.`
       : `Images and files stay in the bucket ${config.s3.bucket}: start all servers with this DATABASE_URL and with that S3_BUCKET.`,
     `The embedded database was not changed; the file ${dataFolder(config.dataDir).movedMark} prevents servers from starting on it.`,
   ].join('\n');

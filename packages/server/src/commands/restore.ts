@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { type FilePlaces, openFilesAt, readKeptMark } from '../compose/open-files.ts';
+import { openFilesAt, readKeptMark } from '../compose/open-files.ts';
 import { unmigratedInstallation } from '../compose/open-store.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { type DataFolder, makeDataFolder } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
 import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { type CopiedBlobs, copyBlobs, type NamedBlob } from '../files/copy-blobs.ts';
-import { CopyDamaged, copyMountIn, type MountLine, type OddFile } from '../files/copy-mount.ts';
 import { newMark, readMark, removeMark, takenFolder, writeMark } from '../files/disk/folder-mark.ts';
 import type { InstallationMark } from '../files/installation-mark.ts';
 import { writeDurably } from '../lib/durable-files.ts';
@@ -22,7 +20,7 @@ import { copyInstallation } from '../store/transfer/copy-installation.ts';
 import { BackupRefused } from '../store/transfer/manifest.ts';
 import type { Target } from '../store/transfer/ports.ts';
 import { Backup } from '../store/transfer/read-backup.ts';
-import { type CommandOutcome, describeFiles } from './command-outcome.ts';
+import type { CommandOutcome } from './command-outcome.ts';
 import {
   commitCopy,
   insertMark,
@@ -34,16 +32,14 @@ import {
 
 interface RestoreResult {
   readonly rows: number;
-  readonly images: number;
-  readonly files: number;
+  /** Attachments and files. */
+  readonly blobs: number;
   readonly bytes: number;
   readonly hasSecret: boolean;
   /** True if an earlier restore had copied everything and was interrupted before it could report that. */
   readonly wasDone: boolean;
   /** The mark under which an interrupted restore may have left objects in the bucket; null if there are none. */
   readonly leftMark: string | null;
-  /** Files that could not be written. Only the backup has them. */
-  readonly unplaced: readonly OddFile[];
   /** True if the keys of the backup were signed with another secret than RUNWIRE_SECRET. */
   readonly hasOtherSecret: boolean;
 }
@@ -52,22 +48,16 @@ interface RestoreResult {
 export async function restore(env: Environment, from: string): Promise<CommandOutcome> {
   const { config, secrets } = prepareProcess(env);
   const result = await restoreBackup(config, secrets, from);
-  const { rows, images, files, bytes, hasSecret, hasOtherSecret, wasDone, leftMark, unplaced } = result;
+  const { rows, blobs, bytes, hasSecret, hasOtherSecret, wasDone, leftMark } = result;
   const target = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.place}`;
   const lines = [
     wasDone
       ? `An earlier restore had copied everything to ${target}; it is finished now. To restore another backup, use an empty target.`
-      : `Restored ${rows} rows, ${images} images and ${files} files, ${bytes} bytes, to ${target}.`,
+      : `Restored ${rows} rows and ${blobs} attachments and files, ${bytes} bytes, to ${target}.`,
   ];
-  if (config.s3 !== null) lines.push(`The images and files are in the bucket ${config.s3.bucket}.`);
+  if (config.s3 !== null) lines.push(`The attachments and files are in the bucket ${config.s3.bucket}.`);
   else if (config.database !== null) {
-    lines.push(`The images and files are in ${config.dataDir}, which all servers must share.`);
-  }
-  if (unplaced.length > 0) {
-    lines.push(
-      `Files that could not be written and exist only in the backup: ${unplaced.length}. ${from}/mount.jsonl has the hash under which each is stored in ${from}/mount; the first:`,
-      ...describeFiles(unplaced),
-    );
+    lines.push(`The attachments and files are in ${config.dataDir}, which all servers must share.`);
   }
   if (leftMark !== null) {
     lines.push(
@@ -81,18 +71,17 @@ export async function restore(env: Environment, from: string): Promise<CommandOu
       'RUNWIRE_SECRET is not the secret of the backup: no key of the backup is valid while it is set. Unset it to use those keys.',
     );
   }
-  return { text: lines.join('\n'), isWhole: unplaced.length === 0 };
+  return { text: lines.join('\n'), isWhole: true };
 }
 
 /**
  * Restores a backup of either store into an empty installation of the store that the settings name.
  *
- *   `restoring` in the folder ──▶ images, files ──▶ mark in the folder ──▶ commit, with the mark ──▶ delete `restoring`
+ *   `restoring` in the folder ──▶ blobs ──▶ mark in the folder ──▶ commit, with the mark ──▶ delete `restoring`
  *
  * The mark is new, so a folder with the mark of the backed-up installation is never mistaken for this one. If a restore
- * is interrupted, the next one finds `restoring`, and its mark tells if the commit happened. Images that exist are not
- * written again. Files are written again, because an interrupted restore of another backup may have left other files. In
- * a bucket each restore has its own mark: objects of an interrupted restore have another mark, and no server reads them.
+ * is interrupted, the next one finds `restoring`, and its mark tells if the commit happened. Blobs are written again. In a
+ * bucket each restore has its own mark: objects of an interrupted restore have another mark, and no server reads them.
  */
 async function restoreBackup(config: Config, secrets: Secrets, from: string): Promise<RestoreResult> {
   const backup = await Backup.open(from);
@@ -112,34 +101,30 @@ async function restoreBackup(config: Config, secrets: Secrets, from: string): Pr
     await removeMark(folder.blobs, 'restoring');
     return {
       rows: 0,
-      images: 0,
-      files: 0,
+      blobs: 0,
       bytes: 0,
       hasSecret: secret !== null,
       hasOtherSecret,
       wasDone: true,
       leftMark: null,
-      unplaced: [],
     };
   }
   const target = await emptyTarget(config, folder, settings, stack);
   const mark = await markFor(folder.blobs, begun, config.s3 !== null);
   if (begun !== null && begun !== mark) await removeMark(folder.blobs, 'restoring');
-  if (begun !== null) await rm(folder.mounts, { recursive: true, force: true });
   await DiskBlobStore.open(folder.blobs);
   await writeMark(folder.blobs, mark, 'restoring');
   const place = await openFilesAt(config, mark, stack);
   // Reports a bucket that cannot be used before anything is copied.
   if (place.kind === 's3') await place.putMark();
-  const copied = copyBlobs(inUse(backup.blobKeys()), await DiskBlobStore.open(backup.blobs), place.blobs);
+  const copied = copyBlobs(blobsOf(backup), await DiskBlobStore.open(backup.blobs), place.blobs);
   await finished(copied);
   const [lost] = copied.missing();
   if (lost !== undefined) {
     throw new BackupRefused(
-      `The backup ${from} is damaged: the image ${lost} is missing or was changed; use another backup.`,
+      `The backup ${from} is damaged: the file blobs/${lost} is missing or was changed; use another backup.`,
     );
   }
-  const files = await restoreFiles(backup, place, from);
   // Runs that were in progress when the backup was taken did not crash.
   const tables = await copyInstallation(backup, target, NODE_RELEASED);
   await insertMark(target, place);
@@ -151,26 +136,13 @@ async function restoreBackup(config: Config, secrets: Secrets, from: string): Pr
   const listed = Object.values(backup.manifest.tables);
   return {
     rows: tables.reduce((sum, table) => sum + table.rows, 0),
-    images: copied.count(),
-    files: files.count,
-    bytes: listed.reduce((sum, table) => sum + table.bytes, copied.bytes() + files.bytes),
+    blobs: copied.count(),
+    bytes: listed.reduce((sum, table) => sum + table.bytes, copied.bytes()),
     hasSecret: secret !== null,
     hasOtherSecret,
     wasDone: false,
     leftMark: begun === mark ? null : begun,
-    unplaced: files.unplaced,
   };
-}
-
-async function restoreFiles(backup: Backup, { mount }: FilePlaces, from: string) {
-  try {
-    return await copyMountIn(backup.mountLines<MountLine>(), backup.mountBytes, mount);
-  } catch (error) {
-    if (!(error instanceof CopyDamaged)) throw error;
-    throw new BackupRefused(
-      `The backup ${from} is damaged: ${error.message} is missing or was changed; use another backup.`,
-    );
-  }
 }
 
 async function emptyTarget(
@@ -200,7 +172,7 @@ async function markFor(blobs: string, begun: string | null, isNew: boolean): Pro
   if (begun !== null && (own === null || own === begun)) return isNew ? newMark() : begun;
   const obstacle = await takenFolder(
     blobs,
-    'set RUNWIRE_DATA_DIR to an empty folder, or move that one away: the backup has its own images and files',
+    'set RUNWIRE_DATA_DIR to an empty folder, or move that one away: the backup has its own attachments and files',
   );
   if (obstacle !== null) throw obstacle;
   return newMark();
@@ -216,10 +188,12 @@ async function markInDatabase(
   return await readKeptMark(snapshot);
 }
 
-async function* inUse(keys: AsyncIterable<readonly string[]>): AsyncGenerator<NamedBlob[]> {
-  for await (const batch of keys) yield batch.map((key) => ({ key, inUse: true }));
+async function* blobsOf(backup: Backup): AsyncGenerator<NamedBlob[]> {
+  for await (const batch of backup.blobList()) {
+    yield batch.map(({ key, sha256 }) => ({ key, inUse: true, digest: { algorithm: 'sha256', hex: sha256 } }));
+  }
 }
 
-async function finished({ keys }: CopiedBlobs): Promise<void> {
-  for await (const _ of keys);
+async function finished({ copied }: CopiedBlobs): Promise<void> {
+  for await (const _ of copied);
 }

@@ -5,6 +5,7 @@ import { drain } from '../engine/drain.ts';
 import { BodyReader } from '../http/body/body-reader.ts';
 import { openFoundation } from './foundation.ts';
 import { openAccounts } from './open-accounts.ts';
+import { openErasure } from './open-erasure.ts';
 import { openHttp } from './open-http.ts';
 import { openRuns } from './open-runs.ts';
 import { openSweeps } from './open-sweeps.ts';
@@ -26,6 +27,7 @@ export async function compose(
   const runs = await openRuns(foundation, accounts);
   const { engine, streams, eventLog, admission } = runs;
 
+  const erasure = openErasure(foundation, runs);
   const { newBudget } = accounts;
   const bodies = stack.use(new BodyReader(limits, { bytes: newBudget(limits.bodiesBytes), parsing: newBudget(1) }));
   const probes = {
@@ -41,11 +43,16 @@ export async function compose(
     syncMs: foundation.commitMs,
     sweepEvents: () => sweeps.events.sweep(),
     sweepBlobs: () => sweeps.blobs.sweep(),
-    sweepMounts: () => sweeps.mounts.sweep(),
+    sweepFiles: () => sweeps.files.sweep(),
     sweepNodes: () => sweeps.nodes.sweep(),
-    sweepForms: () => sweeps.forms.sweep(),
   };
-  const { openRequests, listen } = await openHttp(foundation, accounts, runs, bodies, () => metrics.text(probes));
+  const { openRequests, listen } = await openHttp(
+    foundation,
+    { ...accounts, erasures: erasure.erasures },
+    runs,
+    bodies,
+    () => metrics.text(probes),
+  );
 
   const { url, address, metricsUrl } = await listen();
   runs.continueResumed();
@@ -53,6 +60,7 @@ export async function compose(
   const apiKey = secrets.apiKeyHash === null ? await firstKey(store, accounts.signing) : null;
   stack.defer(() => life.stopAdmitting());
   runs.startTakeover();
+  erasure.start();
   for (const sweep of Object.values(sweeps)) sweep.start();
   const owned = stack.move();
   return {

@@ -6,6 +6,7 @@ import { demoAgency } from '../agencies/demo-agency.ts';
 import { serverLimits } from '../agencies/load-agency.ts';
 import { FolderWatch } from '../agencies/watch-folder.ts';
 import type { Config, Limits, Secrets } from '../config/config.ts';
+import { ErasedIds } from '../domain/erased-ids.ts';
 import type { NodeIdentity } from '../store/this-node.ts';
 import { EventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
@@ -18,6 +19,7 @@ import type { Overrides } from './overrides.ts';
 
 /** What every part of the server is built on. `stack` releases the parts in the reverse order of their opening. */
 export interface Foundation extends OpenedStore, OpenedFiles {
+  readonly ids: ErasedIds;
   readonly config: Config;
   readonly secrets: Secrets;
   readonly limits: Limits;
@@ -77,9 +79,9 @@ export async function openFoundation(
   if (config.agenciesDir !== null && config.agenciesWatch) {
     stack.use(new FolderWatch(agencies, models, config.agenciesDir, logger));
   }
-  const files = await openFiles(config, { store, secret: opened.secret }, limits, overrides.waitAt, stack);
-  const blobs = overrides.wrapBlobs?.(files.blobs) ?? files.blobs;
-  const mount = overrides.wrapMount?.(files.mount) ?? files.mount;
+  const { secret } = opened;
+  const ids = new ErasedIds(secret);
+  const files = await openFiles(config, { store, secret, ids, logger }, limits, overrides, stack);
 
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
@@ -87,16 +89,13 @@ export async function openFoundation(
   if (warning !== null) logger.warn({ syncMs: commitMs }, warning);
 
   const { isAlone, beats } = opened;
-  // Files on a disk that the nodes do not share would be invisible to the other nodes.
-  const mayHavePeers = isAlone || config.sharedDisk || mount.kind !== 'disk';
   stack.use(life);
-  const identity = await life.join({ store, isAlone, mayHavePeers, beats });
+  const identity = await life.join({ store, isAlone, beats });
   return {
     ...opened,
     ...files,
     store,
-    blobs,
-    mount,
+    ids,
     config,
     secrets,
     limits,

@@ -3,20 +3,23 @@ import type { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
 import type { Streams } from '../http/run-stream.ts';
 import { monotonicMs } from '../lib/monotonic.ts';
 import { NodeLease } from '../nodes/node-lease.ts';
-import { registerOnlyNode } from '../nodes/only-node.ts';
-import type { OtherNodesOptions } from '../nodes/other-nodes.ts';
 import { registerNode, releaseThisNode, storeNodeAddress } from '../nodes/register-node.ts';
 import type { Heartbeats } from '../store/heartbeats.ts';
 import type { Store } from '../store/store.ts';
 import { type NodeIdentity, ThisNode } from '../store/this-node.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+export interface NodeTimes {
+  readonly leaseMs: number;
+  readonly beatMs: number;
+  readonly logger: Logger;
+}
 
 /** The list of nodes that this node joins. */
 export interface NodeGroup {
   readonly store: Store;
   /** True on the embedded store, which has one node. */
   readonly isAlone: boolean;
-  /** False if this node's files are on a disk that other nodes do not see: it joins only if no other node is alive. */
-  readonly mayHavePeers: boolean;
   /** Null on the embedded store, which has no heartbeats. */
   readonly beats: (() => Heartbeats) | null;
 }
@@ -35,7 +38,7 @@ export interface NodeGroup {
  */
 export class NodeLife implements AsyncDisposable {
   readonly node = new ThisNode();
-  readonly #times: OtherNodesOptions;
+  readonly #times: NodeTimes;
   #group: NodeGroup | null = null;
   #lease: NodeLease | null = null;
   /** Null before the server listens. */
@@ -45,7 +48,7 @@ export class NodeLife implements AsyncDisposable {
   #takeover: TakeoverLoop | null = null;
   #isDraining = false;
 
-  constructor(times: OtherNodesOptions) {
+  constructor(times: NodeTimes) {
     this.#times = times;
   }
 
@@ -61,7 +64,7 @@ export class NodeLife implements AsyncDisposable {
         node: this.node,
         beats: group.beats(),
         leaseMs: this.#times.leaseMs,
-        register: (closed) => this.#register(group, closed),
+        register: () => this.#register(group),
         onFenced: () => this.#giveUpRuns(),
         onConfirmed: () => this.#streams?.resume(),
         onSilent: (nodes) => this.#takeover?.fence(nodes),
@@ -141,10 +144,8 @@ export class NodeLife implements AsyncDisposable {
     return this.#lease?.hasPeers === false ? null : (this.node.identity?.nodeId ?? null);
   }
 
-  #register({ store, isAlone, mayHavePeers }: NodeGroup, closed?: AbortSignal): Promise<NodeIdentity> {
-    return mayHavePeers
-      ? registerNode(store, isAlone, this.#address)
-      : registerOnlyNode(store, this.#times, this.#address, closed);
+  #register({ store, isAlone }: NodeGroup): Promise<NodeIdentity> {
+    return registerNode(store, isAlone, this.#address);
   }
 
   #giveUpRuns(): void {

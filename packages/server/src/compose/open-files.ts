@@ -1,34 +1,45 @@
 import type { Config, Limits } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
+import type { ErasedIds } from '../domain/erased-ids.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
-import { claimFolder } from '../files/disk/claim-folder.ts';
-import { DiskMountStore } from '../files/disk/disk-mount-store.ts';
+import { claimFolder, refuseOldMounts } from '../files/disk/claim-folder.ts';
 import { checkMark, newMark, writeMark } from '../files/disk/folder-mark.ts';
-import { SpoolFolder } from '../files/disk/spool-folder.ts';
+import { Files } from '../files/files.ts';
 import { checkFilesKind, type InstallationMark, refuseOtherKind } from '../files/installation-mark.ts';
-import type { MountStore } from '../files/mount-store.ts';
 import { ownUploadTarget } from '../files/own-upload-target.ts';
 import { checkBucket, claimBucket, markBucket } from '../files/s3/claim-bucket.ts';
-import { S3MountStore } from '../files/s3/s3-mount-store.ts';
+import { Drops } from '../files/s3/drops.ts';
 import { s3UploadTarget } from '../files/s3/s3-upload-target.ts';
 import type { UploadTarget } from '../files/upload-target.ts';
 import type { BlobStore } from '../storage/blob-store.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { S3BlobStore } from '../storage/s3/s3-blob-store.ts';
 import { S3Bucket } from '../storage/s3/s3-bucket.ts';
+import { SpoolFolder } from '../storage/s3/spool-folder.ts';
 import { VALID_MARK_ID } from '../store/queries/blob-folder.ts';
 import type { Store } from '../store/store.ts';
 import type { Snapshot } from '../store/transfer/ports.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Overrides } from './overrides.ts';
 
-export interface FilePlaces {
-  /** The bytes of images. */
+export interface OpenedFiles {
+  /** The bytes of attachments and files. */
   readonly blobs: BlobStore;
-  readonly mount: MountStore;
-}
-
-export interface OpenedFiles extends FilePlaces {
+  readonly files: Files;
   /** The address of upload forms, and what signs them. */
   readonly uploads: UploadTarget;
+  /** Publishes the uploads of an integration that S3 has received. */
+  readonly settleUploads: (integrationId: string) => Promise<void>;
+  /** Deletes what uploads left in S3 before `until`, too late for their forms. */
+  readonly sweepDrops: (until: number) => Promise<number>;
+}
+
+/** The parts that the files of the installation are built on. */
+export interface FilesParts {
+  readonly store: Store;
+  readonly secret: string;
+  readonly ids: ErasedIds;
+  readonly logger: Logger;
 }
 
 /**
@@ -37,26 +48,49 @@ export interface OpenedFiles extends FilePlaces {
  */
 export async function openFiles(
   config: Config,
-  { store, secret }: { readonly store: Store; readonly secret: string },
+  { store, secret, ids, logger }: FilesParts,
   limits: Limits,
-  waitAt: WaitAt | undefined,
+  { waitAt, wrapBlobs = (blobs) => blobs }: Pick<Overrides, 'waitAt' | 'wrapBlobs'>,
   stack: AsyncDisposableStack,
 ): Promise<OpenedFiles> {
+  const folder = dataFolder(config.dataDir);
   const here = ownUploadTarget(store, secret);
+  const withBlobs = (blobs: BlobStore) => ({
+    blobs,
+    files: new Files({ store, blobs, ids, settleUploads: noUploads, logger }),
+    uploads: here,
+    settleUploads: noUploads,
+    sweepDrops: async () => 0,
+  });
   if (config.s3 === null) {
     await checkFilesKind(store, 'disk');
-    const places = await openDiskFiles(config, waitAt);
-    await claimFolder(store, dataFolder(config.dataDir).blobs);
-    return { ...places, uploads: here };
+    await refuseOldMounts(folder.mounts);
+    const blobs = await DiskBlobStore.open(folder.blobs, waitAt);
+    await claimFolder(store, folder.blobs);
+    return withBlobs(wrapBlobs(blobs));
   }
   const bucket = stack.use(await S3Bucket.of(config.s3, limits));
   const mark = await claimBucket(store, bucket, newMark());
-  const places = await openS3Files(config, bucket, mark, waitAt);
-  return { ...places, uploads: config.s3.uploads === 'direct' ? s3UploadTarget(bucket, mountsOf(mark)) : here };
+  const s3Blobs = await openS3Blobs(config, bucket, mark, waitAt);
+  const blobs = wrapBlobs(s3Blobs);
+  if (config.s3.uploads === 'through') return withBlobs(blobs);
+  const prefix = `${mark}/drops/`;
+  const drops = new Drops({ store, bucket, blobs: s3Blobs, prefix, logger });
+  return {
+    blobs,
+    files: new Files({ store, blobs, ids, settleUploads: drops.settle, logger }),
+    uploads: s3UploadTarget(bucket, prefix),
+    settleUploads: drops.settle,
+    sweepDrops: (until) => drops.sweep(until),
+  };
 }
 
+/** This server receives the uploads and publishes each before it answers. */
+const noUploads = async () => {};
+
 /** The files of an installation, for a command that copies them. */
-export interface MarkedPlaces extends FilePlaces, InstallationMark {
+export interface MarkedBlobs extends InstallationMark {
+  readonly blobs: BlobStore;
   /** Writes the mark into the folder or bucket itself. */
   putMark(): Promise<void>;
 }
@@ -65,25 +99,27 @@ export interface MarkedPlaces extends FilePlaces, InstallationMark {
  * Opens the folder or bucket that the settings name, for the files of the installation with this mark. `stack` closes
  * it.
  */
-export async function openFilesAt(config: Config, mark: string, stack: AsyncDisposableStack): Promise<MarkedPlaces> {
+export async function openFilesAt(config: Config, mark: string, stack: AsyncDisposableStack): Promise<MarkedBlobs> {
   if (config.s3 === null) {
     const { blobs } = dataFolder(config.dataDir);
     const putMark = async () => void (await writeMark(blobs, mark));
-    return { ...(await openDiskFiles(config, undefined)), mark, kind: 'disk', putMark };
+    return { blobs: await DiskBlobStore.open(blobs), mark, kind: 'disk', putMark };
   }
   const bucket = stack.use(await S3Bucket.of(config.s3, config.limits));
   const putMark = () => markBucket(bucket, mark);
-  return { ...(await openS3Files(config, bucket, mark, undefined)), mark, kind: 's3', putMark };
+  return { blobs: await openS3Blobs(config, bucket, mark, undefined), mark, kind: 's3', putMark };
 }
 
 /**
- * Refuses settings that name another folder or bucket than the one with this mark. `kept` is null for a version
- * without marks.
+ * Refuses settings that name another folder or bucket than the one with this mark, and files in the layout of earlier
+ * versions. `kept` is null for a version without marks.
  */
 export async function checkFiles(config: Config, kept: InstallationMark | null): Promise<void> {
   refuseOtherKind(kept ?? { mark: '', kind: 'disk' }, config.s3 === null ? 'disk' : 's3');
+  const folder = dataFolder(config.dataDir);
+  if (config.s3 === null) await refuseOldMounts(folder.mounts);
   if (kept === null) return;
-  if (config.s3 === null) return await checkMark(dataFolder(config.dataDir).blobs, kept.mark);
+  if (config.s3 === null) return await checkMark(folder.blobs, kept.mark);
   using bucket = await S3Bucket.of(config.s3, config.limits);
   await checkBucket(bucket, kept.mark);
 }
@@ -105,22 +141,12 @@ export async function readKeptMark(snapshot: Snapshot): Promise<InstallationMark
   return null;
 }
 
-async function openDiskFiles({ dataDir }: Config, waitAt: WaitAt | undefined): Promise<FilePlaces> {
-  const { blobs, mounts } = dataFolder(dataDir);
-  return { blobs: await DiskBlobStore.open(blobs), mount: await DiskMountStore.open({ folder: mounts, waitAt }) };
-}
-
-async function openS3Files(
+async function openS3Blobs(
   { dataDir }: Config,
   bucket: S3Bucket,
   mark: string,
   waitAt: WaitAt | undefined,
-): Promise<FilePlaces> {
+): Promise<S3BlobStore> {
   const spools = await SpoolFolder.open(dataFolder(dataDir).spools);
-  return {
-    blobs: new S3BlobStore(bucket, `${mark}/blobs/`),
-    mount: new S3MountStore({ bucket, prefix: mountsOf(mark), spools, waitAt }),
-  };
+  return new S3BlobStore({ bucket, prefix: `${mark}/blobs/`, spools, waitAt });
 }
-
-const mountsOf = (mark: string) => `${mark}/mounts/`;

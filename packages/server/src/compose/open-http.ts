@@ -1,8 +1,10 @@
+import { Adjustments } from '../accounts/adjustments.ts';
 import { Integrations } from '../accounts/integrations.ts';
 import { Keys } from '../accounts/keys.ts';
 import { Members } from '../accounts/members.ts';
 import { Owners } from '../accounts/owners.ts';
 import { Chats } from '../chats/chats.ts';
+import type { Erasures } from '../erasure/erasures.ts';
 import { checkForm } from '../files/post-policy/check-form.ts';
 import { UploadSigning } from '../files/sign-upload.ts';
 import { UploadSecrets } from '../files/upload-secrets.ts';
@@ -40,7 +42,7 @@ type App = Awaited<ReturnType<typeof buildApp>>;
 /** Builds the HTTP app with all routes. `metricsText` is the page that Prometheus reads. */
 export async function openHttp(
   foundation: Foundation,
-  accounts: OpenedAccounts,
+  accounts: OpenedAccounts & { readonly erasures: Erasures },
   runs: OpenedRuns,
   bodies: BodyReader,
   metricsText: () => string,
@@ -101,10 +103,10 @@ function addRunRoutes(
 }
 
 function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: OpenedAccounts): void {
-  const { store, mount, uploads, secret, config, limits, overrides, logger } = foundation;
+  const { store, files, uploads, settleUploads, secret, config, limits, overrides, logger } = foundation;
   const { publicUrl } = config;
   receiveUpload(app, {
-    mount,
+    files,
     secrets: new UploadSecrets(store, secret),
     hasIntegration: async (integrationId) => (await first(reads.all(integrationById, { integrationId }))) !== undefined,
     checkForm: overrides.checkForm ?? checkForm,
@@ -113,26 +115,23 @@ function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: O
     waitAt: overrides.waitAt,
     logger,
   });
-  const signing = new UploadSigning({
-    store,
-    mount,
-    target: uploads,
-    quotaBytes: limits.mountQuotaBytes,
-    graceMs: limits.uploadGraceMs,
-  });
+  const quotaBytes = limits.mountQuotaBytes;
+  const signing = new UploadSigning({ store, target: uploads, settleUploads, quotaBytes });
   createAgencyUpload(app, { ownership, signing, publicUrl });
-  fileRoutes(app, ownership, mount);
+  fileRoutes(app, ownership, files);
 }
 
 function addAccountRoutes(
   app: App,
   { store, agencies, limits, config, secrets }: Foundation,
-  { ownership, changes, signing, pages }: OpenedAccounts,
+  { ownership, changes, signing, pages, erasures }: OpenedAccounts & { readonly erasures: Erasures },
 ): void {
   accountRoutes(app, {
     ownership,
     integrations: new Integrations(store, changes, agencies, limits.maxRunSeconds, config.prices),
     members: new Members(store, pages),
+    erasures,
+    adjustments: new Adjustments(store),
     keys: new Keys(store, changes, signing, secrets.apiKeyHash !== null),
     owners: new Owners(store, changes, signing),
   });

@@ -8,14 +8,15 @@ import { takeOverAtStart } from '../engine/takeover/take-over-at-start.ts';
 import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
 import { EventLog } from '../eventlog/event-log.ts';
 import { RemoteLogs } from '../eventlog/remote-logs.ts';
-import { SandboxFiles } from '../files/sandbox-files.ts';
+import { FileTexts } from '../files/file-texts.ts';
 import { Streams } from '../http/run-stream.ts';
 import { CancelIntents } from '../runs/cancel-intents.ts';
 import { cancelRun } from '../runs/cancel-run.ts';
 import { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import { RunReads } from '../runs/read-runs.ts';
 import { RemoteReaders } from '../runs/remote-readers.ts';
-import { mountFiles } from '../sandbox/mount-files.ts';
+import { DocumentTexts } from '../sandbox/document-texts.ts';
+import { runFiles } from '../sandbox/run-files.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';
 import { openAttachments } from './open-attachments.ts';
@@ -24,7 +25,7 @@ const STORE_RETRY_MS = 500;
 
 /** Opens what admits, executes, cancels, takes over and reads runs. */
 export async function openRuns(foundation: Foundation, accounts: OpenedAccounts) {
-  const { store, mount, blobs, isAlone, agencies, life, limits, overrides, logger, metrics, stack } = foundation;
+  const { store, ids, files, blobs, isAlone, agencies, life, limits, overrides, logger, metrics, stack } = foundation;
   const { node } = life;
   const { waitAt } = overrides;
   const { prices, fetchAllow } = foundation.config;
@@ -58,6 +59,9 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const runSlots = newBudget(limits.activeRuns);
   const { network } = overrides;
   const attachments = openAttachments(limits, { allow: fetchAllow, blobs: attachmentBlobs, network, newBudget }, stack);
+  const { reader, budget, maxBytes } = attachments;
+  const texts = new FileTexts(store, blobs);
+  const documents = new DocumentTexts({ files, texts, reader, budget, maxBytes, logger });
   const runsHere = (runId: string) => eventLog.hot(runId) !== undefined;
   const remoteReaders = isAlone ? null : stack.use(new RemoteReaders(store, node, runsHere, logger));
   await remoteReaders?.forgetGoneNodes();
@@ -73,7 +77,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       eventLog,
       agencies,
       models,
-      files: (integrationId) => mountFiles(mount, integrationId),
+      files: (run) => runFiles({ files, documents }, run),
       prices,
       loops: {
         steps: limits.stepsPerRun,
@@ -109,7 +113,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   for (const { run } of resumed) engine.start(run, listening.promise);
 
   let takeover: TakeoverLoop | null = null;
-  const runReads = new RunReads(store, eventLog, pages);
+  const runReads = new RunReads(store, ids, eventLog, pages);
   const cancel = {
     store,
     runReads,
@@ -126,10 +130,11 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   };
   const admission = new RunAdmission({
     store,
+    ids,
     agencies,
     engine,
     blobs: attachmentBlobs,
-    sandboxFiles: new SandboxFiles(mount),
+    files,
     node,
     prices,
     isShuttingDown: () => life.isDraining,

@@ -8,7 +8,6 @@ import type { WaitAt } from '../domain/wait-points.ts';
 import { FIRST_START_REMEDY } from '../files/disk/claim-folder.ts';
 import { takenFolder } from '../files/disk/folder-mark.ts';
 import { hasDiskSpace } from '../lib/disk-full.ts';
-import type { OtherNodesOptions } from '../nodes/other-nodes.ts';
 import type { Heartbeats } from '../store/heartbeats.ts';
 import { type Notifier, silentNotifier } from '../store/notifier.ts';
 import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
@@ -21,6 +20,7 @@ import { first, type Store } from '../store/store.ts';
 import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { checkEarlier } from './check-earlier-version.ts';
+import type { NodeTimes } from './node-life.ts';
 
 const SLOW_SYNC_MS = 5;
 
@@ -46,6 +46,10 @@ export interface OpenedStore {
   /** Opens the listener for hints of other nodes. */
   readonly notifier: () => Notifier;
   readonly queueLength: () => number;
+  /**
+   * Removes the bytes of deleted rows from the files of the embedded store. PostgreSQL overwrites them in its own time.
+   */
+  readonly scrub: () => Promise<void>;
   /** Measures the median time of a commit. `warning` is a log line if it is slow. */
   readonly measure: () => Promise<{ readonly commitMs: number; readonly warning: string | null }>;
 }
@@ -67,7 +71,7 @@ export interface StoreHooks {
 export async function openStore(
   config: Config,
   secrets: Secrets,
-  times: OtherNodesOptions,
+  times: NodeTimes,
   hooks: StoreHooks,
   stack: AsyncDisposableStack,
 ): Promise<OpenedStore> {
@@ -78,7 +82,7 @@ export async function openStore(
     // Checked before the database is opened: servers that start concurrently for the first time make the tables first
     // and the files later.
     const refusedIfEmpty = embedded ?? (await takenFolder(dataFolder(config.dataDir).blobs, FIRST_START_REMEDY));
-    const beforeMigrating = () => checkEarlier(config, times, () => PostgresSnapshot.open(settings));
+    const beforeMigrating = () => checkEarlier(config, () => PostgresSnapshot.open(settings));
     const checks = { refusedIfEmpty, beforeMigrating };
     const store = stack.use(await PostgresStore.open({ ...settings, ...hooks, ...checks, migrate: true }));
     if (embedded !== null && (await first(store.reads.all(installation, {}))) === undefined) throw embedded;
@@ -91,6 +95,7 @@ export async function openStore(
       // LISTEN belongs to a connection, and a pooler gives the connection to other clients.
       notifier: () => (settings.pooled ? silentNotifier : new PostgresNotifier(settings)),
       queueLength: () => store.queueLength,
+      scrub: async () => {},
       measure: async () => ({ commitMs: await store.measureCommit(), warning: null }),
     };
   }
@@ -102,7 +107,7 @@ export async function openStore(
   const obstacle = existsSync(folder.database) ? null : await takenFolder(folder.blobs, FIRST_START_REMEDY);
   if (obstacle !== null) throw obstacle;
   const secret = secrets.secret ?? keepSecret(folder.secretFile);
-  const beforeMigrating = () => checkEarlier(config, times, async () => new SqliteSnapshot(folder.database));
+  const beforeMigrating = () => checkEarlier(config, async () => new SqliteSnapshot(folder.database));
   const logged = logRefusals(times.logger);
   const store = stack.use(
     await SqliteStore.open({ path: folder.database, ...hooks, ...logged, beforeMigrating, migrate: true }),
@@ -114,6 +119,7 @@ export async function openStore(
     beats: null,
     notifier: () => silentNotifier,
     queueLength: () => store.queueLength,
+    scrub: () => store.scrub(),
     measure: async () => {
       const commitMs = store.measureSync();
       const warning = commitMs > SLOW_SYNC_MS ? 'the disk is slow to sync, and every commit waits for it' : null;

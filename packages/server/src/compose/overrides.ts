@@ -4,7 +4,6 @@ import type { Model } from '../agent/ports.ts';
 import type { healTurn } from '../chats/heal-history.ts';
 import type { Limits } from '../config/config.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
-import type { MountStore } from '../files/mount-store.ts';
 import type { checkForm } from '../files/post-policy/check-form.ts';
 import type { Network } from '../guarded-fetch/guarded-fetch.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
@@ -28,9 +27,7 @@ export interface Overrides {
   readonly logger?: Logger;
   /** Wraps the store, so that a proof can plant a fault. */
   readonly wrapStore?: (store: Store) => Store;
-  /** Wraps the files of the integrations. */
-  readonly wrapMount?: (mount: MountStore) => MountStore;
-  /** Wraps the bytes of attachments. */
+  /** Wraps the bytes of attachments and files. */
   readonly wrapBlobs?: (blobs: BlobStore) => BlobStore;
   /** Replaces the listener for hints of other nodes, so that a proof can drop them. */
   readonly notifier?: Notifier;

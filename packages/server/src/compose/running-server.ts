@@ -33,14 +33,9 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepEvents: () => Promise<number>;
     /** Deletes stored files that were unused long enough, immediately. Resolves to the number of files. */
     readonly sweepBlobs: () => Promise<number>;
-    /**
-     * Deletes leftovers and files of integrations that were deleted long enough ago, immediately. Resolves to their
-     * number.
-     */
-    readonly sweepMounts: () => Promise<number>;
+    /** Deletes old upload forms, and files of integrations that were deleted long enough ago. Resolves to their number. */
+    readonly sweepFiles: () => Promise<number>;
     /** Deletes nodes that stopped long enough ago, immediately. Resolves to the number of nodes. */
     readonly sweepNodes: () => Promise<number>;
-    /** Deletes upload forms that expired long enough ago, immediately. Resolves to the number of forms. */
-    readonly sweepForms: () => Promise<number>;
   };
 }

@@ -25,8 +25,6 @@ export interface Config {
   readonly database: DatabaseConfig | null;
   /** S3 for files; null if files are on disk, in the data folder. */
   readonly s3: S3Config | null;
-  /** Whether the data folder is one disk that all nodes see. */
-  readonly sharedDisk: boolean;
   /** The listener that serves metrics without a key; null if only the main listener serves them, with a key. */
   readonly metrics: MetricsConfig | null;
   /** The price of each model in credits. */

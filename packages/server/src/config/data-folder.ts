@@ -19,9 +19,9 @@ export interface DataFolder {
   readonly database: string;
   readonly lock: string;
   readonly secretFile: string;
-  /** The bytes of images. */
+  /** The bytes of attachments and files. */
   readonly blobs: string;
-  /** The persistent mounts of the integrations. */
+  /** The files of earlier versions. */
   readonly mounts: string;
   /** Uploads on their way to S3. */
   readonly spools: string;

@@ -5,7 +5,7 @@ import { type Config, type Secrets, SettingRefused } from './config.ts';
 import { isKubernetesVariable } from './kubernetes-variables.ts';
 import { hasProvidersFile, readAgencies } from './read-agencies.ts';
 import { readDatabase } from './read-database.ts';
-import { readFiles, readSharedDisk } from './read-files.ts';
+import { readFiles } from './read-files.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
 import { readModels } from './read-models.ts';
 import { readFetchAllow, readMetrics, readPort, readUrl } from './read-network.ts';
@@ -34,7 +34,6 @@ const KNOWN = new Set([
   'RUNWIRE_MODEL',
   'RUNWIRE_OPENAI_API',
   'RUNWIRE_DATABASE_POOL',
-  'RUNWIRE_SHARED_DISK',
   'RUNWIRE_METRICS_PORT',
   'RUNWIRE_METRICS_HOST',
   ...Object.keys(LIMIT_SETTINGS),
@@ -87,7 +86,6 @@ export function readConfig(env: Environment): CheckedSettings {
     providers,
     database,
     s3: readFiles(read, readUrl(read, 'S3_ENDPOINT')),
-    sharedDisk: readSharedDisk(read),
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
     fetchAllow: readFetchAllow(read),

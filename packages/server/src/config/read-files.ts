@@ -42,16 +42,3 @@ function readRegion(region: string | null, endpoint: string | null): string {
     'AWS_REGION is not a valid region name; set it to the region of the bucket, such as eu-central-1.',
   );
 }
-
-/** `RUNWIRE_SHARED_DISK`: whether the data folder is one disk that all nodes see. */
-export function readSharedDisk(read: ReadSetting): boolean {
-  const text = read('RUNWIRE_SHARED_DISK');
-  if (text === null) return false;
-  if (text !== 'true' && text !== 'false') {
-    throw new SettingRefused('RUNWIRE_SHARED_DISK must be true or false; unset it where one server is enough.');
-  }
-  if (read('DATABASE_URL') === null) {
-    throw new SettingRefused('RUNWIRE_SHARED_DISK is set but DATABASE_URL is not; set both, or unset it.');
-  }
-  return text === 'true';
-}

@@ -1,6 +1,12 @@
-import type { CreateIntegrationRequest, PutMemberRequest, UpdateIntegrationRequest } from '@runwire/contract';
+import type {
+  CreateAdjustmentRequest,
+  CreateIntegrationRequest,
+  PutMemberRequest,
+  UpdateIntegrationRequest,
+} from '@runwire/contract';
 
 /** The request bodies for accounts, as the contract defines them. */
 export type NewIntegration = CreateIntegrationRequest;
 export type IntegrationChange = UpdateIntegrationRequest;
 export type MemberInput = PutMemberRequest;
+export type AdjustmentInput = CreateAdjustmentRequest;

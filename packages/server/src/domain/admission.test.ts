@@ -25,6 +25,8 @@ const goodFacts: AdmissionFactsRow = {
   on_disconnect: 'continue',
   keep_attachments: 1,
   integration_model: null,
+  file_access: 'chat',
+  member_folder: '/app/mnt/members/{consumerId}',
   member_active: 1,
   member_limit: null,
   known_run_id: null,
@@ -124,7 +126,10 @@ const order: readonly (readonly [string, Situation])[] = [
   ['invalid_request', { facts: { alias_chat_key: 'chat_2', alias_consumer_id: 'ann' }, request: { aliasChatId: 'a' } }],
   ['unknown_agency', { agencyExists: false }],
   ['unknown_agent', { request: { agent: 'Nobody' } }],
-  ['sandbox_file_not_found', { request: { sandboxFiles: ['u/a.txt'] }, files: missingFileRefusal('u/a.txt') }],
+  [
+    'sandbox_file_not_found',
+    { request: { sandboxFiles: [{ below: 'u/a.txt' }] }, files: missingFileRefusal('u/a.txt') },
+  ],
   [
     'invalid_attachment_refresh',
     { facts: { files_without_copy: 1 }, links: new Refusal('invalid_attachment_refresh') },
@@ -146,6 +151,7 @@ test('admits a request without fault', () => {
     model: null,
     onDisconnect: 'continue',
     keepAttachments: true,
+    files: { access: 'chat', memberFolder: null },
     chat: { chatKey: 'chat_1', chatId: 'c1', alias: null, knownAlias: null, numMessages: 2, textBytes: 10 },
     hasHistory: true,
     held: 1004,
@@ -189,7 +195,7 @@ test('asks for sandbox files after all earlier checks have passed', () => {
   const index = order.findIndex(([code]) => code === 'sandbox_file_not_found');
   const within = (fault: Situation): Situation => ({
     ...fault,
-    request: { ...fault.request, sandboxFiles: ['u/a.txt'] },
+    request: { ...fault.request, sandboxFiles: [{ below: 'u/a.txt' }] },
   });
   for (const [code, fault] of order.slice(0, index)) assert.deepEqual(questionsOf(within(fault)), [], code);
   for (const [code, fault] of order.slice(index + 1)) {

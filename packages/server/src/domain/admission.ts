@@ -1,6 +1,14 @@
 import { type RunSettings, runSettings } from './admitted-run.ts';
-import { type AllowancePeriod, type AllowanceUnit, periodEndMs, periodStartMs, reservedAmount } from './allowance.ts';
+import {
+  type AllowancePeriod,
+  type AllowanceUnit,
+  periodEndMs,
+  periodStartMs,
+  reservedAmount,
+  usedAmount,
+} from './allowance.ts';
 import type { AttachmentRefresh } from './attachment-refresh.ts';
+import { type FileAccess, fileScope, isBelow } from './file-access.ts';
 import { type MountPath, wholePath } from './mount-path.ts';
 import type { ModelPrice } from './prices.ts';
 import { Refusal } from './refusal.ts';
@@ -18,6 +26,8 @@ export interface AdmissionFactsRow {
   on_disconnect: 'continue' | 'cancel';
   keep_attachments: number;
   integration_model: string | null;
+  file_access: FileAccess;
+  member_folder: string;
   member_active: number | null;
   member_limit: number | null;
   known_run_id: string | null;
@@ -40,6 +50,7 @@ export interface AdmissionFactsRow {
   busy_usage_request_id: string | null;
   /** 1 if the chat has earlier attachments without a copy, whose links may have expired. */
   files_without_copy: number;
+  /** The sum of the days of the period; `usedAmount` makes what callers see of it. */
   used: number;
   reserved: number;
   member_active_runs: number;
@@ -54,7 +65,7 @@ export interface AdmissionRequest {
   readonly agent: string | null;
   readonly messageBytes: number;
   readonly fingerprint: string | null;
-  readonly sandboxFiles: readonly unknown[];
+  readonly sandboxFiles: readonly { readonly below: MountPath }[];
   /** The refreshes, or the refusal of their text, which is answered in its place in the order of checks. */
   readonly refreshes: readonly AttachmentRefresh[] | Refusal;
 }
@@ -157,6 +168,10 @@ export function* decideAdmission(
   const noAgent = refuseAgent(facts.agency, agent, entryPoints);
   if (noAgent !== null) return noAgent;
 
+  const files = fileScope(facts.file_access, facts.member_folder, request.consumerId);
+  const { memberFolder } = files;
+  const outside = request.sandboxFiles.find(({ below }) => memberFolder !== null && !isBelow(below, memberFolder));
+  if (outside !== undefined) return { kind: 'refuse', refusal: missingFileRefusal(outside.below) };
   if (request.sandboxFiles.length > 0) {
     const refusal = yield { ask: 'files' };
     if (refusal !== null) return { kind: 'refuse', refusal };
@@ -188,7 +203,8 @@ export function* decideAdmission(
   const period = facts.allowance_period;
   if (unit !== null && period !== null) {
     const limit = facts.member_limit ?? facts.allowance_limit ?? 0;
-    if (facts.used + facts.reserved >= limit) return refuseExhausted(facts.used >= limit, period, setting.nowMs);
+    const used = usedAmount(facts.used);
+    if (used + facts.reserved >= limit) return refuseExhausted(used >= limit, period, setting.nowMs);
   }
 
   if (facts.max_runs_per_member !== null && request.consumerId !== null) {
@@ -201,7 +217,7 @@ export function* decideAdmission(
     agency: facts.agency,
     agent,
     textOnly: facts.text_only === 1,
-    ...runSettings(facts),
+    ...runSettings(facts, files),
     chat,
     hasHistory: chat !== null && chat.numMessages > 0,
     held:

@@ -1,5 +1,6 @@
 import type { StoredAttachment } from './attachment.ts';
 import type { RunEvent } from './events.ts';
+import type { FileScope } from './file-access.ts';
 import type { RequestTrace } from './request-trace.ts';
 import type { SandboxFile } from './sandbox-file.ts';
 import type { JournalledStep } from './step.ts';
@@ -27,22 +28,28 @@ export interface RunSettings {
   readonly keepAttachments: boolean;
   /** `provider/model`, for agents that name none. */
   readonly model: string | null;
+  /** The files that the run sees. It stays the same if the integration changes during the run. */
+  readonly files: FileScope;
 }
 
 /** The value of `max_run_seconds` if the setting of the installation counts. */
 export const RUN_SECONDS_BY_SETTING = 0;
 
-export function runSettings(row: {
-  readonly max_run_seconds: number;
-  readonly on_disconnect: 'continue' | 'cancel';
-  readonly keep_attachments: number;
-  readonly integration_model: string | null;
-}): RunSettings {
+export function runSettings(
+  row: {
+    readonly max_run_seconds: number;
+    readonly on_disconnect: 'continue' | 'cancel';
+    readonly keep_attachments: number;
+    readonly integration_model: string | null;
+  },
+  files: FileScope,
+): RunSettings {
   return {
     maxRunSeconds: row.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : row.max_run_seconds,
     onDisconnect: row.on_disconnect,
     keepAttachments: row.keep_attachments === 1,
     model: row.integration_model,
+    files,
   };
 }
 

@@ -77,6 +77,22 @@ export function reservedAmount({ unit, textBytes, reserveTokens, price }: Reserv
   return creditsOf(price, { inputTokens: tokens, cachedTokens: 0, outputTokens: 0 });
 }
 
+/** The maximum of a limit and of an adjustment. It is far below the largest integer that a number holds exactly. */
+export const MAX_AMOUNT = 1e15;
+
+/**
+ * Returns what a member has used, from the sum of its days. The sum can be below 0 if the period was made shorter after an
+ * adjustment gave back what earlier days used. Credits have at most six decimals, and adding them up can add more.
+ */
+export function usedAmount(sum: number): number {
+  return Math.max(0, Number(sum.toFixed(6)));
+}
+
+/** Returns the part of an adjustment that is applied: at most what was used is given back (`contract-6-adjustment-applied`). */
+export function appliedAmount(amount: number, used: number): number {
+  return Math.min(amount, used);
+}
+
 /** The cost of a run in each unit. */
 export interface Charge {
   readonly runs: number;

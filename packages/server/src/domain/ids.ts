@@ -1,6 +1,19 @@
 import { sortableId } from '../lib/sortable-id.ts';
 
-export type IdPrefix = 'run' | 'chat' | 'msg' | 'own' | 'key' | 'int' | 'node' | 'resp' | 'fc' | 'rs' | 'call' | 'form';
+export type IdPrefix =
+  | 'run'
+  | 'chat'
+  | 'msg'
+  | 'own'
+  | 'key'
+  | 'int'
+  | 'node'
+  | 'resp'
+  | 'fc'
+  | 'rs'
+  | 'call'
+  | 'form'
+  | 'adj';
 
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${sortableId()}`;

@@ -15,13 +15,15 @@ export const TRANSACTIONS = [
   'sweep',
 ] as const;
 /**
- * With `lease` transactions, nodes fence each other. No state of a run depends on them, so no crash is staged there.
+ * No state of a run depends on the other transactions: with `lease`, nodes fence each other, `files` publishes an upload or
+ * deletes files, and `erasure` erases a person.
  */
-export type TransactionName = (typeof TRANSACTIONS)[number] | 'lease';
+export type TransactionName = (typeof TRANSACTIONS)[number] | 'files' | 'erasure' | 'lease';
 
 export type WaitPoint =
   | `${TransactionName}.${'before' | 'after'}-commit`
-  | `${'header' | 'first-byte' | 'messages' | 'end-frame' | 'cancel-intent' | 'settle'}.${'before' | 'after'}`;
+  | `${'header' | 'first-byte' | 'messages' | 'end-frame' | 'cancel-intent' | 'settle'}.${'before' | 'after'}`
+  | ErasurePoint;
 
 export const WAIT_POINTS: readonly WaitPoint[] = [
   ...TRANSACTIONS.flatMap((name): WaitPoint[] => [`${name}.before-commit`, `${name}.after-commit`]),
@@ -37,5 +39,22 @@ export type UploadPoint =
 export const UPLOAD_POINTS: readonly UploadPoint[] = (
   ['upload-bytes', 'upload-sync', 'upload-rename', 'upload-folder-sync', 'upload-answer'] as const
 ).flatMap((name): UploadPoint[] => [`${name}.before`, `${name}.after`]);
+
+/** The commit that publishes an upload, between the syncs and the answer. */
+export const FILE_POINTS: readonly WaitPoint[] = ['files.before-commit', 'files.after-commit'];
+
+/** The steps of an erasure. No run depends on them. */
+export type ErasurePoint =
+  | `erasure.${'before' | 'after'}-commit`
+  | `erasure-${'bytes' | 'scrub'}.${'before' | 'after'}`;
+
+export const ERASURE_POINTS: readonly ErasurePoint[] = [
+  'erasure.before-commit',
+  'erasure.after-commit',
+  'erasure-bytes.before',
+  'erasure-bytes.after',
+  'erasure-scrub.before',
+  'erasure-scrub.after',
+];
 
 export type WaitAt = (point: WaitPoint | UploadPoint) => void;

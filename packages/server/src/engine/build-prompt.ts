@@ -46,16 +46,26 @@ export async function planPrompt(
 ): Promise<PlannedPrompt> {
   const own = userItem(run);
   if (!run.hasHistory) return { items: [own], turnsLeftOut: 0 };
-  const tools = JSON.stringify(
-    agent.tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]),
-  );
-  const others = itemBytes(agent.instructions, [own]) + Buffer.byteLength(tools);
+  const others = itemBytes(agent.instructions, [own]) + toolsBytes(agent.tools);
   const budget = historyBudget(agent.windowTokens, estimateTokens(others));
   const { turns, unread } = await newestTurns(reads, run, heal, budget);
   const leftOut = turnsToLeaveOut(turns, budget);
   const callIds = new Set<string>();
   const shown = turns.slice(leftOut).flatMap(({ stored }) => heal(stored, callIds));
   return { items: [...shown, own], turnsLeftOut: unread + leftOut };
+}
+
+const bytesByTools = new WeakMap<readonly ModelTool[], number>();
+
+/** An agent has the same list in all its runs. */
+function toolsBytes(tools: readonly ModelTool[]): number {
+  let bytes = bytesByTools.get(tools);
+  if (bytes === undefined) {
+    const text = JSON.stringify(tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]));
+    bytes = Buffer.byteLength(text);
+    bytesByTools.set(tools, bytes);
+  }
+  return bytes;
 }
 
 /** Attachments count by the sizes in their rows, because only those of the shown turns are made ready later. */

@@ -3,6 +3,7 @@ import type { AgentFiles } from '../agent/files-port.ts';
 import type { Model } from '../agent/ports.ts';
 import type { RunLimits } from '../agent/run-scope.ts';
 import type { AttachmentTools } from '../attachments/attachment-tools.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
@@ -22,8 +23,8 @@ export interface EngineDeps {
   readonly agencies: Agencies;
   /** Returns the models as they are now. A run keeps what it got at its start. */
   readonly models: () => FindModel;
-  /** The files of one integration, for the agents of its runs. */
-  readonly files: (integrationId: string) => AgentFiles;
+  /** The files that the agents of this run see. */
+  readonly files: (run: AdmittedRun) => AgentFiles;
   readonly prices: Prices;
   readonly loops: RunLimits;
   readonly prompt: PromptSetting;

@@ -179,13 +179,19 @@ async function callAgent(execution: Execution): Promise<Step> {
   const entry = await team.agent(run.agent);
   const attachmentRun = {
     ...run,
-    takesPdf: team.takesPdf(),
+    get takesPdf() {
+      return team.takesPdf();
+    },
     signal: stop.signal,
     retry: <T>(job: () => Promise<T>) => retryWhileUnavailable(deps, stop, job),
   };
   const attachments = new RunAttachments(deps, attachmentRun, scratch);
   // Every agent that hand-offs reach gets the same conversation.
-  const shownTo = { ...entry, windowTokens: entry.reachedWindowTokens };
+  const shownTo = {
+    instructions: entry.instructions,
+    windowTokens: entry.reachedWindowTokens,
+    tools: entry.modelTools,
+  };
   const { prompt, turnsLeftOut } = await readyPrompt(deps, run, shownTo, attachments, stop);
   const { steps = [], betweenSteps = false } = run.resumed ?? {};
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.

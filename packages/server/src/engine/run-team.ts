@@ -10,6 +10,7 @@ import { delegationsOfChat } from '../store/queries/chats.ts';
 import { aboutRun, memberOf } from './about-run.ts';
 import { agentWindow, handOffReach, reachedWindow } from './agent-windows.ts';
 import type { EngineDeps, FindModel } from './deps.ts';
+import { fixedParts } from './fixed-parts.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
@@ -65,11 +66,11 @@ export class RunTeam implements Team {
       otherwise: prompt.windowTokens,
     };
     const about = await retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(store.reads, this.#run, agent));
-    // Code of the agency that does not return must not delay the end of the run.
-    const writing = Promise.resolve(agent.instructions(about));
+    const written = agent.instructions(about);
     return {
       name,
-      instructions: await unlessAborted(this.#stop.signal, writing),
+      // Code of the agency that does not return must not delay the end of the run.
+      instructions: typeof written === 'string' ? written : await unlessAborted(this.#stop.signal, written),
       model: this.#watched.guard(model),
       fallback: this.#fallbackOf(agent).map((one) => this.#watched.guard(one)),
       windowTokens: agentWindow(setting, agent),
@@ -79,10 +80,7 @@ export class RunTeam implements Team {
       reasoning: agent.reasoning,
       settings: agent.settings,
       output: agent.output,
-      flows: agent.flows.map((flow) => ({
-        ...flow,
-        description: this.#agency?.agents.get(flow.to)?.description ?? '',
-      })),
+      ...fixedParts(agency, agent),
     };
   }
 
@@ -103,10 +101,7 @@ export class RunTeam implements Team {
   #toolsOf({ tools, builtIn }: LoadedAgent): readonly Tool[] {
     if (builtIn.length === 0) return tools;
     const names: readonly string[] = builtIn;
-    return [
-      ...tools,
-      ...fileTools(this.#deps.files(this.#run.integrationId)).filter(({ name }) => names.includes(name)),
-    ];
+    return [...tools, ...fileTools(this.#deps.files(this.#run)).filter(({ name }) => names.includes(name))];
   }
 
   /** True if every agent that may answer the user reads PDFs; otherwise their text is sent. */

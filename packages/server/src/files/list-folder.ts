@@ -3,7 +3,7 @@ import { pageOfRows } from '../domain/list-page.ts';
 import { filenameProblem, lastSegment, MOUNT, wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
-import type { MountEntry, MountStore } from './mount-store.ts';
+import type { FileEntry, Files } from './files.ts';
 import { requestedFolder } from './requested-path.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -15,22 +15,22 @@ export interface FolderQuery {
 }
 
 /** Lists what is directly below a folder, ordered by name. */
-export async function listFolder(mount: Pick<MountStore, 'list'>, integrationId: string, query: FolderQuery) {
+export async function listFolder(files: Pick<Files, 'list'>, integrationId: string, query: FolderQuery) {
   const folder = requestedFolder('folder', query.folder ?? MOUNT);
   const after = query.cursor === undefined ? null : decodeName(query.cursor);
   const { limit = DEFAULT_LIMIT } = query;
-  const page = await mount.list(integrationId, folder, after, limit);
+  const page = await files.list(integrationId, folder, { after, limit });
   if (page === null) {
     throw new Refusal('file_not_found', 'There is no such folder; check `folder`, or upload a file into it first.');
   }
-  const cursorOf = ({ path }: MountEntry) => encodeName(lastSegment(path));
+  const cursorOf = ({ path }: FileEntry) => encodeName(lastSegment(path));
   const shown = pageOfRows(page.entries, limit, cursorOf, entryJson);
   const last = page.entries.at(-1);
   if (page.hasMore && last !== undefined) shown.nextCursor ??= cursorOf(last);
   return shown;
 }
 
-function entryJson(entry: MountEntry) {
+function entryJson(entry: FileEntry) {
   const isFile = entry.kind === 'file';
   return {
     name: lastSegment(entry.path),

@@ -6,6 +6,6 @@ export interface UploadTarget {
   /** `base` is the scheme, host and path under which the caller reaches this server, without a slash at the end. */
   url(integrationId: string, base: string): string;
   bucket(integrationId: string): string;
-  key(integrationId: string, path: MountPath): string;
+  key(integrationId: string, path: MountPath, formId: string): string;
   signingKey(): Promise<SigningKey>;
 }

@@ -3,12 +3,12 @@ import type { FastifyReply } from 'fastify';
 import { safeMediaType } from '../domain/media-type.ts';
 import { lastSegment } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { MountFile, OpenedFile } from '../files/mount-store.ts';
+import type { OpenedFile, StoredFile } from '../files/files.ts';
 import { attachmentOf } from './content-disposition.ts';
 import type { Reading } from './file-conditions.ts';
 
 /** Status and headers of an answer with a file's bytes, whether or not they follow. Throws a `Refusal` for 416. */
-export function answerHead(reply: FastifyReply, file: MountFile, reading: Reading): FastifyReply {
+export function answerHead(reply: FastifyReply, file: StoredFile, reading: Reading): FastifyReply {
   if (reading.kind === 'no-such-range') {
     reply.header('content-range', `bytes */${file.size}`);
     throw new Refusal('range_not_satisfiable', `The file has ${file.size} bytes; request a range within them.`);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MountFile } from '../files/mount-store.ts';
 import { readingOf } from './file-conditions.ts';
 
-const file: MountFile = {
+const file = {
   kind: 'file',
   path: 'a.txt',
   size: 10,

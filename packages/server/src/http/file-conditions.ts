@@ -1,15 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ByteRange, MountFile } from '../files/mount-store.ts';
+import type { StoredFile } from '../files/files.ts';
 
 /** The decision about a request for the bytes of a file. */
 export type Reading =
   | { readonly kind: 'whole' }
-  | { readonly kind: 'part'; readonly range: ByteRange }
+  /** First and last byte, both inclusive. */
+  | { readonly kind: 'part'; readonly range: { readonly first: number; readonly last: number } }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'no-such-range' };
 
+type FileVersion = Pick<StoredFile, 'size' | 'etag' | 'modifiedAt'>;
+
 /** RFC 9110, 13.2.2: checks first if the caller has the current bytes, then which range it wants. */
-export function readingOf(file: MountFile, headers: IncomingHttpHeaders): Reading {
+export function readingOf(file: FileVersion, headers: IncomingHttpHeaders): Reading {
   if (isUnchanged(file, headers)) return { kind: 'unchanged' };
   // `If-Range`: a range of a changed file must not be appended to bytes of the old one. A date does not prove that the
   // file is unchanged.
@@ -17,7 +20,7 @@ export function readingOf(file: MountFile, headers: IncomingHttpHeaders): Readin
   return wantsPart ? partOf(file.size, headers.range ?? '') : { kind: 'whole' };
 }
 
-function isUnchanged(file: MountFile, headers: IncomingHttpHeaders): boolean {
+function isUnchanged(file: FileVersion, headers: IncomingHttpHeaders): boolean {
   const none = headers['if-none-match'];
   if (none !== undefined) {
     const bare = withoutWeakness(file.etag);
@@ -27,7 +30,7 @@ function isUnchanged(file: MountFile, headers: IncomingHttpHeaders): boolean {
   return Number.isFinite(since) && Math.floor(file.modifiedAt / 1000) * 1000 <= since;
 }
 
-function isSame(file: MountFile, ifRange: string | string[] | undefined): boolean {
+function isSame(file: FileVersion, ifRange: string | string[] | undefined): boolean {
   return ifRange === undefined || (ifRange === file.etag && !file.etag.startsWith('W/'));
 }
 

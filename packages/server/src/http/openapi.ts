@@ -102,6 +102,13 @@ function finish(document: OpenApiDocument, routed: readonly Operation[], servers
       },
     };
   }
+  const usageRecord = document.components?.schemas?.UsageRecord;
+  if (usageRecord !== undefined) {
+    usageRecord.discriminator = {
+      propertyName: 'kind',
+      mapping: { run: '#/components/schemas/RunUsageRecord', adjustment: '#/components/schemas/Adjustment' },
+    };
+  }
   // The plugin adds a suffix to the id of every HEAD operation.
   for (const { head } of Object.values(document.paths ?? {})) {
     if (head !== undefined) head.operationId = String(head.operationId).replace(/-head$/, '');

@@ -9,7 +9,7 @@ export interface LeaseDeps {
   readonly beats: Heartbeats;
   readonly leaseMs: number;
   /** Adds this process to the list of nodes. */
-  readonly register: (closed: AbortSignal) => Promise<NodeIdentity>;
+  readonly register: () => Promise<NodeIdentity>;
   /** Other nodes fenced this node and own its runs now. Called in the tick in which this process learns of it. */
   readonly onFenced: () => void;
   /** A heartbeat confirmed the lease after a stall: streams that waited may continue. */
@@ -169,7 +169,7 @@ export class NodeLease implements AsyncDisposable {
     while (!signal.aborted) {
       const begunAt = monotonicMs();
       try {
-        const identity = await register(signal);
+        const identity = await register();
         this.#beatAt = begunAt;
         node.registered(identity);
         beats.setNode(identity.nodeId);

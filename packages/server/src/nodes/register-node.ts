@@ -27,9 +27,9 @@ export async function registerNode(store: Store, isAlone: boolean, address: stri
   return identity;
 }
 
-export const newIdentity = (): NodeIdentity => ({ nodeId: newId('node'), boot: randomBytes(4).toString('hex') });
+const newIdentity = (): NodeIdentity => ({ nodeId: newId('node'), boot: randomBytes(4).toString('hex') });
 
-export async function insertIdentity(tx: Tx, { nodeId, boot }: NodeIdentity, address: string | null): Promise<void> {
+async function insertIdentity(tx: Tx, { nodeId, boot }: NodeIdentity, address: string | null): Promise<void> {
   const now = Date.now();
   await tx.run(insertNode, { nodeId, boot, version: VERSION, now, host: hostname(), address });
   await tx.run(insertHeartbeat, { nodeId, now });

@@ -1,4 +1,5 @@
-import { chatJson } from '../chats/chats.ts';
+import { shortChatJson } from '../chats/chats.ts';
+import type { ErasedIds } from '../domain/erased-ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type ChatStatusRow, statusOfAlias, statusOfChat, statusOfRun } from '../store/queries/chat-status.ts';
 import type { RunRow } from '../store/queries/runs.ts';
@@ -14,12 +15,13 @@ export interface ChatStatusQuery {
 /** `run` is the run of the given `usageRequestId`, otherwise the newest run, or null. Chat and run are of one snapshot. */
 export async function chatStatus(
   reads: Reads,
+  ids: ErasedIds,
   integrationId: string,
   query: ChatStatusQuery,
   lastEventId: (run: RunRow) => number,
 ) {
-  const row = await statusRow(reads, integrationId, query);
-  const { createdAt, updatedAt, numMessages, ...rest } = chatJson({
+  const row = await statusRow(reads, ids, integrationId, query);
+  const { createdAt, updatedAt, numMessages, ...rest } = shortChatJson({
     chat_key: row.chat_chat_key,
     chat_id: row.chat_id,
     alias: row.chat_alias,
@@ -44,14 +46,20 @@ export async function chatStatus(
 
 const hasRun = (row: ChatStatusRow): row is ChatStatusRow & RunRow => row.run_id !== null;
 
-async function statusRow(reads: Reads, integrationId: string, query: ChatStatusQuery): Promise<ChatStatusRow> {
+async function statusRow(
+  reads: Reads,
+  ids: ErasedIds,
+  integrationId: string,
+  query: ChatStatusQuery,
+): Promise<ChatStatusRow> {
   const { usageRequestId, chatId, aliasChatId } = query;
   const given = [usageRequestId, chatId, aliasChatId].filter((value) => value !== undefined);
   if (given.length !== 1) {
     throw new Refusal('invalid_request', 'Send exactly one of `usageRequestId`, `chatId` and `aliasChatId`.');
   }
   if (usageRequestId !== undefined) {
-    const row = await first(reads.all(statusOfRun, { integrationId, usageRequestId }));
+    const erasedUsageRequestId = ids.usageRequest(integrationId, usageRequestId);
+    const row = await first(reads.all(statusOfRun, { integrationId, usageRequestId, erasedUsageRequestId }));
     if (row !== undefined) return row;
     throw new Refusal(
       'run_not_found',

@@ -102,6 +102,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
         consumerId: end.consumerId,
         day: end.day,
         ...charge,
+        creditMillionths: 0,
       }),
     );
   }

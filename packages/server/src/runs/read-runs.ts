@@ -1,14 +1,17 @@
+import type { ErasedIds } from '../domain/erased-ids.ts';
+import { decodeCursor } from '../domain/list-cursor.ts';
+import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isFinished } from '../domain/run-state.ts';
-import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { Page } from '../store/queries/page.ts';
 import { listRuns, type RunRow, runById, runSizes } from '../store/queries/runs.ts';
-import { type ListQuery, readPage } from '../store/read-page.ts';
+import { DEFAULT_LIMIT } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
-import { runItem, runJson, usageRecordJson } from './run-json.ts';
+import { runItem, runJson } from './run-json.ts';
+import { readUsage, type UsageQuery, type UsageRow, usageJson, usagePosition } from './usage-rows.ts';
 import { type SummaryQuery, usageSummary } from './usage-summary.ts';
 
 export interface RunQuery extends LargeListQuery {
@@ -17,28 +20,17 @@ export interface RunQuery extends LargeListQuery {
   readonly status?: string;
 }
 
-export interface UsageQuery extends ListQuery {
-  readonly usageRequestId?: string;
-  readonly consumerId?: string;
-  readonly from?: string;
-  readonly to?: string;
-}
-
-export const position = (row: RunRow) => ({ createdAt: row.created_at, id: row.run_id });
-
-function listUsage(integrationId: string, query: UsageQuery, page: Page) {
-  const { usageRequestId, consumerId } = query;
-  const { fromMs, toMs } = admissionTimes(query);
-  return listRuns({ integrationId, usageRequestId, consumerId, fromMs, toMs, ...page, answer: false });
-}
+const position = (row: RunRow) => ({ createdAt: row.created_at, id: row.run_id });
 
 export class RunReads {
   readonly #store: Store;
+  readonly #ids: ErasedIds;
   readonly #eventLog: EventLog;
   readonly #pages: LargePages;
 
-  constructor(store: Store, eventLog: EventLog, pages: LargePages) {
+  constructor(store: Store, ids: ErasedIds, eventLog: EventLog, pages: LargePages) {
     this.#store = store;
+    this.#ids = ids;
     this.#eventLog = eventLog;
     this.#pages = pages;
   }
@@ -61,7 +53,7 @@ export class RunReads {
   }
 
   chatStatus(integrationId: string, query: ChatStatusQuery) {
-    return chatStatus(this.#store.reads, integrationId, query, (run) => this.lastEventId(run));
+    return chatStatus(this.#store.reads, this.#ids, integrationId, query, (run) => this.lastEventId(run));
   }
 
   list(integrationId: string, query: RunQuery) {
@@ -77,13 +69,16 @@ export class RunReads {
     });
   }
 
-  usage(integrationId: string, query: UsageQuery) {
-    const records = (page: Page) => listUsage(integrationId, query, page);
-    return readPage(this.#store.reads, query, records, position, usageRecordJson);
+  async usage(integrationId: string, query: UsageQuery): Promise<ListPage> {
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    // One more than is shown: if it exists, there is another page.
+    const page = { before: decodeCursor(query.cursor), limit: limit + 1 };
+    const rows = await readUsage(this.#store.reads, this.#ids, integrationId, query, page);
+    return pageOfRows(rows, limit, cursorBy(usagePosition), usageJson);
   }
 
-  usageRows(integrationId: string, query: UsageQuery, page: Page): Promise<RunRow[]> {
-    return this.#store.reads.query(listUsage(integrationId, query, page));
+  usageRows(integrationId: string, query: UsageQuery, page: Page): Promise<UsageRow[]> {
+    return readUsage(this.#store.reads, this.#ids, integrationId, query, page);
   }
 
   usageSummary(integrationId: string, query: SummaryQuery) {

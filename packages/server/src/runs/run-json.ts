@@ -78,6 +78,7 @@ function charged(row: RunRow) {
 /** The usage record (`contract-6-usage-record-once`): the run's own row, so there is exactly one from admission on. */
 export function usageRecordJson(row: RunRow) {
   return {
+    kind: 'run' as const,
     usageRequestId: row.usage_request_id,
     consumerId: row.consumer_id,
     chatId: row.chat_id,

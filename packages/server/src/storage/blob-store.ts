@@ -1,17 +1,20 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * The name of a blob, used only once. It begins with the hash of the bytes, so that they can be checked, and ends with
- * random characters: a deleted name is never used again, so a delete cannot remove a later put of the same bytes. The
- * database knows which names are in use and for whom.
+ * The name of a blob. It is random and used only once, so a delete cannot remove a later put of the same bytes. The name of
+ * an attachment's blob begins with the hash of its bytes. The database knows which names are in use and for whom.
  */
 export type BlobKey = string;
 
+/** For the copy of an attachment: the name tells its bytes. */
 export function newBlobKey(sha256: string): BlobKey {
   return `${sha256}-${randomBytes(8).toString('hex')}`;
 }
 
-const KEY = /^[0-9a-f]{64}-[0-9a-f]{16}$/;
+/** For bytes whose hash is not known before they are stored. */
+export const newFileBlobKey = (): BlobKey => randomBytes(24).toString('hex');
+
+const KEY = /^(?:[0-9a-f]{64}-[0-9a-f]{16}|[0-9a-f]{48})$/;
 
 export const isBlobKey = (text: string): boolean => KEY.test(text);
 
@@ -21,6 +24,10 @@ export function checkBlobKey(key: BlobKey): BlobKey {
   throw new Error(`\`${key}\` is not the key of a blob.`);
 }
 
+/** False if the name is only random. */
+export const tellsHash = (key: BlobKey): boolean => key.includes('-');
+
+/** Only for a key that tells the hash. */
 export const sha256OfKey = (key: BlobKey) => key.slice(0, 64);
 
 /** First and last byte, both inclusive. `last` may be after the end of the file. */
@@ -35,12 +42,33 @@ export interface ListedBlob {
   readonly putAt: number;
 }
 
+/** Bytes that were stored from a stream. */
+export interface WrittenBytes {
+  readonly size: number;
+  /** In hexadecimal digits. */
+  readonly md5: string;
+}
+
+export interface OpenedBlob extends AsyncDisposable {
+  /** The size of the whole blob. */
+  readonly size: number;
+  /** Can be read once. Disposing stops the read. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
 export interface BlobStore {
   /**
    * Stores a blob completely or not at all, and replaces an existing one. It is durable when this resolves. Rejects
    * with `StoreUnavailable` if a later retry can succeed.
    */
   put(key: BlobKey, bytes: Uint8Array): Promise<void>;
+  /**
+   * Does the same with bytes that arrive as a stream. If the stream throws, rejects with that error and stores nothing. The
+   * memory that it needs does not depend on the size.
+   */
+  write(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<WrittenBytes>;
+  /** Opens a blob, or a part of it. A range after the end has no bytes. Resolves to null if the blob does not exist. */
+  open(key: BlobKey, range?: ByteRange): Promise<OpenedBlob | null>;
   /** Resolves to null if the blob does not exist. */
   read(key: BlobKey): Promise<Uint8Array | null>;
   /** True if the blob has exactly these bytes. It makes no second copy of them in memory. */

@@ -13,6 +13,9 @@ import * as commitMarks from './migrations/0010-commit-marks.ts';
 import * as nodeAddresses from './migrations/0011-node-addresses.ts';
 import * as chatFilters from './migrations/0012-chat-filters.ts';
 import * as loops from './migrations/0013-loops.ts';
+import * as fileRows from './migrations/0014-file-rows.ts';
+import * as chatTitlesAndAdjustments from './migrations/0015-chat-titles-and-adjustments.ts';
+import * as erasures from './migrations/0016-erasures.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
@@ -29,6 +32,9 @@ const MIGRATIONS = {
   '0011-node-addresses': nodeAddresses,
   '0012-chat-filters': chatFilters,
   '0013-loops': loops,
+  '0014-file-rows': fileRows,
+  '0015-chat-titles-and-adjustments': chatTitlesAndAdjustments,
+  '0016-erasures': erasures,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
 import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/attachment.ts';
+import type { FileAccess } from '../domain/file-access.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 
 /*
@@ -120,6 +121,11 @@ export interface IntegrationsTable {
   keep_attachments: number;
   /** `provider/model`, for agents that name none. Null: the agency's model. */
   model: string | null;
+  file_access: Generated<FileAccess>;
+  /** A template with `{consumerId}` as one whole segment. */
+  member_folder: Generated<string>;
+  /** The sum of the sizes of its files. Every transaction that changes files updates it. */
+  file_bytes: Generated<number>;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
@@ -149,6 +155,9 @@ export interface ChatsTable {
   num_messages: number;
   /** UTF-8 bytes of all message texts: what the next turn sends again. */
   text_bytes: number;
+  /** The title and the metadata that the caller set, or null. A deleted chat has neither. */
+  title_json: Generated<string | null>;
+  metadata_json: Generated<string | null>;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
@@ -192,6 +201,10 @@ export interface RunsTable {
   journal_format: number;
   /** 1 if the answer is JSON that the agent's output schema accepts. */
   structured: number;
+  /** The setting of the integration when the run was admitted. */
+  file_access: FileAccess;
+  /** The folder whose files the run sees with `file_access` `member`, relative to the mount; otherwise null. */
+  member_folder: string | null;
   held: number;
   unit: AllowanceUnit | null;
   day: number;
@@ -220,7 +233,10 @@ export interface RunsTable {
   compacted_at: number | null;
 }
 
-/** What a member used on a day, by the day of admission. The row outlives the member's row. */
+/**
+ * What a member used on a day, by the day of admission, less what adjustments of that day gave back. So a day can be
+ * negative; the sum of the period never was when the adjustment was made. The row outlives the member's row.
+ */
 export interface UsageDaysTable {
   integration_id: string;
   consumer_id: string;
@@ -228,6 +244,25 @@ export interface UsageDaysTable {
   runs: number;
   tokens: number;
   credits: number;
+  /** Fractions of a credit, which only adjustments have; added to `credits`. */
+  credit_millionths: Generated<number>;
+}
+
+/** The corrections of members' usage. They are part of `usage_days`. The rows outlive the member's row. */
+export interface AdjustmentsTable {
+  adjustment_id: string;
+  integration_id: string;
+  consumer_id: string;
+  /** Unique for the member. */
+  idempotency_key_json: string;
+  unit: AllowanceUnit;
+  /** A JSON number, because amounts in credits can have decimals. */
+  amount_json: string;
+  /** The part of the amount that was applied, as a JSON number. */
+  applied_json: string;
+  reason_json: string | null;
+  period_start: number | null;
+  created_at: number;
 }
 
 export interface EventChunksTable {
@@ -298,15 +333,77 @@ export interface UploadSecretsTable {
   retired_at: number | null;
 }
 
-/** Signed upload forms. A row is deleted one hour after the form expired. */
+/**
+ * Signed upload forms. A row is deleted some time after the form expired. An empty path closes the form: what S3 receives
+ * for it is deleted.
+ */
 export interface UploadFormsTable {
   integration_id: string;
   form_id: string;
-  /** Relative to the mount. */
-  path: string;
+  path: StoredPath;
+  content_type: string;
   size_bytes: number;
   signed_at: number;
   expires_at: number;
+}
+
+/**
+ * The segments of a path below `/app/mnt`, each with U+0001 before it. No name contains that character, and it is less
+ * than every character of a name, so the order of the rows is the order of a listing.
+ */
+export type StoredPath = string;
+
+/** A file of an integration. Its bytes are a blob that no other row refers to. */
+export interface FilesTable {
+  integration_id: string;
+  path: StoredPath;
+  blob_key: string;
+  size_bytes: number;
+  /** The MD5 of the bytes in quotes. */
+  etag: string;
+  content_type: string;
+  modified_at: number;
+  /** When the upload form was signed. Null if a run made the file. */
+  signed_at: number | null;
+  /** The chat whose run made the file. Null for an upload. */
+  chat_key: string | null;
+  /** The blob with the text of the document. Null if it was not converted yet, or needs no conversion. */
+  text_key: string | null;
+}
+
+/**
+ * Blobs of files that were replaced or deleted. The sweep deletes them after a day. An erasure deletes its own blobs
+ * immediately.
+ */
+export interface FreedBlobsTable {
+  blob_key: string;
+  freed_at: number;
+  /** The file that the blob belonged to. Null if it was erased. */
+  integration_id: Generated<string | null>;
+  path: Generated<StoredPath | null>;
+  chat_key: Generated<string | null>;
+  /** The erasure that deletes the blob; otherwise null. */
+  erased_id: Generated<string | null>;
+}
+
+/** Erasures that are running, and erasures that were finished within the last 30 days. */
+export interface ErasuresTable {
+  integration_id: string;
+  /** Replaces the `consumerId`. */
+  erased_id: string;
+  /** The id of the caller until it is replaced, then null. While it is set, the id is refused. */
+  consumer_id: string | null;
+  /** The hash of the person's folder. Forms for files below it that were signed up to `replaced_at` are refused. */
+  folder_id: string | null;
+  started_at: number;
+  replaced_at: number | null;
+  finished_at: number | null;
+}
+
+/** The paths that `sandboxFiles` of the runs of a chat named. */
+export interface AnnouncedFilesTable {
+  chat_key: string;
+  path: StoredPath;
 }
 
 export interface Schema {
@@ -325,10 +422,15 @@ export interface Schema {
   messages: MessagesTable;
   runs: RunsTable;
   usage_days: UsageDaysTable;
+  adjustments: AdjustmentsTable;
   event_chunks: EventChunksTable;
   steps: StepsTable;
   blobs: BlobsTable;
   attachments: AttachmentsTable;
   upload_secrets: UploadSecretsTable;
   upload_forms: UploadFormsTable;
+  files: FilesTable;
+  freed_blobs: FreedBlobsTable;
+  announced_files: AnnouncedFilesTable;
+  erasures: ErasuresTable;
 }

@@ -1,4 +1,4 @@
-import { Chat, ChatList, CreateChatRequest, chatStatus, MessageList } from '../chat.ts';
+import { Chat, ChatList, CreateChatRequest, chatStatus, MessageList, UpdateChatRequest } from '../chat.ts';
 import { ref, text, time } from '../kit.ts';
 import {
   bodyRefusals,
@@ -71,6 +71,27 @@ export const getChat = operation({
   params: chatParams,
   example: { params: chatExample, status: 200, answer: json(chat) },
   responses: { 200: { description: 'The chat.', schema: ref(Chat) }, ...integrationRefusals() },
+});
+
+export const updateChat = operation({
+  operationId: 'updateChat',
+  method: 'PATCH',
+  path: `${integrationPath}/chats/:chatId`,
+  summary: 'Set the title and the metadata of a chat',
+  description:
+    'Fields that the request omits keep their values; null removes a value. `metadata` is replaced as a whole. The request ' +
+    'also sets `updatedAt`, so that `GET …/chats?updatedAfter=` finds renamed chats.',
+  tags: ['Chats'],
+  auth: true,
+  params: chatParams,
+  body: ref(UpdateChatRequest),
+  example: {
+    params: chatExample,
+    body: { title: 'A trip to Rome', metadata: { folder: 'travel' } },
+    status: 200,
+    answer: json({ ...chat, title: 'A trip to Rome', metadata: { folder: 'travel' } }),
+  },
+  responses: { 200: { description: 'The chat.', schema: ref(Chat) }, ...integrationRefusals(), ...bodyRefusals() },
 });
 
 export const listChatMessages = operation({

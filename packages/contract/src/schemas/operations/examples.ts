@@ -66,7 +66,7 @@ export const step = {
   completedAt: COMPLETED_AT,
 };
 
-export const chat = {
+const shortChat = {
   chatId: 'c1',
   aliasChatId: null,
   apiIntegrationId: 'demo',
@@ -78,7 +78,9 @@ export const chat = {
   updatedAt: COMPLETED_AT,
 };
 
-export const chatStatus = { ...chat, chatDeleted: false, run: shortRun };
+export const chat = { ...shortChat, title: null, metadata: null };
+
+export const chatStatus = { ...shortChat, chatDeleted: false, run: shortRun };
 
 export const message = {
   messageId: 'msg_2',
@@ -111,8 +113,16 @@ export const member = {
     resetAt: '2030-02-01T00:00:00.000Z',
     exhausted: false,
   },
+  folder: '/app/mnt/members/user-42',
   createdAt: CREATED_AT,
   updatedAt: CREATED_AT,
+};
+
+export const erasure = {
+  consumerId: 'user-42',
+  status: 'erasing',
+  startedAt: CREATED_AT,
+  finishedAt: null,
 };
 
 export const integration = {
@@ -127,6 +137,8 @@ export const integration = {
   maxRunsPerMember: null,
   keepAttachments: true,
   model: null,
+  fileAccess: 'chat',
+  memberFolder: '/app/mnt/members/{consumerId}',
   createdAt: CREATED_AT,
   updatedAt: CREATED_AT,
 };
@@ -166,7 +178,21 @@ export const file = {
   modifiedAt: CREATED_AT,
 };
 
+export const adjustment = {
+  kind: 'adjustment',
+  adjustmentId: 'adj_1',
+  consumerId: 'user-42',
+  unit: 'tokens',
+  amount: 500,
+  applied: 500,
+  reason: 'The answer was wrong.',
+  idempotencyKey: 'ticket-7',
+  periodStart: '2030-01-01T00:00:00.000Z',
+  createdAt: CREATED_AT,
+};
+
 export const usageRecord = {
+  kind: 'run',
   usageRequestId: 'req-1',
   consumerId: 'user-42',
   chatId: 'c1',

@@ -41,7 +41,7 @@ export const createAgencyUpload = operation({
       resource: file.path,
       uploadUrl: 'https://agents.example.com/uploads/demo',
       uploadFields: {
-        key: 'demo/users/42/a.png',
+        key: 'users/42/a.png',
         'Content-Type': 'image/png',
         'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
         'X-Amz-Credential': 'runwire-1/20300101/us-east-1/s3/aws4_request',

@@ -14,14 +14,17 @@ export const listUsage = operation({
   method: 'GET',
   path: `${integrationPath}/usage`,
   summary: 'List usage records, newest first',
-  description: 'With `format=csv` one answer contains all matching records; `limit` and `cursor` are only for JSON.',
+  description:
+    'The list has a record of kind `run` for each run and one of kind `adjustment` for each adjustment. With `format=csv` ' +
+    'one answer contains all matching records; `limit` and `cursor` are only for JSON.',
   tags: ['Usage'],
   auth: true,
   params: Type.Object(integrationParams),
   query: Type.Object({
-    usageRequestId: Type.Optional(text('Only the run with this `usageRequestId`.')),
-    consumerId: Type.Optional(text('Only runs of this member.')),
-    ...period,
+    usageRequestId: Type.Optional(text('Only the run with this `usageRequestId`; no adjustments.')),
+    consumerId: Type.Optional(text('Only runs and adjustments of this member.')),
+    from: Type.Optional(time('Only runs that were admitted, and adjustments that were made, at this time or later.')),
+    to: Type.Optional(time('Only runs that were admitted, and adjustments that were made, before this time.')),
     format: Type.Optional(oneOfStrings(['json', 'csv'], { description: 'Format of the answer; default `json`.' })),
     ...pageQuery,
   }),
@@ -48,7 +51,7 @@ export const summariseUsage = operation({
   path: `${integrationPath}/usage/summary`,
   summary: 'Add up usage by day, member, agent or model',
   description:
-    'The group with the newest run is first. With `groupBy=model`, a run that called several models counts in the group ' +
+    'The group with the newest run is first. Adjustments are left out. With `groupBy=model`, a run that called several models counts in the group ' +
     'of each, and a run that called none counts in no group. `charged` has the charge in each unit, regardless of the ' +
     'unit of the integration.',
   tags: ['Usage'],

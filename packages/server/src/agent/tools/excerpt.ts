@@ -73,6 +73,6 @@ export class Excerpt {
   #add(text: string): void {
     // Half of a surrogate pair is replaced.
     this.lines.push(text.toWellFormed());
-    this.#characters += text.length;
+    this.#characters += text.length + 1;
   }
 }

@@ -1,6 +1,6 @@
 import { compileJsonSchema } from '../../lib/json-schema.ts';
 import type { AgentFiles, FILE_TOOLS } from '../files-port.ts';
-import type { Tool } from '../ports.ts';
+import type { ModelTool, Tool } from '../ports.ts';
 
 interface FileToolDefinition<Input> {
   readonly name: (typeof FILE_TOOLS)[number];
@@ -11,18 +11,24 @@ interface FileToolDefinition<Input> {
   execute(files: AgentFiles, input: Input, signal: AbortSignal): Promise<string>;
 }
 
-/** Makes a file tool for the files of a run. It only reads, so a call whose outcome is unknown is repeated. */
-export function fileTool<Input>(definition: FileToolDefinition<Input>): (files: AgentFiles) => Tool {
+/** Makes the tool for the files of a run. Models get `shown`, which is the same for all files. */
+export interface FileTool {
+  (files: AgentFiles): Tool;
+  readonly shown: ModelTool;
+}
+
+/** Defines a file tool. It only reads, so a call whose outcome is unknown is repeated. */
+export function fileTool<Input>(definition: FileToolDefinition<Input>): FileTool {
   const { name, description, properties, required, execute } = definition;
   const inputSchema = { type: 'object', properties, required, additionalProperties: false };
   const checkInput = compileJsonSchema(inputSchema);
-  return (files) => ({
-    name,
-    description,
-    inputSchema,
+  const shown = { name, description, inputSchema };
+  const forFiles = (files: AgentFiles): Tool => ({
+    ...shown,
     repeatable: true,
     checkInput,
     checkContext: (value) => ({ value }),
     execute: (input, { abortSignal }) => execute(files, input as Input, abortSignal),
   });
+  return Object.assign(forFiles, { shown });
 }

@@ -111,7 +111,7 @@ async function decide(tx: Tx, deps: TakeoverDeps, runId: string): Promise<Decisi
     if (obstacle === null) return { outcome: 'resumed', run: await resume(tx, deps, run, crashes) };
     if (obstacle === OTHER_VERSION && (await hasPeers(tx, deps))) return LEFT_TO_OTHER_VERSION;
     if (obstacle === BROKEN_AGENCY) {
-      const limitSeconds = runSettings(run).maxRunSeconds ?? deps.maxRunSeconds;
+      const limitSeconds = settingsOf(run).maxRunSeconds ?? deps.maxRunSeconds;
       const endsAt = (run.started_at ?? run.created_at) + limitSeconds * 1000;
       if (Date.now() < endsAt) return leftUntilFixed(endsAt);
       const passed = `its agency is broken, and its time limit of ${limitSeconds} s has passed.`;
@@ -144,6 +144,9 @@ function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): st
   const isOwn = deps.agencies.agent(run.agency, run.agent)?.ownModels.has(model) === true;
   return isOwn || deps.models()(model) !== null ? null : `the model \`${model}\` no longer exists.`;
 }
+
+const settingsOf = (run: UnfinishedRun) =>
+  runSettings(run, { access: run.file_access, memberFolder: run.member_folder });
 
 /** Claims the run for this node, discards the events after its last journalled step, and opens the next attempt. */
 async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: number): Promise<AdmittedRun> {
@@ -190,5 +193,5 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     createdAt: run.created_at,
     startedAt: run.started_at ?? run.created_at,
   };
-  return admittedRun(runIdentity(run), runSettings(run), input, { trace: NO_TRACE, attempt, opening, resumed });
+  return admittedRun(runIdentity(run), settingsOf(run), input, { trace: NO_TRACE, attempt, opening, resumed });
 }

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readdir, readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { link, open, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
 import { DRAFTS, holdsBlobs, unlessMissing } from '../../storage/disk/disk-blob-store.ts';
 
 /**
- * What says whose files lie in a folder: the database of an installation knows the same. The names are neither of
- * drafts nor of blobs, so no sweep looks at them.
+ * Files in the folder of the blobs that tell which installation the blobs belong to: its database has the same mark. The
+ * sweep ignores these names.
  *
  * - `installation`: the mark.
- * - `restoring`: the mark that the folder is to have, while a restore is under way. A restore that was interrupted is
- *   known by it, and can be begun again among the files that it left.
+ * - `restoring`: the mark that the folder gets when the restore in progress ends. The next restore recognises an
+ *   interrupted restore by this file, and starts again in the same folder.
  */
 export type MarkFile = 'installation' | 'restoring';
 
@@ -19,7 +19,7 @@ const MARK = /^[0-9a-f]{32}$/;
 
 export const newMark = () => randomBytes(16).toString('hex');
 
-/** Null: the folder has none, or is not there. */
+/** Resolves to null if the folder has no mark or does not exist. */
 export async function readMark(folder: string, name: MarkFile = 'installation'): Promise<string | null> {
   const path = join(folder, name);
   let text: string | null;
@@ -29,10 +29,10 @@ export async function readMark(folder: string, name: MarkFile = 'installation'):
     throw unusable(folder, error);
   }
   if (text === null || MARK.test(text.trim())) return text?.trim() ?? null;
-  throw new StartRefused(`The file ${path} is damaged; restore it from a back-up, or from another copy of the folder.`);
+  throw new StartRefused(`The file ${path} is damaged; restore it from a backup, or from another copy of the folder.`);
 }
 
-/** There whole or not at all; false: there was one already. */
+/** Writes the mark completely or not at all. Resolves to false if the folder has a mark already. */
 export async function writeMark(folder: string, mark: string, name: MarkFile = 'installation'): Promise<boolean> {
   const draft = join(folder, DRAFTS, `${name}.${mark}.${randomBytes(6).toString('hex')}`);
   let isNew = true;
@@ -71,7 +71,7 @@ export async function checkWritable(folder: string): Promise<void> {
   }
 }
 
-/** Refuses a folder that is not this installation's: what a sweep does not know there it would delete. */
+/** Refuses the folder of another installation: a sweep would delete the blobs that this database does not know. */
 export async function checkMark(folder: string, kept: string): Promise<void> {
   const own = await readMark(folder);
   if (own !== kept) throw otherFolder(folder, own, kept);
@@ -79,34 +79,27 @@ export async function checkMark(folder: string, kept: string): Promise<void> {
 
 export function otherFolder(folder: string, own: string | null, kept: string): StartRefused {
   const [fault, remedy] =
-    own === null
-      ? ['missing', `; if its files are lost for good, write the line ${kept} into that file`]
-      : ['another', ''];
+    own === null ? ['missing', `; if its blobs are lost, write the line ${kept} into that file`] : ['another', ''];
   return new StartRefused(
-    `The folder ${folder} is not the one in which this installation keeps its files (its mark, in the file \`installation\`, is ${fault}); set RUNWIRE_DATA_DIR to that one, or bring it back from the folder \`blobs\` of a back-up${remedy}.`,
+    `The folder ${folder} is not the one in which this installation keeps its files (its mark, in the file \`installation\`, is ${fault}); set RUNWIRE_DATA_DIR to the right folder, or restore it from the folder \`blobs\` of a backup${remedy}.`,
   );
 }
 
-/** Beside the folder of images, in the data folder. */
-const mountsBeside = (folder: string) => join(dirname(folder), 'mounts');
-
-/** Why no new installation may begin with this folder, and the mounts beside it; null: there is nothing of anybody in it. */
+/** Returns why no new installation may use this folder. Returns null if the folder is not in use. */
 export async function takenFolder(folder: string, remedy: string): Promise<StartRefused | null> {
   if ((await readMark(folder, 'restoring')) !== null) {
     return new StartRefused(
-      `The folder ${folder} holds what a \`runwire restore\` left that was not finished; run that again, or remove the folder and \`mounts\` beside it.`,
+      `The folder ${folder} holds blobs of a \`runwire restore\` that was interrupted; run it again, or delete the folder.`,
     );
   }
   const isTaken = (await readMark(folder)) !== null || (await holdsBlobs(folder));
-  const mounts = mountsBeside(folder);
-  if (!isTaken && ((await unlessMissing(readdir(mounts))) ?? []).length === 0) return null;
-  return new StartRefused(`The folder ${isTaken ? folder : mounts} holds files of another installation; ${remedy}.`);
+  return isTaken ? new StartRefused(`The folder ${folder} holds files of another installation; ${remedy}.`) : null;
 }
 
 function unusable(folder: string, error: unknown): StartRefused {
   const reason = error instanceof Error ? error.message : String(error);
   return new StartRefused(
-    `The folder ${folder}, in which this installation keeps files, cannot be used (${reason}); mend that, or set RUNWIRE_DATA_DIR.`,
+    `The folder ${folder}, in which this installation keeps its files, cannot be used (${reason}); fix it, or set RUNWIRE_DATA_DIR to another folder.`,
     { cause: error },
   );
 }

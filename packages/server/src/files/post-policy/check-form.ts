@@ -20,6 +20,7 @@ export interface VerifyingKey extends SigningKey {
 
 /** The upload that a valid form allows. */
 export interface AllowedUpload {
+  readonly signedAt: number;
   readonly expiresAt: number;
   readonly path: MountPath;
   readonly contentType: string;
@@ -45,6 +46,7 @@ export function checkForm(form: SignedForm, key: VerifyingKey | null, bucket: st
   const path = pathOf(fields.get('key') ?? '');
   const ranges = policy.conditions.filter((condition): condition is RangeCondition => condition.kind === 'range');
   return {
+    signedAt: signing.signedAt,
     expiresAt: policy.expiresAt,
     path,
     contentType: contentTypeOf(fields.get('content-type')),

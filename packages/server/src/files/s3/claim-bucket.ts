@@ -4,16 +4,16 @@ import { startSentence } from '../../storage/s3/s3-errors.ts';
 import type { Store } from '../../store/store.ts';
 import { checkFilesKind, readMarks, refuseOtherKind, storeMark } from '../installation-mark.ts';
 
-/** Says that a bucket holds the files of this mark, so that another bucket is not taken for it. */
+/** The object with this key shows that the bucket has the files of this mark. */
 const markKey = (mark: string) => `${mark}/installation`;
 
 /**
- * All servers of an installation keep their files in one bucket, under keys that begin with its mark: several
- * installations can share a bucket, and none sweeps what is another's.
+ * All servers of an installation store their files in one bucket, under keys that begin with its mark. So several
+ * installations can share a bucket, and none sweeps the objects of another. The first start makes the mark:
  *
- *   in the bucket ──▶ kept in the database
+ *   written to the bucket ──▶ stored in the database
  *
- * Of servers that first start at the same moment one has its mark kept, and the others use it. Resolves to the mark.
+ * If servers start concurrently for the first time, one mark is stored, and all of them use it. Resolves to the mark.
  */
 export async function claimBucket(store: Store, bucket: S3Bucket, newMark: string): Promise<string> {
   await checkFilesKind(store, 's3');
@@ -38,13 +38,22 @@ export async function markBucket(bucket: S3Bucket, mark: string): Promise<void> 
   }
 }
 
-/** Refuses a bucket that is not this installation's. */
+/** Refuses a bucket without the mark, and files in the layout of earlier versions. */
 export async function checkBucket(bucket: S3Bucket, mark: string): Promise<void> {
   const found = await bucket.get(markKey(mark)).catch((error: unknown) => {
     throw startSentence(error, bucket.place);
   });
-  if (found !== null) return;
+  if (found !== null) return await refuseOldMounts(bucket, mark);
   throw new StartRefused(
-    `The bucket ${bucket.place.bucket} of S3_BUCKET is not the one in which this installation keeps its files (it has no object ${markKey(mark)}); set S3_BUCKET and S3_ENDPOINT to that one, or bring its objects back from a copy.`,
+    `The bucket ${bucket.place.bucket} of S3_BUCKET is not the one in which this installation keeps its files (it has no object ${markKey(mark)}); set S3_BUCKET and S3_ENDPOINT to the right bucket, or restore its objects from a copy.`,
+  );
+}
+
+/** Earlier versions used the paths of files as keys. This version does not read such objects. */
+async function refuseOldMounts(bucket: S3Bucket, mark: string): Promise<void> {
+  const prefix = `${mark}/mounts/`;
+  if ((await bucket.list({ prefix, limit: 1 })).objects.length === 0) return;
+  throw new StartRefused(
+    `The bucket ${bucket.place.bucket} has files of an earlier version (under ${prefix}), which this version cannot read; download them with that version and upload them again, or delete them.`,
   );
 }

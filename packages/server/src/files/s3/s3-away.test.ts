@@ -9,10 +9,9 @@ import { missingService } from '../../../../../test/support/services.ts';
 import { Relay } from '../../../../test-kit/src/relay.ts';
 import { DEFAULT_LIMITS } from '../../config/config.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
-import { newBlobKey } from '../../storage/blob-store.ts';
+import { newFileBlobKey } from '../../storage/blob-store.ts';
 import type { S3BlobStore } from '../../storage/s3/s3-blob-store.ts';
 import { S3Bucket } from '../../storage/s3/s3-bucket.ts';
-import type { S3MountStore } from './s3-mount-store.ts';
 
 const skip = (await missingService('s3')) ?? false;
 after(stopOwnS3);
@@ -23,32 +22,27 @@ const SHORT = { s3ConnectMs: 500, s3SilenceMs: 500, s3RequestMs: 1500, s3Transfe
 async function* piecesOf(bytes: Uint8Array) {
   yield bytes;
 }
-const put = (mount: S3MountStore, bytes: Uint8Array) => mount.write('one', 'a.bin', 'text/plain', piecesOf(bytes));
 
-/** Everything that can be asked of both stores. */
-function everything(mount: S3MountStore, blobs: S3BlobStore): Readonly<Record<string, () => Promise<unknown>>> {
-  const key = newBlobKey('0'.repeat(64));
+/** Everything that can be asked of the bytes. */
+function everything(blobs: S3BlobStore): Readonly<Record<string, () => Promise<unknown>>> {
+  const key = newFileBlobKey();
+  const drop = { key: 'drop', size: 1, etag: '"x"', modifiedAt: 0 };
   return {
     put: () => blobs.put(key, Buffer.from('x')),
+    write: () => blobs.write(key, piecesOf(Buffer.from('x'))),
+    adopt: () => blobs.adopt(drop),
+    open: () => blobs.open(key),
     read: () => blobs.read(key),
     holds: () => blobs.holds(key, Buffer.from('x')),
-    'delete of a blob': () => blobs.delete(key),
-    'list of blobs': () => Array.fromAsync(blobs.list()),
-    find: () => mount.find('one', 'a'),
-    list: () => mount.list('one', '', null, 5),
-    walk: () => Array.fromAsync(mount.walk('one', '')),
-    open: () => mount.open('one', 'a'),
-    write: () => put(mount, Buffer.from('x')),
-    checkFree: () => mount.checkFree('one', 'a'),
-    delete: () => mount.delete('one', 'a'),
-    deleteFolder: () => mount.deleteFolder('one', 'a'),
-    sweep: () => mount.sweep(0),
+    has: () => blobs.has(key, 1),
+    delete: () => blobs.delete(key),
+    list: () => Array.fromAsync(blobs.list()),
   };
 }
 
 async function assertUnavailable(endpoint: string): Promise<void> {
   using rig = await testS3Files({ endpoint, times: SHORT });
-  const all = everything(await rig.mount(), rig.blobs());
+  const all = everything(rig.blobs());
   await Promise.all(Object.entries(all).map(([name, ask]) => assert.rejects(ask, StoreUnavailable, name)));
 }
 
@@ -70,7 +64,7 @@ async function answering(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('nobody there, an S3 that says nothing, and one that is overloaded: each may be tried again later', {
+test('requests to an S3 that is away, silent or overloaded can be retried', {
   skip,
 }, async (t) => {
   await using silent = await Relay.start((await sharedS3()).endpoint);
@@ -97,26 +91,26 @@ test('an endpoint that the environment names for all of AWS is not asked', async
     }
   });
   Object.assign(process.env, set);
-  // A region that there is not, so that nobody else is asked either.
+  // A region that does not exist, so that Amazon is not asked either.
   using bucket = await S3Bucket.of({ bucket: 'runwire-test', endpoint: null, region: 'no-where-1' }, SHORT);
   await assert.rejects(bucket.head('a'), StoreUnavailable);
   assert.equal(asked, 0);
 });
 
-test('what nobody mends by waiting is no such thing', { skip }, async (t) => {
+test('an error that waiting does not fix is not reported as an outage', { skip }, async (t) => {
   using rig = await testS3Files({ endpoint: await answering(t, 403, 'AccessDenied'), times: SHORT });
-  const mount = await rig.mount();
-  await assert.rejects(mount.find('one', 'a'), (error) => !(error instanceof StoreUnavailable));
-  await assert.rejects(put(mount, Buffer.from('x')), (error) => !(error instanceof StoreUnavailable));
+  for (const [name, ask] of Object.entries(everything(rig.blobs()))) {
+    await assert.rejects(ask, (error) => !(error instanceof StoreUnavailable), name);
+  }
 });
 
-test('a read that is cut goes on where it was, with the same bytes', { skip }, async () => {
+test('a read that is cut continues with the next byte', { skip }, async () => {
   await using relay = await Relay.start((await sharedS3()).endpoint);
   using rig = await testS3Files({ endpoint: relay.url, times: DEFAULT_LIMITS });
-  const mount = await rig.mount();
+  const [blobs, key] = [rig.blobs(), newFileBlobKey()];
   const bytes = randomBytes(12 * MIB);
-  await put(mount, bytes);
-  await using opened = await mount.open('one', 'a.bin', { first: 5, last: bytes.length });
+  await blobs.write(key, piecesOf(bytes));
+  await using opened = await blobs.open(key, { first: 5, last: bytes.length });
   const pieces: Uint8Array[] = [];
   let cuts = 0;
   for await (const piece of opened?.bytes ?? []) {
@@ -135,16 +129,16 @@ test('a read that is cut while the file is replaced ends with an error, and neve
 }, async () => {
   await using relay = await Relay.start((await sharedS3()).endpoint);
   using rig = await testS3Files({ endpoint: relay.url, times: DEFAULT_LIMITS });
-  const mount = await rig.mount();
-  await put(mount, Buffer.alloc(12 * MIB, 'a'));
-  await using opened = await mount.open('one', 'a.bin');
+  const [blobs, key] = [rig.blobs(), newFileBlobKey()];
+  await blobs.put(key, Buffer.alloc(12 * MIB, 'a'));
+  await using opened = await blobs.open(key);
   let isCut = false;
   const read = async () => {
     for await (const piece of opened?.bytes ?? []) {
       assert.ok(!Buffer.from(piece).includes('b'), 'no byte of the other');
       if (isCut) continue;
       isCut = true;
-      await put(mount, Buffer.alloc(12 * MIB, 'b'));
+      await blobs.put(key, Buffer.alloc(12 * MIB, 'b'));
       relay.cut();
       relay.mend();
     }
@@ -152,11 +146,11 @@ test('a read that is cut while the file is replaced ends with an error, and neve
   await assert.rejects(read, /^StoreUnavailable: The file was replaced or deleted while it was being read\.$/);
 });
 
-test('bytes that are damaged on their way are refused by S3, and nothing is there', { skip }, async () => {
+test('S3 refuses damaged bytes and stores nothing', { skip }, async () => {
   using rig = await testS3Files();
-  const mount = await rig.mount();
+  const [blobs, key] = [rig.blobs(), newFileBlobKey()];
   const md5 = Buffer.alloc(16).toString('base64');
   const body = { bytes: () => Buffer.from('damaged'), length: 7, contentType: 'text/plain', md5 };
-  await assert.rejects(rig.bucket.put(`${rig.mark}/mounts/one/a.bin`, body), /digest|MD5/i);
-  assert.equal(await mount.find('one', 'a.bin'), null);
+  await assert.rejects(rig.bucket.put(`${rig.mark}/blobs/${key}`, body), /digest|MD5/i);
+  assert.equal(await blobs.open(key), null);
 });

@@ -1,14 +1,15 @@
 import type { S3Bucket } from '../../storage/s3/s3-bucket.ts';
 import type { S3Place } from '../../storage/s3/s3-errors.ts';
 import type { UploadTarget } from '../upload-target.ts';
+import { dropKey } from './drops.ts';
 
-/** Forms that go to S3 itself; `prefix`: of all mounts, with a `/` at its end. */
+/** Forms that are sent to S3 itself. The keys of their objects begin with `prefix`, which ends with `/`. */
 export function s3UploadTarget(bucket: S3Bucket, prefix: string): UploadTarget {
   const { place } = bucket;
   return {
     url: () => bucketUrl(place),
     bucket: () => place.bucket,
-    key: (integrationId, path) => `${prefix}${integrationId}/${path}`,
+    key: (integrationId, _path, formId) => dropKey(prefix, integrationId, formId),
     signingKey: async () => ({ ...(await bucket.credentials()), region: place.region }),
   };
 }

@@ -1,23 +1,27 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
+import type { Adjustments } from '../../accounts/adjustments.ts';
 import type { Integrations } from '../../accounts/integrations.ts';
 import type { Keys } from '../../accounts/keys.ts';
 import type { Members } from '../../accounts/members.ts';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { Owners } from '../../accounts/owners.ts';
 import { iso } from '../../domain/time.ts';
+import type { Erasures } from '../../erasure/erasures.ts';
 import { ownersQuery, route } from '../route.ts';
 
 export interface AccountRoutesDeps {
   readonly ownership: IntegrationOwnership;
   readonly integrations: Integrations;
   readonly members: Members;
+  readonly erasures: Erasures;
+  readonly adjustments: Adjustments;
   readonly keys: Keys;
   readonly owners: Owners;
 }
 
 export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): void {
-  const { ownership, integrations, members, keys, owners } = deps;
+  const { ownership, integrations, members, erasures, adjustments, keys, owners } = deps;
 
   route(app, operations.createIntegration, async (request, reply) =>
     reply.code(201).send(await integrations.create(request.principal, request.body)),
@@ -60,14 +64,34 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
   route(app, operations.deleteMember, async (request, reply) => {
     const { apiIntegrationId, consumerId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
+    if (request.query.erase === true) return reply.code(202).send(await erasures.erase(apiIntegrationId, consumerId));
     await members.delete(apiIntegrationId, consumerId);
     return reply.code(204).send();
+  });
+
+  route(app, operations.getErasure, async (request) => {
+    const { apiIntegrationId, consumerId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return erasures.status(apiIntegrationId, consumerId);
   });
 
   route(app, operations.listMembers, async (request) => {
     const { apiIntegrationId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
     return members.list(apiIntegrationId, ownersQuery(request));
+  });
+
+  route(app, operations.createAdjustment, async (request, reply) => {
+    const { apiIntegrationId, consumerId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    const { created, adjustment } = await adjustments.create(apiIntegrationId, consumerId, request.body);
+    return reply.code(created ? 201 : 200).send(adjustment);
+  });
+
+  route(app, operations.listAdjustments, async (request) => {
+    const { apiIntegrationId, consumerId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return adjustments.list(apiIntegrationId, consumerId, request.query);
   });
 
   route(app, operations.createApiKey, async (request, reply) =>

@@ -14,13 +14,19 @@ export function chatRoutes(app: FastifyInstance, ownership: IntegrationOwnership
   route(app, operations.listChats, async (request) => {
     const { apiIntegrationId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
-    return chats.list(apiIntegrationId, request.query);
+    return chats.list(apiIntegrationId, ownersQuery(request));
   });
 
   route(app, operations.getChat, async (request) => {
     const { apiIntegrationId, chatId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
     return chats.get(apiIntegrationId, chatId);
+  });
+
+  route(app, operations.updateChat, async (request) => {
+    const { apiIntegrationId, chatId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return chats.update(apiIntegrationId, chatId, request.body);
   });
 
   route(app, operations.listChatMessages, async (request) => {

@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '../../domain/refusal.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
-import { MountConflict, type MountStore } from '../../files/mount-store.ts';
+import { PathTaken } from '../../files/change-files.ts';
+import { FormClosed } from '../../files/closed-folders.ts';
+import type { Files } from '../../files/files.ts';
 import { type checkForm, expired } from '../../files/post-policy/check-form.ts';
 import { checkedBytes } from '../../files/post-policy/checked-bytes.ts';
 import { readFields } from '../../files/post-policy/form-fields.ts';
@@ -17,7 +20,7 @@ import { UPLOAD_PATH } from '../paths.ts';
 import { traceOf } from '../request-id.ts';
 
 export interface ReceiveUploadDeps {
-  readonly mount: MountStore;
+  readonly files: Pick<Files, 'upload'>;
   readonly secrets: UploadSecrets;
   readonly hasIntegration: (integrationId: string) => Promise<boolean>;
   readonly checkForm: typeof checkForm;
@@ -94,7 +97,7 @@ export function receiveUpload(app: FastifyInstance, deps: ReceiveUploadDeps): vo
 }
 
 async function receive(deps: ReceiveUploadDeps, request: Request, reply: FastifyReply): Promise<void> {
-  const { mount, secrets, limits, waitAt } = deps;
+  const { files, secrets, limits, waitAt } = deps;
   const bucket = request.params.apiIntegrationId;
   using form = new MultipartForm(request.raw, limits);
   const signed = readFields(await form.head, secrets.region);
@@ -104,8 +107,8 @@ async function receive(deps: ReceiveUploadDeps, request: Request, reply: Fastify
   form.endAt(allowed.expiresAt + limits.uploadGraceMs, expired());
   // Checked after the form, so that a caller without a form of ours cannot learn which integrations exist.
   if (!(await deps.hasIntegration(bucket))) throw new S3Error('NoSuchBucket', undefined, { BucketName: bucket });
-  const { path, contentType, fields } = allowed;
-  const { etag } = await mount.write(bucket, path, contentType, checkedBytes(form.bytes(), allowed));
+  const { path, fields } = allowed;
+  const { etag } = await files.upload(bucket, allowed, checkedBytes(form.bytes(), allowed));
   waitAt?.('upload-answer.before');
   reply.raw.once('finish', () => waitAt?.('upload-answer.after'));
   // S3 encodes the slashes of the key too.
@@ -126,7 +129,9 @@ function asS3Error(error: unknown, request: FastifyRequest, logger: Logger): S3E
     logger.debug({ ...trace, code: error.code }, 'upload refused');
     return error;
   }
-  if (error instanceof MountConflict) return new S3Error('NameConflict', error.message);
+  if (error instanceof Refusal) return new S3Error('NoSuchBucket');
+  if (error instanceof FormClosed) return expired();
+  if (error instanceof PathTaken) return new S3Error('NameConflict', error.message);
   if (error instanceof StoreUnavailable) return new S3Error('ServiceUnavailable');
   logger.error({ err: error, ...trace, path: UPLOAD_PATH }, 'fault');
   return new S3Error('InternalError');

@@ -1,52 +1,93 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { WaitAt } from '../../domain/wait-points.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
-import { type BlobKey, type BlobStore, checkBlobKey, isBlobKey, type ListedBlob } from '../blob-store.ts';
-import { asUnavailable } from './as-unavailable.ts';
-import { makeFolder } from './make-folder.ts';
+import { asUnavailable } from '../as-unavailable.ts';
+import {
+  type BlobKey,
+  type BlobStore,
+  type ByteRange,
+  checkBlobKey,
+  isBlobKey,
+  type ListedBlob,
+  type OpenedBlob,
+  type WrittenBytes,
+} from '../blob-store.ts';
+import { makeFolder } from '../make-folder.ts';
 
 const SHARD = /^[0-9a-f]{2}$/;
 /** Files are written to this folder before they get their names. */
 export const DRAFTS = 'drafts';
 /** The size of the pieces in which a file is compared. */
 const PIECE_BYTES = 1024 * 1024;
+const READ_BYTES = 256 * 1024;
 /** No put takes this long: an older draft belongs to a process that died. */
 const DRAFT_MS = 86_400_000;
 
-/** Stores blobs as files in 256 folders, by the first byte of their hash. */
+/** Stores blobs as files in 256 folders, by the first byte of their names. */
 export class DiskBlobStore implements BlobStore {
   readonly #folder: string;
   /** The syncs of the folder names, one per folder and process. Concurrent puts wait for the same sync. */
   readonly #shardSyncs = new Map<string, Promise<void>>();
 
-  private constructor(folder: string) {
+  readonly #waitAt: WaitAt | undefined;
+
+  private constructor(folder: string, waitAt: WaitAt | undefined) {
     this.#folder = folder;
+    this.#waitAt = waitAt;
   }
 
-  static async open(folder: string): Promise<DiskBlobStore> {
+  static async open(folder: string, waitAt?: WaitAt): Promise<DiskBlobStore> {
     await makeFolder(join(folder, DRAFTS), 'files', () => syncFolder(dirname(folder)));
-    return new DiskBlobStore(folder);
+    return new DiskBlobStore(folder, waitAt);
   }
 
   async put(key: BlobKey, bytes: Uint8Array): Promise<void> {
+    await this.#store(key, (file) => onDisk(file.writeFile(bytes)));
+  }
+
+  async write(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<WrittenBytes> {
+    const md5 = createHash('md5');
+    let size = 0;
+    await this.#store(key, async (file) => {
+      for await (const piece of bytes) {
+        this.#waitAt?.('upload-bytes.before');
+        md5.update(piece);
+        for (let at = 0; at < piece.length; ) at += (await onDisk(file.write(piece, at))).bytesWritten;
+        size += piece.length;
+        this.#waitAt?.('upload-bytes.after');
+      }
+    });
+    return { size, md5: md5.digest('hex') };
+  }
+
+  /** Writes a draft and gives it its name when it is durable. */
+  async #store(key: BlobKey, fill: (file: FileHandle) => Promise<void>): Promise<void> {
     const path = this.#path(key);
     const draft = join(this.#folder, DRAFTS, `${key}.${randomBytes(6).toString('hex')}`);
+    const waitAt = this.#waitAt;
     try {
-      const file = await open(draft, 'wx', 0o600);
+      const file = await onDisk(open(draft, 'wx', 0o600));
       try {
-        await file.writeFile(bytes);
-        await file.sync();
+        await fill(file);
+        waitAt?.('upload-sync.before');
+        await onDisk(file.sync());
+        waitAt?.('upload-sync.after');
       } finally {
         await file.close();
       }
       const shard = this.#shard(key);
-      await this.#makeShard(shard);
-      await rename(draft, path);
-      await syncFolder(shard);
+      await onDisk(this.#makeShard(shard));
+      waitAt?.('upload-rename.before');
+      await onDisk(rename(draft, path));
+      waitAt?.('upload-rename.after');
+      waitAt?.('upload-folder-sync.before');
+      await onDisk(syncFolder(shard));
+      waitAt?.('upload-folder-sync.after');
     } catch (error) {
       await rm(draft, { force: true });
-      throw asUnavailable(error);
+      throw error;
     }
   }
 
@@ -64,6 +105,13 @@ export class DiskBlobStore implements BlobStore {
 
   async read(key: BlobKey): Promise<Uint8Array | null> {
     return await unlessMissing(readFile(this.#path(key)));
+  }
+
+  async open(key: BlobKey, range?: ByteRange): Promise<OpenedBlob | null> {
+    const file = await onDisk(unlessMissing(open(this.#path(key), 'r')));
+    if (file === null) return null;
+    const { size } = await file.stat();
+    return { size, bytes: piecesOf(file, size, range), [Symbol.asyncDispose]: () => file.close() };
   }
 
   async holds(key: BlobKey, bytes: Uint8Array): Promise<boolean> {
@@ -114,6 +162,27 @@ export class DiskBlobStore implements BlobStore {
 
   #path(key: BlobKey): string {
     return join(this.#shard(key), key);
+  }
+}
+
+async function* piecesOf(file: FileHandle, size: number, range?: ByteRange): AsyncGenerator<Uint8Array> {
+  const end = Math.min(size, (range?.last ?? size) + 1);
+  for (let position = range?.first ?? 0; position < end; ) {
+    const piece = Buffer.allocUnsafe(Math.min(READ_BYTES, end - position));
+    const { bytesRead } = await onDisk(file.read(piece, 0, piece.length, position));
+    // The reader was promised so many bytes.
+    if (bytesRead === 0) throw new Error('The file became shorter while it was read.');
+    position += bytesRead;
+    yield piece.subarray(0, bytesRead);
+  }
+}
+
+/** Errors of the disk become `StoreUnavailable` if a later retry can succeed. */
+async function onDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw asUnavailable(error);
   }
 }
 

@@ -1,23 +1,72 @@
-import { type BlobKey, type BlobStore, checkBlobKey, isBlobKey, type ListedBlob } from '../blob-store.ts';
+import type { WaitAt } from '../../domain/wait-points.ts';
+import {
+  type BlobKey,
+  type BlobStore,
+  type ByteRange,
+  checkBlobKey,
+  isBlobKey,
+  type ListedBlob,
+  newFileBlobKey,
+  type OpenedBlob,
+  type WrittenBytes,
+} from '../blob-store.ts';
 import { openObject } from './open-object.ts';
-import type { S3Bucket } from './s3-bucket.ts';
+import type { S3Bucket, S3Object } from './s3-bucket.ts';
+import type { SpoolFolder } from './spool-folder.ts';
 
-/**
- * Stores blobs as objects below a prefix that ends with `/`. S3 answers a put after it is durable, and shows an object
- * only when it is complete.
- */
+/** No upload takes this long: an older spool belongs to a process that died. */
+const SPOOL_MS = 86_400_000;
+const CONTENT_TYPE = 'application/octet-stream';
+
+export interface S3BlobOptions {
+  readonly bucket: S3Bucket;
+  /** The keys of the blobs begin with it. It ends with `/`. */
+  readonly prefix: string;
+  /** The place for streams whose length is not known before. */
+  readonly spools: SpoolFolder;
+  readonly waitAt?: WaitAt | undefined;
+}
+
+/** Stores blobs as objects. S3 answers a put after it is durable, and shows an object only when it is complete. */
 export class S3BlobStore implements BlobStore {
   readonly #bucket: S3Bucket;
   readonly #prefix: string;
+  readonly #spools: SpoolFolder;
+  readonly #waitAt: WaitAt | undefined;
 
-  constructor(bucket: S3Bucket, prefix: string) {
+  constructor({ bucket, prefix, spools, waitAt }: S3BlobOptions) {
     this.#bucket = bucket;
     this.#prefix = prefix;
+    this.#spools = spools;
+    this.#waitAt = waitAt;
   }
 
   async put(key: BlobKey, bytes: Uint8Array): Promise<void> {
-    const contentType = 'application/octet-stream';
-    await this.#bucket.put(this.#key(key), { bytes: () => bytes, length: bytes.length, contentType });
+    const body = { bytes: () => bytes, length: bytes.length, contentType: CONTENT_TYPE };
+    await this.#bucket.put(this.#key(key), body);
+  }
+
+  async write(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<WrittenBytes> {
+    this.#waitAt?.('upload-bytes.before');
+    await using spooled = await this.#spools.keep(bytes);
+    this.#waitAt?.('upload-bytes.after');
+    this.#waitAt?.('upload-sync.before');
+    await this.#bucket.put(this.#key(key), { ...spooled, contentType: CONTENT_TYPE });
+    this.#waitAt?.('upload-sync.after');
+    return { size: spooled.length, md5: Buffer.from(spooled.md5, 'base64').toString('hex') };
+  }
+
+  /** Copies another object of the bucket to a new blob. Resolves to null if it was replaced or deleted since it was listed. */
+  async adopt({ key, etag }: S3Object): Promise<BlobKey | null> {
+    const blobKey = newFileBlobKey();
+    return (await this.#bucket.copy(key, this.#key(blobKey), etag)) ? blobKey : null;
+  }
+
+  async open(key: BlobKey, range?: ByteRange): Promise<OpenedBlob | null> {
+    const opened = await openObject(this.#bucket, this.#key(key), range ?? null);
+    if (opened === null) return null;
+    const dispose = () => opened[Symbol.asyncDispose]();
+    return { size: opened.object.size, bytes: opened.bytes, [Symbol.asyncDispose]: dispose };
   }
 
   async read(key: BlobKey): Promise<Uint8Array | null> {
@@ -46,6 +95,7 @@ export class S3BlobStore implements BlobStore {
   }
 
   async *list(): AsyncIterable<ListedBlob> {
+    await this.#spools.sweep(Date.now() - SPOOL_MS);
     for await (const page of this.#bucket.pages(this.#prefix)) {
       for (const { key: whole, modifiedAt } of page) {
         const key = whole.slice(this.#prefix.length);

@@ -181,6 +181,24 @@ export class S3Bucket implements Disposable {
     }
   }
 
+  /** Copies an object within the bucket. Resolves to false if it does not exist or has another etag. */
+  async copy(from: string, to: string, etag: string): Promise<boolean> {
+    const { bucket } = this.place;
+    const command = new this.#sdk.CopyObjectCommand({
+      Bucket: bucket,
+      Key: to,
+      CopySource: `${bucket}/${encodeURIComponent(from)}`,
+      CopySourceIfMatch: etag,
+    });
+    try {
+      await this.#client.send(command, this.#within(this.#times.s3TransferMs));
+      return true;
+    } catch (error) {
+      if (isMissing(error) || statusOf(error) === 412) return false;
+      throw asUnavailable(error);
+    }
+  }
+
   /** Idempotent. */
   async delete(key: string): Promise<void> {
     const command = new this.#sdk.DeleteObjectCommand({ Bucket: this.place.bucket, Key: key });

@@ -163,7 +163,15 @@ test('two nodes that write the same day totals in crossed order do not deadlock'
   await using other = await open(database.url);
   const end = (store: PostgresStore, consumerId: string) =>
     store.transact('end', (tx) =>
-      tx.run(raiseUsageDay, { integrationId: 'i', consumerId, day: 1, runs: 1, tokens: 1, credits: 0 }),
+      tx.run(raiseUsageDay, {
+        integrationId: 'i',
+        consumerId,
+        day: 1,
+        runs: 1,
+        tokens: 1,
+        credits: 0,
+        creditMillionths: 0,
+      }),
     );
   const before = await deadlocks(database.url);
   const members = Array.from({ length: 20 }, (_, index) => `m${index}`);

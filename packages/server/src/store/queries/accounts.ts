@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { AllowancePeriod, AllowanceUnit } from '../../domain/allowance.ts';
+import type { FileAccess } from '../../domain/file-access.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
 
@@ -136,6 +137,8 @@ export interface IntegrationValues {
   maxRunsPerMember: number | null;
   keepAttachments: number;
   model: string | null;
+  fileAccess: FileAccess;
+  memberFolder: string;
 }
 
 const integrationColumns = (p: IntegrationValues) => ({
@@ -151,6 +154,8 @@ const integrationColumns = (p: IntegrationValues) => ({
   max_runs_per_member: p.maxRunsPerMember,
   keep_attachments: p.keepAttachments,
   model: p.model,
+  file_access: p.fileAccess,
+  member_folder: p.memberFolder,
 });
 
 export const insertIntegration = statement(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { AdmissionFactsRow } from '../../domain/admission.ts';
+import type { FileAccess } from '../../domain/file-access.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { raw } from './raw.ts';
@@ -16,6 +17,8 @@ export const admissionFacts = statement(
       integrationId: string;
       consumerId: string | null;
       usageRequestId: string | null;
+      /** What the id became if its run was erased. */
+      erasedUsageRequestId: string | null;
       chatId: string | null;
       aliasChatId: string | null;
     },
@@ -26,6 +29,7 @@ export const admissionFacts = statement(
       sql<AdmissionFactsRow>`select
           i.agency, i.default_agent, i.text_only, i.allowance_unit, i.allowance_limit, i.allowance_period,
           i.max_runs_per_member, i.max_run_seconds, i.on_disconnect, i.keep_attachments, i.model as integration_model,
+          i.file_access, i.member_folder,
           m.active as member_active, m.own_limit as member_limit,
           r.run_id as known_run_id, r.fingerprint as known_fingerprint, r.chat_key as known_chat_key,
           k.chat_id as known_chat_id, k.alias as known_alias, k.deleted_at as known_chat_deleted_at,
@@ -41,7 +45,8 @@ export const admissionFacts = statement(
             and n.status in ('admitted', 'running')) as member_active_runs
         from integrations i
         left join members m on m.integration_id = i.integration_id and m.consumer_id = ${p.consumerId}
-        left join runs r on r.integration_id = i.integration_id and r.usage_request_id = ${p.usageRequestId}
+        left join runs r on r.integration_id = i.integration_id
+          and r.usage_request_id in (${p.usageRequestId}, ${p.erasedUsageRequestId})
         left join chats k on k.chat_key = r.chat_key
         left join chats c on c.integration_id = i.integration_id and c.chat_id = ${p.chatId} and c.deleted_at is null
         left join chats a on a.integration_id = i.integration_id and a.alias = ${p.aliasChatId}
@@ -175,6 +180,8 @@ export const insertRun = statement(
       userContextJson: string | null;
       journalFormat: number;
       agencyVersion: string | null;
+      fileAccess: FileAccess;
+      memberFolder: string | null;
       now: number;
     },
   ) =>
@@ -195,6 +202,8 @@ export const insertRun = statement(
       journal_format: p.journalFormat,
       agency_version: p.agencyVersion,
       structured: 0,
+      file_access: p.fileAccess,
+      member_folder: p.memberFolder,
       held: p.held,
       unit: p.unit,
       day: p.day,

@@ -23,10 +23,13 @@ function firstDay(p: PeriodDays): RawBuilder<number> {
     when 'day' then ${p.dayFirst} when 'week' then ${p.weekFirst} when 'month' then ${p.monthFirst} else 0 end`;
 }
 
-/** Sums up the member's usage by day. `i` is the integration. */
+/**
+ * Sums up the member's usage by day. `i` is the integration. `usedAmount` makes what callers see of the sum: in credits it is
+ * a floating-point number.
+ */
 export function usedSum(consumer: RawBuilder<unknown>, p: PeriodDays): RawBuilder<number> {
   return sql<number>`(select coalesce(sum(case i.allowance_unit
-      when 'runs' then d.runs when 'tokens' then d.tokens else d.credits end), 0)
+      when 'runs' then d.runs when 'tokens' then d.tokens else d.credits + cast(d.credit_millionths as double precision) / 1000000 end), 0)
     from usage_days d
     where d.integration_id = i.integration_id and d.consumer_id = ${consumer} and d.day >= ${firstDay(p)})`;
 }
@@ -39,6 +42,8 @@ export function reservedSum(consumer: RawBuilder<unknown>, p: PeriodDays): RawBu
 }
 
 export interface MemberAllowanceRow {
+  /** The template of the folder of a member. */
+  member_folder: string;
   allowance_unit: AllowanceUnit | null;
   allowance_limit: number | null;
   allowance_period: AllowancePeriod | null;
@@ -51,7 +56,7 @@ export const memberAllowance = statement(
   (db, p: PeriodDays & { integrationId: string; consumerId: string }) =>
     raw<MemberAllowanceRow>(
       db,
-      sql<MemberAllowanceRow>`select i.allowance_unit, i.allowance_limit, i.allowance_period,
+      sql<MemberAllowanceRow>`select i.allowance_unit, i.allowance_limit, i.allowance_period, i.member_folder,
           ${usedSum(sql`${p.consumerId}`, p)} as used, ${reservedSum(sql`${p.consumerId}`, p)} as reserved
         from integrations i where i.integration_id = ${p.integrationId}`,
     ),
@@ -59,7 +64,18 @@ export const memberAllowance = statement(
 
 export const raiseUsageDay = statement(
   'raise usage day',
-  (db, p: { integrationId: string; consumerId: string; day: number; runs: number; tokens: number; credits: number }) =>
+  (
+    db,
+    p: {
+      integrationId: string;
+      consumerId: string;
+      day: number;
+      runs: number;
+      tokens: number;
+      credits: number;
+      creditMillionths: number;
+    },
+  ) =>
     db
       .insertInto('usage_days')
       .values({
@@ -69,12 +85,14 @@ export const raiseUsageDay = statement(
         runs: p.runs,
         tokens: p.tokens,
         credits: p.credits,
+        credit_millionths: p.creditMillionths,
       })
       .onConflict((c) =>
         c.columns(['integration_id', 'consumer_id', 'day']).doUpdateSet((eb) => ({
           runs: eb('usage_days.runs', '+', eb.ref('excluded.runs')),
           tokens: eb('usage_days.tokens', '+', eb.ref('excluded.tokens')),
           credits: eb('usage_days.credits', '+', eb.ref('excluded.credits')),
+          credit_millionths: eb('usage_days.credit_millionths', '+', eb.ref('excluded.credit_millionths')),
         })),
       ),
   { last: (p) => JSON.stringify([p.integrationId, p.consumerId, p.day]) },

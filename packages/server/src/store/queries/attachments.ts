@@ -232,10 +232,18 @@ export const keepUsedBlob = statement('keep used blob', (db, p: { blobKey: strin
   db.updateTable('blobs').set({ unused_since: null }).where('blob_key', '=', p.blobKey).where(isReferredTo),
 );
 
+/** The blobs among these that a row refers to. */
 export function knownBlobs(blobKeys: readonly string[]) {
-  return (db: Parameters<(typeof unusedBlobs)['build']>[0]) =>
-    db
-      .selectFrom('blobs')
-      .select('blob_key')
-      .where('blob_key', 'in', [...blobKeys]);
+  return (db: Parameters<(typeof unusedBlobs)['build']>[0]) => {
+    const among = (table: 'blobs' | 'files' | 'freed_blobs') =>
+      db
+        .selectFrom(table)
+        .select('blob_key')
+        .where('blob_key', 'in', [...blobKeys]);
+    const texts = db
+      .selectFrom('files')
+      .select((eb) => eb.ref('text_key').$notNull().as('blob_key'))
+      .where('text_key', 'in', [...blobKeys]);
+    return among('blobs').union(among('files')).union(among('freed_blobs')).union(texts);
+  };
 }

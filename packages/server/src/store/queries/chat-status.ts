@@ -19,13 +19,15 @@ const chatColumns = [
   'chats.updated_at as chat_updated_at',
 ] as const;
 
-export const statusOfRun = statement('status of run', (db, p: { integrationId: string; usageRequestId: string }) =>
-  db
-    .selectFrom('runs')
-    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-    .select([...runColumns, answer, ...chatColumns, ...activeRun])
-    .where('runs.integration_id', '=', p.integrationId)
-    .where('runs.usage_request_id', '=', p.usageRequestId),
+export const statusOfRun = statement(
+  'status of run',
+  (db, p: { integrationId: string; usageRequestId: string; erasedUsageRequestId: string }) =>
+    db
+      .selectFrom('runs')
+      .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+      .select([...runColumns, answer, ...chatColumns, ...activeRun])
+      .where('runs.integration_id', '=', p.integrationId)
+      .where('runs.usage_request_id', 'in', [p.usageRequestId, p.erasedUsageRequestId]),
 );
 
 /** The chat with its newest run; the columns of the run are null if the chat has none. */

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
-import { type Page, pageOf } from './page.ts';
+import { type Page, pageOf, sizesOf } from './page.ts';
 
 export const live = sql<boolean>`chats.deleted_at is null`;
 
@@ -25,6 +25,8 @@ const chatColumns = [
   'chats.created_at',
   'chats.updated_at',
   'chats.deleted_at',
+  'chats.title_json',
+  'chats.metadata_json',
 ] as const;
 
 const liveChats = (db: Kysely<Schema>, integrationId: string) =>
@@ -69,6 +71,15 @@ export const listChats = (integrationId: string, filter: ChatFilter, page: Page)
   return pageOf(chosen, page, 'chats.created_at', 'chats.chat_key');
 };
 
+/** The sizes of the titles and metadata of a page of chats. */
+export const chatSizes = (integrationId: string, filter: ChatFilter, page: Page) => (db: Kysely<Schema>) =>
+  sizesOf(
+    listChats(integrationId, filter, page)(db),
+    'chats.created_at',
+    'chats.chat_key',
+    sql`coalesce(octet_length(chats.title_json), 0) + coalesce(octet_length(chats.metadata_json), 0)`,
+  );
+
 /**
  * Joins the active runs to their chats. In the other order SQLite would read all chats of the integration. In SQLite a
  * cross join keeps the order of the tables.
@@ -83,8 +94,21 @@ const busyChats = (db: Kysely<Schema>, integrationId: string) =>
     .where('chats.integration_id', '=', integrationId)
     .where(live) as unknown as ReturnType<typeof liveChats>;
 
+export const updateChat = statement(
+  'update chat',
+  (db, p: { chatKey: string; titleJson: string | null; metadataJson: string | null; now: number }) =>
+    db
+      .updateTable('chats')
+      .set({ title_json: p.titleJson, metadata_json: p.metadataJson, updated_at: p.now })
+      .where('chat_key', '=', p.chatKey),
+);
+
+/** The row stays for the runs of the chat, without the texts of the caller. */
 export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
-  db.updateTable('chats').set({ deleted_at: p.now, updated_at: p.now }).where('chat_key', '=', p.chatKey),
+  db
+    .updateTable('chats')
+    .set({ deleted_at: p.now, updated_at: p.now, title_json: null, metadata_json: null })
+    .where('chat_key', '=', p.chatKey),
 );
 
 export const deleteMessages = statement('delete messages', (db, p: { chatKey: string }) =>

@@ -21,9 +21,12 @@ export const keepIntegration = statement(
   { locks: true },
 );
 
-/** Signings for one integration run one after the other: each counts the open forms before it adds its own. */
-export const lockIntegrationForSigning = statement(
-  'lock integration for signing',
+/**
+ * Transactions that sign forms or change files of one integration run one after the other: each sees the files and forms
+ * of the earlier ones when it checks the quota and the folders.
+ */
+export const lockIntegrationForFiles = statement(
+  'lock integration for files',
   (db, p: { integrationId: string }) =>
     db
       .selectFrom('integrations')

@@ -60,17 +60,6 @@ export const livePeer = statement('live peer', (db, p: { nodeId: string }) =>
   db.selectFrom('nodes').select('node_id').where('node_id', '<>', p.nodeId).where('dead', '=', NODE_ALIVE).limit(1),
 );
 
-/** Reads all living nodes. `beat` is null if the node's version raises no heartbeats. */
-export const liveNodes = statement('live nodes', (db, _: Record<string, never>) =>
-  db
-    .selectFrom('nodes')
-    .leftJoin('node_beats', (join) =>
-      join.onRef('node_beats.node_id', '=', 'nodes.node_id').on('node_beats.seen_at', '>', 0),
-    )
-    .select(['nodes.node_id', 'node_beats.beat'])
-    .where('dead', '=', NODE_ALIVE),
-);
-
 /** Lists the nodes with the number of their unfinished runs. `only` restricts the list to one node. */
 export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Schema>) => {
   const nodes = db

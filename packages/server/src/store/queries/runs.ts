@@ -229,7 +229,8 @@ export interface RunFilter extends Page {
   readonly integrationId: string;
   readonly chatId?: string | undefined;
   readonly consumerId?: string | undefined;
-  readonly usageRequestId?: string | undefined;
+  /** The id, and what it became if its run was erased. */
+  readonly usageRequestIds?: readonly string[] | undefined;
   readonly status?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
@@ -260,7 +261,9 @@ export function listRuns(filter: RunFilter) {
       );
     }
     if (filter.consumerId !== undefined) query = query.where('runs.consumer_id', '=', filter.consumerId);
-    if (filter.usageRequestId !== undefined) query = query.where('runs.usage_request_id', '=', filter.usageRequestId);
+    if (filter.usageRequestIds !== undefined) {
+      query = query.where('runs.usage_request_id', 'in', filter.usageRequestIds);
+    }
     if (filter.status !== undefined) query = query.where('runs.status', '=', filter.status as 'running');
     if (filter.fromMs !== undefined) query = query.where('runs.created_at', '>=', filter.fromMs);
     if (filter.toMs !== undefined) query = query.where('runs.created_at', '<', filter.toMs);

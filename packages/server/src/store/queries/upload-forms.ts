@@ -1,6 +1,7 @@
-import type { Kysely } from 'kysely';
-import type { Schema } from '../schema.ts';
+import { sql } from 'kysely';
+import type { StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { raw } from './raw.ts';
 
 export const insertForm = statement(
   'insert form',
@@ -9,7 +10,8 @@ export const insertForm = statement(
     p: {
       integrationId: string;
       formId: string;
-      path: string;
+      path: StoredPath;
+      contentType: string;
       sizeBytes: number;
       signedAt: number;
       expiresAt: number;
@@ -19,46 +21,62 @@ export const insertForm = statement(
       integration_id: p.integrationId,
       form_id: p.formId,
       path: p.path,
+      content_type: p.contentType,
       size_bytes: p.sizeBytes,
       signed_at: p.signedAt,
       expires_at: p.expiresAt,
     }),
 );
 
-/** For each path, the largest upload that a form allows, among the forms that had not expired at `since`. */
-export const promisedBytes = statement('promised bytes', (db, p: { integrationId: string; since: number }) =>
+/**
+ * The bytes of the integration's files, and the bytes that they can reach with the forms that were signed after `since`: a
+ * path counts once, with the larger of its file and its largest form.
+ */
+export const usedBytes = statement('used bytes', (db, p: { integrationId: string; since: number }) =>
+  raw<{ files: number; promised: number }>(
+    db,
+    sql<{ files: number; promised: number }>`
+      select i.file_bytes as files, cast(coalesce((
+        select sum(case when form.bytes > coalesce(f.size_bytes, 0) then form.bytes - coalesce(f.size_bytes, 0) else 0 end)
+        from (
+          select path, max(size_bytes) as bytes from upload_forms
+          where integration_id = ${p.integrationId} and signed_at > ${p.since} group by path
+        ) form left join files f on f.integration_id = ${p.integrationId} and f.path = form.path
+      ), 0) as bigint) as promised
+      from integrations i where i.integration_id = ${p.integrationId}`,
+  ),
+);
+
+/** The forms of an integration whose uploads may have arrived in S3. */
+export const formsOf = statement('forms of', (db, p: { integrationId: string }) =>
   db
     .selectFrom('upload_forms')
-    .select((eb) => ['path', eb.fn.max('size_bytes').as('size_bytes')])
-    .where('integration_id', '=', p.integrationId)
-    .where('expires_at', '>', p.since)
-    .groupBy('path'),
+    .select(['form_id', 'path', 'content_type', 'size_bytes', 'signed_at'])
+    .where('integration_id', '=', p.integrationId),
 );
 
-/** Finds a form whose file would be a folder of this path, or would need this path as a folder. */
-export function formInTheWay(integrationId: string, path: string, since: number) {
-  const above = [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
-  return (db: Kysely<Schema>) =>
-    db
-      .selectFrom('upload_forms')
-      .select('path')
-      .where('integration_id', '=', integrationId)
-      .where('expires_at', '>', since)
-      .where((eb) =>
-        eb.or([
-          ...(above.length === 0 ? [] : [eb('path', 'in', above)]),
-          // `0` is the character after `/`.
-          eb.and([eb('path', '>', `${path}/`), eb('path', '<', `${path}0`)]),
-        ]),
-      )
-      .limit(1);
-}
+export const formById = statement('form by id', (db, p: { integrationId: string; formId: string }) =>
+  db
+    .selectFrom('upload_forms')
+    .select('path')
+    .where('integration_id', '=', p.integrationId)
+    .where('form_id', '=', p.formId),
+);
+
+export const integrationsWithForms = statement('integrations with forms', (db, _: Record<string, never>) =>
+  db.selectFrom('upload_forms').select('integration_id').distinct(),
+);
 
 /** Returns a row if there are forms to delete. */
-export const oldForms = statement('old forms', (db, p: { until: number }) =>
-  db.selectFrom('upload_forms').select('form_id').where('expires_at', '<=', p.until).limit(1),
+export const oldForms = statement('old forms', (db, p: { integrationId: string; until: number }) =>
+  db
+    .selectFrom('upload_forms')
+    .select('form_id')
+    .where('integration_id', '=', p.integrationId)
+    .where('signed_at', '<=', p.until)
+    .limit(1),
 );
 
-export const deleteForms = statement('forget forms', (db, p: { until: number }) =>
-  db.deleteFrom('upload_forms').where('expires_at', '<=', p.until),
+export const deleteFormsOf = statement('forget forms', (db, p: { integrationId: string; until: number }) =>
+  db.deleteFrom('upload_forms').where('integration_id', '=', p.integrationId).where('signed_at', '<=', p.until),
 );

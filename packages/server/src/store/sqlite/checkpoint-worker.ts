@@ -1,10 +1,16 @@
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** Null if the checkpoint was made, or left to a later one; otherwise why it failed. */
+/** Null if the work was done, or left to a later one; otherwise why it failed. */
 export type CheckpointOutcome = { readonly message: string; readonly errcode: number } | null;
 
+/** `copy` copies the log into the database. `scrub` rewrites the database and empties the log. */
+export type CheckpointRequest = 'copy' | 'scrub';
+
 const SQLITE_BUSY = 5;
+/** How long a scrub waits for the transaction or the read that is under way. */
+const SCRUB_WAIT_MS = 5000;
 
 const { path } = workerData as { path: string };
 const database = new DatabaseSync(path, { timeout: 0 });
@@ -17,9 +23,41 @@ function copy(): CheckpointOutcome {
     checkpoint.all();
     return null;
   } catch (error) {
-    const { errcode = 0, message } = error as { errcode?: number; message: string };
-    return errcode % 256 === SQLITE_BUSY ? null : { message, errcode };
+    const failure = failureOf(error);
+    return failure.errcode % 256 === SQLITE_BUSY ? null : failure;
   }
 }
 
-parentPort?.on('message', () => parentPort?.postMessage(copy()));
+/**
+ * `vacuum` writes every row into a new database, and the old bytes are overwritten or cut off: rows that were deleted or
+ * changed long ago, and copies of rows in the unused part of pages. `secure_delete` does not reach those copies, which
+ * remain when a page is split.
+ */
+function scrub(): CheckpointOutcome {
+  try {
+    database.exec(`pragma busy_timeout = ${SCRUB_WAIT_MS}`);
+    // The temporary copy is as large as the database, so it is made on the same disk. SQLite unlinks it immediately.
+    database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`);
+    // If a reader, such as a backup, keeps the log from being emptied, the long work would be for nothing.
+    if (!emptyLog()) return READER;
+    database.exec('vacuum');
+    return emptyLog() ? null : READER;
+  } catch (error) {
+    return failureOf(error);
+  } finally {
+    database.exec('pragma busy_timeout = 0');
+  }
+}
+
+const READER = { message: 'A reader kept the log from being emptied.', errcode: SQLITE_BUSY };
+
+const emptyLog = () => database.prepare('pragma wal_checkpoint(truncate)').all()[0]?.busy === 0;
+
+function failureOf(error: unknown): NonNullable<CheckpointOutcome> {
+  const { errcode = 0, message } = error as { errcode?: number; message: string };
+  return { message, errcode };
+}
+
+parentPort?.on('message', (request: CheckpointRequest) =>
+  parentPort?.postMessage(request === 'scrub' ? scrub() : copy()),
+);

@@ -1,5 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import type { CheckpointOutcome } from './checkpoint-worker.ts';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
+import type { CheckpointOutcome, CheckpointRequest } from './checkpoint-worker.ts';
+import { unavailable } from './errors.ts';
 
 /** The log is copied after about this many written pages: 32 MB. */
 const PAGES_PER_CHECKPOINT = 8000;
@@ -14,8 +16,10 @@ const RETRY_MS = 1000;
  *   idle ──(enough pages)──▶ copying ──(copied)──▶ pausing ──(copied)──▶ idle
  *                             ▲    └───(failed)───────┴──▶ failed
  *                             └─────────(after 1 s)──────────┘
+ *   idle ──(scrub)──▶ scrubbing ──(done or failed)──▶ idle
  *
- * A failed copy loses nothing: SQLite copies the same pages again, and what was committed is durable in the log.
+ * A failed copy loses nothing: SQLite copies the same pages again, and what was committed is durable in the log. During a
+ * scrub the writer pauses too.
  */
 export class Checkpointer implements AsyncDisposable {
   readonly #path: string;
@@ -24,7 +28,10 @@ export class Checkpointer implements AsyncDisposable {
   #retry: NodeJS.Timeout | undefined;
   #worker: Worker | null = null;
   #pages = 0;
-  #state: 'idle' | 'copying' | 'pausing' | 'failed' = 'idle';
+  #state: 'idle' | 'copying' | 'pausing' | 'scrubbing' | 'failed' = 'idle';
+  /** The scrub under way, and the next scrub, for callers that arrived after the current one began. */
+  #scrub: PromiseWithResolvers<void> | null = null;
+  #nextScrub: PromiseWithResolvers<void> | null = null;
   #pause: PromiseWithResolvers<void> | null = null;
   #failure: Error | null = null;
 
@@ -51,15 +58,54 @@ export class Checkpointer implements AsyncDisposable {
     this.#start(PAGES_PER_CHECKPOINT);
   }
 
+  /**
+   * Rewrites the database, so that its files contain nothing of deleted rows. Callers that wait concurrently share one
+   * scrub, unless it began before their call. Rejects with `StoreUnavailable` if a later retry can succeed.
+   */
+  scrub(): Promise<void> {
+    this.#nextScrub ??= Promise.withResolvers();
+    const { promise } = this.#nextScrub;
+    if (this.#state === 'idle') this.#beginScrub();
+    return promise;
+  }
+
   #start(atPages: number): void {
     if (this.#state === 'idle' && this.#pages >= atPages) this.#copy();
+  }
+
+  #beginScrub(): void {
+    this.#scrub = this.#nextScrub;
+    this.#nextScrub = null;
+    this.#state = 'scrubbing';
+    this.#pause = Promise.withResolvers();
+    this.#ask('scrub');
+  }
+
+  #scrubbed(failure: Error | null): void {
+    const scrub = this.#scrub;
+    this.#scrub = null;
+    // The rewritten database may still be in the log.
+    if (failure !== null) this.#pages += 1;
+    this.#becomeIdle();
+    if (failure === null) scrub?.resolve();
+    else scrub?.reject(unavailable(failure));
+  }
+
+  #becomeIdle(): void {
+    this.#state = 'idle';
+    this.#endPause();
+    if (this.#nextScrub !== null) this.#beginScrub();
+  }
+
+  #ask(request: CheckpointRequest): void {
+    this.#worker ??= this.#startWorker();
+    this.#worker.postMessage(request);
   }
 
   #copy(): void {
     this.#pages = 0;
     this.#state = 'copying';
-    this.#worker ??= this.#startWorker();
-    this.#worker.postMessage('copy');
+    this.#ask('copy');
   }
 
   /** The worker starts when there is something to copy, because starting a thread costs 60 ms of CPU. */
@@ -68,13 +114,16 @@ export class Checkpointer implements AsyncDisposable {
     const worker = new Worker(new URL(file, import.meta.url), { workerData: { path: this.#path } });
     worker.unref();
     worker.on('message', (outcome: CheckpointOutcome) => {
-      if (outcome === null) this.#copied();
-      else this.#failed(Object.assign(new Error(outcome.message), { errcode: outcome.errcode }));
+      const failure = outcome === null ? null : Object.assign(new Error(outcome.message), { errcode: outcome.errcode });
+      if (this.#state === 'scrubbing') this.#scrubbed(failure);
+      else if (failure === null) this.#copied();
+      else this.#failed(failure);
     });
     // The worker could not open the database; the next attempt starts another.
     worker.on('error', (error: Error) => {
       this.#worker = null;
-      this.#failed(error);
+      if (this.#state === 'scrubbing') this.#scrubbed(error);
+      else this.#failed(error);
     });
     return worker;
   }
@@ -84,11 +133,10 @@ export class Checkpointer implements AsyncDisposable {
     if (this.#state === 'copying') {
       this.#state = 'pausing';
       this.#pause = Promise.withResolvers();
-      this.#worker?.postMessage('copy');
+      this.#ask('copy');
       return;
     }
-    this.#state = 'idle';
-    this.#endPause();
+    this.#becomeIdle();
   }
 
   #failed(error: Error): void {
@@ -112,5 +160,7 @@ export class Checkpointer implements AsyncDisposable {
     worker?.removeAllListeners('message').removeAllListeners('error');
     await worker?.terminate();
     this.#endPause();
+    const closed = new StoreUnavailable('The store is closed.');
+    for (const scrub of [this.#scrub, this.#nextScrub]) scrub?.reject(closed);
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -11,6 +11,7 @@ import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
 import * as first from '../migrations/0001-first.ts';
 import { attachmentsOfRun } from '../queries/attachments.ts';
+import { eraseEvents } from '../queries/erasures.ts';
 import { insertChunk } from '../queries/eventlog.ts';
 import { raw } from '../queries/raw.ts';
 import { runsToCompact } from '../queries/retention.ts';
@@ -216,5 +217,28 @@ test('a database of the first version is migrated and keeps its rows', async () 
   migrated.close();
   const again = { runId: 'r', firstId: 1, lastId: 1, data: 'told again' };
   assert.equal(await store.transact('flush', (tx) => tx.run(insertChunk, again)), 0);
+  rmSync(folder, { recursive: true });
+});
+
+test('a scrub leaves no byte of a deleted row, and transactions wait for it', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'test.db');
+  await using store = await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
+  const put = (runId: string, text: string) =>
+    store.transact('flush', async (tx) => {
+      for (let id = 1; id <= 300; id += 1) {
+        await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: `${text} ${id}`.repeat(id % 40) });
+      }
+    });
+  const isStored = (text: string) =>
+    [path, `${path}-wal`].some((file) => statSync(file).size > 0 && readFileSync(file).includes(text));
+  await Promise.all([put('kept', 'KeptText'), put('gone', 'GoneText')]);
+  await store.transact('erasure', (tx) => tx.run(eraseEvents, { runId: 'gone' }));
+  assert.equal(isStored('GoneText'), true);
+  const order: string[] = [];
+  const scrubs = [store.scrub(), store.scrub()].map((scrub) => scrub.then(() => order.push('scrubbed')));
+  await Promise.all([...scrubs, put('later', 'LaterText').then(() => order.push('stored'))]);
+  assert.deepEqual(order, ['scrubbed', 'scrubbed', 'stored']);
+  assert.deepEqual([isStored('GoneText'), isStored('KeptText'), isStored('LaterText')], [false, true, true]);
   rmSync(folder, { recursive: true });
 });

@@ -237,7 +237,8 @@ export class SqliteStore implements Store {
   async #drainSoon(): Promise<void> {
     while (this.#queue.length > 0) {
       await new Promise((resolve) => setImmediate(resolve));
-      await this.#checkpointer.pause;
+      // Nothing may run between this check and `begin`: with a scrub under way, `begin` would block the thread.
+      while (this.#checkpointer.pause !== null) await this.#checkpointer.pause;
       const batch = this.#queue;
       this.#queue = [];
       this.#committing = batch.length;
@@ -285,6 +286,14 @@ export class SqliteStore implements Store {
       this.#waitAt?.(`${job.name}.after-commit`);
       job.resolve(value);
     }
+  }
+
+  /**
+   * Removes the bytes of deleted rows from the files of the database. Transactions wait while the database is rewritten;
+   * reads do not.
+   */
+  scrub(): Promise<void> {
+    return this.#checkpointer.scrub();
   }
 
   /** Returns the median time of a commit with its sync, in milliseconds. */

@@ -4,16 +4,12 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ListedFile } from './manifest.ts';
 
-export const BLOB_LIST = 'blob-keys.jsonl';
-export const MISSING_LIST = 'missing-images.jsonl';
-export const MOUNT_LIST = 'mount.jsonl';
-/** Files that could not be read, or that changed during every read. */
-export const ODD_FILES_LIST = 'odd-files.jsonl';
+export const BLOB_LIST = 'blobs.jsonl';
+export const MISSING_LIST = 'missing-blobs.jsonl';
 export const SECRET_FILE = 'secret';
 export const TABLES_FOLDER = 'tables';
 export const tableFile = (table: string) => join(TABLES_FOLDER, `${table}.jsonl`);
 export const blobFolder = (folder: string) => join(folder, 'blobs');
-export const mountFolder = (folder: string) => join(folder, 'mount');
 
 /** Writes a file of JSON lines. Only its owner may read it, because it contains texts of users. */
 export class LinesFile {

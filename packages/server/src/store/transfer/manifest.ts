@@ -6,7 +6,7 @@ import { unknownMigrations } from '../migrate.ts';
 import type { StoreKind } from '../store.ts';
 
 /** Raise it if an older version could not read the new format. */
-export const BACKUP_FORMAT = 2;
+export const BACKUP_FORMAT = 3;
 const FILE = 'manifest.json';
 
 /** A file of JSON lines. */
@@ -31,10 +31,14 @@ export interface Manifest {
   /** The file with the signing secret. Null if `RUNWIRE_SECRET` is set. */
   readonly secret: ListedFile | null;
   readonly tables: Readonly<Record<string, ListedTable>>;
-  /** The names of the stored blobs. */
+  /** A line of `ListedBlob` for each blob. */
   readonly blobs: ListedFile;
-  /** The stored files of the integrations. Absent in format 1, which had none. */
-  readonly mount?: ListedFile;
+}
+
+/** The bytes of an attachment or file in the backup. */
+export interface ListedBlob {
+  readonly key: string;
+  readonly sha256: string;
 }
 
 /** The backup cannot be used. The message is one sentence for the operator. */
@@ -69,6 +73,11 @@ export async function readManifest(folder: string): Promise<Manifest> {
   if (manifest.format > BACKUP_FORMAT || unknownMigrations(manifest.migrations).length > 0) {
     throw new BackupRefused(
       `The backup ${folder} was made by a newer version of Runwire (${manifest.version}); restore it with that version.`,
+    );
+  }
+  if (manifest.format < BACKUP_FORMAT) {
+    throw new BackupRefused(
+      `The backup ${folder} was made by an earlier version of Runwire (${manifest.version}), in a format that this version does not read; restore it with that version.`,
     );
   }
   return manifest;

@@ -1,17 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { StoreKind } from '../store.ts';
-import { BackupBytes } from './backup-bytes.ts';
-import {
-  BLOB_LIST,
-  blobFolder,
-  isWhole,
-  MOUNT_LIST,
-  mountFolder,
-  readLines,
-  SECRET_FILE,
-  tableFile,
-} from './backup-files.ts';
-import { BackupRefused, type ListedFile, type Manifest, readManifest } from './manifest.ts';
+import { BLOB_LIST, blobFolder, isWhole, readLines, SECRET_FILE, tableFile } from './backup-files.ts';
+import { BackupRefused, type ListedBlob, type ListedFile, type Manifest, readManifest } from './manifest.ts';
 import { BATCH_ROWS, type Row, type Snapshot } from './ports.ts';
 
 /** Reads a backup as a snapshot. Every file is compared with its checksum before it is read. */
@@ -19,7 +9,6 @@ export class Backup implements Snapshot {
   readonly kind: StoreKind;
   readonly manifest: Manifest;
   readonly blobs: string;
-  readonly mountBytes: BackupBytes;
   readonly #folder: string;
 
   private constructor(folder: string, manifest: Manifest) {
@@ -27,7 +16,6 @@ export class Backup implements Snapshot {
     this.manifest = manifest;
     this.kind = manifest.store;
     this.blobs = blobFolder(folder);
-    this.mountBytes = new BackupBytes(mountFolder(folder));
   }
 
   /** Throws if the backup is damaged, incomplete or newer than this program. */
@@ -39,7 +27,6 @@ export class Backup implements Snapshot {
       listed,
     ]);
     files.push([BLOB_LIST, manifest.blobs]);
-    if (manifest.mount !== undefined) files.push([MOUNT_LIST, manifest.mount]);
     if (manifest.secret !== null) files.push([SECRET_FILE, manifest.secret]);
     for (const [name, listed] of files) {
       if (await isWhole(join(folder, name), listed)) continue;
@@ -62,13 +49,8 @@ export class Backup implements Snapshot {
     return this.#lines<Row>(tableFile(table));
   }
 
-  blobKeys(): AsyncIterable<readonly string[]> {
-    return this.#lines<string>(BLOB_LIST);
-  }
-
-  /** The writer of the list knows the format of its lines. */
-  async *mountLines<Line>(): AsyncGenerator<readonly Line[]> {
-    if (this.manifest.mount !== undefined) yield* this.#lines<Line>(MOUNT_LIST);
+  blobList(): AsyncIterable<readonly ListedBlob[]> {
+    return this.#lines<ListedBlob>(BLOB_LIST);
   }
 
   async secret(): Promise<string | null> {

@@ -14,6 +14,7 @@ export const COPIED_TABLES = [
   'messages',
   'runs',
   'usage_days',
+  'adjustments',
   'event_chunks',
   'steps',
   'blobs',
@@ -21,6 +22,10 @@ export const COPIED_TABLES = [
   // Forms that were signed before the copy stay valid until they expire.
   'upload_secrets',
   'upload_forms',
+  'files',
+  'announced_files',
+  'freed_blobs',
+  'erasures',
 ] as const;
 
 /** Tables that are not copied, or copied in another way. */

@@ -2,20 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../../lib/durable-files.ts';
-import { BackupBytes } from './backup-bytes.ts';
 import {
   BLOB_LIST,
   blobFolder,
   LinesFile,
   MISSING_LIST,
-  MOUNT_LIST,
-  mountFolder,
-  ODD_FILES_LIST,
   SECRET_FILE,
   TABLES_FOLDER,
   tableFile,
 } from './backup-files.ts';
-import { BackupRefused, type ListedFile, type ListedTable, type Manifest, writeManifest } from './manifest.ts';
+import {
+  BackupRefused,
+  type ListedBlob,
+  type ListedFile,
+  type ListedTable,
+  type Manifest,
+  writeManifest,
+} from './manifest.ts';
 import type { Snapshot } from './ports.ts';
 import { COPIED_TABLES } from './tables.ts';
 
@@ -24,13 +27,11 @@ export class BackupDraft implements AsyncDisposable {
   readonly #to: string;
   readonly #folder: string;
   readonly blobs: string;
-  readonly mountBytes: BackupBytes;
 
   private constructor(to: string, folder: string) {
     this.#to = to;
     this.#folder = folder;
     this.blobs = blobFolder(folder);
-    this.mountBytes = new BackupBytes(mountFolder(folder));
   }
 
   static async create(folder: string): Promise<BackupDraft> {
@@ -62,28 +63,17 @@ export class BackupDraft implements AsyncDisposable {
     return tables;
   }
 
-  writeBlobList(keys: AsyncIterable<readonly string[]>): Promise<ListedFile> {
-    return this.#write(BLOB_LIST, keys);
+  writeBlobList(blobs: AsyncIterable<readonly ListedBlob[]>): Promise<ListedFile> {
+    return this.#write(BLOB_LIST, blobs);
   }
 
   writeSecret(secret: string): Promise<ListedFile> {
     return this.#write(SECRET_FILE, [[secret]]);
   }
 
-  /** Lists for the operator the images that could not be read. */
+  /** Lists for the operator the blobs that could not be read. */
   async writeMissing(keys: readonly string[]): Promise<void> {
     await this.#write(MISSING_LIST, [keys]);
-  }
-
-  async writeMountList(lines: AsyncIterable<readonly unknown[]>): Promise<ListedFile> {
-    const listed = await this.#write(MOUNT_LIST, lines);
-    await this.mountBytes.finish();
-    return listed;
-  }
-
-  /** Lists for the operator the files that could not be read or that changed during the backup. */
-  async writeOddFiles(files: readonly unknown[]): Promise<void> {
-    await this.#write(ODD_FILES_LIST, [files]);
   }
 
   async #write(name: string, batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>) {

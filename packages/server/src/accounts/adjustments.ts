@@ -1,0 +1,146 @@
+import type { AdjustmentInput } from '../domain/account-inputs.ts';
+import {
+  type AllowanceUnit,
+  appliedAmount,
+  dayOf,
+  MAX_AMOUNT,
+  periodStartMs,
+  usedAmount,
+} from '../domain/allowance.ts';
+import { newId } from '../domain/ids.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { integrationById, memberById } from '../store/queries/accounts.ts';
+import {
+  type AdjustmentRow,
+  adjustmentByKey,
+  insertAdjustment,
+  listAdjustments,
+} from '../store/queries/adjustments.ts';
+import { memberAllowance, periodDays, raiseUsageDay } from '../store/queries/allowance.ts';
+import { keepIntegration, lockMember } from '../store/queries/locks.ts';
+import { type ListQuery, readPage } from '../store/read-page.ts';
+import { first, type Reads, type Store, type Tx } from '../store/store.ts';
+import { adjustmentJson } from './adjustment-json.ts';
+
+const NO_MEMBER = 'This integration has no member with this `consumerId`.';
+const DECIMALS = 6;
+
+/** Corrections of what members used. They are part of the sums by day that admission reads. */
+export class Adjustments {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Makes the adjustment, or returns the stored adjustment with this key. */
+  create(integrationId: string, consumerId: string, input: AdjustmentInput) {
+    const problem = amountProblem(input);
+    if (problem !== null) throw new Refusal('invalid_request', problem);
+    return this.#store.transact('account', async (tx) => {
+      // With the member's lock, adjustments of a member run one after the other. The end of a run does not take this lock,
+      // but it only raises `used`, so what is given back never exceeds it.
+      const [, , integration, member, known] = await Promise.all([
+        tx.all(keepIntegration, { integrationId }),
+        tx.all(lockMember, { integrationId, consumerId }),
+        first(tx.all(integrationById, { integrationId })),
+        first(tx.all(memberById, { integrationId, consumerId })),
+        first(
+          tx.all(adjustmentByKey, {
+            integrationId,
+            consumerId,
+            idempotencyKeyJson: JSON.stringify(input.idempotencyKey),
+          }),
+        ),
+      ]);
+      if (integration === undefined) throw new Refusal('integration_not_found');
+      if (member === undefined) throw new Refusal('member_not_found', NO_MEMBER);
+      // Before the checks of the allowance: a repeat succeeds also if allowances were changed after the first request.
+      if (known === undefined) return { created: true, adjustment: await adjust(tx, integrationId, consumerId, input) };
+      if (!isRepeat(known, input)) throw new Refusal('idempotency_key_reused');
+      return { created: false, adjustment: adjustmentJson(known) };
+    });
+  }
+
+  async list(integrationId: string, consumerId: string, query: ListQuery) {
+    const { reads } = this.#store;
+    await requireMember(reads, integrationId, consumerId);
+    return readPage(
+      reads,
+      query,
+      (page) => listAdjustments({ integrationId, consumerId, ...page }),
+      (row) => ({ createdAt: row.created_at, id: row.adjustment_id }),
+      adjustmentJson,
+    );
+  }
+}
+
+async function requireMember(reads: Reads, integrationId: string, consumerId: string): Promise<void> {
+  const member = await first(reads.all(memberById, { integrationId, consumerId }));
+  if (member === undefined) throw new Refusal('member_not_found', NO_MEMBER);
+}
+
+async function adjust(tx: Tx, integrationId: string, consumerId: string, input: AdjustmentInput) {
+  const now = Date.now();
+  const allowance = await first(tx.all(memberAllowance, { integrationId, consumerId, ...periodDays(now) }));
+  const { allowance_unit: unit = null, allowance_period: period = null } = allowance ?? {};
+  if (unit === null || period === null) throw new Refusal('allowances_disabled');
+  if (input.unit !== unit) {
+    throw new Refusal('invalid_request', `\`unit\` must be \`${unit}\`, the unit of the integration’s allowance.`);
+  }
+  const used = usedAmount(allowance?.used ?? 0);
+  const applied = appliedAmount(input.amount, used);
+  if (used - applied > MAX_AMOUNT) {
+    throw new Refusal('invalid_request', `\`amount\` would raise what the member has used above ${MAX_AMOUNT}.`);
+  }
+  const values = {
+    adjustmentId: newId('adj'),
+    integrationId,
+    consumerId,
+    idempotencyKeyJson: JSON.stringify(input.idempotencyKey),
+    unit,
+    amountJson: JSON.stringify(input.amount),
+    appliedJson: JSON.stringify(applied),
+    reasonJson: JSON.stringify(input.reason),
+    periodStart: periodStartMs(period, now),
+    now,
+  };
+  await Promise.all([
+    tx.run(insertAdjustment, values),
+    tx.run(raiseUsageDay, { integrationId, consumerId, day: dayOf(now), ...usageChange(unit, applied) }),
+  ]);
+  return adjustmentJson({
+    adjustment_id: values.adjustmentId,
+    integration_id: integrationId,
+    consumer_id: consumerId,
+    idempotency_key_json: values.idempotencyKeyJson,
+    unit,
+    amount_json: values.amountJson,
+    applied_json: values.appliedJson,
+    reason_json: values.reasonJson,
+    period_start: values.periodStart,
+    created_at: now,
+  });
+}
+
+/** What the adjustment adds to the sums of the day. Fractions of a credit have their own column. */
+function usageChange(unit: AllowanceUnit, applied: number) {
+  const none = { runs: 0, tokens: 0, credits: 0, creditMillionths: 0 };
+  const whole = Math.trunc(applied);
+  // A subtraction from 0, because the minus sign would make -0.
+  if (unit !== 'credits') return { ...none, [unit]: 0 - whole };
+  return { ...none, credits: 0 - whole, creditMillionths: 0 - Math.round((applied - whole) * 1_000_000) };
+}
+
+/** Returns a sentence for the caller, or null if the amount is valid in its unit. */
+function amountProblem({ amount, unit }: AdjustmentInput): string | null {
+  if (amount === 0) return '`amount` must not be 0.';
+  if (unit !== 'credits') return Number.isInteger(amount) ? null : `\`amount\` must be an integer in ${unit}.`;
+  return Number(amount.toFixed(DECIMALS)) === amount
+    ? null
+    : `\`amount\` must have at most ${DECIMALS} decimals in credits.`;
+}
+
+function isRepeat(row: AdjustmentRow, { amount, unit, reason }: AdjustmentInput): boolean {
+  return row.unit === unit && row.amount_json === JSON.stringify(amount) && row.reason_json === JSON.stringify(reason);
+}

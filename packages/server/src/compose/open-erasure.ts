@@ -1,0 +1,23 @@
+import { ErasureLoop } from '../erasure/erasure-loop.ts';
+import { Erasures } from '../erasure/erasures.ts';
+import { cancelRun } from '../runs/cancel-run.ts';
+import type { Foundation } from './foundation.ts';
+import type { OpenedRuns } from './open-runs.ts';
+
+/** Opens what erases persons. Unfinished erasures continue when the loop is started. */
+export function openErasure(foundation: Foundation, { cancel }: OpenedRuns) {
+  const { store, ids, blobs, settleUploads, scrub, overrides, logger, stack } = foundation;
+  const loop = stack.use(
+    new ErasureLoop({
+      store,
+      ids,
+      cancelRun: (integrationId, runId) => cancelRun(cancel, integrationId, runId, 'immediate'),
+      settleUploads,
+      deleteBlob: (blobKey) => blobs.delete(blobKey),
+      scrub,
+      waitAt: overrides.waitAt,
+      logger,
+    }),
+  );
+  return { erasures: new Erasures(store, ids, () => loop.wake()), start: () => loop.start() };
+}

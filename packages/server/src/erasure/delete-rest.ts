@@ -1,0 +1,120 @@
+import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { WaitAt } from '../domain/wait-points.ts';
+import { lockChatByKey } from '../store/queries/attachment-copies.ts';
+import { deleteAttachments, deleteBlobRow, freeBlobsOfChat, keepUsedBlob } from '../store/queries/attachments.ts';
+import { deleteMessages } from '../store/queries/chats.ts';
+import {
+  deleteChatWithoutRuns,
+  type ErasedPerson,
+  erasedBlobs,
+  erasedChats,
+  erasedRuns,
+  eraseEvents,
+  eraseSteps,
+  freeErasedBlob,
+  replaceUsageRequest,
+  unusedBlobsOf,
+} from '../store/queries/erasures.ts';
+import { deleteAnnounced, forgetFreedBlob } from '../store/queries/files.ts';
+import type { Store, Tx } from '../store/store.ts';
+
+export interface DeleteDeps {
+  readonly store: Store;
+  readonly ids: ErasedIds;
+  readonly deleteBlob: (blobKey: string) => Promise<void>;
+  readonly waitAt: WaitAt | undefined;
+  /** True if the server stops: another server continues. */
+  readonly isClosed: () => boolean;
+}
+
+/** Rows per transaction: a transaction of the erasure delays others by a few milliseconds at most. */
+const RUNS = 50;
+const CHATS = 20;
+const BLOBS = 100;
+const ANY_TIME = Number.MAX_SAFE_INTEGER;
+
+/**
+ * E4: deletes what E3 made invisible, in small transactions. Idempotent: a server that continues after a crash begins from
+ * the start and finds less. Nodes that do this concurrently delete the same things.
+ */
+export async function deleteRest(deps: DeleteDeps, person: ErasedPerson): Promise<void> {
+  await deleteTextsOfRuns(deps, person);
+  await deleteContentOfChats(deps, person);
+  await freeUnusedBlobs(deps, person);
+  await deleteBlobs(deps, person);
+}
+
+async function deleteTextsOfRuns({ store, ids, isClosed }: DeleteDeps, person: ErasedPerson): Promise<void> {
+  const { integrationId } = person;
+  let after = { afterTime: -1, afterRunId: '' };
+  while (!isClosed()) {
+    const runs = await store.reads.all(erasedRuns, { ...person, ...after, limit: RUNS });
+    const last = runs.at(-1);
+    if (last === undefined) return;
+    await store.transact('erasure', async (tx) => {
+      for (const { run_id: runId, usage_request_id: usageRequestId, fingerprint } of runs) {
+        if (usageRequestId !== null && fingerprint !== null) {
+          const erasedUsageRequestId = ids.usageRequest(integrationId, usageRequestId);
+          await tx.run(replaceUsageRequest, { runId, erasedUsageRequestId });
+        }
+        await Promise.all([tx.run(eraseEvents, { runId }), tx.run(eraseSteps, { runId })]);
+      }
+    });
+    after = { afterTime: last.created_at, afterRunId: last.run_id };
+  }
+}
+
+async function deleteContentOfChats({ store, isClosed }: DeleteDeps, person: ErasedPerson): Promise<void> {
+  for (let after = ''; !isClosed(); ) {
+    const chats = await store.reads.all(erasedChats, { ...person, after, limit: CHATS });
+    const last = chats.at(-1);
+    if (last === undefined) return;
+    await store.transact('erasure', async (tx) => {
+      for (const { chat_key: chatKey } of chats) await deleteContentOfChat(tx, chatKey);
+    });
+    after = last.chat_key;
+  }
+}
+
+async function deleteContentOfChat(tx: Tx, chatKey: string): Promise<void> {
+  await tx.all(lockChatByKey, { chatKey });
+  // Chats of other members can refer to the same blobs, so the next step looks at each.
+  await tx.run(freeBlobsOfChat, { chatKey, since: Date.now() });
+  await tx.run(deleteAttachments, { chatKey });
+  await tx.run(deleteMessages, { chatKey });
+  await tx.run(deleteAnnounced, { chatKey });
+  await tx.run(deleteChatWithoutRuns, { chatKey });
+}
+
+/**
+ * Blobs of attachments stay for a day after their last message, and the store does not know whose they were. So all blobs of
+ * the integration that no message refers to are deleted. If a request needs one of them concurrently, it stores the bytes
+ * again, as after a sweep.
+ */
+async function freeUnusedBlobs({ store, isClosed }: DeleteDeps, person: ErasedPerson): Promise<void> {
+  const { integrationId } = person;
+  while (!isClosed()) {
+    const blobs = await store.reads.all(unusedBlobsOf, { integrationId, limit: BLOBS });
+    if (blobs.length === 0) return;
+    await store.transact('erasure', async (tx) => {
+      for (const { blob_key: blobKey } of blobs) {
+        const isUnused = (await tx.run(deleteBlobRow, { blobKey, until: ANY_TIME })) === 1;
+        if (isUnused) await tx.run(freeErasedBlob, { ...person, blobKey, now: Date.now() });
+        else await tx.run(keepUsedBlob, { blobKey });
+      }
+    });
+  }
+}
+
+async function deleteBlobs({ store, deleteBlob, waitAt, isClosed }: DeleteDeps, person: ErasedPerson): Promise<void> {
+  while (!isClosed()) {
+    const keys = (await store.reads.all(erasedBlobs, { ...person, limit: BLOBS })).map((row) => row.blob_key);
+    if (keys.length === 0) return;
+    waitAt?.('erasure-bytes.before');
+    for (const key of keys) await deleteBlob(key);
+    waitAt?.('erasure-bytes.after');
+    await store.transact('erasure', async (tx) => {
+      for (const blobKey of keys) await tx.run(forgetFreedBlob, { blobKey });
+    });
+  }
+}

@@ -1,0 +1,149 @@
+import { type MountPath, wholePath } from '../domain/mount-path.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { integrationById } from '../store/queries/accounts.ts';
+import {
+  addFileBytes,
+  deleteFile,
+  deleteFilesIn,
+  fileAfter,
+  fileAt,
+  fileInTheWay,
+  formInTheWay,
+  freeBlob,
+  freeBlobsIn,
+  mountPath,
+  putFile,
+  rangeBelow,
+  storedPath,
+  sumFilesIn,
+} from '../store/queries/files.ts';
+import { lockIntegrationForFiles } from '../store/queries/locks.ts';
+import { usedBytes } from '../store/queries/upload-forms.ts';
+import { first, type Tx } from '../store/store.ts';
+
+/** How long a signed form counts as a file that may still arrive: 15 minutes, and 5 more for an upload in progress. */
+export const OPEN_FORM_MS = 20 * 60_000;
+
+export interface FilePut {
+  readonly kind: 'put';
+  readonly path: MountPath;
+  /** Its bytes are durable, and no other row refers to it. */
+  readonly blobKey: string;
+  readonly size: number;
+  readonly etag: string;
+  readonly contentType: string;
+  readonly modifiedAt: number;
+  /** Null if a run made the file. */
+  readonly signedAt: number | null;
+  /** Null for an upload. */
+  readonly chatKey: string | null;
+}
+
+export type FileChange = FilePut | { readonly kind: 'delete'; readonly path: MountPath };
+
+/** A file and a folder would have the same name. The message is a whole sentence. */
+export class PathTaken extends Error {
+  override readonly name = 'PathTaken';
+}
+
+/**
+ * Makes changes to the files of an integration, in the transaction of the caller: all become visible, or none. Throws
+ * `PathTaken`. Resolves to the number of files that were put or deleted.
+ */
+export async function changeFiles(
+  tx: Tx,
+  integrationId: string,
+  changes: readonly FileChange[],
+  now: number,
+): Promise<number> {
+  await lockFiles(tx, integrationId);
+  let count = 0;
+  let bytes = 0;
+  for (const change of changes) {
+    const path = storedPath(change.path);
+    const old = await first(tx.all(fileAt, { integrationId, path }));
+    if (change.kind === 'put') {
+      // A file that exists has no file above or below it.
+      if (old === undefined) await checkFree(tx, integrationId, change.path);
+      await tx.run(putFile, { ...change, integrationId, path, sizeBytes: change.size });
+      bytes += change.size;
+      count += 1;
+    }
+    if (old === undefined) continue;
+    if (change.kind === 'delete') count += await tx.run(deleteFile, { integrationId, path });
+    bytes -= old.size_bytes;
+    const freed = { integrationId, path, chatKey: old.chat_key, now };
+    await tx.run(freeBlob, { ...freed, blobKey: old.blob_key });
+    if (old.text_key !== null) await tx.run(freeBlob, { ...freed, blobKey: old.text_key });
+  }
+  if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes });
+  return count;
+}
+
+/** How many files `deleteSomeBelow` deletes. 1 000 take 20 ms of the embedded store's thread, 100 000 take 2 s. */
+const DELETE_BATCH = 1000;
+
+/**
+ * Deletes the first 1 000 files below a folder; `''` is the mount. A larger folder needs several transactions, so that other
+ * requests are not blocked.
+ */
+export async function deleteSomeBelow(
+  tx: Tx,
+  integrationId: string,
+  folder: MountPath,
+  now: number,
+): Promise<{ readonly count: number; readonly hasMore: boolean }> {
+  await tx.all(lockIntegrationForFiles, { integrationId });
+  const all = { integrationId, ...rangeBelow(folder) };
+  const next = await first(tx.all(fileAfter, { ...all, offset: DELETE_BATCH }));
+  const range = next === undefined ? all : { ...all, to: next.path };
+  const bytes = (await first(tx.all(sumFilesIn, range)))?.bytes ?? 0;
+  await tx.run(freeBlobsIn, { ...range, now });
+  const count = await tx.run(deleteFilesIn, range);
+  if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
+  return { count, hasMore: next !== undefined };
+}
+
+/** Changes to the files of one integration run one after the other. Refuses an integration that was deleted. */
+export async function lockFiles(tx: Tx, integrationId: string): Promise<void> {
+  await tx.all(lockIntegrationForFiles, { integrationId });
+  if ((await first(tx.all(integrationById, { integrationId }))) === undefined) {
+    throw new Refusal('integration_not_found');
+  }
+}
+
+/** Throws `PathTaken` if a file cannot have this path, because it is a folder or a file is above it. */
+export async function checkFree(tx: Tx, integrationId: string, path: MountPath): Promise<void> {
+  const other = await first(tx.query(fileInTheWay(integrationId, path)));
+  if (other === undefined) return;
+  const taken = mountPath(other.path);
+  throw new PathTaken(
+    taken.startsWith(`${path}/`)
+      ? `${wholePath(path)} is a folder, so no file can have its name; choose another name, or delete the folder.`
+      : `${wholePath(taken)} is a file, so no folder can have its name; choose another folder, or delete the file.`,
+  );
+}
+
+/** Throws `PathTaken` if an open form is for a file that could not exist beside this one. */
+export async function checkFreeOfForms(tx: Tx, integrationId: string, path: MountPath, now: number): Promise<void> {
+  if ((await first(tx.query(formInTheWay(integrationId, path, now - OPEN_FORM_MS)))) === undefined) return;
+  throw new PathTaken(
+    'Another open form uses this path as a folder, or a folder of this path as a file; choose another name, or wait ' +
+      'until that form has expired.',
+  );
+}
+
+/** Throws if the files and the open forms, with what this transaction added, exceed the quota; 0 is no quota. */
+export async function checkQuota(tx: Tx, integrationId: string, quotaBytes: number, now: number): Promise<void> {
+  if (quotaBytes === 0) return;
+  const used = await first(tx.all(usedBytes, { integrationId, since: now - OPEN_FORM_MS }));
+  if (used === undefined) throw new Refusal('integration_not_found');
+  const foreseen = used.files + used.promised;
+  if (foreseen <= quotaBytes) return;
+  throw new Refusal(
+    'mount_quota_exceeded',
+    `The files of this integration use ${used.files} bytes. With this file and the open upload forms they could use ` +
+      `${foreseen}, and the quota is ${quotaBytes}; delete files, or wait until unused forms have expired.`,
+    { usedBytes: used.files, foreseenBytes: foreseen, quotaBytes },
+  );
+}

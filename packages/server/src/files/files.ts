@@ -1,0 +1,233 @@
+import type { ErasedIds } from '../domain/erased-ids.ts';
+import { lastSegment, type MountPath } from '../domain/mount-path.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
+import { type BlobStore, type ByteRange, newFileBlobKey } from '../storage/blob-store.ts';
+import {
+  afterFile,
+  type FileRow,
+  fileAt,
+  filesIn,
+  mountPath,
+  rangeBelow,
+  rangeOf,
+  type SeenFiles,
+  storedPath,
+} from '../store/queries/files.ts';
+import { first, type Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { changeFiles, deleteSomeBelow } from './change-files.ts';
+import { checkNotClosed } from './closed-folders.ts';
+
+/** A version of a file. */
+export interface StoredFile {
+  readonly kind: 'file';
+  readonly path: MountPath;
+  readonly size: number;
+  /** The MD5 of the bytes, with the quotes that HTTP requires. */
+  readonly etag: string;
+  readonly contentType: string;
+  /** In milliseconds since 1970. */
+  readonly modifiedAt: number;
+  readonly blobKey: string;
+  /** The blob with the text of the document; null if it was not converted yet. */
+  readonly textKey: string | null;
+}
+
+/** A folder exists while there is a file below it. */
+export interface FileFolder {
+  readonly kind: 'folder';
+  readonly path: MountPath;
+}
+
+export type FileEntry = StoredFile | FileFolder;
+
+export interface FilePage {
+  /** Ordered by name, by the UTF-8 bytes. */
+  readonly entries: readonly FileEntry[];
+  readonly hasMore: boolean;
+}
+
+export interface OpenedFile extends AsyncDisposable {
+  readonly file: StoredFile;
+  /** Can be read once. Disposing stops the read. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+export interface FilesDeps {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly ids: ErasedIds;
+  /** Publishes the uploads of this integration that S3 has received. */
+  readonly settleUploads: (integrationId: string) => Promise<void>;
+  readonly logger: Logger;
+}
+
+export const ALL_FILES: SeenFiles = { all: true };
+
+/** How many rows `walk` reads at a time. */
+const BATCH = 500;
+/** The sweep deletes blobs that no row refers to after a day. */
+const MAX_UNREFERRED_MS = 3_600_000;
+
+/**
+ * The files of all integrations: a row in the store for each, with its bytes in a blob. Paths are canonical
+ * (`domain/mount-path.ts`); `''` is the mount. Rejects with `StoreUnavailable` if a later retry can succeed.
+ */
+export class Files {
+  readonly #deps: FilesDeps;
+
+  constructor(deps: FilesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves to null if the file does not exist or is not seen. */
+  async find(integrationId: string, path: MountPath, seen = ALL_FILES): Promise<StoredFile | null> {
+    const { store, settleUploads } = this.#deps;
+    await settleUploads(integrationId);
+    const row = await first(store.reads.query(filesIn(integrationId, rangeOf(path), seen, 1)));
+    return row === undefined ? null : fileOf(row);
+  }
+
+  /** Resolves to the first of these paths at which there is no file, or to null. */
+  async firstMissing(integrationId: string, paths: readonly MountPath[]): Promise<MountPath | null> {
+    const { store, settleUploads } = this.#deps;
+    await settleUploads(integrationId);
+    const found = await Promise.all(
+      paths.map((path) => store.reads.all(fileAt, { integrationId, path: storedPath(path) })),
+    );
+    return paths.find((_, index) => found[index]?.length === 0) ?? null;
+  }
+
+  /**
+   * Lists the entries directly in a folder, after the name `after`. Resolves to null if nothing below the folder is seen,
+   * unless the folder is the mount.
+   */
+  async list(
+    integrationId: string,
+    folder: MountPath,
+    { after, limit, seen = ALL_FILES }: { after: string | null; limit: number; seen?: SeenFiles },
+  ): Promise<FilePage | null> {
+    await this.#deps.settleUploads(integrationId);
+    const entries: FileEntry[] = [];
+    for (let last = after, isEnd = false; !isEnd && entries.length <= limit; ) {
+      // Skips what is left below the last folder, so the cost does not depend on the number of files there.
+      const range = rangeBelow(folder, last);
+      const rows = await this.#deps.store.reads.query(filesIn(integrationId, range, seen, limit + 1));
+      addEntries(entries, folder, rows);
+      isEnd = rows.length <= limit;
+      last = lastSegment(entries.at(-1)?.path ?? '');
+    }
+    const isEmpty = entries.length === 0 && folder !== '';
+    if (isEmpty && (after === null || !(await this.#isFolder(integrationId, folder, seen)))) return null;
+    return { entries: entries.slice(0, limit), hasMore: entries.length > limit };
+  }
+
+  async #isFolder(integrationId: string, folder: MountPath, seen: SeenFiles): Promise<boolean> {
+    return (await this.#deps.store.reads.query(filesIn(integrationId, rangeBelow(folder), seen, 1))).length > 0;
+  }
+
+  /** Yields all files below a folder, at any depth, ordered by path. */
+  async *walk(integrationId: string, folder: MountPath, seen = ALL_FILES): AsyncGenerator<StoredFile> {
+    const { store, settleUploads } = this.#deps;
+    await settleUploads(integrationId);
+    for (let range = rangeBelow(folder); ; ) {
+      const rows = await store.reads.query(filesIn(integrationId, range, seen, BATCH));
+      for (const row of rows) yield fileOf(row);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < BATCH) return;
+      range = { ...range, from: afterFile(last.path) };
+    }
+  }
+
+  /** Opens this version of a file, also after it was replaced or deleted. */
+  async open(file: StoredFile, range?: ByteRange): Promise<OpenedFile> {
+    const { blobs, logger } = this.#deps;
+    const { blobKey } = file;
+    const opened = await blobs.open(blobKey, range);
+    if (opened === null) {
+      logger.error({ blobKey }, 'the bytes of a file are missing: check that all nodes see the same folder or bucket');
+      throw new StoreUnavailable(`The bytes of a file are missing: ${blobKey}.`);
+    }
+    return { file, bytes: opened.bytes, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  }
+
+  /**
+   * Stores an upload. It exists completely and durably when this resolves, or not at all. If `bytes` throws, rejects with
+   * that error. Replaces an earlier file. Throws `PathTaken` and `FormClosed`.
+   */
+  async upload(
+    integrationId: string,
+    { path, contentType, signedAt }: { path: MountPath; contentType: string; signedAt: number },
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<{ readonly etag: string }> {
+    const { store, blobs, ids } = this.#deps;
+    const blobKey = newFileBlobKey();
+    const { size, md5 } = await blobs.write(blobKey, bytes);
+    const etag = `"${md5}"`;
+    const writtenAt = Date.now();
+    const put = { kind: 'put', path, blobKey, size, etag, contentType, signedAt, chatKey: null } as const;
+    try {
+      await store.transact('files', async (tx) => {
+        const now = Date.now();
+        if (now - writtenAt > MAX_UNREFERRED_MS) throw new StoreUnavailable('This process was stopped for too long.');
+        await checkNotClosed(tx, ids, integrationId, { path, signedAt });
+        return changeFiles(tx, integrationId, [{ ...put, modifiedAt: now }], now);
+      });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) await blobs.delete(blobKey);
+      throw error;
+    }
+    return { etag };
+  }
+
+  /** Resolves to false if there is no such file. */
+  async delete(integrationId: string, path: MountPath): Promise<boolean> {
+    const { store, settleUploads } = this.#deps;
+    await settleUploads(integrationId);
+    const deleted = await store.transact('files', (tx) =>
+      changeFiles(tx, integrationId, [{ kind: 'delete', path }], Date.now()),
+    );
+    return deleted > 0;
+  }
+
+  /**
+   * Deletes everything below a folder. Resolves to the number of files. A folder with more than 1 000 files is deleted in
+   * several transactions, in the order of the paths.
+   */
+  async deleteFolder(integrationId: string, folder: MountPath): Promise<number> {
+    const { store, settleUploads } = this.#deps;
+    await settleUploads(integrationId);
+    for (let deleted = 0; ; ) {
+      const some = await store.transact('files', (tx) => deleteSomeBelow(tx, integrationId, folder, Date.now()));
+      deleted += some.count;
+      if (!some.hasMore) return deleted;
+    }
+  }
+}
+
+/** Adds the files of these rows that are directly in the folder, and each folder once. */
+function addEntries(entries: FileEntry[], folder: MountPath, rows: readonly FileRow[]): void {
+  const prefix = folder === '' ? '' : `${folder}/`;
+  for (const row of rows) {
+    const file = fileOf(row);
+    const slash = file.path.indexOf('/', prefix.length);
+    if (slash === -1) entries.push(file);
+    else {
+      const path = file.path.slice(0, slash);
+      if (entries.at(-1)?.path !== path) entries.push({ kind: 'folder', path });
+    }
+  }
+}
+
+function fileOf(row: FileRow): StoredFile {
+  return {
+    kind: 'file',
+    path: mountPath(row.path),
+    size: row.size_bytes,
+    etag: row.etag,
+    contentType: row.content_type,
+    modifiedAt: row.modified_at,
+    blobKey: row.blob_key,
+    textKey: row.text_key,
+  };
+}

@@ -1,0 +1,51 @@
+import type { AgentFiles, OpenedAgentFile } from '../agent/files-port.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
+import { ALL_FILES, type Files, type StoredFile } from '../files/files.ts';
+import type { DocumentTexts } from './document-texts.ts';
+import { kindOf } from './file-kind.ts';
+
+export interface RunFilesDeps {
+  readonly files: Files;
+  readonly documents: DocumentTexts;
+}
+
+/** The files of a run: those of its integration that it may see. All others behave as if they did not exist. */
+export function runFiles(
+  { files, documents }: RunFilesDeps,
+  run: Pick<AdmittedRun, 'integrationId' | 'ownerId' | 'chatKey' | 'files'>,
+): AgentFiles {
+  const { integrationId, chatKey } = run;
+  const { access, memberFolder } = run.files;
+  const seen = access === 'all' ? ALL_FILES : ({ all: false, chatKey, folder: memberFolder } as const);
+  const open = async (file: StoredFile): Promise<OpenedAgentFile> => {
+    const convert = (signal: AbortSignal) => documents.read(run, file, signal);
+    // A document whose text is stored need not be opened.
+    if (file.textKey !== null) {
+      return {
+        file,
+        kind: { is: 'document' },
+        bytes: bytesOf(files, file),
+        convert,
+        [Symbol.asyncDispose]: async () => {},
+      };
+    }
+    await using opening = new AsyncDisposableStack();
+    const opened = opening.use(await files.open(file));
+    const { kind, bytes } = await kindOf(opened);
+    const close = opening.move();
+    return { file, kind, bytes, convert, [Symbol.asyncDispose]: () => close.disposeAsync() };
+  };
+  return {
+    list: (folder, after, limit) => files.list(integrationId, folder, { after, limit, seen }),
+    walk: (folder) => files.walk(integrationId, folder, seen),
+    open: async (path) => {
+      const file = await files.find(integrationId, path, seen);
+      return file === null ? null : await open(file);
+    },
+  };
+}
+
+async function* bytesOf(files: Files, file: StoredFile): AsyncGenerator<Uint8Array, void> {
+  await using opened = await files.open(file);
+  yield* opened.bytes;
+}

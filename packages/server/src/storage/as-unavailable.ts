@@ -1,0 +1,14 @@
+import { StoreUnavailable } from '../domain/unavailable.ts';
+
+/** Errors that pass by themselves or after the operator frees resources. */
+const NOT_NOW: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
+
+/** Returns `StoreUnavailable` if a later retry can succeed, and the error itself otherwise. */
+export function asUnavailable(error: unknown): unknown {
+  const code = codeOf(error);
+  return NOT_NOW.has(code)
+    ? new StoreUnavailable(`A file cannot be stored or read now: ${code}.`, { cause: error })
+    : error;
+}
+
+export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

@@ -1,0 +1,344 @@
+import { sql } from 'kysely';
+import { statement } from '../statement.ts';
+import type { FileRange } from './files.ts';
+import { raw } from './raw.ts';
+
+/** A person by the id that the caller chose. */
+export interface Person {
+  readonly integrationId: string;
+  readonly consumerId: string;
+}
+
+/** A person by the id that replaces the caller's. */
+export interface ErasedPerson {
+  readonly integrationId: string;
+  readonly erasedId: string;
+}
+
+export const erasureOf = statement('erasure of', (db, p: ErasedPerson) =>
+  db
+    .selectFrom('erasures')
+    .selectAll()
+    .where('integration_id', '=', p.integrationId)
+    .where('erased_id', '=', p.erasedId),
+);
+
+export type ErasureRow = Awaited<ReturnType<ReturnType<(typeof erasureOf)['build']>['execute']>>[number];
+
+/** Returns a row if the id is refused until it is replaced. */
+export const refusedPerson = statement('refused person', (db, p: Person) =>
+  db
+    .selectFrom('erasures')
+    .select('erased_id')
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.consumerId),
+);
+
+/** Erasures that have to continue, oldest first. */
+export const unfinishedErasures = statement('unfinished erasures', (db, p: { limit: number }) =>
+  db.selectFrom('erasures').selectAll().where('finished_at', 'is', null).orderBy('started_at').limit(p.limit),
+);
+
+/** Returns a row if anything is stored under the id. */
+export const anythingOf = statement('anything of', (db, p: Person & FileRange) =>
+  raw<{ found: number }>(
+    db,
+    sql<{ found: number }>`
+      select 1 as found where
+        exists (select 1 from members where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
+        or exists (select 1 from chats where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
+        or exists (select 1 from runs where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
+        or exists (select 1 from usage_days where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
+        or exists (select 1 from adjustments where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
+        or exists (select 1 from files
+          where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to})`,
+  ),
+);
+
+/** Begins an erasure, or begins again for a member that was registered after an earlier one. */
+export const beginErasure = statement(
+  'begin erasure',
+  (db, p: Person & ErasedPerson & { readonly startedAt: number }) =>
+    db
+      .insertInto('erasures')
+      .values({
+        integration_id: p.integrationId,
+        erased_id: p.erasedId,
+        consumer_id: p.consumerId,
+        folder_id: null,
+        started_at: p.startedAt,
+        replaced_at: null,
+        finished_at: null,
+      })
+      .onConflict((c) =>
+        c.columns(['integration_id', 'erased_id']).doUpdateSet((eb) => ({
+          consumer_id: eb.ref('excluded.consumer_id'),
+          started_at: eb.ref('excluded.started_at'),
+          finished_at: null,
+        })),
+      ),
+);
+
+export const activeRunsOfPerson = statement('active runs of person', (db, p: Person) =>
+  db
+    .selectFrom('runs')
+    .select('run_id')
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.consumerId)
+    .where(sql<boolean>`status in ('admitted', 'running')`),
+);
+
+/** The template of member folders, also of a deleted integration. */
+export const memberFolderOf = statement('member folder of', (db, p: { integrationId: string }) =>
+  db.selectFrom('integrations').select('member_folder').where('integration_id', '=', p.integrationId),
+);
+
+type Replacement = Person & ErasedPerson;
+
+/** All chats of the person, deleted ones included. */
+export const chatsOfPerson = statement('chats of person', (db, p: Person) =>
+  db
+    .selectFrom('chats')
+    .select(['chat_key', 'chat_id'])
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.consumerId)
+    .orderBy('chat_key'),
+);
+
+/** The row stays for the runs that refer to it. */
+export const replaceChat = statement(
+  'replace chat',
+  (db, p: { chatKey: string; erasedId: string; erasedChatId: string; now: number }) =>
+    db
+      .updateTable('chats')
+      .set((eb) => ({
+        consumer_id: p.erasedId,
+        chat_id: p.erasedChatId,
+        alias: null,
+        title_json: null,
+        metadata_json: null,
+        updated_at: p.now,
+        deleted_at: eb.fn.coalesce('deleted_at', eb.val(p.now)),
+      }))
+      .where('chat_key', '=', p.chatKey),
+);
+
+/** Replaces the id in some runs, which no sweep compacts from then on: that would write their events again. */
+export const replaceRuns = statement(
+  'replace runs',
+  (db, p: Replacement & { sentence: string; now: number; limit: number }) =>
+    db
+      .updateTable('runs')
+      .set((eb) => ({
+        consumer_id: p.erasedId,
+        member_folder: null,
+        user_context_json: null,
+        error_message: sql<string | null>`case when error_message is null then null else ${p.sentence} end`,
+        compacted_at: eb.fn.coalesce('compacted_at', eb.val(p.now)),
+      }))
+      .where('run_id', 'in', (eb) =>
+        eb
+          .selectFrom('runs')
+          .select('run_id')
+          .where('integration_id', '=', p.integrationId)
+          .where('consumer_id', '=', p.consumerId)
+          .limit(p.limit),
+      ),
+);
+
+/** The key is a text of the caller. Its place is taken by the id of the adjustment, which is unique too. */
+export const replaceAdjustments = statement('replace adjustments', (db, p: Replacement) =>
+  db
+    .updateTable('adjustments')
+    .set({
+      consumer_id: p.erasedId,
+      reason_json: null,
+      idempotency_key_json: sql<string>`'"' || adjustment_id || '"'`,
+    })
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.consumerId),
+);
+
+/** Adds the sums of each day to those of an earlier erasure of the same id. */
+export const addUsageDays = statement('add usage days', (db, p: Replacement) =>
+  raw<never>(
+    db,
+    sql<never>`
+      insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits, credit_millionths)
+      select integration_id, ${p.erasedId}, day, runs, tokens, credits, credit_millionths from usage_days
+      where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId}
+      on conflict (integration_id, consumer_id, day) do update set
+        runs = usage_days.runs + excluded.runs, tokens = usage_days.tokens + excluded.tokens,
+        credits = usage_days.credits + excluded.credits,
+        credit_millionths = usage_days.credit_millionths + excluded.credit_millionths`,
+  ),
+);
+
+export const deleteUsageDays = statement('delete usage days', (db, p: Person) =>
+  db.deleteFrom('usage_days').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
+);
+
+/** The files below the person's folder, and the files that runs of the person's chats made. */
+type PersonsFiles = FileRange & ErasedPerson;
+
+const isPersons = (p: PersonsFiles) => sql<boolean>`integration_id = ${p.integrationId} and (
+  (path >= ${p.from} and path < ${p.to})
+  or chat_key in (select chat_key from chats
+    where chats.integration_id = ${p.integrationId} and chats.consumer_id = ${p.erasedId}))`;
+
+export const sumPersonsFiles = statement('sum files of person', (db, p: PersonsFiles) =>
+  raw<{ bytes: number }>(
+    db,
+    sql<{ bytes: number }>`
+      select cast(coalesce(sum(size_bytes), 0) as bigint) as bytes from files where ${isPersons(p)}`,
+  ),
+);
+
+export const freePersonsFiles = statement('free files of person', (db, p: PersonsFiles & { now: number }) =>
+  raw<never>(
+    db,
+    sql<never>`
+      insert into freed_blobs (blob_key, freed_at, integration_id, erased_id)
+      select blob_key, cast(${p.now} as bigint), integration_id, cast(${p.erasedId} as text) from files where ${isPersons(p)}
+      union all
+      select text_key, cast(${p.now} as bigint), integration_id, cast(${p.erasedId} as text) from files
+      where text_key is not null and ${isPersons(p)}`,
+  ),
+);
+
+export const deletePersonsFiles = statement('delete files of person', (db, p: PersonsFiles) =>
+  db.deleteFrom('files').where(isPersons(p)),
+);
+
+/** Earlier versions of these files, whose blobs the sweep has not deleted yet. */
+export const claimFreedBlobs = statement('claim freed blobs', (db, p: PersonsFiles) =>
+  db.updateTable('freed_blobs').set({ erased_id: p.erasedId, path: null, chat_key: null }).where(isPersons(p)),
+);
+
+/** A form without a path is closed: what S3 receives for it is deleted. */
+export const closeForms = statement('close forms', (db, p: FileRange) =>
+  db
+    .updateTable('upload_forms')
+    .set({ path: '', content_type: '', size_bytes: 0 })
+    .where('integration_id', '=', p.integrationId)
+    .where('path', '>=', p.from)
+    .where('path', '<', p.to),
+);
+
+/** The folders of this integration whose forms were closed at or after `since`. */
+export const foldersClosedSince = statement('folders closed since', (db, p: { integrationId: string; since: number }) =>
+  db
+    .selectFrom('erasures')
+    .select('folder_id')
+    .where('integration_id', '=', p.integrationId)
+    .where('replaced_at', '>=', p.since),
+);
+
+/** From then on the id can be registered again. */
+export const markReplaced = statement('mark replaced', (db, p: ErasedPerson & { folderId: string; now: number }) =>
+  db
+    .updateTable('erasures')
+    .set({ consumer_id: null, folder_id: p.folderId, replaced_at: p.now })
+    .where('integration_id', '=', p.integrationId)
+    .where('erased_id', '=', p.erasedId),
+);
+
+export interface RunsAfter extends ErasedPerson {
+  readonly afterTime: number;
+  readonly afterRunId: string;
+  readonly limit: number;
+}
+
+export const erasedRuns = statement('erased runs', (db, p: RunsAfter) =>
+  db
+    .selectFrom('runs')
+    .select(['run_id', 'created_at', 'usage_request_id', 'fingerprint'])
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.erasedId)
+    .where((eb) => eb(eb.refTuple('created_at', 'run_id'), '>', eb.tuple(p.afterTime, p.afterRunId)))
+    .orderBy('created_at')
+    .orderBy('run_id')
+    .limit(p.limit),
+);
+
+/** The fingerprint shows whether the id is the caller's: both are replaced together. */
+export const replaceUsageRequest = statement(
+  'replace usage request',
+  (db, p: { runId: string; erasedUsageRequestId: string }) =>
+    db
+      .updateTable('runs')
+      .set({ usage_request_id: p.erasedUsageRequestId, fingerprint: null })
+      .where('run_id', '=', p.runId)
+      .where('fingerprint', 'is not', null),
+);
+
+export const eraseEvents = statement('erase events', (db, p: { runId: string }) =>
+  db.deleteFrom('event_chunks').where('run_id', '=', p.runId),
+);
+
+export const eraseSteps = statement('erase steps', (db, p: { runId: string }) =>
+  db.deleteFrom('steps').where('run_id', '=', p.runId),
+);
+
+export const erasedChats = statement('erased chats', (db, p: ErasedPerson & { after: string; limit: number }) =>
+  db
+    .selectFrom('chats')
+    .select('chat_key')
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.erasedId)
+    .where('chat_key', '>', p.after)
+    .orderBy('chat_key')
+    .limit(p.limit),
+);
+
+/** Every run added a message, so a chat without messages never had a run. */
+export const deleteChatWithoutRuns = statement('delete chat without runs', (db, p: { chatKey: string }) =>
+  db.deleteFrom('chats').where('chat_key', '=', p.chatKey).where('num_messages', '=', 0),
+);
+
+/** Blobs of attachments that no message may refer to any more. They belonged to deleted chats or to erased ones. */
+export const unusedBlobsOf = statement('unused blobs of', (db, p: { integrationId: string; limit: number }) =>
+  db
+    .selectFrom('blobs')
+    .select('blob_key')
+    .where('integration_id', '=', p.integrationId)
+    .where(sql<boolean>`unused_since is not null`)
+    .limit(p.limit),
+);
+
+/** The bytes are deleted after the commit. The row tells the next server which ones, if this one dies before. */
+export const freeErasedBlob = statement('free erased blob', (db, p: ErasedPerson & { blobKey: string; now: number }) =>
+  db
+    .insertInto('freed_blobs')
+    .values({ blob_key: p.blobKey, freed_at: p.now, integration_id: p.integrationId, erased_id: p.erasedId }),
+);
+
+export const erasedBlobs = statement('erased blobs', (db, p: ErasedPerson & { limit: number }) =>
+  db
+    .selectFrom('freed_blobs')
+    .select('blob_key')
+    .where('integration_id', '=', p.integrationId)
+    .where('erased_id', '=', p.erasedId)
+    .limit(p.limit),
+);
+
+/** Changes no row if the erasure was begun again, or another node finished it. */
+export const markErased = statement('mark erased', (db, p: ErasedPerson & { startedAt: number; now: number }) =>
+  db
+    .updateTable('erasures')
+    .set({ finished_at: p.now })
+    .where('integration_id', '=', p.integrationId)
+    .where('erased_id', '=', p.erasedId)
+    .where('started_at', '=', p.startedAt)
+    .where('consumer_id', 'is', null)
+    .where('finished_at', 'is', null),
+);
+
+/** Returns a row if there are statuses to delete. */
+export const oldErasures = statement('old erasures', (db, p: { until: number }) =>
+  db.selectFrom('erasures').select('erased_id').where('finished_at', '<=', p.until).limit(1),
+);
+
+export const deleteOldErasures = statement('delete old erasures', (db, p: { until: number }) =>
+  db.deleteFrom('erasures').where('finished_at', '<=', p.until),
+);

@@ -1,0 +1,298 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { MountPath } from '../../domain/mount-path.ts';
+import type { Schema, StoredPath } from '../schema.ts';
+import { statement } from '../statement.ts';
+import { raw } from './raw.ts';
+
+/** Begins each segment of a stored path: see `StoredPath`. */
+const BEFORE_SEGMENT = '\u0001';
+/** Greater than every stored path below a folder if it follows that folder. */
+const AFTER_FOLDER = '\u0002';
+
+export const storedPath = (path: MountPath): StoredPath =>
+  path === '' ? '' : `${BEFORE_SEGMENT}${path.replaceAll('/', BEFORE_SEGMENT)}`;
+
+export const mountPath = (path: StoredPath): MountPath => path.slice(1).replaceAll(BEFORE_SEGMENT, '/');
+
+/** The stored paths from `from` up to, and not including, `to`. */
+export interface PathRange {
+  readonly from: StoredPath;
+  readonly to: StoredPath;
+}
+
+/** Everything below a folder; `''` is the mount. If `after` names an entry of the folder, what is behind that entry. */
+export function rangeBelow(folder: MountPath, after: string | null = null): PathRange {
+  const begin = storedPath(folder);
+  const from = `${begin}${BEFORE_SEGMENT}`;
+  return { from: after === null ? from : `${from}${after}${AFTER_FOLDER}`, to: `${begin}${AFTER_FOLDER}` };
+}
+
+/** Only the file with this path. */
+export function rangeOf(path: MountPath): PathRange {
+  return { from: storedPath(path), to: afterFile(storedPath(path)) };
+}
+
+/** Less than every path that follows this file: nothing is below a file. */
+export const afterFile = (path: StoredPath): StoredPath => `${path}${BEFORE_SEGMENT}`;
+
+/** The files that a reader may see. */
+export type SeenFiles =
+  | { readonly all: true }
+  | {
+      readonly all: false;
+      /** Announced in this chat, or made by its runs. */
+      readonly chatKey: string;
+      /** And all files below this folder. */
+      readonly folder: MountPath | null;
+    };
+
+const fileColumns = [
+  'path',
+  'blob_key',
+  'size_bytes',
+  'etag',
+  'content_type',
+  'modified_at',
+  'signed_at',
+  'chat_key',
+  'text_key',
+] as const;
+
+/** Reads the files of a range that are seen, ordered by path. Each part of the union reads at most `limit` rows. */
+export function filesIn(integrationId: string, { from, to }: PathRange, seen: SeenFiles, limit: number) {
+  return (db: Kysely<Schema>) => {
+    const within = (range: PathRange) =>
+      db
+        .selectFrom('files')
+        .select(fileColumns)
+        .where('integration_id', '=', integrationId)
+        .where('path', '>=', range.from)
+        .where('path', '<', range.to)
+        .orderBy('path')
+        .limit(limit);
+    if (seen.all) return within({ from, to });
+    const announced = db
+      .selectFrom('announced_files as a')
+      .innerJoin('files as f', 'f.path', 'a.path')
+      .select(fileColumns.map((column) => `f.${column}` as const))
+      .where('f.integration_id', '=', integrationId)
+      .where('a.chat_key', '=', seen.chatKey)
+      .where('a.path', '>=', from)
+      .where('a.path', '<', to)
+      .orderBy('a.path')
+      .limit(limit);
+    // A chat belongs to one integration. Without a condition on it, only the index of chats can serve this part.
+    const made = db
+      .selectFrom('files')
+      .select(fileColumns)
+      .where('chat_key', '=', seen.chatKey)
+      .where('path', '>=', from)
+      .where('path', '<', to)
+      .orderBy('path')
+      .limit(limit);
+    const parts = [announced, made];
+    if (seen.folder !== null) parts.push(within(overlap({ from, to }, rangeBelow(seen.folder))));
+    const [first, ...others] = parts.map((part) => db.selectFrom(part.as('part')).selectAll());
+    if (first === undefined) throw new Error('A union needs a part.');
+    return others
+      .reduce((union, part) => union.union(part), first)
+      .orderBy('path')
+      .limit(limit);
+  };
+}
+
+/** By UTF-8 bytes, as both databases compare: JavaScript compares some characters in another order. */
+const isLess = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0;
+
+const overlap = (one: PathRange, other: PathRange): PathRange => ({
+  from: isLess(one.from, other.from) ? other.from : one.from,
+  to: isLess(one.to, other.to) ? one.to : other.to,
+});
+
+export type FileRow = Awaited<ReturnType<ReturnType<ReturnType<typeof filesIn>>['execute']>>[number];
+
+/** Reads one file, for a change of it. */
+export const fileAt = statement('file at', (db, p: { integrationId: string; path: StoredPath }) =>
+  db.selectFrom('files').select(fileColumns).where('integration_id', '=', p.integrationId).where('path', '=', p.path),
+);
+
+export const putFile = statement(
+  'put file',
+  (
+    db,
+    p: {
+      integrationId: string;
+      path: StoredPath;
+      blobKey: string;
+      sizeBytes: number;
+      etag: string;
+      contentType: string;
+      modifiedAt: number;
+      signedAt: number | null;
+      chatKey: string | null;
+    },
+  ) =>
+    db
+      .insertInto('files')
+      .values({
+        integration_id: p.integrationId,
+        path: p.path,
+        blob_key: p.blobKey,
+        size_bytes: p.sizeBytes,
+        etag: p.etag,
+        content_type: p.contentType,
+        modified_at: p.modifiedAt,
+        signed_at: p.signedAt,
+        chat_key: p.chatKey,
+        text_key: null,
+      })
+      .onConflict((c) =>
+        c.columns(['integration_id', 'path']).doUpdateSet((eb) => ({
+          blob_key: eb.ref('excluded.blob_key'),
+          size_bytes: eb.ref('excluded.size_bytes'),
+          etag: eb.ref('excluded.etag'),
+          content_type: eb.ref('excluded.content_type'),
+          modified_at: eb.ref('excluded.modified_at'),
+          signed_at: eb.ref('excluded.signed_at'),
+          // A new version of a file that a chat made stays visible in that chat.
+          chat_key: sql<string | null>`coalesce(excluded.chat_key, files.chat_key)`,
+          text_key: null,
+        })),
+      ),
+);
+
+export const deleteFile = statement('delete file', (db, p: { integrationId: string; path: StoredPath }) =>
+  db.deleteFrom('files').where('integration_id', '=', p.integrationId).where('path', '=', p.path),
+);
+
+export type FileRange = PathRange & { readonly integrationId: string };
+
+/** Reads the path of the file after the first `offset` files of a range. */
+export const fileAfter = statement('file after', (db, p: FileRange & { readonly offset: number }) =>
+  db
+    .selectFrom('files')
+    .select('path')
+    .where('integration_id', '=', p.integrationId)
+    .where('path', '>=', p.from)
+    .where('path', '<', p.to)
+    .orderBy('path')
+    .limit(1)
+    .offset(p.offset),
+);
+
+export const sumFilesIn = statement('sum files in', (db, p: FileRange) =>
+  raw<{ bytes: number }>(
+    db,
+    sql<{ bytes: number }>`
+      select cast(coalesce(sum(size_bytes), 0) as bigint) as bytes from files
+      where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to}`,
+  ),
+);
+
+/** Frees the blobs of the files in this range. Call it before they are deleted. */
+export const freeBlobsIn = statement('free blobs in', (db, p: FileRange & { readonly now: number }) =>
+  raw<never>(
+    db,
+    sql<never>`
+      insert into freed_blobs (blob_key, freed_at, integration_id, path, chat_key)
+      select blob_key, cast(${p.now} as bigint), integration_id, path, chat_key from files
+      where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to}
+      union all
+      select text_key, cast(${p.now} as bigint), integration_id, path, chat_key from files
+      where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to} and text_key is not null`,
+  ),
+);
+
+export const deleteFilesIn = statement('delete files in', (db, p: FileRange) =>
+  db
+    .deleteFrom('files')
+    .where('integration_id', '=', p.integrationId)
+    .where('path', '>=', p.from)
+    .where('path', '<', p.to),
+);
+
+/** The row names the file, so that the erasure of a person finds its earlier versions. */
+export const freeBlob = statement(
+  'free file blob',
+  (db, p: { blobKey: string; now: number; integrationId: string; path: StoredPath; chatKey: string | null }) =>
+    db.insertInto('freed_blobs').values({
+      blob_key: p.blobKey,
+      freed_at: p.now,
+      integration_id: p.integrationId,
+      path: p.path,
+      chat_key: p.chatKey,
+    }),
+);
+
+/** Adds to the sum of the integration's files. */
+export const addFileBytes = statement('add file bytes', (db, p: { integrationId: string; bytes: number }) =>
+  db
+    .updateTable('integrations')
+    .set((eb) => ({ file_bytes: eb('file_bytes', '+', p.bytes) }))
+    .where('integration_id', '=', p.integrationId),
+);
+
+/** The text of a document, unless the file was replaced or another reader was faster. */
+export const storeText = statement(
+  'store text',
+  (db, p: { integrationId: string; path: StoredPath; blobKey: string; textKey: string }) =>
+    db
+      .updateTable('files')
+      .set({ text_key: p.textKey })
+      .where('integration_id', '=', p.integrationId)
+      .where('path', '=', p.path)
+      .where('blob_key', '=', p.blobKey)
+      .where('text_key', 'is', null),
+);
+
+/** Finds a file that is a folder of this path, or a file below this path. */
+export function fileInTheWay(integrationId: string, path: MountPath) {
+  return (db: Kysely<Schema>) => inTheWay(db, path, sql`files where integration_id = ${integrationId}`);
+}
+
+/** The same for upload forms that were signed after `since`. */
+export function formInTheWay(integrationId: string, path: MountPath, since: number) {
+  const forms = sql`upload_forms where integration_id = ${integrationId} and signed_at > ${since}`;
+  return (db: Kysely<Schema>) => inTheWay(db, path, forms);
+}
+
+/** Searches twice: for one search with `or`, SQLite reads all files of the integration (100 ms for 100 000 files). */
+function inTheWay(db: Kysely<Schema>, path: MountPath, among: RawBuilder<unknown>) {
+  const { from, to } = rangeBelow(path);
+  // No file has the empty path: it stands for the folders of a path without any.
+  const folders = ['', ...[...path.matchAll(/\//g)].map(({ index }) => storedPath(path.slice(0, index)))];
+  return raw<{ path: StoredPath }>(
+    db,
+    sql<{ path: StoredPath }>`
+      select path from (select path from ${among} and path >= ${from} and path < ${to} limit 1) as below
+      union all
+      select path from ${among} and path in (${sql.join(folders)})
+      limit 1`,
+  );
+}
+
+export const freedBlobs = statement('freed blobs', (db, p: { until: number; limit: number }) =>
+  db
+    .selectFrom('freed_blobs')
+    .select('blob_key')
+    .where('freed_at', '<=', p.until)
+    .orderBy('freed_at')
+    .orderBy('blob_key')
+    .limit(p.limit),
+);
+
+/** Call it after the bytes were deleted. */
+export const forgetFreedBlob = statement('forget freed blob', (db, p: { blobKey: string }) =>
+  db.deleteFrom('freed_blobs').where('blob_key', '=', p.blobKey),
+);
+
+export const announceFile = statement('announce file', (db, p: { chatKey: string; path: StoredPath }) =>
+  db
+    .insertInto('announced_files')
+    .values({ chat_key: p.chatKey, path: p.path })
+    .onConflict((c) => c.columns(['chat_key', 'path']).doNothing()),
+);
+
+export const deleteAnnounced = statement('delete announced', (db, p: { chatKey: string }) =>
+  db.deleteFrom('announced_files').where('chat_key', '=', p.chatKey),
+);
