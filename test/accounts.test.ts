@@ -62,6 +62,8 @@ function tests(store: StoreName): void {
       maxRunsPerMember: null,
       keepAttachments: true,
       model: null,
+      fileAccess: 'chat',
+      memberFolder: '/app/mnt/members/{consumerId}',
     });
     for (const time of [createdAt, updatedAt]) assert.match(time, ISO_TIME);
     const path = `/v2/integrations/${apiIntegrationId}`;
@@ -195,6 +197,7 @@ function tests(store: StoreName): void {
       name: null,
       active: true,
       metadata: {},
+      folder: '/app/mnt/members/user-42',
       ownLimit: null,
       allowance: {
         unit: 'tokens',

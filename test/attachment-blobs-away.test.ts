@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Overrides, pngOf } from '@runwire/test-kit';
+import { type BlobStore, pngOf } from '@runwire/test-kit';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 
-type BlobStore = Parameters<NonNullable<Overrides['wrapBlobs']>>[0];
 type BlobOperation = 'put' | 'read' | 'has' | 'delete';
 
 /** A blob store that stops answering one kind of operation, like a bucket without a network. */
@@ -40,6 +39,8 @@ class SilentBlobs {
       read: (...given) => ask('read', () => blobs.read(...given)),
       has: (...given) => ask('has', () => blobs.has(...given)),
       delete: (...given) => ask('delete', () => blobs.delete(...given)),
+      write: (...given) => blobs.write(...given),
+      open: (...given) => blobs.open(...given),
       holds: (...given) => blobs.holds(...given),
       list: () => blobs.list(),
     };

@@ -50,6 +50,7 @@ function requestOf(operation: Operation, integrationId: string): readonly [strin
       sizeBytes: 1,
     },
     createOwner: { email: 'third@example.com' },
+    createAdjustment: { amount: 1, unit: 'tokens', reason: 'a', idempotencyKey: 'a' },
   };
   const body = operation.body === undefined ? undefined : (bodies[operation.operationId] ?? {});
   return [operation.method, path + query, body];

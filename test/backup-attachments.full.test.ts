@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ApiClient, FileServer, freshDatabase, imageAttachment, pngOf, TEST_API_KEY } from '@runwire/test-kit';
@@ -66,57 +64,4 @@ test('chats with attachments by URL continue after a restore, on either store', 
   const postgres = { ...env, RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: database.url };
   await done(['restore', '--from', backup], postgres);
   await checkChatContinues(postgres, files, seen);
-});
-
-/** The columns that tables got since the last version without attachments by URL. */
-const NEW_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  attachments: ['kind', 'url', 'url_key', 'filename_json', 'form', 'pages'],
-  nodes: ['host', 'address'],
-  steps: ['loop', 'index_in_loop'],
-  runs: ['agency_version', 'structured'],
-  integrations: ['model'],
-};
-
-interface BackedUpTable {
-  readonly columns: readonly string[];
-}
-
-/** Rewrites a backup as that version wrote it: it knew only inline images. */
-function toEarlier(backup: string): void {
-  const path = join(backup, 'manifest.json');
-  const { manifest } = JSON.parse(readFileSync(path, 'utf8'));
-  manifest.migrations = manifest.migrations.filter((name: string) => name < '0009');
-  for (const [table, newColumns] of Object.entries(NEW_COLUMNS)) {
-    const { columns } = manifest.tables[table] as BackedUpTable;
-    const file = join(backup, 'tables', `${table}.jsonl`);
-    const rows = readFileSync(file, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as unknown[])
-      .filter((row) => table !== 'attachments' || row[columns.indexOf('url')] === null);
-    const isOld = (_: unknown, index: number) => !newColumns.includes(columns[index] ?? '');
-    const text = rows.map((row) => `${JSON.stringify(row.filter(isOld))}\n`).join('');
-    writeFileSync(file, text);
-    const written = { lines: rows.length, bytes: Buffer.byteLength(text), sha256: hash('sha256', text) };
-    manifest.tables[table] = { ...written, columns: columns.filter(isOld) };
-  }
-  writeFileSync(path, JSON.stringify({ sha256: hash('sha256', JSON.stringify(manifest)), manifest }));
-}
-
-test('a backup of the previous version is restored: its images are attachments', { skip }, async (t) => {
-  await using files = await FileServer.start();
-  const { env, backup, seen } = await backedUp(t, files);
-  toEarlier(backup);
-  await using database = await freshDatabase();
-  for (const DATABASE_URL of ['', database.url]) {
-    const place = { ...env, RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL };
-    await done(['restore', '--from', backup], place);
-    await using server = await CliServer.start({ env: place });
-    const api = server.api(TEST_API_KEY);
-    const listed = (await messages(api, 'demo')).items.at(-1).attachments;
-    const [before] = seen as [{ items: { attachments: unknown[] }[] }];
-    assert.deepEqual(listed, before.items.at(-1)?.attachments.slice(1));
-    await say(api, { chatId: 'c', message: 'And?' });
-    await say(api, { chatId: 'c', attachments: [fileAt(files.url('/notes.txt'))] });
-  }
 });

@@ -96,7 +96,7 @@ test('a folder that cannot be written to is refused', { skip }, async (t) => {
   await assert.rejects(startTestServer({ env: { DATABASE_URL: database.url }, dataDir }), {
     name: 'StartRefused',
     message:
-      /^The folder \S+\/blobs, in which this installation keeps files, cannot be used \(.*\); mend that, or set RUNWIRE_DATA_DIR\.$/,
+      /^The folder \S+\/blobs, in which this installation keeps its files, cannot be used \(.*\); fix it, or set RUNWIRE_DATA_DIR to another folder\.$/,
   });
 });
 

@@ -206,6 +206,8 @@ function tests(store: StoreName): void {
       status: 'idle',
       activeRunId: null,
       numMessages: 0,
+      title: null,
+      metadata: null,
     });
     assert.deepEqual((await rig.api.get(`${chats}/c1`)).body, made.body);
     const codeOf = async (body: object) => {
@@ -233,6 +235,70 @@ function tests(store: StoreName): void {
     }
     assert.equal((await rig.api.delete(`${chats}/c1`)).status, 404);
     assert.equal((await rig.api.get(chats)).body.items.length, 1);
+  });
+
+  test('PATCH sets title and metadata, and lists show them', async (t) => {
+    cites(t, 'contract-3-chat-patch', 'contract-9-chat-more', 'contract-8-404-chat-not-found');
+    t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2030-01-01T00:00:00.000Z') });
+    const integration = await rig.integration();
+    const chats = `/v2/integrations/${integration}/chats`;
+    const made = (await rig.api.post(chats, { chatId: 'c1' })).body;
+    assert.equal((await rig.api.post(chats, { chatId: 'c2', title: 'No' })).status, 400, 'POST takes no title');
+    t.mock.timers.tick(5000);
+    // Texts can contain what PostgreSQL's text refuses.
+    const title = `Zero \u0000, separator \u2028, ${'𝄞'.repeat(150)}`;
+    const metadata = { odd: '\u0000\u2028', constructor: { a: 1 }, list: [1, null] };
+    const patched = await rig.api.patch(`${chats}/c1`, { title, metadata });
+    assert.equal(patched.status, 200);
+    assert.deepEqual(patched.body, { ...made, title, metadata, updatedAt: '2030-01-01T00:00:05.000Z' });
+    const shown = async () => {
+      const { body } = await rig.api.get(`${chats}/c1`);
+      const { items } = (await rig.api.get(chats)).body;
+      assert.deepEqual(items, [body]);
+      return [body.title, body.metadata];
+    };
+    assert.deepEqual(await shown(), [title, metadata]);
+    const found = (await rig.api.get(`${chats}?updatedAfter=2030-01-01T00:00:04Z`)).body.items;
+    assert.deepEqual(columnOf(found, 'chatId'), ['c1'], 'a renamed chat has changed');
+
+    assert.equal((await rig.api.patch(`${chats}/c1`, { title: null })).status, 200);
+    assert.deepEqual(await shown(), [null, metadata], 'null removes, an absent field keeps');
+    assert.equal((await rig.api.patch(`${chats}/c1`, { title: '', metadata: { b: 2 } })).status, 200);
+    assert.deepEqual(await shown(), ['', { b: 2 }], 'metadata is replaced as a whole');
+    assert.equal((await rig.api.patch(`${chats}/c1`, {})).status, 200);
+    assert.deepEqual(await shown(), ['', { b: 2 }]);
+    await rig.api.patch(`${chats}/c1`, { title: 'Kept', metadata: null });
+    const held = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });
+    const busy = await rig.api.patch(`${chats}/c1`, { metadata: { busy: true } });
+    assert.deepEqual([busy.status, busy.body.activeRunId], [200, held.runId], 'also while a run is active');
+    assert.deepEqual((await rig.api.get(`${chats}?status=running`)).body.items, [busy.body]);
+    await held.finish();
+    assert.deepEqual(await shown(), ['Kept', { busy: true }], 'a run changes neither');
+
+    const refusedWith = async (body: object, path = 'c1') => {
+      const answer = await rig.api.patch(`${chats}/${path}`, body);
+      return [answer.status, answer.body.code];
+    };
+    const sized = (bytes: number) => ({ metadata: { a: 'x'.repeat(bytes - '{"a":""}'.length) } });
+    for (const wrong of [
+      { title: '𝄞'.repeat(201) },
+      { title: 7 },
+      { metadata: [] },
+      { metadata: 'text' },
+      sized(16_385),
+      { name: 'x' },
+      { chatId: 'c3' },
+    ]) {
+      assert.deepEqual(await refusedWith(wrong), [400, 'invalid_request'], JSON.stringify(wrong).slice(0, 80));
+    }
+    assert.deepEqual(await shown(), ['Kept', { busy: true }]);
+    assert.equal((await rig.api.patch(`${chats}/c1`, { title: '𝄞'.repeat(200), ...sized(16_384) })).status, 200);
+    assert.deepEqual(await refusedWith({ title: 'x' }, 'unknown'), [404, 'chat_not_found']);
+    assert.deepEqual(await refusedWith({ title: 7 }, 'unknown'), [400, 'invalid_request'], 'the body is checked first');
+    await rig.api.delete(`${chats}/c1`);
+    assert.deepEqual(await refusedWith({ title: 'x' }), [404, 'chat_not_found']);
+    const again = (await rig.api.post(chats, { chatId: 'c1' })).body;
+    assert.deepEqual([again.title, again.metadata], [null, null], 'a new chat of the same name has nothing of the old');
   });
 
   test('a chat with an active run is running and cannot be deleted', async (t) => {

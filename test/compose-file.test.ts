@@ -25,7 +25,6 @@ test('sees planted faults in compose.yaml', () => {
     [{ environment: { ...environment, RUNWIRE_HAND_OVER_SECONDS: '46' } }, /killed after 90 s, .* take up to 91 s/],
     [{ environment: { ...environment, RUNWIRE_DATABASE_POOL: '80' } }, /take 114 connections/],
     [{ environment: { RUNWIRE_API_KEY: environment.RUNWIRE_API_KEY } }, /does not use PostgreSQL/],
-    [{ environment: { ...environment, RUNWIRE_SHARED_DISK: '' } }, /node-1: it does not know that .* is shared/],
     [{ environment: { ...environment, RUNWIRE_METRICS_HOST: '' } }, /node-1: Prometheus cannot see/],
     [{ volumes: ['own:/data'] }, /not one for all/],
     [{ networks: { inside: { ipv4_address: '172.30.87.99' } } }, /the nodes are node-1:172\.30\.87\.99/],

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { type AgencyDefinition, defineAgency } from '@runwire/agency';
-import { startTestServer, storeEnvironment, TEST_API_KEY, TestMount, type TestServer } from '@runwire/test-kit';
+import { startTestServer, storeEnvironment, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { root } from './support/cli-process.ts';
 import { columnOf } from './support/columns.ts';
 import { paste, run, samplesOf } from './support/doc-samples.ts';
+import { at, upload } from './support/uploads.ts';
 
 /** Pastes the samples of a page one after the other, and resolves to their outputs. */
 async function pastePage(t: TestContext, page: string, { url }: TestServer, env: Record<string, string> = {}) {
@@ -37,12 +38,18 @@ test('the guides about requests, chats and streams work as pasted', async (t) =>
 
   const slow = await server.api.complete({ apiIntegrationId: 'demo', message: '/slow 600', usageRequestId: 'slow' });
   const RUN = String(slow.headers['x-run-id']);
-  const [turns = '', status = '', cancelled = '', lists = ''] = await pastePage(t, 'docs/chats.md', server, { RUN });
+  const [turns = '', status = '', cancelled = '', lists = '', titled = ''] = await pastePage(
+    t,
+    'docs/chats.md',
+    server,
+    { RUN },
+  );
   await slow.whole();
   assert.match(turns, /You said: Make it shorter\./);
   assert.match(status, /"chatId":"trip",.*"status":"idle",.*"numMessages":4,.*"usageRequestId":"trip-2"/);
   assert.match(cancelled, /"status":"cancelled","cancelled":true/);
   assert.match(lists, /"content":"Plan a trip\."/);
+  assert.match(titled, /"title":"A trip to Rome","metadata":\{"folder":"travel"\}/);
   assert.equal((await server.api.get('/v2/integrations/demo/chats/trip')).status, 404, 'the last sample deletes it');
 
   const [text = ''] = await pastePage(t, 'docs/text-only.md', server);
@@ -65,7 +72,7 @@ test('the guides about accounts, members and usage work as pasted', async (t) =>
   const store = await storeEnvironment(server.dataDir);
   const variables = { ...store, RUNWIRE_DATA_DIR: server.dataDir, KEY_ID: String(spare.keyId) };
   const printed: string[] = [];
-  for (const page of ['docs/accounts.md', 'docs/members.md', 'docs/usage.md']) {
+  for (const page of ['docs/accounts.md', 'docs/members.md', 'docs/erasure.md', 'docs/usage.md']) {
     printed.push(...(await pastePage(t, page, server, variables)));
   }
   const has = (text: RegExp) => assert.match(printed.join('\n'), text);
@@ -74,7 +81,9 @@ test('the guides about accounts, members and usage work as pasted', async (t) =>
   has(/"consumerId":"user-42".*"ownLimit":10/);
   has(/event: end\ndata: \[DONE\]/);
   has(/"usageRequestId":"order-1".*"charged":\{"unit":"runs","amount":1\}/);
+  has(/"kind":"adjustment",.*"amount":1,"applied":1,.*"idempotencyKey":"ticket-7"/);
   has(/"groupBy":"consumer".*"key":"user-42","runs":1/);
+  has(/"consumerId":"user-7","status":"eras(?:ing|ed)"/);
   const { body: keys } = await server.api.get('/v2/api_keys');
   const revoked = keys.items.filter(({ revokedAt }: { revokedAt: string | null }) => revokedAt !== null);
   assert.deepEqual(columnOf(revoked, 'keyId'), [spare.keyId]);
@@ -84,14 +93,14 @@ test('the guides about accounts, members and usage work as pasted', async (t) =>
 
 test('the guides about files and secrets work as pasted', async (t) => {
   await using server = await startTestServer();
-  await (await TestMount.in(server.dataDir)).put('demo', '/app/mnt/u/42/notes.txt', 'Buy milk.');
+  await upload(server.api, 'Buy milk.', at('/app/mnt/u/42/notes.txt'));
   const [announced = '', read = ''] = await pastePage(t, 'docs/sandbox-files.md', server);
   assert.match(announced, /event: end\ndata: \[DONE\]/);
   assert.match(read, /Buy milk\./);
   const { body } = await server.api.get('/v2/integrations/demo/chats/errands/messages');
   assert.deepEqual(body.items[3].sandboxFiles, [{ name: 'notes.txt', path: '/app/mnt/u/42/notes.txt' }]);
 
-  const sign = samplesOf('docs/files.md', 'sh')[1] ?? '';
+  const sign = samplesOf('docs/files.md', 'sh')[2] ?? '';
   const signed = JSON.parse(await paste(t, sign, { URL: server.url, KEY: TEST_API_KEY }));
   assert.deepEqual([signed.resource, signed.uploadUrl], ['/app/mnt/u/42/photo.png', `${server.url}/uploads/demo`]);
 

@@ -9,13 +9,16 @@ import { promisify } from 'node:util';
 import { startTestServer, TEST_API_KEY, type TestServer, temporaryFolder } from '@runwire/test-kit';
 import { Chromium } from './support/chromium.ts';
 import { root } from './support/cli-process.ts';
+import { paste, samplesOf } from './support/doc-samples.ts';
 import { missingService } from './support/services.ts';
+import { upload } from './support/uploads.ts';
 
 const run = promisify(execFile);
 const noCurl = (await missingService('curl')) ?? false;
 const noChromium = (await missingService('chromium')) ?? false;
 
 let samples: Readonly<Record<string, string>> = {};
+const shell = samplesOf('docs/files.md', 'sh');
 before(() => {
   const text = readFileSync(join(root, 'docs/files.md'), 'utf8');
   const found = [...text.matchAll(/^```(sh|js|html)\n([\s\S]*?)^```$/gm)];
@@ -40,6 +43,19 @@ test('the sample with curl works as pasted: the agent reads what was uploaded', 
   assert.match(stdout, /^204$/m);
   assert.match(stdout, /Green is for go\./);
   assert.match(stdout, /event: end\n/);
+});
+
+test('the samples about access, lists and deletes work as pasted', { skip: noCurl }, async (t) => {
+  await using server = await startTestServer();
+  const env = { URL: server.url, KEY: TEST_API_KEY };
+  await upload(server.api, 'Green is for go.', { folder: '/app/mnt/members/ann', filename: 'signals.txt' });
+  const access = await paste(t, shell[1] ?? '', env);
+  assert.match(access, /"fileAccess":"member","memberFolder":"\/app\/mnt\/members\/\{consumerId\}"/);
+  assert.match(access, /"consumerId":"ann".*"folder":"\/app\/mnt\/members\/ann"/);
+  const printed = await paste(t, shell[3] ?? '', env);
+  assert.match(printed, /"path":"\/app\/mnt\/members\/ann\/signals\.txt".*\nGreen is for go\./);
+  const { body } = await server.api.get('/v2/integrations/demo/files');
+  assert.deepEqual(body.items, []);
 });
 
 test('the sample for Node works as pasted', async (t) => {

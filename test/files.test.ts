@@ -258,12 +258,12 @@ test('files of other owners and integrations are 404', async () => {
   assert.equal(await whole.text(), 'secret', 'and it is there as it was');
 });
 
-/** Counts the open handles on files of the mount in this process, in which the server runs. */
+/** Counts the open handles on blobs in this process, in which the server runs. */
 function openFiles(): number {
   return readdirSync('/proc/self/fd').filter((fd) => {
     try {
       const target = readlinkSync(`/proc/self/fd/${fd}`);
-      return target.startsWith(server.dataDir) && target.endsWith('/big.bin');
+      return target.startsWith(`${server.dataDir}/blobs/`);
     } catch {
       return false;
     }

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { backup, migrateToPostgres, restore } from '@runwire/server';
-import { askDatabase, filesOf, freshDatabase, openTestMount, postgresStore, putFile } from '@runwire/test-kit';
+import { askDatabase, freshDatabase, postgresStore } from '@runwire/test-kit';
 import { folderOf } from './support/cli-process.ts';
 import { checkChatContinues, envOf, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
 import { missingService } from './support/services.ts';
+import { download, upload } from './support/uploads.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 const FOREIGN = {
@@ -100,30 +101,15 @@ test('a restore refuses the folder of another installation and marks its own', {
   await isLeftAlone(embedded.dataDir, () => restore(envOf({ ...embedded, url: other.url }), from), EMBEDDED);
 });
 
-test('a first start or a restore refuses a folder with unknown mounts', { skip }, async (t) => {
-  await using database = await freshDatabase();
-  const from = join(folderOf(t), 'backup');
-  const source: Place = { dataDir: folderOf(t), url: '' };
-  await useOnce(source);
-  await backup(envOf(source), from);
-  const dataDir = folderOf(t);
-  await putFile(await openTestMount(dataDir), 'demo', 'a', 'somebody’s');
-  const foreign = {
-    name: 'StartRefused',
-    message: /^The folder \S+\/mounts holds files of another installation; set [^\n]+\.$/,
-  };
-  for (const url of ['', database.url]) {
-    await isLeftAlone(dataDir, () => startAt({ dataDir, url }), foreign);
-    await isLeftAlone(dataDir, () => restore(envOf({ dataDir, url }), from), foreign);
-  }
-});
-
 test('an interrupted restore can be repeated; a server does not start there', async (t) => {
   const place: Place = { dataDir: folderOf(t), url: '' };
   const from = join(folderOf(t), 'backup');
   const source: Place = { dataDir: folderOf(t), url: '' };
   await useOnce(source, 2);
-  await putFile(await openTestMount(source.dataDir), 'demo', 'a', 'of the back-up');
+  {
+    await using server = await startAt(source);
+    await upload(server.api, 'of the backup');
+  }
   await backup(envOf(source), from);
   // The restore is killed after it copied the images and before its commit.
   await restore(envOf(place), from);
@@ -131,15 +117,14 @@ test('an interrupted restore can be repeated; a server does not start there', as
   writeFileSync(join(place.dataDir, 'blobs/restoring'), readFileSync(markOf(place.dataDir)));
   const drafts = ['runwire.db.0123456789ab.part', 'runwire.db.0123456789ab.part-journal'];
   for (const name of drafts) writeFileSync(join(place.dataDir, name), 'half');
-  await assert.rejects(startAt(place), /^StartRefused: The folder \S+ holds what a `runwire restore` left [^\n]+\.$/);
-  // A restore of another backup left this.
-  const mount = await openTestMount(place.dataDir);
-  await putFile(mount, 'demo', 'b', 'of another');
-  await putFile(mount, 'other', 'c', 'of another');
-  assert.match((await restore(envOf(place), from)).text, /^Restored \d+ rows, 2 images and 1 files/);
-  assert.deepEqual([...(await filesOf(mount, 'demo')).keys()], ['a']);
-  assert.equal((await filesOf(mount, 'other')).size, 0);
+  await assert.rejects(
+    startAt(place),
+    /^StartRefused: The folder \S+ holds blobs of a `runwire restore` that was interrupted; [^\n]+\.$/,
+  );
+  assert.match((await restore(envOf(place), from)).text, /^Restored \d+ rows and 3 attachments and files/);
   for (const name of drafts) assert.ok(!existsSync(join(place.dataDir, name)), name);
-  assert.equal(imagesIn(place.dataDir).length, 2);
+  assert.equal(imagesIn(place.dataDir).length, 3);
   await checkChatContinues(place);
+  await using server = await startAt(place);
+  assert.equal(await (await download(server.api, '/app/mnt/u/a.txt')).text(), 'of the backup');
 });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
 import { after, test } from 'node:test';
-import { type StreamReader, startTestServer, TestMount } from '@runwire/test-kit';
+import { type StreamReader, startTestServer } from '@runwire/test-kit';
 import { demoAgency } from '../packages/server/src/agencies/demo-agency.ts';
 import { cites } from '../requirements/cite.ts';
+import { at, upload } from './support/uploads.ts';
 
 /* The offline model as a new user meets it. */
 
@@ -47,15 +48,15 @@ test('/fail writes some text and then fails with model_error', async (t) => {
 
 test('/read reads a file with the tool of the agent and answers its content', async (t) => {
   cites(t, 'contract-1-read', 'contract-1-offline-sandbox');
-  const mount = await TestMount.in(server.dataDir);
-  await mount.put('demo', '/app/mnt/u/my notes.txt', 'Buy milk.\nBuy tea.\n');
+  await upload(server.api, 'Buy milk.\nBuy tea.\n', at('/app/mnt/u/my notes.txt'));
   const answerTo = async (message: string, fields = {}) => {
     const reader = await server.api.complete({ message, ...fields });
     await reader.whole();
     assert.equal(ending(reader).status, 'completed');
     return reader;
   };
-  const read = await answerTo('/read /app/mnt/u/my notes.txt');
+  const sandboxFiles = [{ name: 'my notes.txt', path: '/app/mnt/u/my notes.txt' }];
+  const read = await answerTo('/read /app/mnt/u/my notes.txt', { sandboxFiles });
   const head = '/app/mnt/u/my notes.txt (text/plain, 19 bytes), lines 1 to 2 of 2:';
   assert.equal(read.answer, `${head}\nBuy milk.\nBuy tea.`);
   const { body } = await server.api.get(`/v2/integrations/demo/runs/${read.headers['x-run-id']}/steps`);
@@ -68,14 +69,14 @@ test('/read reads a file with the tool of the agent and answers its content', as
   assert.equal((await answerTo('/read /app/mnt/none')).answer, 'There is no file /app/mnt/none.');
   assert.match((await answerTo('/read /etc/passwd')).answer, /^`path` must begin with `\/app\/mnt\/`/);
   assert.match((await answerTo('/read')).answer, /^Add the path of the file to read/);
-  const sandboxFiles = [{ name: 'my notes.txt', path: '/app/mnt/u/my notes.txt' }];
   const told = await answerTo('Look', { sandboxFiles });
   assert.match(told.answer, /You said: Look \(1 file came with it/);
   const announced =
     'Look\n\nFiles that came with this message, by name and path:\n- my notes.txt: /app/mnt/u/my notes.txt';
   const bytes = Buffer.byteLength(demoAgency.agents[0]?.instructions + announced);
   assert.equal(ending(told).usage.input_tokens, Math.ceil(bytes / 4));
-  assert.equal((await answerTo('/read /app/mnt/u/my notes.txt', { sandboxFiles })).answer, read.answer);
+  const unseen = 'There is no file /app/mnt/u/my notes.txt.';
+  assert.equal((await answerTo('/read /app/mnt/u/my notes.txt')).answer, unseen, 'it was announced in another chat');
 });
 
 /** The items of a run, as `agent type: what`. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { askDatabase, freshDatabase, ServerProcess, startTestServer } from '@runwire/test-kit';
+import { askDatabase, freshDatabase, startTestServer } from '@runwire/test-kit';
 import { folderOf } from './support/cli-process.ts';
 import { missingService } from './support/services.ts';
 
@@ -12,6 +13,14 @@ const FIRST_UNDONE = '0008-files';
 
 /** Reverts the last migrations, so that the tables are as in the previous version. */
 const EARLIER = [
+  'drop table erasures',
+  'drop index runs_consumer',
+  'drop table adjustments',
+  'alter table usage_days drop column credit_millionths',
+  ...['title_json', 'metadata_json'].map((column) => `alter table chats drop column ${column}`),
+  ...['files', 'freed_blobs', 'announced_files'].map((table) => `drop table ${table}`),
+  ...['file_access', 'member_folder', 'file_bytes'].map((column) => `alter table integrations drop column ${column}`),
+  ...['file_access', 'member_folder'].map((column) => `alter table runs drop column ${column}`),
   ...['loop', 'index_in_loop'].map((column) => `alter table steps drop column ${column}`),
   ...['agency_version', 'structured'].map((column) => `alter table runs drop column ${column}`),
   'alter table integrations drop column model',
@@ -34,7 +43,11 @@ const OTHER_PLACE = {
   name: 'StartRefused',
   message: /^S3_BUCKET is set, but this installation keeps its files on the/,
 };
-const OTHER_NODE = { name: 'StartRefused', message: /^Another node of this installation is running \(node_\w+\), / };
+const OLD_FILES = {
+  name: 'StartRefused',
+  message:
+    /^The folder \S+\/mounts has files of an earlier version, which this version cannot read; download [^\n]+\.$/,
+};
 const elsewhere = {
   S3_BUCKET: 'another',
   S3_ENDPOINT: 'http://127.0.0.1:9',
@@ -51,50 +64,25 @@ async function isMigrated(url: string): Promise<boolean> {
   return (await askDatabase(url, APPLIED)).some(({ name }) => name === FIRST_UNDONE);
 }
 
-test('a start that another node refuses leaves the earlier tables unchanged', { skip }, async (t) => {
+test('files in the layout of an earlier version are refused and leave it unchanged', { skip }, async (t) => {
   await using database = await freshDatabase();
-  const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url, RUNWIRE_SHARED_DISK: '' }, limits };
-  await using _ = await startTestServer(options);
-  await toEarlier(database.url);
-  await assert.rejects(startTestServer(options), OTHER_NODE);
-  assert.equal(await isMigrated(database.url), false);
-  const env = { ...options.env, RUNWIRE_SHARED_DISK: 'true' };
-  await using second = await startTestServer({ ...options, env });
-  assert.equal((await second.api.get('/v2/nodes')).body.items.length, 2);
-  assert.equal(await isMigrated(database.url), true);
-});
-
-test('names a node of a version without heartbeats, and what to do', { skip }, async (t) => {
-  await using database = await freshDatabase();
-  const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url, RUNWIRE_SHARED_DISK: '' }, limits };
-  await (await startTestServer(options))[Symbol.asyncDispose]();
-  await askDatabase(
-    database.url,
-    `insert into nodes (node_id, boot, dead, version, started_at) values ('node_old', 'x', 0, '0', 1)`,
-  );
-  const remedy = `update nodes set dead = 1 where node_id = 'node_old'`;
-  const message = new RegExp(
-    `^A node of an earlier version, which sends no heartbeats, is listed as alive \\(node_old\\), [^\n]+ \`${remedy}\` [^\n]+\\.$`,
-  );
-  await assert.rejects(startTestServer(options), { name: 'StartRefused', message });
-  await toEarlier(database.url);
-  await assert.rejects(startTestServer(options), { name: 'StartRefused', message });
-  assert.equal(await isMigrated(database.url), false);
-  await askDatabase(database.url, remedy);
-  await (await startTestServer(options))[Symbol.asyncDispose]();
-});
-
-test('an upgrade after a crash waits for the lease of the dead node', { skip }, async (t) => {
-  await using database = await freshDatabase();
-  const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url, RUNWIRE_SHARED_DISK: '' }, limits };
-  {
-    await using first = await ServerProcess.start(options);
-    await first.kill();
+  for (const url of ['', database.url]) {
+    const options = { dataDir: folderOf(t), env: { DATABASE_URL: url }, limits };
+    await (await startTestServer(options))[Symbol.asyncDispose]();
+    using embedded = url === '' ? new DatabaseSync(join(options.dataDir, 'runwire.db')) : null;
+    if (embedded === null) await toEarlier(url);
+    else embedded.exec(EARLIER.join(';'));
+    const applied = async () => (embedded === null ? await askDatabase(url, APPLIED) : embedded.prepare(APPLIED).all());
+    const before = await applied();
+    mkdirSync(join(options.dataDir, 'mounts/demo/files/reports'), { recursive: true });
+    writeFileSync(join(options.dataDir, 'mounts/demo/files/reports/a.txt'), 'a');
+    await assert.rejects(startTestServer(options), OLD_FILES);
+    assert.deepEqual(await applied(), before);
+    // Folders without files are left by uploads that were deleted.
+    rmSync(join(options.dataDir, 'mounts/demo/files/reports/a.txt'));
+    await using server = await startTestServer(options);
+    assert.equal((await server.api.get('/readyz')).status, 200);
   }
-  await toEarlier(database.url);
-  await using second = await startTestServer(options);
-  assert.equal((await second.api.get('/readyz')).status, 200);
-  assert.equal(await isMigrated(database.url), true);
 });
 
 test('a start with files elsewhere leaves PostgreSQL unchanged', { skip }, async (t) => {

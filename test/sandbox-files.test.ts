@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { defineAgency, defineAgent } from '@runwire/agency';
-import { imageAttachment, type Overrides, pngOf, StoreUnavailable, TestMount, testAgency } from '@runwire/test-kit';
+import { type ApiClient, hookStore, imageAttachment, pngOf, StoreUnavailable, testAgency } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
+import { at, upload } from './support/uploads.ts';
 
 const REPORT = { name: 'report.csv', path: '/app/mnt/u/42/report.csv' };
 const NOTES = { name: 'My notes.txt', path: '/app/mnt/u/42/My notes.txt' };
 
-type Mount = Parameters<NonNullable<Overrides['wrapMount']>>[0];
-
 let rig: ScriptedServer;
-let mount: TestMount;
 /** Counts the lookups of files, and holds the error that replaces the next answer. */
 const finds = { count: 0, fault: null as Error | null };
 
@@ -20,41 +18,37 @@ before(async () => {
   const reader = defineAgent({ name: 'Reader', description: 'Reads.', instructions: 'Read.' });
   rig = await ScriptedServer.start({
     agencies: { test: testAgency, reads: defineAgency({ name: 'Reads', agents: [reader] }) },
-    wrapMount: watched,
+    wrapStore: hookStore({
+      read: (statement, read) => {
+        if (statement !== 'file at') return read();
+        finds.count += 1;
+        return finds.fault === null ? read() : Promise.reject(finds.fault);
+      },
+    }),
   });
-  mount = await TestMount.in(rig.server.dataDir);
 });
 after(() => rig[Symbol.asyncDispose]());
 
-function watched(real: Mount): Mount {
-  return new Proxy(real, {
-    get(target, key) {
-      const value = Reflect.get(target, key, target) as unknown;
-      if (typeof value !== 'function') return value;
-      return (...given: unknown[]) => {
-        if (key === 'find') {
-          finds.count += 1;
-          if (finds.fault !== null) return Promise.reject(finds.fault);
-        }
-        return value.apply(target, given) as unknown;
-      };
-    },
-  });
-}
+const put = (api: ApiClient, apiIntegrationId: string, path: string, text: string, contentType = 'text/plain') =>
+  upload(api, text, { apiIntegrationId, ...at(path), contentType });
+const remove = async (apiIntegrationId: string, path: string) => {
+  const query = new URLSearchParams({ path });
+  assert.equal((await rig.api.delete(`/v2/integrations/${apiIntegrationId}/files?${query}`)).status, 204);
+};
 
 /** Makes an integration of the test agency with both files. */
 async function furnished(fields: object = {}): Promise<string> {
   const apiIntegrationId = await rig.integration({ agency: 'test', ...fields });
-  await mount.put(apiIntegrationId, REPORT.path, 'a,b\n1,2\n', 'text/csv');
-  await mount.put(apiIntegrationId, NOTES.path, 'Buy milk.');
+  await put(rig.api, apiIntegrationId, REPORT.path, 'a,b\n1,2\n', 'text/csv');
+  await put(rig.api, apiIntegrationId, NOTES.path, 'Buy milk.');
   return apiIntegrationId;
 }
 
 test('files of a message are announced; its text is unchanged', async (t) => {
   cites(t, 'spec-1-files-sandbox', 'spec-2.3-path', 'spec-2.3-images', 'contract-7-sandbox-image');
   const apiIntegrationId = await furnished();
-  await mount.put(apiIntegrationId, '/app/mnt/a.png', 'no image', 'image/png');
-  const sandboxFiles = [REPORT, NOTES, { name: 'a.png', path: '/app/mnt/a.png' }];
+  const image = await put(rig.api, apiIntegrationId, '/app/mnt/u/a.png', 'no image', 'image/png');
+  const sandboxFiles = [REPORT, NOTES, { name: 'a.png', path: image }];
   const body = { apiIntegrationId, chatId: 'c', message: 'Look', sandboxFiles };
   const { call, reader } = await rig.answer(body);
   assert.deepEqual(call.request.prompt, [{ kind: 'user', text: 'Look', sandboxFiles }], 'and no image is sent');
@@ -145,7 +139,7 @@ test('a replay does not look for its files, which may be deleted', async () => {
   const apiIntegrationId = await furnished();
   const body = { apiIntegrationId, usageRequestId: 'u', message: 'Look', sandboxFiles: [REPORT, NOTES] };
   const { runId } = await rig.answer(body);
-  await mount.delete(apiIntegrationId, REPORT.path);
+  await remove(apiIntegrationId, REPORT.path);
   finds.count = 0;
   const replayed = async (fields: object) => {
     const reader = await rig.api.complete({ ...body, ...fields });
@@ -193,7 +187,7 @@ test('later turns announce the files of all earlier turns byte for byte', async 
   await cancelled.reader.whole();
   assert.equal(messagesFrame(cancelled.reader).status, 'cancelled');
   // The announcement stays the same after the file is deleted.
-  await mount.delete(apiIntegrationId, NOTES.path);
+  await remove(apiIntegrationId, NOTES.path);
   const third = await rig.answer({ ...body, message: 'Three', sandboxFiles: [REPORT] }, 'Done.');
   assert.deepEqual(third.call.request.prompt, [
     { kind: 'user', text: 'One', sandboxFiles: [REPORT] },
@@ -208,11 +202,10 @@ test('later turns announce the files of all earlier turns byte for byte', async 
 test('announcements count in the window of the model', async () => {
   await using own = await ScriptedServer.start({ env: { RUNWIRE_MODEL_WINDOW: '6000' } });
   const apiIntegrationId = await own.integration({ agency: 'test' });
-  const files = await TestMount.in(own.server.dataDir);
   // About a thousand tokens per turn. Three turns fit into half of the window.
   const folder = `/app/mnt/${['a', 'b', 'c'].map((name) => name.repeat(250)).join('/')}`;
   const sandboxFiles = [1, 2, 3, 4, 5].map((name) => ({ name: `${name}`, path: `${folder}/${name}` }));
-  for (const { path } of sandboxFiles) await files.put(apiIntegrationId, path, '.');
+  for (const { path } of sandboxFiles) await put(own.api, apiIntegrationId, path, '.');
   const shown: number[] = [];
   for (let turn = 0; turn < 6; turn += 1) {
     const { call } = await own.answer({ apiIntegrationId, chatId: 'c', message: `${turn}`, sandboxFiles });
@@ -228,7 +221,7 @@ test('announcements count in the window of the model', async () => {
 test('a run that another process resumes announces its files as before', async () => {
   await using server = await KillableServer.start();
   await server.metered();
-  await (await TestMount.in(server.dataDir)).put('mine', REPORT.path, 'a,b');
+  await put(server.api, 'mine', REPORT.path, 'a,b');
   const body = { apiIntegrationId: 'mine', consumerId: 'ann', chatId: 'c', usageRequestId: 'u1', message: 'Look' };
   const first = await server.hold({ ...body, sandboxFiles: [REPORT] });
   await server.process.kill();
@@ -241,7 +234,7 @@ test('a run that another process resumes announces its files as before', async (
 
 test('an agent reads files with its tools; with `files: false` it has none', async (t) => {
   cites(t, 'spec-2.3-sandbox-tools');
-  const apiIntegrationId = await furnished({ agency: 'reads' });
+  const apiIntegrationId = await furnished({ agency: 'reads', fileAccess: 'all' });
   const held = await rig.hold({ apiIntegrationId, message: 'Look', sandboxFiles: [REPORT] });
   assert.deepEqual(
     held.call.request.tools.map(({ name }) => name),

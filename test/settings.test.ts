@@ -69,11 +69,7 @@ const WRONG: readonly Settings[] = [
     RUNWIRE_DATABASE_POOL: pool,
     DATABASE_URL: 'postgres://db.example.com/runwire',
   })),
-  { RUNWIRE_SHARED_DISK: 'true' },
-  ...['yes', '1', 'TRUE'].map((shared) => ({
-    RUNWIRE_SHARED_DISK: shared,
-    DATABASE_URL: 'postgres://db.example.com/runwire',
-  })),
+  { RUNWIRE_SHARED_DISK: 'true', DATABASE_URL: 'postgres://db.example.com/runwire' },
   ...['abc', '-1', '1.5', '65536', ' 9464', '8787'].map((port) => ({ RUNWIRE_METRICS_PORT: port })),
   { RUNWIRE_METRICS_PORT: '9464', PORT: '9464' },
   { RUNWIRE_METRICS_HOST: '0.0.0.0' },

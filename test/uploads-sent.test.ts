@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { BOUNDARY, formBytes, type MountStore, openForm } from '@runwire/test-kit';
+import { BOUNDARY, formBytes, openForm, writing } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { folderOf, run } from './support/cli-process.ts';
 import { eventually } from './support/eventually.ts';
@@ -18,7 +18,7 @@ test('everything after the file is ignored: files, fields and the epilogue', asy
   const key = 'first.png';
   const parts = [...set.parts({ key }), { name: 'file', value: 'a second' }, { name: 'acl', value: 'public-read' }];
   says(await set.post(parts, { epilogue: 'and more' }), 204, null);
-  assert.deepEqual(set.read(`demo/files/${key}`), FILE);
+  assert.deepEqual(await set.read(key), FILE);
   // Fields after the file are ignored.
   const late = [...without(set.parts(), 'policy'), ...set.parts().filter(({ name }) => name === 'policy')];
   await set.refuses(400, 'InvalidArgument', late);
@@ -47,7 +47,7 @@ test('`curl -F` uploads 20 MiB, and not a byte more', async (t) => {
   };
   const terms = { key: 'big.bin', contentType: 'application/octet-stream', sizeBytes: bytes.length };
   assert.equal(await curl(set.fields(terms)), '204');
-  assert.ok(set.read('demo/files/big.bin').equals(bytes));
+  assert.ok((await set.read('big.bin')).equals(bytes));
   writeFileSync(file, Buffer.concat([bytes, Buffer.from('1')]));
   const there = set.stored();
   assert.equal(await curl(set.fields({ ...terms, key: 'bigger.bin', sizeBytes: bytes.length + 1 })), '400');
@@ -64,7 +64,7 @@ test('accepts a body without a known length, also byte by byte', async () => {
   }
   sent.end();
   says(await answer, 204, null);
-  assert.deepEqual(set.read('demo/files/bytewise'), FILE);
+  assert.deepEqual(await set.read('bytewise'), FILE);
   await set.refuses(400, 'EntityTooLarge', set.parts({ sizeBytes: FILE.length - 1 }), { lengthBy: null });
 });
 
@@ -76,17 +76,7 @@ test('reads no more of a file than is written: its sender waits', async () => {
     yield* source;
   }
   await using slow = await UploadServer.start({
-    wrapMount: (mount) =>
-      new Proxy(mount, {
-        get: (under, name: keyof MountStore) => {
-          const part = under[name];
-          if (name === 'write') {
-            return (...[id, path, type, source]: Parameters<MountStore['write']>) =>
-              under.write(id, path, type, behindGate(source));
-          }
-          return typeof part === 'function' ? part.bind(under) : part;
-        },
-      }),
+    wrapBlobs: writing((write) => (key, source) => write(key, behindGate(source))),
   });
   const whole = formBytes({ parts: slow.parts({ sizeBytes: bytes.length }, bytes) });
   const { sent, answer } = openForm(slow.url(), {}, whole.length);
@@ -97,7 +87,7 @@ test('reads no more of a file than is written: its sender waits', async () => {
   assert.equal(sent.writableFinished, false);
   held.resolve();
   says(await answer, 204, null);
-  assert.ok(slow.read('demo/files/pictures/cat.png').equals(bytes));
+  assert.ok((await slow.read('pictures/cat.png')).equals(bytes));
 });
 
 test('Location contains no invalid host', async () => {
@@ -137,7 +127,7 @@ test('recognises exactly the boundary of the media type', async () => {
   for (const [place, value] of likeness.entries()) {
     const key = `like-${place}`;
     says(await set.post(set.parts({ key, sizeBytes: Buffer.byteLength(value) }, value)), 204, null);
-    assert.equal(set.read(`demo/files/${key}`).toString(), value);
+    assert.equal(String(await set.read(key)), value);
   }
   // The beginning of a boundary ends the file. Then a part begins whose head has no end.
   const ended = `some\r\n--${BOUNDARY}more`;
@@ -159,7 +149,7 @@ test('the filename never reaches a header, a path or an answer', async () => {
     const answer = await set.post(parts);
     says(answer, 204, null);
     assert.equal(answer.headers['x-evil'], undefined);
-    assert.deepEqual(set.read('demo/files/named'), FILE);
+    assert.deepEqual(await set.read('named'), FILE);
   }
   const torn = set
     .parts()

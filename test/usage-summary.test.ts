@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { SCRIPTED_USAGE, STORES, type Store, type StoreName } from '@runwire/test-kit';
+import { ErasedIds } from '../packages/server/src/domain/erased-ids.ts';
 import type { EventLog } from '../packages/server/src/eventlog/event-log.ts';
 import { RunReads } from '../packages/server/src/runs/read-runs.ts';
 import { usageCsv } from '../packages/server/src/runs/usage-csv.ts';
@@ -16,6 +17,8 @@ const group = (key: string | null, runs: number) => ({
   usage: shownUsage(runs),
   charged: { runs, tokens: runs * EACH, credits: 0 },
 });
+
+const ADJUSTMENT_COLUMNS = ['adjustmentId', 'unit', 'amount', 'applied', 'reason', 'idempotencyKey', 'createdAt'];
 
 /** A reader of RFC 4180 as published, to check our writer with. */
 function parseCsv(text: string): string[][] {
@@ -167,6 +170,7 @@ function tests(store: StoreName): void {
         byModel: JSON.stringify(byModel),
         chargedUnit: charged.unit,
         chargedAmount: String(charged.amount),
+        ...Object.fromEntries(ADJUSTMENT_COLUMNS.map((name) => [name, ''])),
       });
     }
     const both = await rig.api.get(`/v2/integrations/${integration}/usage?format=csv&limit=5`);
@@ -203,7 +207,12 @@ function tests(store: StoreName): void {
       }
     }
     const csv = (await rig.api.get(`/v2/integrations/${integration}/usage?format=csv`)).body;
-    const runReads = new RunReads(database, null as unknown as EventLog, null as unknown as LargePages);
+    const runReads = new RunReads(
+      database,
+      new ErasedIds(''),
+      null as unknown as EventLog,
+      null as unknown as LargePages,
+    );
     for (const size of [1, 5, 6, 12]) {
       const pages = await Array.fromAsync(usageCsv(runReads, integration, {}, size));
       assert.equal(pages.join(''), csv);

@@ -50,6 +50,7 @@ function tests(store: StoreName): void {
     assert.match(startedAt, ISO_TIME);
     assert.match(completedAt, ISO_TIME);
     assert.deepEqual(record, {
+      kind: 'run',
       usageRequestId: 'u1',
       consumerId: 'ann',
       chatId: 'c1',

@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import {
-  ApiClient,
-  forgetStore,
-  type StoreName,
-  storeEnvironment,
-  temporaryFolder,
-  withSharedDisk,
-} from '@runwire/test-kit';
+import { ApiClient, forgetStore, type StoreName, storeEnvironment, temporaryFolder } from '@runwire/test-kit';
 
 /** The root of the repository. */
 export const root = join(import.meta.dirname, '../..');
@@ -44,7 +37,7 @@ export interface ProcessResult {
 /** Adds the database of the data folder, unless the settings name one. */
 async function withStore(options: CliOptions): Promise<CliOptions> {
   const dataDir = options.env?.RUNWIRE_DATA_DIR ?? join(options.cwd ?? root, '.runwire');
-  return { ...options, env: withSharedDisk({ ...(await storeEnvironment(dataDir, options.store)), ...options.env }) };
+  return { ...options, env: { ...(await storeEnvironment(dataDir, options.store)), ...options.env } };
 }
 
 function start(program: string, args: readonly string[], options: CliOptions): ChildProcess {

@@ -53,7 +53,6 @@ export function composeProblems(compose: ComposeFile): string[] {
       `${name}: killed after ${graceSeconds} s, while drain and hand-over take up to ${neededSeconds} s`,
     );
     expect(config.database !== null, `${name}: it does not use PostgreSQL`);
-    expect(config.sharedDisk, `${name}: it does not know that the data folder is shared`);
     expect(config.metrics?.host === '0.0.0.0', `${name}: Prometheus cannot see its metrics without the database`);
     connections += (config.database?.pool ?? 0) + OWN_CONNECTIONS;
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { type ApiClient, imageAttachment, pngOf, withoutComments } from '@runwire/test-kit';
 import { CliServer, keysIn } from './cli-process.ts';
+import { at, download, listAll, upload } from './uploads.ts';
 
 /** An installation with data of every kind, and the answers that a caller gets from it. */
 export interface FurnishedHouse {
@@ -10,7 +12,7 @@ export interface FurnishedHouse {
   readonly seen: AnswersByPath;
 }
 
-/** The bodies of answers by path, and the streams of runs. */
+/** The bodies of answers by path, the streams of runs, and the files. */
 export type AnswersByPath = ReadonlyMap<string, string>;
 
 const PATH = '/v2/integrations/house';
@@ -43,6 +45,14 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   await say('talk', '/tool calculate {"operation":"add","a":1,"b":2}');
   await say('talk', 'Look', { attachments: [imageAttachment(pngOf(3000, 1)), imageAttachment(pngOf(2000, 2))] });
   await say('fails', '/fail');
+  assert.equal((await api.patch(`${PATH}/chats/talk`, { title: ODD, metadata: { odd: ODD } })).status, 200);
+  const adjustment = { amount: 1, unit: 'runs', reason: ODD, idempotencyKey: ODD };
+  assert.equal((await api.post(`${PATH}/members/ann/adjustments`, adjustment)).status, 201);
+  const put = (apiIntegrationId: string, path: string, bytes: string | Uint8Array, contentType: string) =>
+    upload(api, bytes, { apiIntegrationId, ...at(`/app/mnt/${path}`), contentType });
+  await put('house', 'reports/𝄞 für alle.csv', 'a,b\n', 'text/csv');
+  await put('house', 'u/large', Buffer.alloc(2_000_000, 'large'), 'application/octet-stream');
+  await put('demo', 'reports/same.csv', 'a,b\n', 'text/csv');
   const seen = await look(api);
   const slow = await api.complete({
     apiIntegrationId: 'house',
@@ -66,6 +76,8 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
     return body;
   };
   await keep(`${PATH}`);
+  await keep(`${PATH}/chats/talk`);
+  await keep(`${PATH}/members/ann/adjustments`);
   for (const chat of ['talk', 'fails']) await keep(`${PATH}/chats/${chat}/messages`);
   for (const list of ['runs', 'usage']) {
     const { body } = await api.get(`${PATH}/${list}?limit=100`);
@@ -80,5 +92,12 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
     }
   }
   assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 4);
+  for (const integration of ['house', 'demo']) {
+    for (const file of await listAll(api, integration)) {
+      const bytes = await (await download(api, file.path, integration)).bytes();
+      seen.set(`${integration}: ${file.path}`, `${JSON.stringify(file)} ${hash('sha256', bytes)}`);
+    }
+  }
+  assert.equal([...seen.keys()].filter((key) => key.includes(': /app/mnt/')).length, 3);
   return seen;
 }

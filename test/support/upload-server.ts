@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { deepEqual, equal } from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rotateUploads } from '@runwire/server';
 import {
@@ -17,8 +18,10 @@ import {
   type TestServerOptions,
   uploadKey,
 } from '@runwire/test-kit';
+import { askStore } from './ask-store.ts';
 import { eventually } from './eventually.ts';
 import { says } from './upload-answers.ts';
+import { download } from './uploads.ts';
 
 const SECRET = 'a-secret-for-tests-0123456789-0123456789';
 export const FILE = Buffer.from('the bytes of a file');
@@ -89,27 +92,36 @@ export class UploadServer implements AsyncDisposable {
     return postForm(this.url(integrationId), { ...form, parts });
   }
 
-  /** Checks that an upload is refused and that nothing of it is stored: under no name, and as no draft. */
+  /** Checks that an upload is refused and that nothing of it is stored: no file, no blob and no draft. */
   async refuses(status: number, code: string, ...upload: Parameters<UploadServer['post']>): Promise<FormAnswer> {
-    const before = this.stored();
+    const [before, paths] = [this.stored(), await this.paths()];
     const answer = await this.post(...upload);
     says(answer, status, code);
     await eventually('no draft is left', async () => JSON.stringify(this.stored()) === JSON.stringify(before));
+    deepEqual(await this.paths(), paths);
     return answer;
   }
 
-  /** Lists the files and drafts of all integrations. */
+  /** Lists the blobs and drafts on the disk. */
   stored(): string[] {
-    const mounts = join(this.server.dataDir, 'mounts');
-    return readdirSync(mounts, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(mounts, join(entry.parentPath, entry.name)))
-      .filter((name) => name.split('/')[1] !== 'about')
+    const blobs = join(this.server.dataDir, 'blobs');
+    return readdirSync(blobs, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== 'installation')
+      .map((entry) => relative(blobs, join(entry.parentPath, entry.name)))
       .sort();
   }
 
-  read(name: string): Buffer {
-    return readFileSync(join(this.server.dataDir, 'mounts', name));
+  /** Lists the files of all integrations by their paths below the mount, also after the server has stopped. */
+  async paths(): Promise<string[]> {
+    const rows = await askStore(this.server.dataDir, 'select path from files order by path');
+    return rows.map(({ path }) => String(path).slice(1).replaceAll('\u0001', '/'));
+  }
+
+  /** `path` is below the mount. */
+  async read(path: string): Promise<Buffer> {
+    const answer = await download(this.server.api, `/app/mnt/${path}`);
+    equal(answer.status, 200);
+    return Buffer.from(await answer.bytes());
   }
 
   [Symbol.asyncDispose](): Promise<void> {

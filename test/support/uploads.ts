@@ -22,6 +22,12 @@ export const signing = (sizeBytes: number, options: UploadOptions = {}) => ({
   ...options,
 });
 
+/** The folder and the name of a path. */
+export const at = (path: string) => ({
+  folder: path.slice(0, path.lastIndexOf('/')),
+  filename: path.slice(path.lastIndexOf('/') + 1),
+});
+
 /** Sends a file with its form, as a browser does. Resolves to the status. */
 export async function sendForm({ uploadUrl, uploadFields }: SignedForm, bytes: Uint8Array): Promise<number> {
   const form = new FormData();
@@ -58,4 +64,36 @@ export function download(
   const query = new URLSearchParams({ path });
   const options = { headers: { ...authorization, ...headers } };
   return fetch(`${url}/v2/integrations/${integration}/files/content?${query}`, options);
+}
+
+export interface ListedFile {
+  readonly path: string;
+  readonly size: number;
+  readonly etag: string;
+  readonly contentType: string;
+}
+
+/** Lists all files below a folder, at any depth. */
+export async function listAll(api: ApiClient, integration = 'demo', folder = '/app/mnt'): Promise<ListedFile[]> {
+  const files: ListedFile[] = [];
+  for (let cursor = ''; ; ) {
+    const query = new URLSearchParams({ folder, limit: '200', ...(cursor === '' ? {} : { cursor }) });
+    const { status, body } = await api.get(`/v2/integrations/${integration}/files?${query}`);
+    if (status !== 200) throw new Error(`Not listed: ${status} ${JSON.stringify(body)}`);
+    for (const entry of body.items) {
+      if (entry.kind === 'folder') files.push(...(await listAll(api, integration, entry.path)));
+      else files.push(entry);
+    }
+    if (body.nextCursor === null) return files;
+    cursor = body.nextCursor;
+  }
+}
+
+/** Downloads all files of an integration: the type and the bytes by path. */
+export async function downloadAll(api: ApiClient, integration = 'demo') {
+  const files = new Map<string, { readonly contentType: string; readonly bytes: Buffer }>();
+  for (const { path, contentType } of await listAll(api, integration)) {
+    files.set(path, { contentType, bytes: Buffer.from(await (await download(api, path, integration)).bytes()) });
+  }
+  return files;
 }

@@ -1,10 +1,28 @@
 import assert from 'node:assert/strict';
 import { hash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { type BlobStore, type ListedBlob, newBlobKey } from '@runwire/server/src/storage/blob-store.ts';
+import {
+  type BlobStore,
+  type ByteRange,
+  type ListedBlob,
+  newBlobKey,
+  newFileBlobKey,
+} from '@runwire/server/src/storage/blob-store.ts';
 import { claimsOn, type FilesHarness, type RunClaim } from './run-claims.ts';
 
 const keyOf = (bytes: Uint8Array) => newBlobKey(hash('sha256', bytes));
+
+/** Yields the bytes in pieces of this size; throws after them if there is an error. */
+async function* pieces(bytes: Uint8Array, size = 50_000, error: Error | null = null): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
+  if (error !== null) throw error;
+}
+
+/** Reads a blob, or a part of it; null if it does not exist. */
+async function opened(blobs: BlobStore, key: string, range?: ByteRange): Promise<Buffer | null> {
+  await using blob = await blobs.open(key, range);
+  return blob === null ? null : Buffer.concat(await Array.fromAsync(blob.bytes));
+}
 
 async function listed(blobs: BlobStore): Promise<Map<string, number>> {
   const all: ListedBlob[] = [];
@@ -60,6 +78,66 @@ export function blobStoreConformance(
     await Promise.all(Array.from({ length: 8 }, () => blobs.put(key, bytes)));
     assert.ok(Buffer.from((await blobs.read(key)) ?? []).equals(bytes));
     assert.equal((await listed(blobs)).size, 1);
+  });
+
+  blobTest(
+    'a stream of unknown length is stored with its size and MD5, under keys of both forms',
+    async (blobs, again) => {
+      for (const size of [0, 1, 50_000, 7 * 1024 * 1024 + 3]) {
+        const bytes = randomBytes(size);
+        for (const key of [newFileBlobKey(), keyOf(bytes)]) {
+          assert.deepEqual(await blobs.write(key, pieces(bytes)), { size, md5: hash('md5', bytes) });
+          const store = await again();
+          assert.ok((await opened(store, key))?.equals(bytes), String(size));
+          assert.equal(await store.has(key, size), true);
+          assert.equal((await listed(store)).has(key), true);
+        }
+      }
+    },
+  );
+
+  blobTest('a stream that fails stores nothing, and leaves an existing blob as it is', async (blobs) => {
+    const [key, old, error] = [newFileBlobKey(), newFileBlobKey(), new Error('cut')];
+    await blobs.write(old, pieces(Buffer.from('old')));
+    for (const one of [key, old]) {
+      await assert.rejects(blobs.write(one, pieces(randomBytes(200_000), 50_000, error)), error);
+    }
+    assert.equal(await blobs.open(key), null);
+    assert.equal(String(await opened(blobs, old)), 'old');
+    assert.deepEqual([...(await listed(blobs)).keys()], [old]);
+    await blobs.write(key, pieces(Buffer.from('new')));
+    assert.equal(String(await opened(blobs, key)), 'new');
+  });
+
+  blobTest('opens a part of a blob; a range after the end has no bytes', async (blobs) => {
+    const key = newFileBlobKey();
+    const bytes = randomBytes(1_000_000);
+    await blobs.write(key, pieces(bytes));
+    const ranges = [
+      [0, 0],
+      [5, 699_999],
+      [999_999, 999_999],
+      [300_000, Number.MAX_SAFE_INTEGER],
+      [1_000_000, 1_000_005],
+    ];
+    for (const [first = 0, last = 0] of ranges) {
+      const part = await opened(blobs, key, { first, last });
+      assert.ok(part?.equals(bytes.subarray(first, last + 1)), `${first} to ${last}`);
+    }
+    await using blob = await blobs.open(key, { first: 5, last: 9 });
+    assert.equal(blob?.size, bytes.length);
+    assert.equal(await blobs.open(newFileBlobKey(), { first: 0, last: 1 }), null);
+  });
+
+  blobTest('a reader that stops early, or never begins, leaves nothing open', async (blobs) => {
+    const key = newFileBlobKey();
+    const bytes = randomBytes(3_000_000);
+    await blobs.write(key, pieces(bytes));
+    for (let reader = 0; reader < 20; reader += 1) {
+      await using blob = await blobs.open(key);
+      if (reader % 2 === 0) for await (const piece of blob?.bytes ?? []) if (piece.length > 0) break;
+    }
+    assert.ok((await opened(blobs, key))?.equals(bytes));
   });
 
   blobTest('holds is true for exactly the bytes that were put', async (blobs) => {

@@ -4,14 +4,13 @@ export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 export { sameHostAndPath } from '@runwire/server/src/domain/same-place.ts';
 export { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
 export {
+  ERASURE_POINTS,
+  FILE_POINTS,
   UPLOAD_POINTS,
   type UploadPoint,
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/server/src/domain/wait-points.ts';
-export { DiskMountStore } from '@runwire/server/src/files/disk/disk-mount-store.ts';
-export type { Reach } from '@runwire/server/src/files/disk/reach.ts';
-export { MountConflict, type MountFile, type MountStore } from '@runwire/server/src/files/mount-store.ts';
 export { checkForm } from '@runwire/server/src/files/post-policy/check-form.ts';
 export {
   type FormTerms,
@@ -24,6 +23,7 @@ export { FetchFailed, GuardedFetcher, type Network } from '@runwire/server/src/g
 export { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
 export { checkFetchUrl } from '@runwire/server/src/lib/url-rules/check-url.ts';
 export { ALLOW_NOTHING, type FetchAllow } from '@runwire/server/src/lib/url-rules/fetch-allow.ts';
+export type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';
 export { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 export { silentNotifier } from '@runwire/server/src/store/notifier.ts';
 export type { Store, Tx } from '@runwire/server/src/store/store.ts';
@@ -47,6 +47,7 @@ export {
   temporaryFolder,
   withoutComments,
 } from '@runwire/server/testing';
+export { askTool, askToRead, askToSearch } from './ask-tool.ts';
 export { blobStoreConformance } from './blob-store-conformance.ts';
 export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
@@ -54,11 +55,10 @@ export { FileServer } from './file-server.ts';
 export { fillDisk } from './fill-disk.ts';
 export { freePort } from './free-port.ts';
 export { heldTeamAgency, heldToolAgency } from './held-tool-agency.ts';
+export { writing } from './hook-blobs.ts';
 export { hookStore } from './hook-store.ts';
 export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
 export { Listener } from './model-conformance.ts';
-export { filesOf, openTestMount, putFile } from './mount-contents.ts';
-export { mountStoreConformance } from './mount-store-conformance.ts';
 export {
   BOUNDARY,
   type FormAnswer,
@@ -90,7 +90,7 @@ export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export type { ScriptedPart, StreamScript } from './stream-script.ts';
 export { testAgency } from './test-agency.ts';
-export { TestMount } from './test-mount.ts';
+export { TestFiles } from './test-files.ts';
 export { ServerProcess, type StoreTestServerOptions as TestServerOptions, startTestServer } from './test-server.ts';
 export {
   fenceServers,
@@ -102,7 +102,6 @@ export {
   type StoreName,
   stopOwnPostgres,
   storeEnvironment,
-  withSharedDisk,
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';
 export { ToolController } from './tool-controller.ts';

@@ -60,6 +60,11 @@ async function open(options: RigOptions = {}) {
       return `/v2/integrations/${rig.integration}`;
     },
 
+    /** True if the servers use the embedded store. */
+    get isEmbedded() {
+      return url === null;
+    },
+
     get databaseUrl() {
       if (url === null) throw new Error('This rig is on the embedded store.');
       return url;

@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { DEFAULT_LIMITS } from '@runwire/server/src/config/config.ts';
-import { SpoolFolder } from '@runwire/server/src/files/disk/spool-folder.ts';
-import type { MountStore } from '@runwire/server/src/files/mount-store.ts';
-import { S3MountStore } from '@runwire/server/src/files/s3/s3-mount-store.ts';
-import { s3UploadTarget } from '@runwire/server/src/files/s3/s3-upload-target.ts';
 import { S3BlobStore } from '@runwire/server/src/storage/s3/s3-blob-store.ts';
 import { S3Bucket, type S3Times } from '@runwire/server/src/storage/s3/s3-bucket.ts';
+import { SpoolFolder } from '@runwire/server/src/storage/s3/spool-folder.ts';
 import { temporaryFolder } from '@runwire/server/testing';
-import { DirectMount } from './direct-mount.ts';
 import { makeBucket, sharedS3, useS3Credentials } from './s3-gateway.ts';
 
 let shared: Promise<string> | null = null;
@@ -26,9 +22,6 @@ export interface TestS3Files extends Disposable {
   /** The folder for uploads in progress. */
   readonly spools: string;
   blobs(): S3BlobStore;
-  mount(): Promise<S3MountStore>;
-  /** Whose files come by forms that are sent to S3. */
-  directMount(): Promise<MountStore>;
 }
 
 /** In one bucket for all tests of this process, under a mark of its own; with the credentials of the environment. */
@@ -39,18 +32,13 @@ export async function testS3Files({ endpoint, times = DEFAULT_LIMITS }: TestS3Op
   const place = { bucket: await shared, endpoint: endpoint ?? access.endpoint, region: access.region };
   const bucket = await S3Bucket.of(place, times);
   const spools = temporaryFolder();
+  const spoolFolder = await SpoolFolder.open(spools);
   const mark = randomBytes(16).toString('hex');
-  const prefix = `${mark}/mounts/`;
-  const mount = async () => {
-    return new S3MountStore({ bucket, prefix, spools: await SpoolFolder.open(spools), waitAt: undefined });
-  };
   return {
     bucket,
     mark,
     spools,
-    blobs: () => new S3BlobStore(bucket, `${mark}/blobs/`),
-    mount,
-    directMount: async () => new DirectMount(await mount(), s3UploadTarget(bucket, prefix)),
+    blobs: () => new S3BlobStore({ bucket, prefix: `${mark}/blobs/`, spools: spoolFolder }),
     [Symbol.dispose]() {
       bucket[Symbol.dispose]();
       rmSync(spools, { recursive: true });

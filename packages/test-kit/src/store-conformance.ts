@@ -250,7 +250,15 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
   storeTest('day totals count the changes of concurrent transactions', async (store) => {
     const raise = (consumerId: string) =>
       store.transact('end', (tx) =>
-        tx.run(raiseUsageDay, { integrationId: 'i', consumerId, day: 1, runs: 1, tokens: 2, credits: 3 }),
+        tx.run(raiseUsageDay, {
+          integrationId: 'i',
+          consumerId,
+          day: 1,
+          runs: 1,
+          tokens: 2,
+          credits: 3,
+          creditMillionths: 0,
+        }),
       );
     await Promise.all(Array.from({ length: 30 }, (_, index) => raise(`m${index % 3}`)));
     const rows = await store.reads.query((db) => db.selectFrom('usage_days').selectAll().orderBy('consumer_id'));

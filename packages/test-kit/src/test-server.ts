@@ -7,7 +7,7 @@ import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { startWithOverrides } from '@runwire/server/src/testing/start-with-overrides.ts';
 import { ApiClient, TEST_API_KEY, TestServer, type TestServerOptions, temporaryFolder } from '@runwire/server/testing';
 import { ARM, type FillAt, type ProcessOptions, SWEEP } from './server-process.ts';
-import { copyEmbeddedTemplate, forgetStore, type StoreName, storeEnvironment, withSharedDisk } from './test-store.ts';
+import { copyEmbeddedTemplate, forgetStore, type StoreName, storeEnvironment } from './test-store.ts';
 
 export interface StoreTestServerOptions extends TestServerOptions, Overrides {
   /** SQLite by default. `env.DATABASE_URL` overrides it. */
@@ -20,14 +20,14 @@ async function environment(
   store?: StoreName,
 ): Promise<Record<string, string>> {
   const database = env.DATABASE_URL === undefined ? await storeEnvironment(dataDir, store) : {};
-  return withSharedDisk({
+  return {
     PORT: '0',
     RUNWIRE_DATA_DIR: dataDir,
     RUNWIRE_API_KEY: TEST_API_KEY,
     RUNWIRE_LOG_LEVEL: 'silent',
     ...database,
     ...env,
-  });
+  };
 }
 
 const foldersOfDatabases = new Map<string, string>();

@@ -127,13 +127,6 @@ export async function storeEnvironment(dataDir: string, store = defaultStore): P
   return database === undefined ? {} : { DATABASE_URL: (await database).url };
 }
 
-/** Test servers on PostgreSQL share their disk by default. With '' the setting is left out. */
-export function withSharedDisk(env: Readonly<Record<string, string>>): Record<string, string> {
-  const { RUNWIRE_SHARED_DISK: given = 'true', ...rest } = env;
-  const isMeant = given !== '' && (rest.DATABASE_URL ?? '') !== '';
-  return isMeant ? { ...rest, RUNWIRE_SHARED_DISK: given } : rest;
-}
-
 /**
  * Fences the servers that used this data folder. Call it after they died: on PostgreSQL other nodes would fence them only
  * after 8 s without a heartbeat. On the embedded store the lock of the folder is free immediately.

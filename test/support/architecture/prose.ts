@@ -15,7 +15,7 @@ export interface Passage {
   readonly text: string;
 }
 
-/** Generated files, quoted requirements, the rules themselves, and the code that "files as rows" replaces. */
+/** Generated files, quoted requirements, and the rules themselves. */
 const excluded = [
   '**.gen.ts',
   'requirements/contract*',
@@ -24,19 +24,6 @@ const excluded = [
   'CHANGELOG.md',
   'test/architecture.test.ts',
   'test/support/architecture/plain-words.ts',
-  'packages/server/src/files/disk',
-  'packages/server/src/files/s3',
-  'packages/server/src/files/mount-**',
-  'packages/server/src/files/copy-mount**',
-  'packages/server/src/sandbox/mount-files.ts',
-  'packages/**/direct-mount.ts',
-  'packages/**/mount-contents.ts',
-  'packages/**/mount-store-conformance.ts',
-  'packages/**/test-mount.ts',
-  'test/mount-**',
-  'proofs/mount-race**',
-  'proofs/support/mount-**',
-  'proofs/support/swap-links.ts',
 ];
 
 /** Sources whose strings no user reads. */
@@ -71,8 +58,7 @@ export function passagesOf(sources: Sources): Passage[] {
     else if (path.endsWith('.yaml')) passages.push(...readAlerts(path, text));
     else passages.push(...readSource(path, text));
   }
-  // The setting is replaced together with the code that is excluded.
-  return passages.filter(({ kind, text }) => kind === 'docs' || !text.includes('RUNWIRE_SHARED_DISK'));
+  return passages;
 }
 
 function readPage(path: string, text: string): Passage[] {

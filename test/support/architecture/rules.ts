@@ -37,7 +37,19 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   commands: ['compose', 'config', 'accounts', 'agencies', 'files', 'storage', 'store', ...base],
   testing: everything,
   config: ['domain', 'lib'],
-  http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'attachments', 'nodes', 'eventlog', ...base],
+  http: [
+    'admission',
+    'runs',
+    'chats',
+    'accounts',
+    'agencies',
+    'files',
+    'attachments',
+    'erasure',
+    'nodes',
+    'eventlog',
+    ...base,
+  ],
   admission: [
     ...enginePort,
     'runs',
@@ -60,6 +72,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   files: ['storage', 'store', ...base],
   storage: base,
   sandbox: [...agentPorts, 'files', ...base],
+  erasure: ['accounts', 'runs', 'chats', 'attachments', 'files', 'store', ...base],
   agent: base,
   eventlog: ['store', ...base],
   store: base,
@@ -73,7 +86,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
 export const serverMayImportPackage: Readonly<Record<string, readonly string[]>> = {
   contract: ['domain', 'agencies', 'http', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
   agency: ['agencies', 'agent', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
-  documents: ['http', 'attachments', 'compose'],
+  documents: ['http', 'attachments', 'sandbox', 'compose'],
 };
 
 /** Adapters: imported only by `compose/`, `commands/`, the test kit and their own folder, tests included. */
