@@ -28,7 +28,7 @@ const provider =
     : protocol === 'messages'
       ? { RUNWIRE_MODEL: 'anthropic/bench', ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_API_KEY: 'sk-1' }
       : { RUNWIRE_MODEL: 'openai/bench', OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'sk-1' };
-const database = databaseUrl === null ? {} : { DATABASE_URL: databaseUrl, RUNWIRE_SHARED_DISK: 'true' };
+const database = databaseUrl === null ? {} : { DATABASE_URL: databaseUrl };
 const { config, secrets } = readConfig({ PORT: '0', RUNWIRE_DATA_DIR: dataDir, ...database, ...provider });
 const onFatal = (error: unknown) => {
   throw error;

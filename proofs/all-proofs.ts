@@ -4,7 +4,7 @@ import type { Proof } from './support/proof.ts';
 const NAMES = `
   fresh-clone one-run pairs allowance-race far-reader kill-anywhere takeover zombie resume agents-resume cut-anywhere slow-readers adapters
   thinking fallbacks structured agencies portable bad-models clients bad-input heal cancel text-mode outage lost-commit full-disk fair restore upgrade paths
-  ssrf attachments refresh post-policy upload upload-load upload-kill mount-race stores`;
+  ssrf attachments documents refresh post-policy upload upload-load upload-kill files-atomic member-files stores erase`;
 
 const load = (name: string) => async (): Promise<Proof> => (await import(`./${name}.ts`)).proof;
 

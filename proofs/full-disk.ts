@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ApiClient,
   answerOf,
+  FILE_POINTS,
   FileServer,
   fillDisk,
   freePort,
@@ -203,7 +204,8 @@ interface Change {
 /** The change that reaches the point, or null if a completion reaches it. */
 async function changeAt(stage: Stage, name: string, id: string): Promise<Change | null> {
   const { api } = stage.server();
-  if (name.startsWith('upload-')) return { what: 'upload', good: 204, ...(await signUpload(stage, id)) };
+  if (name.startsWith('upload-') || name === 'files')
+    return { what: 'upload', good: 204, ...(await signUpload(stage, id)) };
   if (name === 'account') {
     const metadata = { id, text: text('').slice(0, METADATA_CHARS) };
     const isStored = async () => (await api.get(MEMBER)).body.metadata?.id === id;
@@ -358,7 +360,7 @@ export const proof: Proof = {
   figures: (scale) => ({ starts: scale(1, 2), failed_syncs: scale(0, 1) }),
   async run({ fault, scale }) {
     const short: readonly Point[] = ['admit.before-commit', 'step.before-commit', 'end.before-commit'];
-    const points = scale(short, [...WAIT_POINTS, ...UPLOAD_POINTS]);
+    const points = scale(short, [...WAIT_POINTS, ...UPLOAD_POINTS, ...FILE_POINTS]);
     const sum = { ...NO_COUNTS };
     const on = async (isCompacted: boolean, work: (stage: Stage) => Promise<void>) => {
       await using stage = await openStage(fault, isCompacted);

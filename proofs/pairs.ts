@@ -21,8 +21,10 @@ type Pair = readonly [subject: string, one: string, other: string];
 const SHORT_PAIRS: readonly Pair[] = [
   ['new member', 'put name', 'put inactive'],
   ['member', 'complete', 'complete elsewhere'],
+  ['member', 'take', 'give back'],
   ['new chat', 'create', 'complete by both'],
   ['idle chat', 'complete', 'delete'],
+  ['idle chat', 'patch title', 'patch metadata'],
   ['integration', 'patch name', 'patch text'],
   ['integration', 'complete', 'delete'],
   ['owner', 'revoke first', 'revoke second by first'],
@@ -54,7 +56,7 @@ const CONCURRENT: readonly Send[] = [
 /** Fields that are not compared: times, and values that differ in every answer. */
 const LEFT_OUT =
   /^(createdAt|updatedAt|startedAt|completedAt|modifiedAt|lastUsedAt|expiresAt|lastEventId|cancelRequested|apiKey|uploadFields|uploadUrl|etag)$/;
-const ID = /\b(?:run|chat|msg|key|own|int|form)_[0-9a-z]{26}\b/g;
+const ID = /\b(?:run|chat|msg|key|own|int|form|adj)_[0-9a-z]{26}\b/g;
 const withoutIds = (item: unknown) => JSON.stringify(item).replace(ID, '');
 
 function settled(key: string, value: unknown): unknown {

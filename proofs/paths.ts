@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Answer } from '@runwire/test-kit';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
-import { storedState } from '../test/support/ask-store.ts';
+import { askStore, storedState } from '../test/support/ask-store.ts';
 import { download, type SignedForm, sendForm, signing } from '../test/support/uploads.ts';
 import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
@@ -39,17 +39,21 @@ const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
 const isGood = ({ id, expect }: Item) =>
   expect === 'accept' ? true : expect === 'reject' || id === 'path-109' ? false : null;
 
-/** Files that no caller uploaded. */
-function layBait(dataDir: string): void {
-  const files = join(dataDir, 'mounts', 'demo', 'files');
+/** Files that no caller uploaded: as rows with the bytes of the first file, and as things on the disk. */
+async function layBait(dataDir: string): Promise<void> {
+  const columns = 'blob_key, size_bytes, etag, content_type, modified_at, signed_at, chat_key, text_key';
   for (const path of BAIT) {
-    mkdirSync(dirname(join(files, path)), { recursive: true });
-    writeFileSync(join(files, path), 'bait');
+    const stored = `\u0001${path.replaceAll('/', '\u0001')}`;
+    await askStore(
+      dataDir,
+      `insert into files (integration_id, path, ${columns}) select 'demo', '${stored}', ${columns} from files limit 1`,
+    );
   }
-  mkdirSync(join(files, 'special'));
+  const special = join(dataDir, 'blobs', 'special');
+  mkdirSync(special);
   writeFileSync(join(dataDir, 'outside.txt'), 'secret');
-  symlinkSync(join(dataDir, 'outside.txt'), join(files, 'special', 'link.txt'));
-  execFileSync('mkfifo', [join(files, 'special', 'fifo')]);
+  symlinkSync(join(dataDir, 'outside.txt'), join(special, 'link.txt'));
+  execFileSync('mkfifo', [join(special, 'fifo')]);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -185,7 +189,7 @@ export const proof: Proof = {
     const checks = new PathChecks(rig);
     const first = '/app/mnt/first/a.txt';
     await checks.roundTrip('a first file', first, await checks.signPath(first));
-    layBait(rig.dataDir);
+    await layBait(rig.dataDir);
     for (const [index, { a, b, why }] of pairs.entries()) {
       for (const apiIntegrationId of [`pair-${index}`, `turned-${index}`]) {
         await rig.prepare({ apiIntegrationId });

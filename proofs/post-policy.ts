@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rotateUploads } from '@runwire/server';
 import {
@@ -23,6 +23,7 @@ import {
   type Target,
 } from '@runwire/test-kit/policy-forms.ts';
 import { expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { askStore } from '../test/support/ask-store.ts';
 import { signing } from '../test/support/uploads.ts';
 import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
@@ -57,20 +58,30 @@ async function send(
   return isLate && longer.length > 0 ? send(sending, target, longer) : { answers, built };
 }
 
-/** The stored files and their bytes. */
-const filesIn = (mounts: string): [name: string, bytes: string][] =>
-  readdirSync(mounts, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(mounts, join(entry.parentPath, entry.name)))
-    .filter((name) => name.split('/')[1] !== 'about')
-    .map((name) => [name, hash('sha256', readFileSync(join(mounts, name)))]);
+const blobsIn = (dataDir: string) =>
+  readdirSync(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'installation')
+    .map((entry) => join(entry.parentPath, entry.name));
 
-const clear = (folder: string) => {
-  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
-};
+/** The stored files with their bytes, and blobs and drafts that no file refers to. Old versions do not count. */
+async function filesIn(dataDir: string): Promise<[name: string, bytes: string][]> {
+  const rows = await askStore(dataDir, 'select integration_id, path, blob_key from files');
+  const names = new Map(
+    rows.map((row) => [String(row.blob_key), `${row.integration_id}${String(row.path).replaceAll('\u0001', '/')}`]),
+  );
+  const freed = new Set((await askStore(dataDir, 'select blob_key from freed_blobs')).map((row) => row.blob_key));
+  return blobsIn(dataDir)
+    .filter((path) => !freed.has(basename(path)))
+    .map((path) => [names.get(basename(path)) ?? path, hash('sha256', readFileSync(path))]);
+}
+
+async function clear(dataDir: string): Promise<void> {
+  for (const table of ['files', 'freed_blobs']) await askStore(dataDir, `delete from ${table}`);
+  for (const path of blobsIn(dataDir)) rmSync(path, { force: true });
+}
 
 /** A case at our own address; returns its answers in short. After each form exactly its file is stored, or nothing. */
-async function play({ id, signing: fields, sendings }: Case, target: Target, mounts: string, { api }: ServerProcess) {
+async function play({ id, signing: fields, sendings }: Case, target: Target, dataDir: string, { api }: ServerProcess) {
   if (fields !== undefined) {
     const body = { ...signing(100, { folder: '/app/mnt/pictures', filename: 'cat.png' }), ...fields };
     const answer = await api.post('/create_agency_upload', { ...body, apiIntegrationId: target.bucket });
@@ -86,10 +97,10 @@ async function play({ id, signing: fields, sendings }: Case, target: Target, mou
     }
     all.push(...answers.map(inShort));
     const { children, object_key: named } = sending.expect.extra ?? {};
-    const name = `${target.bucket}/files/${children?.Key ?? named?.replace('{KEY}', KEY) ?? built.key}`;
+    const name = `${target.bucket}/${children?.Key ?? named?.replace('{KEY}', KEY) ?? built.key}`;
     const isTaken = (answers[0]?.status ?? 0) < 400;
-    expectEqual(`${id}: stored`, filesIn(mounts), isTaken ? [[name, hash('sha256', built.bytes)]] : []);
-    clear(mounts);
+    expectEqual(`${id}: stored`, await filesIn(dataDir), isTaken ? [[name, hash('sha256', built.bytes)]] : []);
+    await clear(dataDir);
   }
   return all;
 }
@@ -150,7 +161,7 @@ export const proof: Proof = {
     const isOfList = Object.hasOwn(LIST_FAULTS, fault ?? '');
     {
       await using rig = await Rig.start({ fault: isOfList ? null : fault, env });
-      const [server, mounts] = [rig.server(), join(rig.dataDir, 'mounts')];
+      const server = rig.server();
       await rig.prepare({ apiIntegrationId: 'other' });
       const settings = { RUNWIRE_DATA_DIR: rig.dataDir, ...(await storeEnvironment(rig.dataDir)), ...env };
       const secretNumber = Number(/number (\d+)/.exec(await rotateUploads(settings))?.[1]);
@@ -161,11 +172,11 @@ export const proof: Proof = {
       // A wrong list of differences shows in the first cases.
       for (const one of isOfList ? ceph : [...ceph, ...cases]) {
         try {
-          ours.set(one.id, await play(one, target, mounts, server));
+          ours.set(one.id, await play(one, target, rig.dataDir, server));
         } catch (error) {
           if (!(error instanceof Shortfall)) throw error;
           failures.push(error.message);
-          clear(mounts);
+          await clear(rig.dataDir);
         }
       }
       if (failures.length > 0) throw new Shortfall(failures.join('\n'));

@@ -12,7 +12,7 @@ import {
 import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { backup } from '../packages/server/src/commands/backup.ts';
 import { restore } from '../packages/server/src/commands/restore.ts';
-import { INTEGRATION, MountLoad } from './support/mount-load.ts';
+import { FileLoad, INTEGRATION } from './support/file-load.ts';
 import { addTo, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { type Body, checkReplay, checkStory, expectAllowance, listAll, whole } from './support/story.ts';
@@ -106,17 +106,17 @@ class Load {
 }
 
 /** Waits at some tables until more runs have ended. The faults are planted here. */
-const slowly = (load: Load, files: MountLoad, between: number, fault: string | null): Overrides => ({
+const slowly = (load: Load, files: FileLoad, between: number, fault: string | null): Overrides => ({
   wrapSnapshot: (snapshot, again) => {
     const read = new Set<string>();
-    // The second time that a table is read, its files are looked for.
-    const forgotten = { 'forget-images': 'blobs', 'forget-files': 'integrations' }[fault ?? ''];
+    // The second time that a table is read, its blobs are copied.
+    const forgotten = { 'forget-images': 'blobs', 'forget-files': 'files' }[fault ?? ''];
     return {
       kind: snapshot.kind,
       migrations: () => snapshot.migrations(),
       columns: (table) => snapshot.columns(table),
       async *rows(table, columns) {
-        if (PAUSES.includes(table)) await Promise.all([load.more(between), files.change()]);
+        if (PAUSES.includes(table)) await Promise.all([load.more(between), files.later()]);
         if (table === forgotten && read.has(table)) return;
         read.add(table);
         yield* (fault === 'torn' ? await again() : snapshot).rows(table, columns);
@@ -166,7 +166,7 @@ async function backUpAndRestore(nodes: number | null, fault: string | null, size
   await load.hold();
   await load.more(size.before);
   const before = load.completed;
-  const files = await MountLoad.start(rig.dataDir);
+  const files = await FileLoad.start(rig.api());
   const parent = temporaryFolder();
   using _ = { [Symbol.dispose]: () => rmSync(parent, { recursive: true }) };
   const folder = join(parent, 'backup');
@@ -176,12 +176,12 @@ async function backUpAndRestore(nodes: number | null, fault: string | null, size
   await load.stop();
   await Promise.all(rig.servers.map((server) => server.kill()));
   await restore(placeOf(target), folder);
-  const restoredFiles = await files.check(target.dataDir);
 
   target.integration = INTEGRATION;
   load.answer(target);
   // A run in progress did not crash: it continues even if one crash is one too many.
   const { api } = await target.add({ env: { RUNWIRE_MAX_ATTEMPTS: '1' } });
+  const restoredFiles = await files.check(api);
   const isActive = ({ status }: Body) => status === 'admitted' || status === 'running';
   const list = () => listAll(api, `${PATH}/runs`);
   let events = 0;

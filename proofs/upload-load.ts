@@ -61,7 +61,7 @@ export const proof: Proof = {
     await using rig = await Rig.start({ fault });
     const server = rig.server();
     // In memory even the files of the short form would be more than the bound.
-    const count = scale(8, 50);
+    const count = scale(12, 50);
     const common = randomBytes(FILE_BYTES - 32);
     const files = Array.from({ length: count }, () => {
       const own = randomBytes(32);

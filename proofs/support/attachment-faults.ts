@@ -1,6 +1,7 @@
 // From the package, as the server imports them: a bundle would contain other copies.
 import { DEFAULT_DOCUMENT_LIMITS, DocumentReader, Unreadable } from '@runwire/documents';
 import type { Overrides } from '@runwire/test-kit';
+import { FileTexts } from '../../packages/server/src/files/file-texts.ts';
 import { FetchFailed, GuardedFetcher } from '../../packages/server/src/guarded-fetch/guarded-fetch.ts';
 import { type Params, params, rows, tamper } from './tampered-store.ts';
 
@@ -53,6 +54,16 @@ function convertHere(): Overrides {
   return {};
 }
 
+/** The stored text of a document lacks its last line. */
+function loseStoredLine(): Overrides {
+  const { store } = FileTexts.prototype;
+  FileTexts.prototype.store = function (this: FileTexts, integrationId, file, bytes) {
+    const end = bytes.lastIndexOf(10, bytes.length - 2);
+    return store.call(this, integrationId, file, bytes.subarray(0, end + 1));
+  };
+  return {};
+}
+
 /** An attachment of any chat counts as an earlier attachment of every chat. */
 function takeAnyKey(): Overrides {
   const known: Params[] = [];
@@ -72,6 +83,7 @@ export const ATTACHMENT_FAULTS: Readonly<Record<string, () => Overrides>> = {
   'skip-unreadable': skipUnreadable,
   'leak-query': leakQuery,
   'convert-here': convertHere,
+  'lose-stored-line': loseStoredLine,
   // A copy is not found in the turn after the turn that made it.
   'fetch-again': () => rows('history attachments', (found) => found.map((row) => ({ ...row, blob_key: null }))),
   // A fresh link is checked but not stored.

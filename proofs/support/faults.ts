@@ -16,8 +16,9 @@ import {
 import pg from 'pg';
 import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
-import { holdFiles, loseAByte, writePlainly } from './mount-faults.ts';
+import { quotaOutsideTransaction, rowBeforeBlob, stageChanges } from './staged-changes.ts';
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
+import { holdFiles, loseAByte, writePlainly } from './upload-faults.ts';
 
 /** Reads outside the transaction, without locks, until the first write. */
 function readingOutside(store: Store, tx: Tx): Tx {
@@ -220,12 +221,20 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
     };
     return {};
   },
-  // A form expires as soon as it is noted, so what was signed is never known again.
-  'forget-forms': () => params('insert form', (given) => ({ ...given, expiresAt: 0 })),
+  // A form counts as signed long ago, so what was signed is never known again.
+  'forget-forms': () => params('insert form', (given) => ({ ...given, signedAt: 0 })),
+  // No file keeps its type.
+  'forget-types': () => params('put file', (given) => ({ ...given, contentType: 'application/octet-stream' })),
   'take-extra-fields': () => ({ checkForm: takeExtraFields }),
   'lose-a-byte': loseAByte,
   'hold-files': holdFiles,
   'plain-writes': writePlainly,
+  // No fault: a server of `files-atomic`.
+  'change-files': () => stageChanges(),
+  'row-before-blob': rowBeforeBlob,
+  'quota-outside-transaction': quotaOutsideTransaction,
+  // Every run sees all files of its integration.
+  'no-file-access': () => rows('admission facts', (all) => all.map((row) => ({ ...row, file_access: 'all' }))),
   ...ATTACHMENT_FAULTS,
   ...MODEL_FAULTS,
   // The process ends when a checkpoint fails.
@@ -240,6 +249,8 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
     wrapFault: (fault) => ({ ...fault, line: fault.line === null ? null : Math.max(1, fault.line - 1) }),
   }),
   'drop-flow': dropFlow,
+  // An erasure deletes no event, so the texts of the streams stay.
+  'keep-copy': () => params('erase events', (given) => ({ ...given, runId: '' })),
   // Owners have no share: an owner with several integrations may hold everything.
   'shared-by-integration': () => ({ newBudget: (total) => new FairBudget(total, () => false) }),
 };

@@ -14,8 +14,8 @@ const STORE = `${SERVER}/store/postgres/postgres-store.ts`;
 /** The program that starts a server for a parent process: its path in this version and in earlier versions. */
 const ENTRIES = ['packages/test-kit/src/server-main.ts', `${SERVER}/testing/server-main.ts`];
 const MIGRATIONS = `${SERVER}/store/migrations`;
-/** Settings that the rig gives every server. A version that does not know one refuses it, so it gets none. */
-const LATER_SETTINGS = ['RUNWIRE_SHARED_DISK'];
+/** Settings that several nodes of an earlier version need. A version that does not know one refuses it. */
+const EARLIER_SETTINGS = { RUNWIRE_SHARED_DISK: 'true' };
 const INSTALL_MS = 300_000;
 
 function git(...args: readonly string[]): { readonly isGood: boolean; readonly out: string } {
@@ -86,8 +86,8 @@ export function openOldVersion() {
   const checkout = unpack(found.commit, folder);
   const entry = join(checkout, ENTRIES.find((path) => existsSync(join(checkout, path))) ?? '');
   const settings = readFileSync(join(checkout, SERVER, 'config/read-config.ts'), 'utf8');
-  const unknown = LATER_SETTINGS.filter((name) => !settings.includes(`'${name}'`));
-  const env: Record<string, string> = Object.fromEntries(unknown.map((name) => [name, '']));
+  const known = Object.entries(EARLIER_SETTINGS).filter(([name]) => settings.includes(`'${name}'`));
+  const env: Record<string, string> = Object.fromEntries(known);
   const stack = building.move();
   return { ...found, entry, env, [Symbol.dispose]: () => stack.dispose() };
 }

@@ -168,6 +168,9 @@ async function makeOwner(subject: Subject): Promise<void> {
   subject.keys = await Promise.all(apis.map(async (api) => ({ api, id: (await api.get('/v2/me')).body.key.keyId })));
 }
 
+const adjust = (amount: number, idempotencyKey: string) =>
+  ['POST', `${ANN}/adjustments`, { amount, unit: 'runs', reason: 'r', idempotencyKey }] as const;
+
 const MEMBER: Pick<SubjectPlan, 'operations' | 'state'> = {
   operations: {
     'put name': ['PUT', ANN, { name: 'Ann' }],
@@ -177,8 +180,11 @@ const MEMBER: Pick<SubjectPlan, 'operations' | 'state'> = {
     complete: complete({ consumerId: 'ann', chatId: 'c1', usageRequestId: 'u1' }),
     'complete elsewhere': complete({ consumerId: 'ann', chatId: 'c2', usageRequestId: 'u2' }),
     'create chat': ['POST', '/chats', { chatId: 'c1', consumerId: 'ann' }],
+    take: adjust(-2, 'k1'),
+    'take with the same key': adjust(-3, 'k1'),
+    'give back': adjust(1, 'k2'),
   },
-  state: [ANN, '/chats', '/runs'],
+  state: [ANN, '/chats', '/runs', '/usage'],
 };
 
 const FILES: Pick<SubjectPlan, 'operations' | 'state'> = {
@@ -228,6 +234,8 @@ export const PAIR_SUBJECTS: Readonly<Record<string, SubjectPlan>> = {
       'complete by alias': complete({ aliasChatId: 'a', usageRequestId: 'u2' }),
       create: ['POST', '/chats', { chatId: 'c' }],
       replay: (subject) => subject.replay(FIRST),
+      'patch title': ['PATCH', '/chats/c', { title: 'One' }],
+      'patch metadata': ['PATCH', '/chats/c', { metadata: { a: 1 } }],
       delete: ['DELETE', '/chats/c'],
     },
     state: ['/chats', '/runs', '/chats/c/messages'],

@@ -1,0 +1,135 @@
+import { ERASURE_POINTS, FileServer, type ServerProcess, SHORT_LEASE, type WaitPoint } from '@runwire/test-kit';
+import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { answerAbout, PlantedPerson } from './support/person.ts';
+import { named, type Proof } from './support/proof.ts';
+import { Rig } from './support/rig.ts';
+
+/*
+ * A person with a text in every field is erased while one of its runs is open. The server is killed at a point of the
+ * erasure, and another one continues. When the erasure is finished, the texts are searched for in every byte of the data
+ * folder and in every row.
+ */
+
+/** The points of the run that the erasure cancels. */
+const RUN_POINTS: readonly WaitPoint[] = [
+  'cancel-intent.before',
+  'cancel.before-commit',
+  'cancel.after-commit',
+  'end.before-commit',
+  'end.after-commit',
+];
+const SHORT_POINTS: readonly WaitPoint[] = ['erasure.after-commit', 'erasure-bytes.after', 'erasure-scrub.before'];
+const ERASED_MS = 2 * WAIT_MS;
+
+interface Stage {
+  readonly rig: Rig;
+  readonly files: FileServer;
+  readonly fault: string | null;
+  /** Persons so far. */
+  count: number;
+}
+
+interface Kill {
+  readonly point: WaitPoint;
+  /** The server dies when it reaches the point for this time. */
+  readonly time: number;
+}
+
+/** The server that continues after a kill. On PostgreSQL it runs all the time. */
+async function survivor({ rig, fault }: Stage): Promise<ServerProcess> {
+  const alive = rig.servers.at(-1);
+  return alive ?? (await rig.add({ fault }));
+}
+
+/** Resolves to false if the erasure did not reach the point so often. */
+async function erase(stage: Stage, kill: Kill | null): Promise<boolean> {
+  const { rig, files } = stage;
+  stage.count += 1;
+  const person = new PlantedPerson(rig, files, stage.count);
+  const before = await survivor(stage);
+  await person.live(before);
+  expectAtLeast('places of planted texts before the erasure', (await person.places()).length, 10);
+  const usage = await person.usage(before);
+  let eraser = before;
+  if (kill !== null) {
+    if (rig.isEmbedded) await end(rig, before);
+    eraser = await rig.add({ killAt: kill.point, killAfter: kill.time, fault: stage.fault });
+    // The survivor stays last: it is the one to ask.
+    if (!rig.isEmbedded) rig.servers.reverse();
+  }
+  await person.begin(eraser);
+  const status = await person.erase(eraser);
+  const isKilled = kill !== null && (await diedOrErased(person, eraser));
+  if (kill !== null) await end(rig, eraser);
+  const server = await survivor(stage);
+  if (status === 0) await until('a second request', async () => [202, 404].includes(await person.erase(server)));
+  else expectEqual('status of the erasure', status, 202);
+  await until('end of the erasure', () => person.isErased(server), { limitMs: ERASED_MS, pauseMs: 100 });
+  const places = await person.places();
+  if (places.length > 0) {
+    throw new Shortfall(
+      `places of planted texts: expected 0, found ${places.length} (${places.slice(0, 5).join('; ')}).`,
+    );
+  }
+  const after = await person.usage(server);
+  for (const [runId, record] of Object.entries(usage)) expectEqual('usage of a run', after[runId], record);
+  expectEqual('runs', Object.keys(after).length, Object.keys(usage).length + 1);
+  await person.checkSums();
+  return isKilled;
+}
+
+/** Resolves to true if the server died. */
+async function diedOrErased(person: PlantedPerson, server: ServerProcess): Promise<boolean> {
+  let isDead = false;
+  void server.gone.then(() => {
+    isDead = true;
+  });
+  const isOver = async () => isDead || (await person.isErased(server));
+  await within('death or end', ERASED_MS, until('death or end', isOver, { limitMs: ERASED_MS, pauseMs: 50 }));
+  return isDead;
+}
+
+async function end(rig: Rig, server: ServerProcess): Promise<void> {
+  await server.kill();
+  rig.servers.splice(rig.servers.indexOf(server), 1);
+}
+
+/** Kills at every time that the erasure reaches each point. Resolves to the number of kills. */
+async function killEverywhere(stage: Stage, points: readonly WaitPoint[], stride: number): Promise<number> {
+  let kills = 0;
+  for (const point of points) {
+    for (let time = 1; ; time += stride) {
+      const label = `${stage.rig.isEmbedded ? 'embedded' : 'PostgreSQL'}, killed at ${point} ${time}`;
+      const isKilled = await named(label, erase(stage, { point, time }));
+      if (!isKilled) break;
+      kills += 1;
+      process.stdout.write(`${label}\n`);
+      // The other points are reached once.
+      if (!point.startsWith('erasure.')) break;
+    }
+  }
+  return kills;
+}
+
+export const proof: Proof = {
+  name: 'erase',
+  minutes: 8,
+  faults: { 'keep-copy': /places of planted texts: expected 0, found \d+/ },
+  async run({ fault, scale }) {
+    let kills = 0;
+    let persons = 0;
+    for (const nodes of [null, 1]) {
+      await using files = await FileServer.start();
+      await using rig = await Rig.open({ nodes, env: files.env, limits: SHORT_LEASE });
+      rig.model.onCall = answerAbout;
+      const stage: Stage = { rig, files, fault, count: 0 };
+      await named(nodes === null ? 'embedded' : 'PostgreSQL', erase(stage, null));
+      if (fault === null) {
+        const points = scale(SHORT_POINTS, [...ERASURE_POINTS, ...RUN_POINTS]);
+        kills += await killEverywhere(stage, points, scale(4, 1));
+      }
+      persons += stage.count;
+    }
+    return { persons, kills: expectAtLeast('kills', kills, fault === null ? scale(6, 30) : 0), places: 0 };
+  },
+};
