@@ -3,6 +3,28 @@
 -- SQLite
 
 
+CREATE TABLE "adjustments" (
+  "adjustment_id" text primary key,
+  "integration_id" text not null,
+  "consumer_id" text not null,
+  "idempotency_key_json" text not null,
+  "unit" text not null,
+  "amount_json" text not null,
+  "applied_json" text not null,
+  "reason_json" text,
+  "period_start" bigint,
+  "created_at" bigint not null
+) without rowid;
+CREATE INDEX "adjustments_consumer" on "adjustments" ("integration_id", "consumer_id", "created_at", "adjustment_id");
+CREATE UNIQUE INDEX "adjustments_idempotency" on "adjustments" ("integration_id", "consumer_id", "idempotency_key_json");
+CREATE INDEX "adjustments_newest" on "adjustments" ("integration_id", "created_at", "adjustment_id");
+
+CREATE TABLE "announced_files" (
+  "chat_key" text not null,
+  "path" text not null,
+  constraint "announced_files_key" primary key ("chat_key", "path")
+) without rowid;
+
 CREATE TABLE "api_keys" (
   "key_id" text primary key,
   "owner_id" text not null,
@@ -60,10 +82,12 @@ CREATE TABLE "chats" (
   "text_bytes" bigint not null,
   "created_at" bigint not null,
   "updated_at" bigint not null,
-  "deleted_at" bigint
+  "deleted_at" bigint,
+  "title_json" text,
+  "metadata_json" text
 ) without rowid;
 CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
-CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where deleted_at is null;
+CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where consumer_id is not null;
 CREATE UNIQUE INDEX "chats_id" on "chats" ("integration_id", "chat_id") where deleted_at is null;
 CREATE INDEX "chats_newest" on "chats" ("integration_id", "created_at", "chat_key") where deleted_at is null;
 
@@ -75,6 +99,17 @@ CREATE TABLE "commit_marks" (
   constraint "commit_marks_key" primary key ("process", "connection")
 ) without rowid;
 
+CREATE TABLE "erasures" (
+  "integration_id" text not null,
+  "erased_id" text not null,
+  "consumer_id" text,
+  "folder_id" text,
+  "started_at" bigint not null,
+  "replaced_at" bigint,
+  "finished_at" bigint,
+  constraint "erasures_key" primary key ("integration_id", "erased_id")
+) without rowid;
+
 CREATE TABLE "event_chunks" (
   "run_id" text not null,
   "first_id" bigint not null,
@@ -82,6 +117,35 @@ CREATE TABLE "event_chunks" (
   "data" text not null,
   constraint "event_chunks_key" primary key ("run_id", "first_id")
 );
+
+CREATE TABLE "files" (
+  "integration_id" text not null,
+  "path" text not null,
+  "blob_key" text not null,
+  "size_bytes" bigint not null,
+  "etag" text not null,
+  "content_type" text not null,
+  "modified_at" bigint not null,
+  "signed_at" bigint,
+  "chat_key" text,
+  "text_key" text,
+  constraint "files_key" primary key ("integration_id", "path")
+) without rowid;
+CREATE INDEX "files_blob" on "files" ("blob_key");
+CREATE INDEX "files_chat" on "files" ("chat_key", "path") where chat_key is not null;
+CREATE INDEX "files_text" on "files" ("text_key") where text_key is not null;
+
+CREATE TABLE "freed_blobs" (
+  "blob_key" text primary key,
+  "freed_at" bigint not null,
+  "integration_id" text,
+  "path" text,
+  "chat_key" text,
+  "erased_id" text
+) without rowid;
+CREATE INDEX "freed_blobs_erased" on "freed_blobs" ("integration_id", "erased_id") where erased_id is not null;
+CREATE INDEX "freed_blobs_path" on "freed_blobs" ("integration_id", "path");
+CREATE INDEX "freed_blobs_time" on "freed_blobs" ("freed_at");
 
 CREATE TABLE "installation" (
   "id" integer primary key,
@@ -113,7 +177,10 @@ CREATE TABLE "integrations" (
   "updated_at" bigint not null,
   "deleted_at" bigint,
   "files_deleted_at" bigint,
-  "model" text
+  "model" text,
+  "file_access" text default 'chat' not null,
+  "member_folder" text default '/app/mnt/members/{consumerId}' not null,
+  "file_bytes" bigint default 0 not null
 ) without rowid;
 CREATE INDEX "integrations_owner" on "integrations" ("owner_id", "created_at", "sort_key");
 
@@ -217,10 +284,13 @@ CREATE TABLE "runs" (
   "completed_at" bigint,
   "compacted_at" bigint,
   "agency_version" text,
-  "structured" integer default 0 not null
+  "structured" integer default 0 not null,
+  "file_access" text default 'chat' not null,
+  "member_folder" text
 ) without rowid;
 CREATE UNIQUE INDEX "runs_active_chat" on "runs" ("chat_key") where status in ('admitted', 'running');
 CREATE INDEX "runs_active_member" on "runs" ("integration_id", "consumer_id") where status in ('admitted', 'running');
+CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
 CREATE INDEX "runs_integration" on "runs" ("integration_id", "created_at", "run_id");
 CREATE INDEX "runs_to_compact" on "runs" ("completed_at", "run_id") where completed_at is not null and compacted_at is null;
 CREATE UNIQUE INDEX "runs_usage_request" on "runs" ("integration_id", "usage_request_id") where usage_request_id is not null;
@@ -253,9 +323,10 @@ CREATE TABLE "upload_forms" (
   "size_bytes" bigint not null,
   "signed_at" bigint not null,
   "expires_at" bigint not null,
+  "content_type" text default '' not null,
   constraint "upload_forms_key" primary key ("integration_id", "path", "form_id")
 ) without rowid;
-CREATE INDEX "upload_forms_expiry" on "upload_forms" ("expires_at");
+CREATE INDEX "upload_forms_signed" on "upload_forms" ("signed_at");
 
 CREATE TABLE "upload_secrets" (
   "number" integer primary key,
@@ -270,11 +341,35 @@ CREATE TABLE "usage_days" (
   "runs" bigint not null,
   "tokens" bigint not null,
   "credits" bigint not null,
+  "credit_millionths" bigint default 0 not null,
   constraint "usage_days_key" primary key ("integration_id", "consumer_id", "day")
 ) without rowid;
 
 -- PostgreSQL
 
+
+create table "adjustments" (
+  adjustment_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  consumer_id text collate "C" not null,
+  idempotency_key_json text collate "C" not null,
+  unit text collate "C" not null,
+  amount_json text collate "C" not null,
+  applied_json text collate "C" not null,
+  reason_json text collate "C",
+  period_start bigint,
+  created_at bigint not null,
+  constraint adjustments_pkey PRIMARY KEY (adjustment_id)
+);
+CREATE INDEX adjustments_consumer ON adjustments USING btree (integration_id, consumer_id, created_at, adjustment_id);
+CREATE UNIQUE INDEX adjustments_idempotency ON adjustments USING btree (integration_id, consumer_id, idempotency_key_json);
+CREATE INDEX adjustments_newest ON adjustments USING btree (integration_id, created_at, adjustment_id);
+
+create table "announced_files" (
+  chat_key text collate "C" not null,
+  path text collate "C" not null,
+  constraint announced_files_key PRIMARY KEY (chat_key, path)
+);
 
 create table "api_keys" (
   key_id text collate "C" not null,
@@ -337,10 +432,12 @@ create table "chats" (
   created_at bigint not null,
   updated_at bigint not null,
   deleted_at bigint,
+  title_json text collate "C",
+  metadata_json text collate "C",
   constraint chats_pkey PRIMARY KEY (chat_key)
 );
 CREATE UNIQUE INDEX chats_alias ON chats USING btree (integration_id, alias) WHERE ((deleted_at IS NULL) AND (alias IS NOT NULL));
-CREATE INDEX chats_consumer ON chats USING btree (integration_id, consumer_id, created_at, chat_key) WHERE (deleted_at IS NULL);
+CREATE INDEX chats_consumer ON chats USING btree (integration_id, consumer_id, created_at, chat_key) WHERE (consumer_id IS NOT NULL);
 CREATE UNIQUE INDEX chats_id ON chats USING btree (integration_id, chat_id) WHERE (deleted_at IS NULL);
 CREATE INDEX chats_newest ON chats USING btree (integration_id, created_at, chat_key) WHERE (deleted_at IS NULL);
 
@@ -352,6 +449,17 @@ create table "commit_marks" (
   constraint commit_marks_key PRIMARY KEY (process, connection)
 );
 
+create table "erasures" (
+  integration_id text collate "C" not null,
+  erased_id text collate "C" not null,
+  consumer_id text collate "C",
+  folder_id text collate "C",
+  started_at bigint not null,
+  replaced_at bigint,
+  finished_at bigint,
+  constraint erasures_key PRIMARY KEY (integration_id, erased_id)
+);
+
 create table "event_chunks" (
   run_id text collate "C" not null,
   first_id bigint not null,
@@ -359,6 +467,36 @@ create table "event_chunks" (
   data text collate "C" not null,
   constraint event_chunks_key PRIMARY KEY (run_id, first_id)
 );
+
+create table "files" (
+  integration_id text collate "C" not null,
+  path text collate "C" not null,
+  blob_key text collate "C" not null,
+  size_bytes bigint not null,
+  etag text collate "C" not null,
+  content_type text collate "C" not null,
+  modified_at bigint not null,
+  signed_at bigint,
+  chat_key text collate "C",
+  text_key text collate "C",
+  constraint files_key PRIMARY KEY (integration_id, path)
+);
+CREATE INDEX files_blob ON files USING btree (blob_key);
+CREATE INDEX files_chat ON files USING btree (chat_key, path) WHERE (chat_key IS NOT NULL);
+CREATE INDEX files_text ON files USING btree (text_key) WHERE (text_key IS NOT NULL);
+
+create table "freed_blobs" (
+  blob_key text collate "C" not null,
+  freed_at bigint not null,
+  integration_id text collate "C",
+  path text collate "C",
+  chat_key text collate "C",
+  erased_id text collate "C",
+  constraint freed_blobs_pkey PRIMARY KEY (blob_key)
+);
+CREATE INDEX freed_blobs_erased ON freed_blobs USING btree (integration_id, erased_id) WHERE (erased_id IS NOT NULL);
+CREATE INDEX freed_blobs_path ON freed_blobs USING btree (integration_id, path);
+CREATE INDEX freed_blobs_time ON freed_blobs USING btree (freed_at);
 
 create table "installation" (
   id integer not null,
@@ -393,6 +531,9 @@ create table "integrations" (
   deleted_at bigint,
   files_deleted_at bigint,
   model text,
+  file_access text collate "C" not null default 'chat'::text,
+  member_folder text collate "C" not null default '/app/mnt/members/{consumerId}'::text,
+  file_bytes bigint not null default 0,
   constraint integrations_pkey PRIMARY KEY (integration_id)
 );
 CREATE INDEX integrations_owner ON integrations USING btree (owner_id, created_at, sort_key);
@@ -502,10 +643,13 @@ create table "runs" (
   compacted_at bigint,
   agency_version text,
   structured integer not null default 0,
+  file_access text collate "C" not null default 'chat'::text,
+  member_folder text collate "C",
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 CREATE UNIQUE INDEX runs_active_chat ON runs USING btree (chat_key) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
 CREATE INDEX runs_active_member ON runs USING btree (integration_id, consumer_id) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
+CREATE INDEX runs_consumer ON runs USING btree (integration_id, consumer_id, created_at, run_id) WHERE (consumer_id IS NOT NULL);
 CREATE INDEX runs_integration ON runs USING btree (integration_id, created_at, run_id);
 CREATE INDEX runs_to_compact ON runs USING btree (completed_at, run_id) WHERE ((completed_at IS NOT NULL) AND (compacted_at IS NULL));
 CREATE UNIQUE INDEX runs_usage_request ON runs USING btree (integration_id, usage_request_id) WHERE (usage_request_id IS NOT NULL);
@@ -538,9 +682,10 @@ create table "upload_forms" (
   size_bytes bigint not null,
   signed_at bigint not null,
   expires_at bigint not null,
+  content_type text collate "C" not null default ''::text,
   constraint upload_forms_key PRIMARY KEY (integration_id, path, form_id)
 );
-CREATE INDEX upload_forms_expiry ON upload_forms USING btree (expires_at);
+CREATE INDEX upload_forms_signed ON upload_forms USING btree (signed_at);
 
 create table "upload_secrets" (
   number integer not null,
@@ -556,5 +701,6 @@ create table "usage_days" (
   runs bigint not null,
   tokens bigint not null,
   credits bigint not null,
+  credit_millionths bigint not null default 0,
   constraint usage_days_key PRIMARY KEY (integration_id, consumer_id, day)
 );

@@ -13,6 +13,8 @@ export const contractCodesAndShapes = [
     quote: '`invalid_attachment_refresh`,',
   },
   { id: 'contract-8-400-invalid-cursor', section: '8', quote: '`invalid_cursor`;' },
+  { id: 'contract-8-400-idempotency-key-reused', section: '8', quote: '`idempotency_key_reused` (new),' },
+  { id: 'contract-8-400-allowances-disabled', section: '8', quote: '`allowances_disabled` (new);' },
   {
     id: 'contract-8-400-completions',
     section: '8',
@@ -44,6 +46,7 @@ export const contractCodesAndShapes = [
   { id: 'contract-8-409-chat-exists', section: '8', quote: '`chat_exists`,' },
   { id: 'contract-8-409-alias-taken', section: '8', quote: '`alias_taken`,' },
   { id: 'contract-8-409-last-key', section: '8', quote: '`last_key` |' },
+  { id: 'contract-8-409-erasure-running', section: '8', quote: '`erasure_running` (new) |' },
   { id: 'contract-8-429-consumer-inactive', section: '8', quote: '| 429 | `consumer_inactive`,' },
   { id: 'contract-8-429-consumer-allowance-exhausted', section: '8', quote: '`consumer_allowance_exhausted`,' },
   { id: 'contract-8-429-too-many-runs', section: '8', quote: '`too_many_runs`,' },
@@ -121,6 +124,12 @@ export const contractCodesAndShapes = [
     section: '9',
     quote:
       '// chat; POST …/chats takes {chatId?, aliasChatId?, consumerId?} {"chatId":"c1","aliasChatId":null,"apiIntegrationId":"demo","consumerId":"user-42","status":"idle","activeRunId":null,"numMessages":2,"createdAt":"…","updatedAt":"…"}',
+  },
+  {
+    id: 'contract-9-chat-more',
+    section: '9',
+    quote:
+      'A chat has `title` (string of at most 200 characters, or null) and `metadata` (object of at most 16 KiB as JSON, or null). PATCH sets both; lists show both.',
   },
   {
     id: 'contract-9-message',

@@ -65,6 +65,48 @@ export const contractFiles = [
     quote: 'Either way the caller sees the same answer.',
   },
   {
+    id: 'contract-7-drops',
+    section: '7',
+    quote:
+      'Every operation that reads or changes files of the integration first settles its drops (one LIST): it copies each to a new blob (`copy-source-if-match`), commits the row and deletes the drop. Per path the later time wins, then the later signed form. If the path has become a folder, the drop is deleted and logged.',
+  },
+  {
+    id: 'contract-7-file-quota',
+    section: '7',
+    quote:
+      'Quota: used = sizes of the rows, plus, for each path with open forms (20 minutes, used or not), the amount by which the largest form exceeds the row.',
+  },
+  {
+    id: 'contract-7-file-access',
+    section: '7',
+    quote:
+      'The integration field `fileAccess` decides what a run may reach through file tools and the sandbox. Everything else behaves as if it did not exist.',
+  },
+  {
+    id: 'contract-7-announced',
+    section: '7',
+    quote:
+      '*Announced*: every path in `sandboxFiles` of an admitted run of the chat, failed and cancelled runs included; it means whatever file is at that path when a tool runs. Replays and refused requests announce nothing. Deleting the chat ends both; a new chat with the same id starts with nothing.',
+  },
+  {
+    id: 'contract-7-file-lists',
+    section: '7',
+    quote:
+      'Lists and searches show visible files, and folders with a visible file below them; anything else answers exactly as a path that does not exist. A change of `fileAccess` counts from the next run on.',
+  },
+  {
+    id: 'contract-7-announce-member',
+    section: '7',
+    quote:
+      'with `"chat"` and `"all"` it may announce any file of the integration; with `"member"` only files below the member\'s folder (otherwise 400 `sandbox_file_not_found`).',
+  },
+  {
+    id: 'contract-7-member-folder',
+    section: '7',
+    quote:
+      'The member\'s folder comes from the integration field `memberFolder`, a template with exactly one `{consumerId}` as a whole path segment; default `"/app/mnt/members/{consumerId}"`. The member record shows it as `folder`, ready to sign uploads for. Two ids never share a folder.',
+  },
+  {
     id: 'contract-7-sandbox-file-missing',
     section: '7',
     quote: 'A sandbox file that was not uploaded: 400 `sandbox_file_not_found`, naming the path.',
@@ -73,6 +115,12 @@ export const contractFiles = [
     id: 'contract-7-sandbox-image',
     section: '7',
     quote: 'A sandbox image is not put into the prompt by itself.',
+  },
+  {
+    id: 'contract-7-read-documents',
+    section: '7',
+    quote:
+      'The tool `read_file` also reads documents (PDF, DOCX, XLSX, HTML, CSV) as text, with the same converter and limits as attachments.',
   },
   {
     id: 'contract-7-url-text',

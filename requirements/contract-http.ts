@@ -55,6 +55,23 @@ export const contractHttp = [
     quote: '`GET …/chats` takes the filters `consumerId`, `status` and `updatedAfter`.',
   },
   {
+    id: 'contract-3-chat-patch',
+    section: '3',
+    quote: '`PATCH …/chats/{chatId}` sets `{title?, metadata?}`',
+  },
+  {
+    id: 'contract-3-member-adjustments',
+    section: '3',
+    quote:
+      "`POST …/members/{consumerId}/adjustments`, `GET …/members/{consumerId}/adjustments` (new) | corrections of a member's usage (section 6)",
+  },
+  {
+    id: 'contract-3-member-erasure',
+    section: '3',
+    quote:
+      '`DELETE …/members/{consumerId}?erase=true` (202), `GET …/members/{consumerId}/erasure` (new) | erasure of a person (section 6)',
+  },
+  {
     id: 'contract-4-near-miss',
     section: '4',
     quote:

@@ -158,6 +158,93 @@ export const contractRecords = [
       'Credits come from a price table (model → credits per million input, cached input and output tokens) in the settings.',
   },
   {
+    id: 'contract-6-adjustment-amount',
+    section: '6',
+    quote:
+      '`POST /v2/integrations/{id}/members/{consumerId}/adjustments` takes `{"amount": number, "unit": the allowance\'s unit, "reason": string, "idempotencyKey": string}`. A positive amount gives back, a negative amount takes.',
+  },
+  {
+    id: 'contract-6-adjustment-fields',
+    section: '6',
+    quote:
+      "All four fields are required; `amount` is not 0 (an integer in runs and tokens), `reason` has 1–500 and the key 1–256 characters; the key is unique per member; another unit than the allowance's is 400.",
+  },
+  {
+    id: 'contract-6-adjustment',
+    section: '6',
+    quote:
+      '201, a repeat 200: `{"kind":"adjustment","adjustmentId":"adj_1","consumerId":…,"unit":"tokens","amount":500,"applied":500,"reason":…,"idempotencyKey":…,"periodStart":…,"createdAt":…}`. It counts on the day it is made.',
+  },
+  {
+    id: 'contract-6-adjustment-summary',
+    section: '6',
+    quote: '`usage/summary` leaves adjustments out.',
+  },
+  {
+    id: 'contract-6-adjustment-repeat',
+    section: '6',
+    quote:
+      '`idempotencyKey`: the same key and body again returns the same record; with another body 400 `idempotency_key_reused`.',
+  },
+  {
+    id: 'contract-6-adjustment-applied',
+    section: '6',
+    quote: '`used` never falls below 0; the record shows the amount that was applied.',
+  },
+  {
+    id: 'contract-6-adjustment-off',
+    section: '6',
+    quote: 'If allowances are off: 400 `allowances_disabled`.',
+  },
+  { id: 'contract-6-usage-kind', section: '6', quote: 'Usage records have `kind` `run` or `adjustment`.' },
+  {
+    id: 'contract-6-adjustment-lists',
+    section: '6',
+    quote:
+      'An adjustment changes the usage of the current period. GET on the same path lists the adjustments; usage exports (`GET …/usage`, JSON and CSV) list each one as a record of kind `adjustment`.',
+  },
+  {
+    id: 'contract-6-erasure',
+    section: '6',
+    quote:
+      "`DELETE /v2/integrations/{id}/members/{consumerId}?erase=true` erases a person: chats, messages, attachments, files below the member's folder, run texts and `user_context`. Usage records stay; their `consumerId` is replaced by `erased_<hash>`.",
+  },
+  {
+    id: 'contract-6-erasure-refused',
+    section: '6',
+    quote: 'One transaction makes the id refused (404 `member_not_found`) and stores the erasure.',
+  },
+  {
+    id: 'contract-6-erasure-replaced',
+    section: '6',
+    quote:
+      "Active runs are cancelled and awaited; one transaction replaces the id by `erased_<hash>` (16 hex digits of an HMAC with the installation's secret) in runs, usage records, adjustments and daily sums, sets `reason` of adjustments to null and replaces `chatId` of kept runs by its hash;",
+  },
+  {
+    id: 'contract-6-erasure-files',
+    section: '6',
+    quote:
+      "then the rest is deleted: files below the member's folder and files that runs of the member's chats made (announced files elsewhere stay).",
+  },
+  {
+    id: 'contract-6-erasure-again',
+    section: '6',
+    quote:
+      'A PUT of the member before the replacement: 409 `erasure_running`; afterwards it makes a new member with nothing used. A repeated DELETE: 202 with the same status. It also works after a plain DELETE, if anything of the id is stored; otherwise, and for GET without an erasure, 404 `member_not_found`.',
+  },
+  {
+    id: 'contract-6-erasure-status',
+    section: '6',
+    quote:
+      'Status: `{"consumerId":…,"status":"erasing|erased","startedAt":…,"finishedAt":null}`, kept for 30 days under the erased id\'s hash and readable by the id.',
+  },
+  {
+    id: 'contract-6-erasure-durable',
+    section: '6',
+    quote:
+      'The erasure is durable and resumes after a crash. The answer is 202 with a status, which the caller polls at `GET …/members/{consumerId}/erasure`.',
+  },
+  {
     id: 'contract-6-usage-record-once',
     section: '6',
     quote:

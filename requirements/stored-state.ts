@@ -6,7 +6,7 @@ const STORED_STATE: readonly RegExp[] = [
   /^contract-4-(chat-|alias|replay|same-body|other-body|one-transaction|usage-request-id|refused-no-chat|member-checked)/,
   /^contract-5-(ids|meta-once|messages-durable|resumed|void)/,
   /^contract-6-/,
-  /^contract-7-(fetched|refresh|failed|cancelled)/,
+  /^contract-7-(fetched|refresh|failed|cancelled|drops|file-(quota|access|lists)|announce|member-folder)/,
   /^contract-9-/,
   /^spec-1-(history|failed|other|refused|end|next|metered)/,
   /^spec-3-/,
@@ -22,7 +22,6 @@ const ONE_STORE: Readonly<Record<string, string>> = {
   'contract-4-same-body-attachments': 'decides what is compared, before the store is asked',
   'contract-6-cancelled-before-output': 'concerns the estimate, which is made before the end is stored',
   'contract-9-characters': 'concerns requests that are refused before the store is asked',
-  'contract-9-file': 'concerns files of the mount, which are not in the store',
   'contract-9-new-messages-tools': 'concerns the shape of a frame',
   'contract-9-unknown-field': 'concerns requests that are refused before the store is asked',
 };
