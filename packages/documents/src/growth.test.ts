@@ -1,17 +1,16 @@
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { growthOf, MAX_LINEAR_GROWTH } from '@runwire/test-kit/growth.ts';
+import { assertLinear } from '@runwire/test-kit/growth.ts';
 import { claimsOf } from './claimed-type.ts';
 import { DEFAULT_DOCUMENT_LIMITS } from './document-limits.ts';
 import { timeFormat } from './ooxml/excel-dates.ts';
 import { readText } from './read-text.ts';
 import { sniff } from './sniff.ts';
 
-/** For any text, four times as much of it takes about four times as long. */
+/** For any text: the time grows with its length. */
 function growsLinearly(pieces: readonly string[], end: string, work: (text: string) => unknown, size: number): void {
   for (const piece of pieces) {
-    const growth = growthOf((times) => `${piece.repeat(times / piece.length)}${end}`, work, size);
-    assert.ok(growth < MAX_LINEAR_GROWTH, `${JSON.stringify(piece)} repeated: ${growth}`);
+    const textOf = (times: number) => `${piece.repeat(times / piece.length)}${end}`;
+    assertLinear(`${JSON.stringify(piece)} repeated`, textOf, work, size);
   }
 }
 

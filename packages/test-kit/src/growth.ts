@@ -1,19 +1,33 @@
-const TRIES = 4;
+import assert from 'node:assert/strict';
+
+const TRIES = 10;
 /** On some machines the CPU clock has a resolution of a few milliseconds. */
 const MEASURABLE_MICROSECONDS = 10_000;
 
-/**
- * Returns how many times more CPU time four times the input takes. Each time is the minimum of a few tries in one
- * process. The result is about 4 if the time is linear in the size, and 16 if it is quadratic.
- */
-export function growthOf<T>(inputOf: (size: number) => T, work: (input: T) => unknown, size: number): number {
-  const [small, large] = [inputOf(size), inputOf(4 * size)];
+/** Eight times the input takes about 8 times as long if the time is linear in the size, and 64 times if quadratic. */
+const FACTOR = 8;
+const MOST_LINEAR_GROWTH = 22;
+
+/** Asserts that the CPU time of `work` is linear in the size of its input. */
+export function assertLinear<T>(
+  name: string,
+  inputOf: (size: number) => T,
+  work: (input: T) => unknown,
+  size: number,
+): void {
+  const [small, large] = [inputOf(size), inputOf(FACTOR * size)];
   let times = 1;
   while (microsecondsOf(work, small, times) < MEASURABLE_MICROSECONDS) times *= 2;
-  // In turns: on a busy machine V8 optimizes the code late, and then it must be late for both.
-  const tries = Array.from({ length: TRIES }, () => [large, small].map((input) => microsecondsOf(work, input, times)));
-  const least = (index: number) => Math.min(...tries.map((measured) => measured[index] ?? Number.POSITIVE_INFINITY));
-  return least(0) / least(1);
+  // The least of several tries: other work on the machine and garbage collection only add to a time.
+  let least = { small: Number.POSITIVE_INFINITY, large: Number.POSITIVE_INFINITY };
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    least = {
+      small: Math.min(least.small, microsecondsOf(work, small, times)),
+      large: Math.min(least.large, microsecondsOf(work, large, times)),
+    };
+    if (least.large / least.small < MOST_LINEAR_GROWTH) return;
+  }
+  assert.fail(`${name}: ${FACTOR} times the input takes ${least.large / least.small} times as long`);
 }
 
 function microsecondsOf<T>(work: (input: T) => unknown, input: T, times: number): number {
@@ -22,6 +36,3 @@ function microsecondsOf<T>(work: (input: T) => unknown, input: T, times: number)
   const { user, system } = process.threadCpuUsage(start);
   return user + system;
 }
-
-/** The limit is between the two. */
-export const MAX_LINEAR_GROWTH = 9;

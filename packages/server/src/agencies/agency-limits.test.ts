@@ -57,7 +57,7 @@ test('a repeated wildcard is expanded once, and flows keep the order in which th
   const startedAt = performance.now();
   const flows = expandFlows(['A0 -> A9', ...written, 'A0 => A1'], agents, noPlace('agency.yaml'), new Faults());
   // If each of the 1000 wildcards were expanded, this would take 30 s.
-  assert.ok(performance.now() - startedAt < 3000);
+  assert.ok(performance.now() - startedAt < 10_000);
   assert.equal([...flows.values()].flat().length, 2 * 99 * 100 - 2);
   const ofFirst = (flows.get('A0') ?? []).map(({ to, kind }) => `${kind} ${to}`);
   assert.deepEqual(ofFirst.slice(0, 3), ['delegate A9', 'delegate A2', 'delegate A3']);
