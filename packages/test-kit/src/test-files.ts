@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentReader } from '@runwire/documents';
+import { INTEGRATION_DEFAULTS } from '@runwire/server/src/accounts/integrations.ts';
 import type { AgentFiles } from '@runwire/server/src/agent/files-port.ts';
-import { RUN_SECONDS_BY_SETTING } from '@runwire/server/src/domain/admitted-run.ts';
 import { ErasedIds } from '@runwire/server/src/domain/erased-ids.ts';
-import { DEFAULT_MEMBER_FOLDER } from '@runwire/server/src/domain/file-access.ts';
 import { checkFilePath } from '@runwire/server/src/domain/mount-path.ts';
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
 import { Files } from '@runwire/server/src/files/files.ts';
@@ -114,22 +113,4 @@ export class TestFiles implements AsyncDisposable {
   }
 }
 
-const FIELDS = {
-  sortKey: '1',
-  ownerId: 'own',
-  nameJson: '"One"',
-  agency: 'demo',
-  defaultAgent: '',
-  textOnly: 0,
-  allowanceUnit: null,
-  allowanceLimit: null,
-  allowancePeriod: null,
-  onDisconnect: 'continue',
-  maxRunSeconds: RUN_SECONDS_BY_SETTING,
-  maxRunsPerMember: null,
-  keepAttachments: 1,
-  model: null,
-  fileAccess: 'chat',
-  memberFolder: DEFAULT_MEMBER_FOLDER,
-  now: 1,
-} as const;
+const FIELDS = { ...INTEGRATION_DEFAULTS, sortKey: '1', ownerId: 'own', now: 1 };

@@ -1,5 +1,15 @@
-import type { Static } from 'typebox';
-import { callerId, freeObject, mapOf, named, noControlCharacters, nullable, oneOfStrings, ref, text } from './kit.ts';
+import {
+  callerId,
+  eitherBy,
+  freeObject,
+  mapOf,
+  named,
+  noControlCharacters,
+  nullable,
+  oneOfStrings,
+  ref,
+  text,
+} from './kit.ts';
 import { Type } from './type.ts';
 
 export const FileAttachment = named(
@@ -46,17 +56,9 @@ export const ImageAttachment = named(
   ),
 );
 
-// Ajv throws on `mapping` in a discriminator, so the OpenAPI document adds it. With a discriminator, Ajv checks only
-// objects, so without `type` a string or a number would pass.
 export const Attachment = named(
   'Attachment',
-  Type.Unsafe<Static<typeof FileAttachment> | Static<typeof ImageAttachment>>({
-    description: 'A file or an image of a message, discriminated by `type`.',
-    type: 'object',
-    discriminator: { propertyName: 'type' },
-    required: ['type'],
-    oneOf: [ref(FileAttachment), ref(ImageAttachment)],
-  }),
+  eitherBy('type', [FileAttachment, ImageAttachment], 'A file or an image of a message, discriminated by `type`.'),
 );
 
 export const SandboxFile = named(

@@ -43,6 +43,24 @@ export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
   );
 }
 
+/**
+ * One of two objects, told apart by the value of `property`. Ajv throws on `mapping` in a discriminator, so the OpenAPI
+ * document adds it. With a discriminator, Ajv checks only objects, so without `type` a string or a number would pass.
+ */
+export function eitherBy<A extends SchemaWithId, B extends SchemaWithId>(
+  property: string,
+  schemas: readonly [A, B],
+  description: string,
+): TUnsafe<Static<A> | Static<B>> {
+  return Type.Unsafe<Static<A> | Static<B>>({
+    description,
+    type: 'object',
+    discriminator: { propertyName: property },
+    required: [property],
+    oneOf: schemas.map(ref),
+  });
+}
+
 /** An object with arbitrary keys. `Type.Record` writes `patternProperties`, which OpenAPI 3.0.3 does not have. */
 export function mapOf<T extends TSchema>(values: T, options: object = {}): TUnsafe<Record<string, Static<T>>> {
   return Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: values, ...options });

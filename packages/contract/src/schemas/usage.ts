@@ -1,6 +1,6 @@
-import type { Static } from 'typebox';
 import {
   count,
+  eitherBy,
   flag,
   listOf,
   named,
@@ -154,16 +154,9 @@ export const Adjustment = named(
 
 export const AdjustmentList = listOf('AdjustmentList', Adjustment);
 
-// As in `Attachment`, Ajv needs `type` beside the discriminator.
 export const UsageRecord = named(
   'UsageRecord',
-  Type.Unsafe<Static<typeof RunUsageRecord> | Static<typeof Adjustment>>({
-    description: 'The usage of a run or a correction, discriminated by `kind`.',
-    type: 'object',
-    discriminator: { propertyName: 'kind' },
-    required: ['kind'],
-    oneOf: [ref(RunUsageRecord), ref(Adjustment)],
-  }),
+  eitherBy('kind', [RunUsageRecord, Adjustment], 'The usage of a run or a correction, discriminated by `kind`.'),
 );
 
 export const UsageRecordList = listOf('UsageRecordList', UsageRecord);

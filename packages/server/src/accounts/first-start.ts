@@ -1,6 +1,4 @@
 import type { Agencies } from '../agencies/agencies.ts';
-import { RUN_SECONDS_BY_SETTING } from '../domain/admitted-run.ts';
-import { DEFAULT_MEMBER_FOLDER } from '../domain/file-access.ts';
 import { newId } from '../domain/ids.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import {
@@ -12,7 +10,7 @@ import {
   lockInstallation,
 } from '../store/queries/accounts.ts';
 import { first, type Store, UniqueViolation } from '../store/store.ts';
-import { DEMO_AGENCY } from './integrations.ts';
+import { DEMO_AGENCY, INTEGRATION_DEFAULTS } from './integrations.ts';
 import type { KeySigning } from './key-signing.ts';
 import { signKeyOfFirstOwner } from './keys.ts';
 
@@ -30,20 +28,9 @@ export async function firstStart(store: Store, agencies: Agencies): Promise<bool
       integrationId: DEMO_INTEGRATION,
       sortKey: sortableId(now),
       ownerId,
-      nameJson: JSON.stringify('Demo'),
-      agency: DEMO_AGENCY,
-      defaultAgent: agencies.defaultAgent(DEMO_AGENCY) ?? '',
-      textOnly: 0,
-      allowanceUnit: null,
-      allowanceLimit: null,
-      allowancePeriod: null,
-      onDisconnect: 'continue',
-      maxRunSeconds: RUN_SECONDS_BY_SETTING,
-      maxRunsPerMember: null,
-      keepAttachments: 1,
-      model: null,
-      fileAccess: 'chat',
-      memberFolder: DEFAULT_MEMBER_FOLDER,
+      ...INTEGRATION_DEFAULTS,
+      name_json: JSON.stringify('Demo'),
+      default_agent: agencies.defaultAgent(DEMO_AGENCY) ?? '',
       now,
     });
   });

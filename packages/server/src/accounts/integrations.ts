@@ -29,6 +29,23 @@ import { unpricedModel } from './credit-prices.ts';
 
 export const DEMO_AGENCY = 'demo';
 
+export const INTEGRATION_DEFAULTS: IntegrationValues = {
+  name_json: JSON.stringify('Integration'),
+  agency: DEMO_AGENCY,
+  default_agent: '',
+  text_only: 0,
+  allowance_unit: null,
+  allowance_limit: null,
+  allowance_period: null,
+  on_disconnect: 'continue',
+  max_run_seconds: RUN_SECONDS_BY_SETTING,
+  max_runs_per_member: null,
+  keep_attachments: 1,
+  model: null,
+  file_access: 'chat',
+  member_folder: DEFAULT_MEMBER_FOLDER,
+};
+
 function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
   const { allowance_unit: unit, allowance_limit: limit, allowance_period: period } = row;
   return {
@@ -130,58 +147,60 @@ export class Integrations {
 
   /** The given fields take precedence over the stored ones, and those over the defaults. */
   #values(input: IntegrationChange, row: IntegrationRow | null): IntegrationValues {
-    const agency = input.agency ?? row?.agency ?? DEMO_AGENCY;
-    const entryPoints = this.#agencies.entryPoints(agency);
-    if (entryPoints === null) throw new Refusal('unknown_agency');
-    const kept = row !== null && row.agency === agency ? row.default_agent : null;
-    if (entryPoints === 'broken' && (kept === null || input.defaultAgent !== undefined)) {
-      throw new Refusal('agency_unavailable', undefined, {}, BROKEN_RETRY_SECONDS);
-    }
-    const defaultAgent = input.defaultAgent ?? kept ?? this.#agencies.defaultAgent(agency) ?? '';
-    if (entryPoints !== 'broken' && !entryPoints.includes(defaultAgent)) {
-      const names = entryPoints.map((name) => `\`${name}\``).join(', ');
-      throw new Refusal(
-        'unknown_agent',
-        `\`defaultAgent\` is not an entry point of this agency; use one of: ${names}.`,
-      );
-    }
-    const model = input.model === undefined ? (row?.model ?? null) : input.model;
+    const before = row ?? INTEGRATION_DEFAULTS;
+    const agency = input.agency ?? before.agency;
+    const defaultAgent = this.#defaultAgent(
+      agency,
+      input.defaultAgent,
+      row?.agency === agency ? row.default_agent : null,
+    );
+    const model = input.model === undefined ? before.model : input.model;
     const problem = typeof input.model === 'string' ? this.#agencies.modelProblem(input.model) : null;
     if (problem !== null) throw new Refusal('invalid_request', `\`model\` cannot be used: ${problem}`);
-    const allowances = input.allowances;
-    const unit = allowances === undefined ? row?.allowance_unit : allowances?.unit;
-    const unpriced = unit === 'credits' ? unpricedModel(this.#agencies, { agency, model }, this.#prices) : null;
+    const allowances =
+      input.allowances === undefined
+        ? { unit: before.allowance_unit, limit: before.allowance_limit, period: before.allowance_period }
+        : (input.allowances ?? { unit: null, limit: null, period: null });
+    const unpriced =
+      allowances.unit === 'credits' ? unpricedModel(this.#agencies, { agency, model }, this.#prices) : null;
     if (unpriced !== null) {
       throw new Refusal(
         'invalid_request',
         `\`allowances.unit: "credits"\` needs a price for every model of the agency; RUNWIRE_PRICES has none for \`${unpriced}\`.`,
       );
     }
-    const folder = input.memberFolder ?? row?.member_folder ?? DEFAULT_MEMBER_FOLDER;
+    const folder = input.memberFolder ?? before.member_folder;
     const wrongFolder = memberFolderProblem(folder);
     if (wrongFolder !== null) throw new Refusal('invalid_request', `\`memberFolder\` ${wrongFolder}.`);
-    const kindOf = (flag: boolean | undefined, before: number | undefined, otherwise: number) =>
-      flag === undefined ? (before ?? otherwise) : Number(flag);
     return {
-      nameJson:
-        input.name === undefined ? (row?.name_json ?? JSON.stringify('Integration')) : JSON.stringify(input.name),
+      name_json: input.name === undefined ? before.name_json : JSON.stringify(input.name),
       agency,
-      defaultAgent,
-      textOnly: kindOf(input.textOnly, row?.text_only, 0),
-      allowanceUnit: allowances === undefined ? (row?.allowance_unit ?? null) : (allowances?.unit ?? null),
-      allowanceLimit: allowances === undefined ? (row?.allowance_limit ?? null) : (allowances?.limit ?? null),
-      allowancePeriod: allowances === undefined ? (row?.allowance_period ?? null) : (allowances?.period ?? null),
-      onDisconnect: input.onDisconnect ?? row?.on_disconnect ?? 'continue',
-      maxRunSeconds:
-        input.maxRunSeconds === undefined
-          ? (row?.max_run_seconds ?? RUN_SECONDS_BY_SETTING)
-          : (input.maxRunSeconds ?? RUN_SECONDS_BY_SETTING),
-      maxRunsPerMember:
-        input.maxRunsPerMember === undefined ? (row?.max_runs_per_member ?? null) : input.maxRunsPerMember,
-      keepAttachments: kindOf(input.keepAttachments, row?.keep_attachments, 1),
+      default_agent: defaultAgent,
+      text_only: Number(input.textOnly ?? before.text_only),
+      allowance_unit: allowances.unit,
+      allowance_limit: allowances.limit,
+      allowance_period: allowances.period,
+      on_disconnect: input.onDisconnect ?? before.on_disconnect,
+      max_run_seconds:
+        input.maxRunSeconds === undefined ? before.max_run_seconds : (input.maxRunSeconds ?? RUN_SECONDS_BY_SETTING),
+      max_runs_per_member: input.maxRunsPerMember === undefined ? before.max_runs_per_member : input.maxRunsPerMember,
+      keep_attachments: Number(input.keepAttachments ?? before.keep_attachments),
       model,
-      fileAccess: input.fileAccess ?? row?.file_access ?? 'chat',
-      memberFolder: folder,
+      file_access: input.fileAccess ?? before.file_access,
+      member_folder: folder,
     };
+  }
+
+  #defaultAgent(agency: string, chosen: string | undefined, kept: string | null): string {
+    const entryPoints = this.#agencies.entryPoints(agency);
+    if (entryPoints === null) throw new Refusal('unknown_agency');
+    if (entryPoints === 'broken') {
+      if (kept !== null && chosen === undefined) return kept;
+      throw new Refusal('agency_unavailable', undefined, {}, BROKEN_RETRY_SECONDS);
+    }
+    const agent = chosen ?? kept ?? this.#agencies.defaultAgent(agency) ?? '';
+    if (entryPoints.includes(agent)) return agent;
+    const names = entryPoints.map((name) => `\`${name}\``).join(', ');
+    throw new Refusal('unknown_agent', `\`defaultAgent\` is not an entry point of this agency; use one of: ${names}.`);
   }
 }

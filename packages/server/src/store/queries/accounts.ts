@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
-import type { AllowancePeriod, AllowanceUnit } from '../../domain/allowance.ts';
-import type { FileAccess } from '../../domain/file-access.ts';
+import { type Selectable, sql } from 'kysely';
+import type { IntegrationsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
 
@@ -124,38 +123,40 @@ export const touchKey = statement('touch key', (db, p: { keyId: string; now: num
 export const listKeys = (ownerId: string, page: Page) => (db: Db) =>
   pageOf(db.selectFrom('api_keys').selectAll().where('owner_id', '=', ownerId), page, 'created_at', 'key_id');
 
-export interface IntegrationValues {
-  nameJson: string;
-  agency: string;
-  defaultAgent: string;
-  textOnly: number;
-  allowanceUnit: AllowanceUnit | null;
-  allowanceLimit: number | null;
-  allowancePeriod: AllowancePeriod | null;
-  onDisconnect: 'continue' | 'cancel';
-  maxRunSeconds: number;
-  maxRunsPerMember: number | null;
-  keepAttachments: number;
-  model: string | null;
-  fileAccess: FileAccess;
-  memberFolder: string;
-}
+/** What an owner can set. */
+export type IntegrationValues = Pick<
+  Selectable<IntegrationsTable>,
+  | 'name_json'
+  | 'agency'
+  | 'default_agent'
+  | 'text_only'
+  | 'allowance_unit'
+  | 'allowance_limit'
+  | 'allowance_period'
+  | 'on_disconnect'
+  | 'max_run_seconds'
+  | 'max_runs_per_member'
+  | 'keep_attachments'
+  | 'model'
+  | 'file_access'
+  | 'member_folder'
+>;
 
-const integrationColumns = (p: IntegrationValues) => ({
-  name_json: p.nameJson,
+const integrationColumns = (p: IntegrationValues): IntegrationValues => ({
+  name_json: p.name_json,
   agency: p.agency,
-  default_agent: p.defaultAgent,
-  text_only: p.textOnly,
-  allowance_unit: p.allowanceUnit,
-  allowance_limit: p.allowanceLimit,
-  allowance_period: p.allowancePeriod,
-  on_disconnect: p.onDisconnect,
-  max_run_seconds: p.maxRunSeconds,
-  max_runs_per_member: p.maxRunsPerMember,
-  keep_attachments: p.keepAttachments,
+  default_agent: p.default_agent,
+  text_only: p.text_only,
+  allowance_unit: p.allowance_unit,
+  allowance_limit: p.allowance_limit,
+  allowance_period: p.allowance_period,
+  on_disconnect: p.on_disconnect,
+  max_run_seconds: p.max_run_seconds,
+  max_runs_per_member: p.max_runs_per_member,
+  keep_attachments: p.keep_attachments,
   model: p.model,
-  file_access: p.fileAccess,
-  member_folder: p.memberFolder,
+  file_access: p.file_access,
+  member_folder: p.member_folder,
 });
 
 export const insertIntegration = statement(
