@@ -14,11 +14,12 @@ import {
   mountPath,
   putFile,
   rangeBelow,
+  rangeOf,
   storedPath,
   sumFilesIn,
 } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
-import { usedBytes } from '../store/queries/upload-forms.ts';
+import { forgetSettledDrops, usedBytes } from '../store/queries/upload-forms.ts';
 import { first, type Tx } from '../store/store.ts';
 
 /** How long a signed form counts as a file that may still arrive: 15 minutes, and 5 more for an upload in progress. */
@@ -70,7 +71,10 @@ export async function changeFiles(
       count += 1;
     }
     if (old === undefined) continue;
-    if (change.kind === 'delete') count += await tx.run(deleteFile, { integrationId, path });
+    if (change.kind === 'delete') {
+      count += await tx.run(deleteFile, { integrationId, path });
+      await tx.run(forgetSettledDrops, { integrationId, ...rangeOf(change.path) });
+    }
     bytes -= old.size_bytes;
     const freed = { integrationId, path, chatKey: old.chat_key, now };
     await tx.run(freeBlob, { ...freed, blobKey: old.blob_key });
@@ -100,6 +104,7 @@ export async function deleteSomeBelow(
   const bytes = (await first(tx.all(sumFilesIn, range)))?.bytes ?? 0;
   await tx.run(freeBlobsIn, { ...range, now });
   const count = await tx.run(deleteFilesIn, range);
+  await tx.run(forgetSettledDrops, range);
   if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
   return { count, hasMore: next !== undefined };
 }

@@ -345,6 +345,10 @@ export interface UploadFormsTable {
   size_bytes: number;
   signed_at: number;
   expires_at: number;
+  /** The last upload that S3 received for this form and that was settled; null if its file was deleted since then. */
+  settled_drop: Generated<string | null>;
+  /** Raised by each change of `settled_drop`. */
+  version: Generated<number>;
 }
 
 /**

@@ -1,9 +1,10 @@
 import { Refusal } from '../../domain/refusal.ts';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { S3BlobStore } from '../../storage/s3/s3-blob-store.ts';
 import type { S3Bucket, S3Object } from '../../storage/s3/s3-bucket.ts';
-import { fileAt, mountPath } from '../../store/queries/files.ts';
+import { type FileRow, fileAt, mountPath } from '../../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../../store/queries/locks.ts';
-import { formById, formsOf } from '../../store/queries/upload-forms.ts';
+import { claimDrop, formsOf, settledDropOf } from '../../store/queries/upload-forms.ts';
 import { first, type Reads, type Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { changeFiles, OPEN_FORM_MS, PathTaken } from '../change-files.ts';
@@ -24,14 +25,20 @@ interface Pass {
   next: Promise<void> | null;
 }
 
+/** `not needed`: the file is newer, its path is taken, or another node settled the drop. `changed`: the form changed. */
+type Outcome = 'published' | 'not needed' | 'changed';
+
 /** The path of a form that an erasure closed. */
 const CLOSED = '';
+/** How many passes an operation makes while other nodes and callers change the same drops. */
+const MAX_TRIES = 10;
 
 export const dropKey = (prefix: string, integrationId: string, formId: string) => `${prefix}${integrationId}/${formId}`;
 
 /**
  * Uploads that S3 received itself. Each waits under the id of its form until it is settled: copied to a new blob, published
- * as a file, and deleted. Nodes may settle the same drop concurrently: one publishes it, the others find it published.
+ * as a file, and deleted. The row of the form records the drop that was settled last. Nodes may settle the same drop
+ * concurrently: the transaction of one changes that row and publishes the file, and the others find the row changed.
  */
 export class Drops {
   readonly #deps: DropsDeps;
@@ -62,9 +69,17 @@ export class Drops {
   }
 
   async #settleAll(integrationId: string): Promise<void> {
+    for (let tries = 1; !(await this.#pass(integrationId)); tries += 1) {
+      if (tries === MAX_TRIES) throw new StoreUnavailable('The uploads of an integration changed too often.');
+    }
+  }
+
+  /** Resolves to false if a form or a drop changed during the pass, so that another pass is needed. */
+  async #pass(integrationId: string): Promise<boolean> {
     const { store, bucket, prefix } = this.#deps;
+    // Read before the listing: so a listed drop is later than the drop that its form has recorded.
     const forms = await store.reads.all(formsOf, { integrationId });
-    if (forms.length === 0) return;
+    if (forms.length === 0) return true;
     const formsById = new Map(forms.map((form) => [form.form_id, form]));
     const folder = `${prefix}${integrationId}/`;
     const found: { form: Form; drop: S3Object }[] = [];
@@ -75,39 +90,46 @@ export class Drops {
       }
     }
     found.sort((a, b) => a.drop.modifiedAt - b.drop.modifiedAt || a.form.signed_at - b.form.signed_at);
-    for (const { form, drop } of found) await this.#settle(integrationId, form, drop);
+    let isComplete = true;
+    for (const { form, drop } of found) isComplete = (await this.#settle(integrationId, form, drop)) && isComplete;
+    return isComplete;
   }
 
-  async #settle(integrationId: string, form: Form, drop: S3Object): Promise<void> {
-    const { store, bucket, blobs, logger } = this.#deps;
-    if (form.path !== CLOSED && (await isNews(store.reads, integrationId, form, drop))) {
+  /** Resolves to false if the form or the drop changed since it was read. */
+  async #settle(integrationId: string, form: Form, drop: S3Object): Promise<boolean> {
+    const { store, bucket, blobs } = this.#deps;
+    if (form.path !== CLOSED && form.settled_drop !== versionOf(drop)) {
       const blobKey = await blobs.adopt(drop);
-      // It was replaced or deleted since it was listed. The next operation settles the new one.
-      if (blobKey === null) return;
-      let isPublished = false;
-      try {
-        isPublished = await this.#publish(integrationId, form, drop, blobKey);
-      } catch (error) {
-        if (!(error instanceof PathTaken) && !(error instanceof Refusal)) throw error;
-        logger.warn({ integrationId, formId: form.form_id, err: error }, 'an upload was dropped: its path is taken');
-      }
-      if (!isPublished) await blobs.delete(blobKey);
+      if (blobKey === null) return isSettled(store.reads, integrationId, form, drop);
+      const outcome = await this.#publish(integrationId, form, drop, blobKey);
+      if (outcome !== 'published') await blobs.delete(blobKey);
+      if (outcome === 'changed') return false;
     }
     await bucket.delete(drop.key);
+    return true;
   }
 
-  #publish(integrationId: string, form: Form, drop: S3Object, blobKey: string): Promise<boolean> {
+  async #publish(integrationId: string, form: Form, drop: S3Object, blobKey: string): Promise<Outcome> {
+    const { store, logger } = this.#deps;
+    const { form_id: formId, path, version, signed_at: signedAt, content_type: contentType } = form;
     const { size, etag, modifiedAt } = drop;
-    const put = { kind: 'put', path: mountPath(form.path), blobKey, size, etag, modifiedAt, chatKey: null } as const;
-    return this.#deps.store.transact('files', async (tx) => {
-      await tx.all(lockIntegrationForFiles, { integrationId });
-      // An erasure may have closed the form since it was read.
-      if ((await first(tx.all(formById, { integrationId, formId: form.form_id })))?.path !== form.path) return false;
-      if (!(await isNews(tx, integrationId, form, drop))) return false;
-      const change = { ...put, contentType: form.content_type, signedAt: form.signed_at };
-      await changeFiles(tx, integrationId, [change], Date.now());
-      return true;
-    });
+    const file = { path: mountPath(path), blobKey, size, etag, contentType, modifiedAt, signedAt, chatKey: null };
+    try {
+      return await store.transact('files', async (tx) => {
+        await tx.all(lockIntegrationForFiles, { integrationId });
+        const claim = { integrationId, path, formId, version, drop: versionOf(drop) };
+        if ((await tx.run(claimDrop, claim)) === 0) {
+          return (await isSettled(tx, integrationId, form, drop)) ? 'not needed' : 'changed';
+        }
+        if (!isLater(form, drop, await first(tx.all(fileAt, { integrationId, path })))) return 'not needed';
+        await changeFiles(tx, integrationId, [{ kind: 'put', ...file }], Date.now());
+        return 'published';
+      });
+    } catch (error) {
+      if (!(error instanceof PathTaken) && !(error instanceof Refusal)) throw error;
+      logger.warn({ integrationId, formId, err: error }, 'an upload was dropped: its path is taken');
+      return 'not needed';
+    }
   }
 
   /**
@@ -128,11 +150,21 @@ export class Drops {
   }
 }
 
-/** The later upload of a path counts; of two in the same second, the one whose form was signed later. */
-async function isNews(reads: Reads, integrationId: string, form: Form, drop: S3Object): Promise<boolean> {
-  const file = await first(reads.all(fileAt, { integrationId, path: form.path }));
+/** Tells this drop from others that S3 received for the same form. */
+const versionOf = ({ modifiedAt, etag }: S3Object) => `${modifiedAt} ${etag}`;
+
+/** True if another node has settled this drop since the form was read. */
+async function isSettled(reads: Reads, integrationId: string, form: Form, drop: S3Object): Promise<boolean> {
+  const now = await first(reads.all(settledDropOf, { integrationId, path: form.path, formId: form.form_id }));
+  return now?.settled_drop === versionOf(drop);
+}
+
+/**
+ * The later upload of a path counts; of two in the same second, the one whose form was signed later. S3 tells times in
+ * seconds, and the time of a file that this server received has milliseconds.
+ */
+function isLater(form: Form, drop: S3Object, file: Pick<FileRow, 'modified_at' | 'signed_at'> | undefined): boolean {
   if (file === undefined) return true;
-  if (drop.modifiedAt !== file.modified_at) return drop.modifiedAt > file.modified_at;
-  const signedAt = file.signed_at ?? 0;
-  return form.signed_at > signedAt || (form.signed_at === signedAt && drop.etag !== file.etag);
+  const second = Math.floor(file.modified_at / 1000) * 1000;
+  return drop.modifiedAt === second ? form.signed_at >= (file.signed_at ?? 0) : drop.modifiedAt > second;
 }

@@ -59,6 +59,12 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .alterTable('upload_forms')
     .addColumn('content_type', text, (c) => c.notNull().defaultTo(''))
     .execute();
+  // Nodes that settle the same upload concurrently agree by these.
+  await db.schema.alterTable('upload_forms').addColumn('settled_drop', text).execute();
+  await db.schema
+    .alterTable('upload_forms')
+    .addColumn('version', 'bigint', (c) => c.notNull().defaultTo(0))
+    .execute();
   await db.schema.dropIndex('upload_forms_expiry').execute();
   await db.schema.createIndex('upload_forms_signed').on('upload_forms').column('signed_at').execute();
 

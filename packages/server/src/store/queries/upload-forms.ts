@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
+import type { FileRange } from './files.ts';
 import { raw } from './raw.ts';
 
 export const insertForm = statement(
@@ -51,16 +52,45 @@ export const usedBytes = statement('used bytes', (db, p: { integrationId: string
 export const formsOf = statement('forms of', (db, p: { integrationId: string }) =>
   db
     .selectFrom('upload_forms')
-    .select(['form_id', 'path', 'content_type', 'size_bytes', 'signed_at'])
+    .select(['form_id', 'path', 'content_type', 'signed_at', 'settled_drop', 'version'])
     .where('integration_id', '=', p.integrationId),
 );
 
-export const formById = statement('form by id', (db, p: { integrationId: string; formId: string }) =>
+interface FormKey {
+  readonly integrationId: string;
+  readonly path: StoredPath;
+  readonly formId: string;
+}
+
+export const settledDropOf = statement('settled drop of', (db, p: FormKey) =>
   db
     .selectFrom('upload_forms')
-    .select('path')
+    .select('settled_drop')
     .where('integration_id', '=', p.integrationId)
+    .where('path', '=', p.path)
     .where('form_id', '=', p.formId),
+);
+
+/** Records that a drop is settled. Changes no row if the form has changed since this version of it was read. */
+export const claimDrop = statement('claim drop', (db, p: FormKey & { version: number; drop: string }) =>
+  db
+    .updateTable('upload_forms')
+    .set((eb) => ({ settled_drop: p.drop, version: eb('version', '+', 1) }))
+    .where('integration_id', '=', p.integrationId)
+    .where('path', '=', p.path)
+    .where('form_id', '=', p.formId)
+    .where('version', '=', p.version),
+);
+
+/** Call it when files are deleted: if S3 receives the same bytes for the same form again, that is a new upload. */
+export const forgetSettledDrops = statement('forget settled drops', (db, p: FileRange) =>
+  db
+    .updateTable('upload_forms')
+    .set((eb) => ({ settled_drop: null, version: eb('version', '+', 1) }))
+    .where('integration_id', '=', p.integrationId)
+    .where('path', '>=', p.from)
+    .where('path', '<', p.to)
+    .where('settled_drop', 'is not', null),
 );
 
 export const integrationsWithForms = statement('integrations with forms', (db, _: Record<string, never>) =>
