@@ -77,6 +77,11 @@ export const contractFiles = [
       'Quota: used = sizes of the rows, plus, for each path with open forms (20 minutes, used or not), the amount by which the largest form exceeds the row.',
   },
   {
+    id: 'contract-7-etag',
+    section: '7',
+    quote: '`etag` is the quoted MD5 of the bytes, in every mode.',
+  },
+  {
     id: 'contract-7-file-access',
     section: '7',
     quote:

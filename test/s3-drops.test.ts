@@ -1,11 +1,26 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { STORES, type StoreName, s3Client, s3Settings, sharedS3, startTestServer, stopOwnS3 } from '@runwire/test-kit';
+import { backup } from '@runwire/server';
+import {
+  type S3Access,
+  STORES,
+  type StoreName,
+  s3Client,
+  s3Settings,
+  sharedS3,
+  startTestServer,
+  stopOwnS3,
+  storeEnvironment,
+} from '@runwire/test-kit';
+import { KmsRelay } from '@runwire/test-kit/kms-relay.ts';
 import pino from 'pino';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
+import { folderOf } from './support/cli-process.ts';
 import { missingService } from './support/services.ts';
 import { at, download, listAll, type SignedForm, sendForm, sign, signing } from './support/uploads.ts';
 
@@ -19,8 +34,8 @@ const pathOf = (path: string) => `/v2/integrations/demo/files?${new URLSearchPar
 for (const store of STORES) describe(store, { skip }, () => tests(store));
 
 function tests(store: StoreName): void {
-  async function start() {
-    const access = await sharedS3();
+  async function start(at?: S3Access) {
+    const access = at ?? (await sharedS3());
     const env = await s3Settings(access, { S3_UPLOADS: 'direct' });
     const logged: string[] = [];
     const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
@@ -40,8 +55,10 @@ function tests(store: StoreName): void {
       assert.equal(await sendForm(form, Buffer.from(text)), 204);
     };
     const ask = (statement: string) => askStore(server.dataDir, statement);
+    const settings = { ...env, RUNWIRE_DATA_DIR: server.dataDir, ...(await storeEnvironment(server.dataDir, store)) };
     const dispose = () => server[Symbol.asyncDispose]();
     return {
+      settings,
       api: server.api,
       probes: server.server.probes,
       logged,
@@ -147,5 +164,21 @@ function tests(store: StoreName): void {
     assert.equal((await rig.objects('drops')).length, 1);
     assert.equal(await rig.probes.sweepFiles(), 2, 'the form and the object');
     assert.deepEqual([...(await rig.objects('drops')), ...(await rig.objects('blobs'))], []);
+  });
+
+  test('the etag is the MD5 and a backup is whole if S3 encrypts with SSE-KMS', async (t) => {
+    cites(t, 'contract-7-etag');
+    const access = await sharedS3();
+    await using relay = await KmsRelay.start(access);
+    await using rig = await start({ ...access, endpoint: relay.url });
+    await rig.send(await sign(rig.api, 5), 'hello');
+    const md5 = hash('md5', 'hello');
+    assert.deepEqual(
+      (await listAll(rig.api)).map(({ etag }) => etag),
+      [`"${md5}"`],
+    );
+    assert.deepEqual(await rig.objects('drops'), []);
+    const { text, isWhole } = await backup(rig.settings, join(folderOf(t), 'backup'));
+    assert.ok(isWhole, text);
   });
 }

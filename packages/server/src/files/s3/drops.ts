@@ -1,6 +1,6 @@
 import { Refusal } from '../../domain/refusal.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
-import type { S3BlobStore } from '../../storage/s3/s3-blob-store.ts';
+import type { AdoptedBlob, S3BlobStore } from '../../storage/s3/s3-blob-store.ts';
 import type { S3Bucket, S3Object } from '../../storage/s3/s3-bucket.ts';
 import { type FileRow, fileAt, mountPath } from '../../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../../store/queries/locks.ts';
@@ -99,21 +99,23 @@ export class Drops {
   async #settle(integrationId: string, form: Form, drop: S3Object): Promise<boolean> {
     const { store, bucket, blobs } = this.#deps;
     if (form.path !== CLOSED && form.settled_drop !== versionOf(drop)) {
-      const blobKey = await blobs.adopt(drop);
-      if (blobKey === null) return isSettled(store.reads, integrationId, form, drop);
-      const outcome = await this.#publish(integrationId, form, drop, blobKey);
-      if (outcome !== 'published') await blobs.delete(blobKey);
+      const blob = await blobs.adopt(drop);
+      if (blob === null) return isSettled(store.reads, integrationId, form, drop);
+      const outcome = await this.#publish(integrationId, form, drop, blob);
+      if (outcome !== 'published') await blobs.delete(blob.blobKey);
       if (outcome === 'changed') return false;
     }
     await bucket.delete(drop.key);
     return true;
   }
 
-  async #publish(integrationId: string, form: Form, drop: S3Object, blobKey: string): Promise<Outcome> {
+  async #publish(integrationId: string, form: Form, drop: S3Object, blob: AdoptedBlob): Promise<Outcome> {
     const { store, logger } = this.#deps;
     const { form_id: formId, path, version, signed_at: signedAt, content_type: contentType } = form;
-    const { size, etag, modifiedAt } = drop;
-    const file = { path: mountPath(path), blobKey, size, etag, contentType, modifiedAt, signedAt, chatKey: null };
+    const { size, modifiedAt } = drop;
+    const { blobKey, md5 } = blob;
+    const times = { modifiedAt, signedAt };
+    const file = { path: mountPath(path), blobKey, size, etag: `"${md5}"`, contentType, ...times, chatKey: null };
     try {
       return await store.transact('files', async (tx) => {
         await tx.all(lockIntegrationForFiles, { integrationId });

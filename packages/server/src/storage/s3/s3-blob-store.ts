@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import {
   type BlobKey,
@@ -17,6 +19,16 @@ import type { SpoolFolder } from './spool-folder.ts';
 /** No upload takes this long: an older spool belongs to a process that died. */
 const SPOOL_MS = 86_400_000;
 const CONTENT_TYPE = 'application/octet-stream';
+
+const MD5 = /^[0-9a-f]{32}$/;
+/** Ceph answers a copy with an etag without quotes. */
+const unquoted = (etag: string) => etag.replaceAll('"', '');
+
+export interface AdoptedBlob {
+  readonly blobKey: BlobKey;
+  /** In hexadecimal digits. */
+  readonly md5: string;
+}
 
 export interface S3BlobOptions {
   readonly bucket: S3Bucket;
@@ -56,10 +68,26 @@ export class S3BlobStore implements BlobStore {
     return { size: spooled.length, md5: Buffer.from(spooled.md5, 'base64').toString('hex') };
   }
 
-  /** Copies another object of the bucket to a new blob. Resolves to null if it was replaced or deleted since it was listed. */
-  async adopt({ key, etag }: S3Object): Promise<BlobKey | null> {
+  /**
+   * Copies another object of the bucket to a new blob. Resolves to null if the object was replaced or deleted since it was
+   * listed. Reads the bytes only if their MD5 is not the etag.
+   */
+  async adopt({ key, etag }: S3Object): Promise<AdoptedBlob | null> {
     const blobKey = newFileBlobKey();
-    return (await this.#bucket.copy(key, this.#key(blobKey), etag)) ? blobKey : null;
+    const copy = await this.#bucket.copy(key, this.#key(blobKey), etag);
+    if (copy === null) return null;
+    // An etag that depends on more than the bytes changes with the copy.
+    const isMd5 = !copy.hidesMd5 && unquoted(copy.etag) === unquoted(etag) && MD5.test(unquoted(etag));
+    return { blobKey, md5: isMd5 ? unquoted(etag) : await this.#md5Of(blobKey) };
+  }
+
+  async #md5Of(key: BlobKey): Promise<string> {
+    const opened = await this.open(key);
+    if (opened === null) throw new StoreUnavailable(`S3 does not show an object that it has copied: ${key}.`);
+    await using _ = opened;
+    const md5 = createHash('md5');
+    for await (const piece of opened.bytes) md5.update(piece);
+    return md5.digest('hex');
   }
 
   async open(key: BlobKey, range?: ByteRange): Promise<OpenedBlob | null> {

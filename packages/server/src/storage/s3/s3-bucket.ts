@@ -35,6 +35,13 @@ export interface TypedObject extends S3Object {
   readonly contentType: string;
 }
 
+export interface CopiedObject {
+  /** Includes the quotes, or not. */
+  readonly etag: string;
+  /** True if S3 encrypted the copy with a key of KMS or of the caller. The etag is then no MD5 of the bytes. */
+  readonly hidesMd5: boolean;
+}
+
 export interface StreamedObject {
   readonly object: TypedObject;
   readonly body: Readable;
@@ -181,8 +188,8 @@ export class S3Bucket implements Disposable {
     }
   }
 
-  /** Copies an object within the bucket. Resolves to false if it does not exist or has another etag. */
-  async copy(from: string, to: string, etag: string): Promise<boolean> {
+  /** Copies an object within the bucket. Resolves to null if it does not exist or has another etag. */
+  async copy(from: string, to: string, etag: string): Promise<CopiedObject | null> {
     const { bucket } = this.place;
     const command = new this.#sdk.CopyObjectCommand({
       Bucket: bucket,
@@ -191,10 +198,11 @@ export class S3Bucket implements Disposable {
       CopySourceIfMatch: etag,
     });
     try {
-      await this.#client.send(command, this.#within(this.#times.s3TransferMs));
-      return true;
+      const copied = await this.#client.send(command, this.#within(this.#times.s3TransferMs));
+      const { CopyObjectResult: result, ServerSideEncryption: encryption = 'AES256' } = copied;
+      return { etag: result?.ETag ?? '', hidesMd5: encryption !== 'AES256' };
     } catch (error) {
-      if (isMissing(error) || statusOf(error) === 412) return false;
+      if (isMissing(error) || statusOf(error) === 412) return null;
       throw asUnavailable(error);
     }
   }
