@@ -17,7 +17,16 @@ const scribe = defineAgent({
   files: false,
   tools: [note],
 });
-const agencies = { tools: defineAgency({ name: 'Tools', agents: [scribe] }) };
+const clerk = defineAgent({
+  name: 'Clerk',
+  description: 'Answers questions.',
+  instructions: 'Answer in one sentence.',
+  tools: [note],
+});
+const agencies = {
+  tools: defineAgency({ name: 'Tools', agents: [scribe] }),
+  plain: defineAgency({ name: 'Plain', agents: [clerk] }),
+};
 
 /** Our unchanged server with its default limits. Only the model, or its provider, and a tool belong to the benchmark. */
 const { dataDir, providerPort, protocol, databaseUrl } = readSettings();

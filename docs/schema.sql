@@ -324,6 +324,8 @@ CREATE TABLE "upload_forms" (
   "signed_at" bigint not null,
   "expires_at" bigint not null,
   "content_type" text default '' not null,
+  "settled_drop" text,
+  "version" bigint default 0 not null,
   constraint "upload_forms_key" primary key ("integration_id", "path", "form_id")
 ) without rowid;
 CREATE INDEX "upload_forms_signed" on "upload_forms" ("signed_at");
@@ -683,6 +685,8 @@ create table "upload_forms" (
   signed_at bigint not null,
   expires_at bigint not null,
   content_type text collate "C" not null default ''::text,
+  settled_drop text collate "C",
+  version bigint not null default 0,
   constraint upload_forms_key PRIMARY KEY (integration_id, path, form_id)
 );
 CREATE INDEX upload_forms_signed ON upload_forms USING btree (signed_at);

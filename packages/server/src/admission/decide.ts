@@ -46,9 +46,12 @@ export async function decide(
 ): Promise<TimedDecision> {
   const now = Date.now();
   const { ownerId, integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
-  const erasedUsageRequestId = usageRequestId === null ? null : deps.ids.usageRequest(integrationId, usageRequestId);
-  const named = { integrationId, consumerId, usageRequestId, erasedUsageRequestId, chatId, aliasChatId };
-  const facts = await first(reads.all(admissionFacts, { ...named, ...periodDays(now) }));
+  const named = { integrationId, consumerId, chatId, aliasChatId, ...periodDays(now) };
+  const factsFor = (id: string | null) => first(reads.all(admissionFacts, { ...named, usageRequestId: id }));
+  let facts = await factsFor(usageRequestId);
+  if (usageRequestId !== null && facts?.known_run_id === null && facts.has_erased_runs === 1) {
+    facts = await factsFor(deps.ids.usageRequest(integrationId, usageRequestId));
+  }
   let agency: LoadedAgency | null = null;
   const deciding = decideAdmission(facts, request, {
     nowMs: now,

@@ -30,6 +30,7 @@ const goodFacts: AdmissionFactsRow = {
   member_active: 1,
   member_limit: null,
   known_run_id: null,
+  has_erased_runs: 0,
   known_fingerprint: null,
   known_chat_key: null,
   known_chat_id: null,

@@ -48,6 +48,8 @@ export interface AdmissionFactsRow {
   alias_text_bytes: number | null;
   busy_run_id: string | null;
   busy_usage_request_id: string | null;
+  /** 1 if runs of the integration have other ids since their member was erased. */
+  has_erased_runs: number;
   /** 1 if the chat has earlier attachments without a copy, whose links may have expired. */
   files_without_copy: number;
   /** The sum of the days of the period; `usedAmount` makes what callers see of it. */

@@ -1,6 +1,8 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 
 const PREFIX = 'erased_';
+/** The range of all ids that replaced others. */
+export const ERASED_IDS = { from: PREFIX, to: 'erased`' } as const;
 /** For ids that only have to look different. */
 const DIGITS = 16;
 /** For an id with a unique index. */

@@ -11,8 +11,13 @@ export async function aboutRun(
   run: Pick<AdmittedRun, 'day' | 'integrationId' | 'consumerId' | 'userContext'>,
   { usesMember }: Pick<LoadedAgent, 'usesMember'>,
 ): Promise<AboutRun> {
-  const date = new Date(run.day * DAY_MS).toISOString().slice(0, 10);
-  return { date, member: usesMember ? await memberOf(reads, run) : null, userContext: run.userContext };
+  return {
+    get date() {
+      return new Date(run.day * DAY_MS).toISOString().slice(0, 10);
+    },
+    member: usesMember ? await memberOf(reads, run) : null,
+    userContext: run.userContext,
+  };
 }
 
 /** Reads the member of a run. Returns null if the request named none. */

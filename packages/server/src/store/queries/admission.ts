@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { AdmissionFactsRow } from '../../domain/admission.ts';
+import { ERASED_IDS } from '../../domain/erased-ids.ts';
 import type { FileAccess } from '../../domain/file-access.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
@@ -17,8 +18,6 @@ export const admissionFacts = statement(
       integrationId: string;
       consumerId: string | null;
       usageRequestId: string | null;
-      /** What the id became if its run was erased. */
-      erasedUsageRequestId: string | null;
       chatId: string | null;
       aliasChatId: string | null;
     },
@@ -40,13 +39,15 @@ export const admissionFacts = statement(
           b.run_id as busy_run_id, b.usage_request_id as busy_usage_request_id,
           case when exists (select 1 from attachments w where w.chat_key = coalesce(c.chat_key, a.chat_key)
             and w.url is not null and w.blob_key is null and w.form is not null) then 1 else 0 end as files_without_copy,
+          case when exists (select 1 from runs e where e.integration_id = i.integration_id
+            and e.usage_request_id >= ${sql.lit(ERASED_IDS.from)} and e.usage_request_id < ${sql.lit(ERASED_IDS.to)}) then 1 else 0 end
+            as has_erased_runs,
           ${usedSum(consumer, p)} as used, ${reservedSum(consumer, p)} as reserved,
           (select count(*) from runs n where n.integration_id = i.integration_id and n.consumer_id = ${consumer}
             and n.status in ('admitted', 'running')) as member_active_runs
         from integrations i
         left join members m on m.integration_id = i.integration_id and m.consumer_id = ${p.consumerId}
-        left join runs r on r.integration_id = i.integration_id
-          and r.usage_request_id in (${p.usageRequestId}, ${p.erasedUsageRequestId})
+        left join runs r on r.integration_id = i.integration_id and r.usage_request_id = ${p.usageRequestId}
         left join chats k on k.chat_key = r.chat_key
         left join chats c on c.integration_id = i.integration_id and c.chat_id = ${p.chatId} and c.deleted_at is null
         left join chats a on a.integration_id = i.integration_id and a.alias = ${p.aliasChatId}
