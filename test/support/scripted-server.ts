@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import {
   type ApiClient,
@@ -157,6 +158,8 @@ async function wholeText(reader: StreamReader): Promise<string> {
 
 /** The status, headers and body of a refused completion. */
 export async function refusal(reader: StreamReader) {
+  // The stream of an admitted run may never end.
+  assert.ok(reader.status >= 400, `The request was not refused: ${reader.status}`);
   const text = await wholeText(reader);
   return {
     status: reader.status,
