@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { backup } from '@runwire/server';
+import { backup, restore } from '@runwire/server';
 import {
   type S3Access,
   STORES,
@@ -164,6 +164,20 @@ function tests(store: StoreName): void {
     assert.equal((await rig.objects('drops')).length, 1);
     assert.equal(await rig.probes.sweepFiles(), 2, 'the form and the object');
     assert.deepEqual([...(await rig.objects('drops')), ...(await rig.objects('blobs'))], []);
+  });
+
+  test('a backup contains an upload that no server has published', async (t) => {
+    cites(t, 'contract-7-drops');
+    await using rig = await start();
+    await rig.send(await sign(rig.api, 5), 'hello');
+    const folder = join(folderOf(t), 'backup');
+    assert.equal((await backup(rig.settings, folder)).isWhole, true);
+    assert.deepEqual(await rig.objects('drops'), []);
+    assert.equal(await (await download(rig.api, PATH)).text(), 'hello');
+    const dataDir = folderOf(t);
+    await restore({ RUNWIRE_DATA_DIR: dataDir }, folder);
+    await using restored = await startTestServer({ dataDir });
+    assert.equal(await (await download(restored.api, PATH)).text(), 'hello');
   });
 
   test('the etag is the MD5 and a backup is whole if S3 encrypts with SSE-KMS', async (t) => {

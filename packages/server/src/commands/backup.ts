@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { checkFiles, openFilesAt, readKeptMark } from '../compose/open-files.ts';
+import { checkFiles, openFilesAt, readKeptMark, settleAllUploads } from '../compose/open-files.ts';
 import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
@@ -7,7 +7,9 @@ import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { VERSION } from '../domain/version.ts';
 import { copyBlobs, type NamedBlob } from '../files/copy-blobs.ts';
 import { writeMark } from '../files/disk/folder-mark.ts';
+import type { InstallationMark } from '../files/installation-mark.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
+import { LATEST_MIGRATION } from '../store/migrate.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
 import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
 import { BACKUP_FORMAT } from '../store/transfer/manifest.ts';
@@ -15,6 +17,7 @@ import type { Snapshot } from '../store/transfer/ports.ts';
 import { BackupDraft } from '../store/transfer/write-backup.ts';
 import type { CommandOutcome } from './command-outcome.ts';
 import { latestMigrationOf, noInstallation, postgresSettings, readSecretFile } from './installation.ts';
+import { openInstalledStore } from './open-installed-store.ts';
 
 /** What a proof uses instead of the real parts. */
 export interface BackupOverrides {
@@ -54,8 +57,8 @@ export async function backup(env: Environment, to: string, overrides: BackupOver
 }
 
 /**
- * Reads the database first, as of one moment, and the blobs after it. A row of that moment refers only to blobs that were
- * durable before it, and a blob is deleted a day after its last row at the earliest.
+ * Publishes what S3 has received. Then reads the database, as of one moment, and the blobs after it. A row of that moment
+ * refers only to blobs that were durable before it, and a blob is deleted a day after its last row at the earliest.
  */
 async function writeBackup(
   config: Config,
@@ -66,12 +69,10 @@ async function writeBackup(
   await using stack = new AsyncDisposableStack();
   const open = () => openSnapshot(config, secrets, stack);
   const draft = stack.use(await BackupDraft.create(to));
+  const kept = await settleUploads(config, secrets);
   const opened = await open();
   const snapshot = overrides.wrapSnapshot?.(opened, open) ?? opened;
-  await latestMigrationOf(snapshot);
   const folder = dataFolder(config.dataDir).blobs;
-  const kept = await readKeptMark(opened);
-  await checkFiles(config, kept);
   const takenAt = new Date().toISOString();
   const secret = await storedSecret(config, secrets, opened);
   const tables = await draft.writeTables(snapshot);
@@ -106,6 +107,22 @@ async function writeBackup(
     missing,
     hasSecret: secret !== null,
   };
+}
+
+/**
+ * Checks the files of the installation, and publishes what S3 has received, so that a later snapshot contains it. Resolves to
+ * the mark of the files.
+ */
+async function settleUploads(config: Config, secrets: Secrets): Promise<InstallationMark | null> {
+  await using stack = new AsyncDisposableStack();
+  const snapshot = await openSnapshot(config, secrets, stack);
+  const level = await latestMigrationOf(snapshot);
+  const kept = await readKeptMark(snapshot);
+  await checkFiles(config, kept);
+  // The tables of an earlier version are different. Its own servers publish what they have received.
+  if (kept?.kind !== 's3' || level !== LATEST_MIGRATION) return kept;
+  await settleAllUploads(config, kept.mark, await openInstalledStore(config, secrets, stack));
+  return kept;
 }
 
 async function openSnapshot(config: Config, secrets: Secrets, stack: AsyncDisposableStack): Promise<Snapshot> {

@@ -4,10 +4,15 @@ import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
 import { dataFolder, keepSecret } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
+import type { Store } from '../store/store.ts';
 import { noInstallation, postgresSettings } from './installation.ts';
 
 /** Opens the store of an existing installation, for a command that runs while its servers run. */
-export async function openInstalledStore(config: Config, secrets: Secrets, stack: AsyncDisposableStack) {
+export async function openInstalledStore(
+  config: Config,
+  secrets: Secrets,
+  stack: AsyncDisposableStack,
+): Promise<Store> {
   const settings = postgresSettings(config, secrets);
   if (settings !== null) {
     const { PostgresStore } = await postgresParts();
@@ -21,7 +26,7 @@ export async function openInstalledStore(config: Config, secrets: Secrets, stack
           : `The database ${place} has the tables of an earlier version; start a server of this version first, or use the command of that version.`,
       );
     }
-    return { store, secret: secrets.secret ?? (await sharedSecret(store)) };
+    return store;
   }
   const folder = dataFolder(config.dataDir);
   if (!existsSync(folder.database)) throw noInstallation(config);
@@ -29,8 +34,11 @@ export async function openInstalledStore(config: Config, secrets: Secrets, stack
   const onFatal = (error: unknown) => {
     throw error;
   };
-  const store = stack.use(
-    await SqliteStore.open({ path: folder.database, migrate: false, waitAt: undefined, onFatal }),
-  );
-  return { store, secret: secrets.secret ?? keepSecret(folder.secretFile) };
+  return stack.use(await SqliteStore.open({ path: folder.database, migrate: false, waitAt: undefined, onFatal }));
+}
+
+/** Returns the secret that signs the keys of the installation, and makes one if there is none. */
+export async function installedSecret({ dataDir }: Config, { secret }: Secrets, store: Store): Promise<string> {
+  if (secret !== null) return secret;
+  return store.kind === 'postgres' ? await sharedSecret(store) : keepSecret(dataFolder(dataDir).secretFile);
 }

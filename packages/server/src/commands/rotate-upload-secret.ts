@@ -6,7 +6,7 @@ import { openInstalledStore } from './open-installed-store.ts';
 export async function rotateUploads(env: Environment): Promise<string> {
   const { config, secrets } = prepareProcess(env);
   await using stack = new AsyncDisposableStack();
-  const { store } = await openInstalledStore(config, secrets, stack);
+  const store = await openInstalledStore(config, secrets, stack);
   const number = await rotateUploadSecret(store);
   if (config.s3?.uploads === 'direct') {
     return (

@@ -17,9 +17,10 @@ import { S3BlobStore } from '../storage/s3/s3-blob-store.ts';
 import { S3Bucket } from '../storage/s3/s3-bucket.ts';
 import { SpoolFolder } from '../storage/s3/spool-folder.ts';
 import { VALID_MARK_ID } from '../store/queries/blob-folder.ts';
+import { integrationsWithForms } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
 import type { Snapshot } from '../store/transfer/ports.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import { createLogger, type Logger } from '../telemetry/logger.ts';
 import type { Overrides } from './overrides.ts';
 
 export interface OpenedFiles {
@@ -74,7 +75,7 @@ export async function openFiles(
   const s3Blobs = await openS3Blobs(config, bucket, mark, waitAt);
   const blobs = wrapBlobs(s3Blobs);
   if (config.s3.uploads === 'through') return withBlobs(blobs);
-  const prefix = `${mark}/drops/`;
+  const prefix = dropsPrefix(mark);
   const drops = new Drops({ store, bucket, blobs: s3Blobs, prefix, logger });
   return {
     blobs,
@@ -85,8 +86,22 @@ export async function openFiles(
   };
 }
 
+const dropsPrefix = (mark: string) => `${mark}/drops/`;
+
 /** This server receives the uploads and publishes each before it answers. */
 const noUploads = async () => {};
+
+/** Publishes all uploads that S3 has received for the installation with this mark, for a command. */
+export async function settleAllUploads(config: Config, mark: string, store: Store): Promise<void> {
+  if (config.s3?.uploads !== 'direct') return;
+  using bucket = await S3Bucket.of(config.s3, config.limits);
+  const blobs = await openS3Blobs(config, bucket, mark, undefined);
+  const logger = createLogger(config.logLevel);
+  const drops = new Drops({ store, bucket, blobs, prefix: dropsPrefix(mark), logger });
+  for (const { integration_id: integrationId } of await store.reads.all(integrationsWithForms, {})) {
+    await drops.settle(integrationId);
+  }
+}
 
 /** The files of an installation, for a command that copies them. */
 export interface MarkedBlobs extends InstallationMark {
