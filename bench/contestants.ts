@@ -109,7 +109,10 @@ async function prepareAccounts(url: string, apiKey: string, members: number): Pr
     if (!answer.ok) throw new Error(`${method} ${path} was answered by ${answer.status}: ${text}`);
   };
   const allowances = { unit: 'tokens', limit: 1_000_000, period: 'month' };
-  for (const [apiIntegrationId, agency] of Object.entries({ [INTEGRATION]: 'plain', [toolsOf(INTEGRATION)]: 'tools' })) {
+  for (const [apiIntegrationId, agency] of Object.entries({
+    [INTEGRATION]: 'plain',
+    [toolsOf(INTEGRATION)]: 'tools',
+  })) {
     await send('POST', '/v2/integrations', { apiIntegrationId, agency, name: 'Benchmark', allowances });
     for (let i = 0; i < members; i += 1) {
       const allowance = { limit: 1_000_000_000_000 };
