@@ -17,7 +17,7 @@ import { askDatabase, PostgresServer } from '@runwire/test-kit/postgres-server.t
 
 /*
  * Many files in one folder of one integration: how long each operation takes, and how long other requests wait
- * concurrently. The rows are written into the database directly; their blobs do not exist.
+ * concurrently. The rows are written into the database directly, in random order; their blobs do not exist.
  */
 
 const FOLDER = '/app/mnt/many';
@@ -110,7 +110,7 @@ function fillSqlite(path: string, count: number): void {
     with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${count})
     insert into files (integration_id, path, blob_key, size_bytes, etag, content_type, modified_at)
     select 'demo', char(1) || 'many' || char(1) || 'file-' || printf('%06d', i) || '.txt', lower(hex(randomblob(24))), 1000,
-      '"00000000000000000000000000000000"', 'text/plain', 1 from n;
+      '"00000000000000000000000000000000"', 'text/plain', 1 from n order by random();
     update integrations set file_bytes = ${count * 1000} where integration_id = 'demo';
     commit`);
 }
@@ -121,7 +121,7 @@ async function fillPostgres(url: string, count: number): Promise<void> {
     `insert into files (integration_id, path, blob_key, size_bytes, etag, content_type, modified_at)
      select 'demo', chr(1) || 'many' || chr(1) || 'file-' || lpad(i::text, 6, '0') || '.txt',
        md5(random()::text) || substr(md5(random()::text), 1, 16), 1000, '"00000000000000000000000000000000"', 'text/plain', 1
-     from generate_series(0, ${count - 1}) i`,
+     from generate_series(0, ${count - 1}) i order by random()`,
   );
   // Autovacuum does this within a minute.
   await askDatabase(url, 'analyze files');

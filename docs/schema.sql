@@ -99,6 +99,13 @@ CREATE TABLE "commit_marks" (
   constraint "commit_marks_key" primary key ("process", "connection")
 ) without rowid;
 
+CREATE TABLE "erased_blobs" (
+  "integration_id" text not null,
+  "erased_id" text not null,
+  "blob_key" text not null,
+  constraint "erased_blobs_key" primary key ("integration_id", "erased_id", "blob_key")
+) without rowid;
+
 CREATE TABLE "erasures" (
   "integration_id" text not null,
   "erased_id" text not null,
@@ -121,7 +128,7 @@ CREATE TABLE "event_chunks" (
 CREATE TABLE "files" (
   "integration_id" text not null,
   "path" text not null,
-  "blob_key" text not null,
+  "blob_key" text not null primary key,
   "size_bytes" bigint not null,
   "etag" text not null,
   "content_type" text not null,
@@ -129,23 +136,12 @@ CREATE TABLE "files" (
   "signed_at" bigint,
   "chat_key" text,
   "text_key" text,
-  constraint "files_key" primary key ("integration_id", "path")
-) without rowid;
-CREATE INDEX "files_blob" on "files" ("blob_key");
-CREATE INDEX "files_chat" on "files" ("chat_key", "path") where chat_key is not null;
+  "freed_at" bigint
+);
+CREATE INDEX "files_chat" on "files" ("chat_key", "path") where chat_key is not null and freed_at is null;
+CREATE INDEX "files_freed" on "files" ("freed_at", "integration_id") where freed_at is not null;
+CREATE UNIQUE INDEX "files_path" on "files" ("integration_id", "path") where freed_at is null;
 CREATE INDEX "files_text" on "files" ("text_key") where text_key is not null;
-
-CREATE TABLE "freed_blobs" (
-  "blob_key" text primary key,
-  "freed_at" bigint not null,
-  "integration_id" text,
-  "path" text,
-  "chat_key" text,
-  "erased_id" text
-) without rowid;
-CREATE INDEX "freed_blobs_erased" on "freed_blobs" ("integration_id", "erased_id") where erased_id is not null;
-CREATE INDEX "freed_blobs_path" on "freed_blobs" ("integration_id", "path");
-CREATE INDEX "freed_blobs_time" on "freed_blobs" ("freed_at");
 
 CREATE TABLE "installation" (
   "id" integer primary key,
@@ -451,6 +447,13 @@ create table "commit_marks" (
   constraint commit_marks_key PRIMARY KEY (process, connection)
 );
 
+create table "erased_blobs" (
+  integration_id text collate "C" not null,
+  erased_id text collate "C" not null,
+  blob_key text collate "C" not null,
+  constraint erased_blobs_key PRIMARY KEY (integration_id, erased_id, blob_key)
+);
+
 create table "erasures" (
   integration_id text collate "C" not null,
   erased_id text collate "C" not null,
@@ -481,24 +484,13 @@ create table "files" (
   signed_at bigint,
   chat_key text collate "C",
   text_key text collate "C",
-  constraint files_key PRIMARY KEY (integration_id, path)
+  freed_at bigint,
+  constraint files_pkey PRIMARY KEY (blob_key)
 );
-CREATE INDEX files_blob ON files USING btree (blob_key);
-CREATE INDEX files_chat ON files USING btree (chat_key, path) WHERE (chat_key IS NOT NULL);
+CREATE INDEX files_chat ON files USING btree (chat_key, path) WHERE ((chat_key IS NOT NULL) AND (freed_at IS NULL));
+CREATE INDEX files_freed ON files USING btree (freed_at, integration_id) WHERE (freed_at IS NOT NULL);
+CREATE UNIQUE INDEX files_path ON files USING btree (integration_id, path) WHERE (freed_at IS NULL);
 CREATE INDEX files_text ON files USING btree (text_key) WHERE (text_key IS NOT NULL);
-
-create table "freed_blobs" (
-  blob_key text collate "C" not null,
-  freed_at bigint not null,
-  integration_id text collate "C",
-  path text collate "C",
-  chat_key text collate "C",
-  erased_id text collate "C",
-  constraint freed_blobs_pkey PRIMARY KEY (blob_key)
-);
-CREATE INDEX freed_blobs_erased ON freed_blobs USING btree (integration_id, erased_id) WHERE (erased_id IS NOT NULL);
-CREATE INDEX freed_blobs_path ON freed_blobs USING btree (integration_id, path);
-CREATE INDEX freed_blobs_time ON freed_blobs USING btree (freed_at);
 
 create table "installation" (
   id integer not null,

@@ -31,8 +31,8 @@ import { CHANGES_VARIABLE, type StagedChanges } from './support/staged-changes.t
 
 /*
  * A server makes 50 changes to files in one transaction and dies by SIGKILL on the way. The next server must show all of
- * them or none, and its sweeps must leave one blob for each file. Then many callers sign and send concurrently against a
- * quota that fits only some of them.
+ * them or none, and its sweeps must leave one blob for each file. The same for a server that deletes a large folder. Then
+ * many callers sign and send concurrently against a quota that fits only some of them.
  */
 
 const INTEGRATION = 'atomic';
@@ -44,6 +44,9 @@ const SWEEP_NOW = { unusedBlobMs: 0, sweepMs: 200 };
 const LONG_AGO = new Date(Date.now() - 2 * 86_400_000);
 const QUOTA_BYTES = 100_000;
 const UPLOADS = 200;
+/** More than one statement deletes. */
+const MANY = 45_000;
+const STORED_BYTES = 'select coalesce(sum(size_bytes), 0) as bytes from files where freed_at is null';
 /** Each lane has one server and asks it from here: two cores are busy. */
 const LANES = 2;
 
@@ -157,7 +160,7 @@ const draftsOf = ({ dataDir }: Rig, bucket: string | null): string[] => {
 async function compare(rig: Rig, bucket: string | null, ask = (query: string) => askStore(rig.dataDir, query)) {
   const keys = bucket === null ? blobsIn(rig.dataDir) : await keysIn(bucket);
   const blobs = new Set(keys.flatMap((key) => /(?:^[0-9a-f]{2}|\/blobs)\/(.+)$/.exec(key)?.[1] ?? []));
-  const rows = await ask('select blob_key, size_bytes from files');
+  const rows = await ask('select blob_key, size_bytes from files where freed_at is null');
   const used = new Set(rows.map((row) => String(row.blob_key)));
   const [sum] = await ask(`select file_bytes from integrations where integration_id = '${INTEGRATION}'`);
   return {
@@ -269,6 +272,39 @@ async function killEverywhere({ store, place }: Setting, isShort: boolean, fault
   return sum;
 }
 
+/** A server dies while it deletes a folder with many files. Their rows are written directly and have no blobs. */
+async function killInFolder(store: StoreName) {
+  await using rig = await Rig.open({ store, scripted: false });
+  await (await rig.add()).api.post('/v2/integrations', { apiIntegrationId: INTEGRATION });
+  const columns = 'integration_id, path, blob_key, size_bytes, etag, content_type, modified_at';
+  await askStore(
+    rig.dataDir,
+    `insert into files (${columns}) with recursive n(i) as (select 1 union all select i + 1 from n where i < ${MANY})
+     select '${INTEGRATION}', '\u0001many\u0001' || i, 'blob ' || i, 1, '', '', 0 from n`,
+  );
+  const stop = async () => {
+    await Promise.all(rig.servers.map((server) => server.kill()));
+    rig.servers.length = 0;
+  };
+  await stop();
+  const kills = [
+    ['files.before-commit', MANY],
+    ['files.after-commit', 0],
+  ] as const;
+  for (const [at, left] of kills) {
+    // The first transaction looks for a file with the name of the folder.
+    const doomed = await rig.add({ killAt: at, killAfter: 2 });
+    const query = new URLSearchParams({ path: '/app/mnt/many', recursive: 'true' });
+    const answer = doomed.api.delete(`/v2/integrations/${INTEGRATION}/files?${query}`).catch(() => null);
+    expectEqual('signal', await within('death of the server', WAIT_MS, doomed.gone), 'SIGKILL');
+    expectEqual('answer', await answer, null);
+    await stop();
+    const [row] = await askStore(rig.dataDir, 'select count(*) as files from files where freed_at is null');
+    expectEqual(`${store}, ${at}: files of the deleted folder`, Number(row?.files), left);
+  }
+  return { kills: 2, all: 1, none: 1 };
+}
+
 interface QuotaRefusal {
   readonly filename: string;
   readonly size: number;
@@ -284,7 +320,7 @@ async function raceForQuota({ store, place }: Setting, fault: string | null) {
   await using rig = await Rig.start({ fault, scripted: false, nodes: store === 'postgres' ? 3 : null, env });
   await rig.prepare({ apiIntegrationId: INTEGRATION });
   const ask = (query: string) => (store === 'postgres' ? rig.query(query) : askStore(rig.dataDir, query));
-  const stored = async () => Number((await ask('select coalesce(sum(size_bytes), 0) as bytes from files'))[0]?.bytes);
+  const stored = async () => Number((await ask(STORED_BYTES))[0]?.bytes);
 
   /** The largest form of each path that was signed. */
   const promised = new Map<string, number>();
@@ -344,7 +380,7 @@ export const proof: Proof = {
     'row-before-blob': /: rows without their blob: expected 0, found [1-9]\d*\.$/m,
     'quota-outside-transaction': /: bytes of signed forms: expected at most 100000, found \d+\.$/m,
   },
-  figures: (scale) => scale<Record<string, number>>({ kills: 8, all: 2, none: 6 }, { kills: 52, all: 12, none: 40 }),
+  figures: (scale) => scale<Record<string, number>>({ kills: 12, all: 4, none: 8 }, { kills: 56, all: 14, none: 42 }),
   async run({ fault, scale }) {
     const missing = (await missingService('s3')) ?? (await missingService('postgres'));
     if (missing !== null) throw new LeftOut(missing);
@@ -357,6 +393,7 @@ export const proof: Proof = {
     await inLanes(LANES, scale(SOME, ALL), async (setting) => {
       addTo(sum, await killEverywhere(setting, scale(true, false), isAboutRows ? fault : null));
     });
+    for (const store of ['sqlite', 'postgres'] as const) addTo(sum, await killInFolder(store));
     expectAtLeast('blobs and drafts that the kills left', sum.left_over, 1);
     return sum;
   },

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Answer } from '@runwire/test-kit';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
+import { newFileBlobKey } from '../packages/server/src/storage/blob-store.ts';
 import { askStore, storedState } from '../test/support/ask-store.ts';
 import { download, type SignedForm, sendForm, signing } from '../test/support/uploads.ts';
 import type { Proof } from './support/proof.ts';
@@ -39,14 +40,19 @@ const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
 const isGood = ({ id, expect }: Item) =>
   expect === 'accept' ? true : expect === 'reject' || id === 'path-109' ? false : null;
 
-/** Files that no caller uploaded: as rows with the bytes of the first file, and as things on the disk. */
+/** Files that no caller uploaded: as rows with copies of the first file's bytes, and as things on the disk. */
 async function layBait(dataDir: string): Promise<void> {
-  const columns = 'blob_key, size_bytes, etag, content_type, modified_at, signed_at, chat_key, text_key';
+  const columns = 'size_bytes, etag, content_type, modified_at';
+  const [first] = await askStore(dataDir, 'select blob_key from files limit 1');
+  const blobPath = (key: string) => join(dataDir, 'blobs', key.slice(0, 2), key);
   for (const path of BAIT) {
+    const key = newFileBlobKey();
+    cpSync(blobPath(String(first?.blob_key)), blobPath(key));
     const stored = `\u0001${path.replaceAll('/', '\u0001')}`;
     await askStore(
       dataDir,
-      `insert into files (integration_id, path, ${columns}) select 'demo', '${stored}', ${columns} from files limit 1`,
+      `insert into files (integration_id, path, blob_key, ${columns})
+       select 'demo', '${stored}', '${key}', ${columns} from files where blob_key = '${first?.blob_key}'`,
     );
   }
   const special = join(dataDir, 'blobs', 'special');

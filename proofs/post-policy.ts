@@ -65,18 +65,18 @@ const blobsIn = (dataDir: string) =>
 
 /** The stored files with their bytes, and blobs and drafts that no file refers to. Old versions do not count. */
 async function filesIn(dataDir: string): Promise<[name: string, bytes: string][]> {
-  const rows = await askStore(dataDir, 'select integration_id, path, blob_key from files');
+  const rows = await askStore(dataDir, 'select integration_id, path, blob_key, freed_at from files');
   const names = new Map(
     rows.map((row) => [String(row.blob_key), `${row.integration_id}${String(row.path).replaceAll('\u0001', '/')}`]),
   );
-  const freed = new Set((await askStore(dataDir, 'select blob_key from freed_blobs')).map((row) => row.blob_key));
+  const freed = new Set(rows.flatMap((row) => (row.freed_at === null ? [] : [row.blob_key])));
   return blobsIn(dataDir)
     .filter((path) => !freed.has(basename(path)))
     .map((path) => [names.get(basename(path)) ?? path, hash('sha256', readFileSync(path))]);
 }
 
 async function clear(dataDir: string): Promise<void> {
-  for (const table of ['files', 'freed_blobs']) await askStore(dataDir, `delete from ${table}`);
+  await askStore(dataDir, 'delete from files');
   for (const path of blobsIn(dataDir)) rmSync(path, { force: true });
 }
 

@@ -34,7 +34,9 @@ const DAYS_MS = 2 * 86_400_000;
 
 /** Counts drafts and blobs that no file refers to. Makes them so old that the next sweep deletes them. */
 async function leftovers({ dataDir }: Rig): Promise<number> {
-  const known = new Set((await askStore(dataDir, 'select blob_key from files')).map((row) => String(row.blob_key)));
+  const known = new Set(
+    (await askStore(dataDir, 'select blob_key from files where freed_at is null')).map((row) => String(row.blob_key)),
+  );
   const left = readdirSync(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true }).filter(
     (entry) => entry.isFile() && entry.name !== 'installation' && !known.has(entry.name),
   );

@@ -18,7 +18,7 @@ const EARLIER = [
   'drop table adjustments',
   'alter table usage_days drop column credit_millionths',
   ...['title_json', 'metadata_json'].map((column) => `alter table chats drop column ${column}`),
-  ...['files', 'freed_blobs', 'announced_files'].map((table) => `drop table ${table}`),
+  ...['files', 'announced_files', 'erased_blobs'].map((table) => `drop table ${table}`),
   ...['file_access', 'member_folder', 'file_bytes'].map((column) => `alter table integrations drop column ${column}`),
   ...['file_access', 'member_folder'].map((column) => `alter table runs drop column ${column}`),
   ...['loop', 'index_in_loop'].map((column) => `alter table steps drop column ${column}`),

@@ -113,7 +113,7 @@ export class UploadServer implements AsyncDisposable {
 
   /** Lists the files of all integrations by their paths below the mount, also after the server has stopped. */
   async paths(): Promise<string[]> {
-    const rows = await askStore(this.server.dataDir, 'select path from files order by path');
+    const rows = await askStore(this.server.dataDir, 'select path from files where freed_at is null order by path');
     return rows.map(({ path }) => String(path).slice(1).replaceAll('\u0001', '/'));
   }
 

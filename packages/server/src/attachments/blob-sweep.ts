@@ -1,7 +1,7 @@
 import { Sweep } from '../lib/sweep.ts';
 import type { BlobStore, ListedBlob } from '../storage/blob-store.ts';
 import { deleteBlobRow, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/queries/attachments.ts';
-import { forgetFreedBlob, freedBlobs } from '../store/queries/files.ts';
+import { deleteFreedFile, freedFiles } from '../store/queries/files.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { DeletedIntegrations } from './deleted-integrations.ts';
@@ -66,11 +66,12 @@ export class BlobSweep extends Sweep {
   async #sweepFreed(until: number): Promise<number> {
     let count = 0;
     while (!this.isClosed) {
-      const keys = (await this.#store.reads.all(freedBlobs, { until, limit: BATCH })).map((row) => row.blob_key);
-      if (keys.length === 0) break;
+      const files = await this.#store.reads.all(freedFiles, { until, limit: BATCH });
+      if (files.length === 0) break;
+      const keys = files.flatMap((file) => [file.blob_key, file.text_key]).filter((key) => key !== null);
       for (const key of keys) await this.#blobs.delete(key);
       await this.#store.transact('sweep', async (tx) => {
-        for (const blobKey of keys) await tx.run(forgetFreedBlob, { blobKey });
+        for (const { blob_key: blobKey } of files) await tx.run(deleteFreedFile, { blobKey });
       });
       count += keys.length;
     }

@@ -159,8 +159,9 @@ async function* blobsOf(snapshot: Snapshot): AsyncGenerator<NamedBlob[]> {
     }
   }
   if ((await snapshot.columns('files')).length === 0) return;
-  for await (const rows of snapshot.rows('files', ['blob_key', 'etag', 'text_key'])) {
-    yield rows.flatMap(([key, etag, textKey]) => {
+  for await (const rows of snapshot.rows('files', ['blob_key', 'etag', 'text_key', 'freed_at'])) {
+    yield rows.flatMap(([key, etag, textKey, freedAt]) => {
+      if (freedAt !== null) return [];
       const digest = { algorithm: 'md5', hex: String(etag).slice(1, -1) } as const;
       const file = { key: String(key), inUse: true, digest };
       return textKey === null ? [file] : [file, { key: String(textKey), inUse: true, digest: null }];

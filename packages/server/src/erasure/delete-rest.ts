@@ -6,16 +6,17 @@ import { deleteMessages } from '../store/queries/chats.ts';
 import {
   deleteChatWithoutRuns,
   type ErasedPerson,
+  eraseBlob,
   erasedBlobs,
   erasedChats,
   erasedRuns,
   eraseEvents,
   eraseSteps,
-  freeErasedBlob,
+  forgetErasedBlob,
   replaceUsageRequest,
   unusedBlobsOf,
 } from '../store/queries/erasures.ts';
-import { deleteAnnounced, forgetFreedBlob } from '../store/queries/files.ts';
+import { deleteAnnounced } from '../store/queries/files.ts';
 import type { Store, Tx } from '../store/store.ts';
 
 export interface DeleteDeps {
@@ -99,7 +100,7 @@ async function freeUnusedBlobs({ store, isClosed }: DeleteDeps, person: ErasedPe
     await store.transact('erasure', async (tx) => {
       for (const { blob_key: blobKey } of blobs) {
         const isUnused = (await tx.run(deleteBlobRow, { blobKey, until: ANY_TIME })) === 1;
-        if (isUnused) await tx.run(freeErasedBlob, { ...person, blobKey, now: Date.now() });
+        if (isUnused) await tx.run(eraseBlob, { ...person, blobKey });
         else await tx.run(keepUsedBlob, { blobKey });
       }
     });
@@ -114,7 +115,7 @@ async function deleteBlobs({ store, deleteBlob, waitAt, isClosed }: DeleteDeps, 
     for (const key of keys) await deleteBlob(key);
     waitAt?.('erasure-bytes.after');
     await store.transact('erasure', async (tx) => {
-      for (const blobKey of keys) await tx.run(forgetFreedBlob, { blobKey });
+      for (const blobKey of keys) await tx.run(forgetErasedBlob, { ...person, blobKey });
     });
   }
 }

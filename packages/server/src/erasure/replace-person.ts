@@ -4,13 +4,12 @@ import {
   activeRunsOfPerson,
   addUsageDays,
   chatsOfPerson,
-  claimFreedBlobs,
   closeForms,
   deletePersonsFiles,
   deleteUsageDays,
   type ErasureRow,
+  erasePersonsBlobs,
   erasureOf,
-  freePersonsFiles,
   markReplaced,
   memberFolderOf,
   type Person,
@@ -72,16 +71,15 @@ async function replaceRows(tx: Tx, ids: ErasedIds, person: Person, erasedId: str
   await tx.run(deleteUsageDays, person);
 }
 
-/** The blobs stay until their rows in `freed_blobs` are handled. The forms stay, without a path, for late uploads. */
+/** The blobs stay until their rows in `erased_blobs` are handled. The forms stay, without a path, for late uploads. */
 async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: string): Promise<void> {
   const { integrationId, consumerId } = person;
   const now = Date.now();
   const template = (await first(tx.all(memberFolderOf, { integrationId })))?.member_folder ?? '';
   const files = { integrationId, erasedId, ...filesOfMember(template, consumerId) };
   const bytes = (await first(tx.all(sumPersonsFiles, files)))?.bytes ?? 0;
-  await tx.run(freePersonsFiles, { ...files, now });
+  await tx.run(erasePersonsBlobs, files);
   await tx.run(deletePersonsFiles, files);
-  await tx.run(claimFreedBlobs, files);
   if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
   await tx.run(closeForms, files);
   const folderId = ids.folder(integrationId, memberFolder(template, consumerId));

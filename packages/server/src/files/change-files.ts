@@ -3,16 +3,14 @@ import { Refusal } from '../domain/refusal.ts';
 import { integrationById } from '../store/queries/accounts.ts';
 import {
   addFileBytes,
-  deleteFile,
-  deleteFilesIn,
   fileAfter,
   fileAt,
   fileInTheWay,
   formInTheWay,
-  freeBlob,
-  freeBlobsIn,
+  freeFile,
+  freeFilesIn,
+  insertFile,
   mountPath,
-  putFile,
   rangeBelow,
   rangeOf,
   storedPath,
@@ -63,50 +61,44 @@ export async function changeFiles(
   for (const change of changes) {
     const path = storedPath(change.path);
     const old = await first(tx.all(fileAt, { integrationId, path }));
-    if (change.kind === 'put') {
-      // A file that exists has no file above or below it.
-      if (old === undefined) await checkFree(tx, integrationId, change.path);
-      await tx.run(putFile, { ...change, integrationId, path, sizeBytes: change.size });
-      bytes += change.size;
-      count += 1;
+    if (old !== undefined) {
+      await tx.run(freeFile, { blobKey: old.blob_key, now });
+      bytes -= old.size_bytes;
     }
-    if (old === undefined) continue;
-    if (change.kind === 'delete') {
-      count += await tx.run(deleteFile, { integrationId, path });
+    if (change.kind === 'put') {
+      // A file that existed has no file above or below it.
+      if (old === undefined) await checkFree(tx, integrationId, change.path);
+      // A new version of a file that a chat made stays visible in that chat.
+      const chatKey = change.chatKey ?? old?.chat_key ?? null;
+      await tx.run(insertFile, { ...change, integrationId, path, sizeBytes: change.size, chatKey });
+      bytes += change.size;
+    } else if (old !== undefined) {
       await tx.run(forgetSettledDrops, { integrationId, ...rangeOf(change.path) });
     }
-    bytes -= old.size_bytes;
-    const freed = { integrationId, path, chatKey: old.chat_key, now };
-    await tx.run(freeBlob, { ...freed, blobKey: old.blob_key });
-    if (old.text_key !== null) await tx.run(freeBlob, { ...freed, blobKey: old.text_key });
+    if (old !== undefined || change.kind === 'put') count += 1;
   }
   if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes });
   return count;
 }
 
-/** How many files `deleteSomeBelow` deletes. 1 000 take 20 ms of the embedded store's thread, 100 000 take 2 s. */
-const DELETE_BATCH = 1000;
+/** Files per statement: PostgreSQL ends a statement after 5 s, and needs 2 s for 100 000 files. */
+const FILES_TOGETHER = 20_000;
 
-/**
- * Deletes the first 1 000 files below a folder; `''` is the mount. A larger folder needs several transactions, so that other
- * requests are not blocked.
- */
-export async function deleteSomeBelow(
-  tx: Tx,
-  integrationId: string,
-  folder: MountPath,
-  now: number,
-): Promise<{ readonly count: number; readonly hasMore: boolean }> {
+/** Deletes everything below a folder; `''` is the mount. Resolves to the number of files. */
+export async function deleteBelow(tx: Tx, integrationId: string, folder: MountPath, now: number): Promise<number> {
   await tx.all(lockIntegrationForFiles, { integrationId });
-  const all = { integrationId, ...rangeBelow(folder) };
-  const next = await first(tx.all(fileAfter, { ...all, offset: DELETE_BATCH }));
-  const range = next === undefined ? all : { ...all, to: next.path };
-  const bytes = (await first(tx.all(sumFilesIn, range)))?.bytes ?? 0;
-  await tx.run(freeBlobsIn, { ...range, now });
-  const count = await tx.run(deleteFilesIn, range);
-  await tx.run(forgetSettledDrops, range);
+  const { from, to } = rangeBelow(folder);
+  const bytes = (await first(tx.all(sumFilesIn, { integrationId, from, to })))?.bytes ?? 0;
+  let count = 0;
+  for (let start = from; ; ) {
+    const next = await first(tx.all(fileAfter, { integrationId, from: start, to, offset: FILES_TOGETHER }));
+    count += await tx.run(freeFilesIn, { integrationId, from: start, to: next?.path ?? to, now });
+    if (next === undefined) break;
+    start = next.path;
+  }
+  await tx.run(forgetSettledDrops, { integrationId, from, to });
   if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
-  return { count, hasMore: next !== undefined };
+  return count;
 }
 
 /** Changes to the files of one integration run one after the other. Refuses an integration that was deleted. */

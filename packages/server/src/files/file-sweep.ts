@@ -3,7 +3,7 @@ import { integrationsToEmpty, markFilesDeleted } from '../store/queries/accounts
 import { deleteFormsOf, integrationsWithForms, oldForms } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { deleteSomeBelow, OPEN_FORM_MS } from './change-files.ts';
+import { deleteBelow, OPEN_FORM_MS } from './change-files.ts';
 
 export interface FileSweepOptions {
   readonly sweepMs: number;
@@ -73,15 +73,13 @@ export class FileSweep extends Sweep {
       until,
       limit: BATCH,
     })) {
-      for (let hasMore = true; hasMore && !this.isClosed; ) {
-        const some = await store.transact('sweep', async (tx) => {
-          const deleted = await deleteSomeBelow(tx, integrationId, '', Date.now());
-          if (!deleted.hasMore) await tx.run(markFilesDeleted, { integrationId, now: Date.now() });
-          return deleted;
-        });
-        hasMore = some.hasMore;
-        count += some.count;
-      }
+      if (this.isClosed) break;
+      count += await store.transact('sweep', async (tx) => {
+        const now = Date.now();
+        const deleted = await deleteBelow(tx, integrationId, '', now);
+        await tx.run(markFilesDeleted, { integrationId, now });
+        return deleted;
+      });
     }
     if (count > 0) logger.info({ files: count }, 'files of deleted integrations were deleted');
     return count;

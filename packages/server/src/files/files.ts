@@ -15,7 +15,7 @@ import {
 } from '../store/queries/files.ts';
 import { first, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { changeFiles, deleteSomeBelow } from './change-files.ts';
+import { changeFiles, deleteBelow } from './change-files.ts';
 import { checkNotClosed } from './closed-folders.ts';
 
 /** A version of a file. */
@@ -190,18 +190,11 @@ export class Files {
     return deleted > 0;
   }
 
-  /**
-   * Deletes everything below a folder. Resolves to the number of files. A folder with more than 1 000 files is deleted in
-   * several transactions, in the order of the paths.
-   */
+  /** Deletes everything below a folder. Resolves to the number of files. */
   async deleteFolder(integrationId: string, folder: MountPath): Promise<number> {
     const { store, settleUploads } = this.#deps;
     await settleUploads(integrationId);
-    for (let deleted = 0; ; ) {
-      const some = await store.transact('files', (tx) => deleteSomeBelow(tx, integrationId, folder, Date.now()));
-      deleted += some.count;
-      if (!some.hasMore) return deleted;
-    }
+    return store.transact('files', (tx) => deleteBelow(tx, integrationId, folder, Date.now()));
   }
 }
 

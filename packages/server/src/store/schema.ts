@@ -357,7 +357,10 @@ export interface UploadFormsTable {
  */
 export type StoredPath = string;
 
-/** A file of an integration. Its bytes are a blob that no other row refers to. */
+/**
+ * A file of an integration, or an earlier version. Its bytes are a blob that no other row refers to. Among the rows of a path
+ * at most one is a file: its `freed_at` is null.
+ */
 export interface FilesTable {
   integration_id: string;
   path: StoredPath;
@@ -373,21 +376,15 @@ export interface FilesTable {
   chat_key: string | null;
   /** The blob with the text of the document. Null if it was not converted yet, or needs no conversion. */
   text_key: string | null;
+  /** When the file was replaced or deleted. The sweep deletes the row with its blobs a day later. */
+  freed_at: Generated<number | null>;
 }
 
-/**
- * Blobs of files that were replaced or deleted. The sweep deletes them after a day. An erasure deletes its own blobs
- * immediately.
- */
-export interface FreedBlobsTable {
+/** Blobs whose bytes an erasure deletes. */
+export interface ErasedBlobsTable {
+  integration_id: string;
+  erased_id: string;
   blob_key: string;
-  freed_at: number;
-  /** The file that the blob belonged to. Null if it was erased. */
-  integration_id: Generated<string | null>;
-  path: Generated<StoredPath | null>;
-  chat_key: Generated<string | null>;
-  /** The erasure that deletes the blob; otherwise null. */
-  erased_id: Generated<string | null>;
 }
 
 /** Erasures that are running, and erasures that were finished within the last 30 days. */
@@ -434,7 +431,7 @@ export interface Schema {
   upload_secrets: UploadSecretsTable;
   upload_forms: UploadFormsTable;
   files: FilesTable;
-  freed_blobs: FreedBlobsTable;
+  erased_blobs: ErasedBlobsTable;
   announced_files: AnnouncedFilesTable;
   erasures: ErasuresTable;
 }

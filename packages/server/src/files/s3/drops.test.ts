@@ -9,7 +9,7 @@ import { STORES, type StoreName } from '@runwire/test-kit/test-store.ts';
 import { cites } from '../../../../../requirements/cite.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import { ErasedIds } from '../../domain/erased-ids.ts';
-import { freedBlobs, storedPath } from '../../store/queries/files.ts';
+import { freedFiles, storedPath } from '../../store/queries/files.ts';
 import { insertForm } from '../../store/queries/upload-forms.ts';
 import type { Store } from '../../store/store.ts';
 import { createLogger } from '../../telemetry/logger.ts';
@@ -72,7 +72,7 @@ async function open(storeName: StoreName) {
     await using opened = await files.open(file);
     return Buffer.concat(await Array.fromAsync(opened.bytes)).toString();
   };
-  const freed = async () => (await store.reads.all(freedBlobs, { until: Date.now(), limit: 100 })).length;
+  const freed = async () => (await store.reads.all(freedFiles, { until: Date.now(), limit: 100 })).length;
   const blobCount = async () => (await Array.fromAsync(blobs.list())).length;
   const owner = stack.move();
   const dispose = () => owner.disposeAsync();

@@ -5,11 +5,12 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;
   const clustered = kind === 'sqlite' ? sql`without rowid` : sql``;
 
+  // Files, and versions of files that were replaced or deleted: readers and backups may still read these for a while.
   await db.schema
     .createTable('files')
     .addColumn('integration_id', text, (c) => c.notNull())
     .addColumn('path', text, (c) => c.notNull())
-    .addColumn('blob_key', text, (c) => c.notNull())
+    .addColumn('blob_key', text, (c) => c.primaryKey().notNull())
     .addColumn('size_bytes', 'bigint', (c) => c.notNull())
     .addColumn('etag', text, (c) => c.notNull())
     .addColumn('content_type', text, (c) => c.notNull())
@@ -17,32 +18,34 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('signed_at', 'bigint')
     .addColumn('chat_key', text)
     .addColumn('text_key', text)
-    .addPrimaryKeyConstraint('files_key', ['integration_id', 'path'])
-    .modifyEnd(clustered)
+    .addColumn('freed_at', 'bigint')
+    .execute();
+  await db.schema
+    .createIndex('files_path')
+    .unique()
+    .on('files')
+    .columns(['integration_id', 'path'])
+    .where(sql<boolean>`freed_at is null`)
     .execute();
   await db.schema
     .createIndex('files_chat')
     .on('files')
     .columns(['chat_key', 'path'])
-    .where(sql<boolean>`chat_key is not null`)
+    .where(sql<boolean>`chat_key is not null and freed_at is null`)
+    .execute();
+  await db.schema
+    .createIndex('files_freed')
+    .on('files')
+    .columns(['freed_at', 'integration_id'])
+    .where(sql<boolean>`freed_at is not null`)
     .execute();
   // The sweep looks up which blobs of a listing are in use.
-  await db.schema.createIndex('files_blob').on('files').column('blob_key').execute();
   await db.schema
     .createIndex('files_text')
     .on('files')
     .column('text_key')
     .where(sql<boolean>`text_key is not null`)
     .execute();
-
-  // Blobs of files that were replaced or deleted. Readers and backups may still read them for a while.
-  await db.schema
-    .createTable('freed_blobs')
-    .addColumn('blob_key', text, (c) => c.primaryKey())
-    .addColumn('freed_at', 'bigint', (c) => c.notNull())
-    .modifyEnd(clustered)
-    .execute();
-  await db.schema.createIndex('freed_blobs_time').on('freed_blobs').column('freed_at').execute();
 
   // The paths that `sandboxFiles` of a chat's runs named.
   await db.schema

@@ -33,15 +33,13 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .where(sql<boolean>`consumer_id is not null`)
     .execute();
 
-  // Which file a freed blob belonged to. Rows of an earlier version have none of these.
-  for (const column of ['integration_id', 'path', 'chat_key', 'erased_id']) {
-    await db.schema.alterTable('freed_blobs').addColumn(column, text).execute();
-  }
-  await db.schema.createIndex('freed_blobs_path').on('freed_blobs').columns(['integration_id', 'path']).execute();
+  // Blobs whose bytes an erasure deletes.
   await db.schema
-    .createIndex('freed_blobs_erased')
-    .on('freed_blobs')
-    .columns(['integration_id', 'erased_id'])
-    .where(sql<boolean>`erased_id is not null`)
+    .createTable('erased_blobs')
+    .addColumn('integration_id', text, (c) => c.notNull())
+    .addColumn('erased_id', text, (c) => c.notNull())
+    .addColumn('blob_key', text, (c) => c.notNull())
+    .addPrimaryKeyConstraint('erased_blobs_key', ['integration_id', 'erased_id', 'blob_key'])
+    .modifyEnd(clustered)
     .execute();
 }

@@ -235,7 +235,7 @@ export const keepUsedBlob = statement('keep used blob', (db, p: { blobKey: strin
 /** The blobs among these that a row refers to. */
 export function knownBlobs(blobKeys: readonly string[]) {
   return (db: Parameters<(typeof unusedBlobs)['build']>[0]) => {
-    const among = (table: 'blobs' | 'files' | 'freed_blobs') =>
+    const among = (table: 'blobs' | 'files') =>
       db
         .selectFrom(table)
         .select('blob_key')
@@ -244,6 +244,6 @@ export function knownBlobs(blobKeys: readonly string[]) {
       .selectFrom('files')
       .select((eb) => eb.ref('text_key').$notNull().as('blob_key'))
       .where('text_key', 'in', [...blobKeys]);
-    return among('blobs').union(among('files')).union(among('freed_blobs')).union(texts);
+    return among('blobs').union(among('files')).union(texts);
   };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
-import type { FileRange } from './files.ts';
+import { type FileRange, isFileIn } from './files.ts';
 import { raw } from './raw.ts';
 
 /** A person by the id that the caller chose. */
@@ -50,8 +50,7 @@ export const anythingOf = statement('anything of', (db, p: Person & FileRange) =
         or exists (select 1 from runs where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from usage_days where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from adjustments where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
-        or exists (select 1 from files
-          where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to})`,
+        or exists (select 1 from files where ${isFileIn(p)})`,
   ),
 );
 
@@ -178,41 +177,46 @@ export const deleteUsageDays = statement('delete usage days', (db, p: Person) =>
   db.deleteFrom('usage_days').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
 );
 
-/** The files below the person's folder, and the files that runs of the person's chats made. */
 type PersonsFiles = FileRange & ErasedPerson;
 
-const isPersons = (p: PersonsFiles) => sql<boolean>`integration_id = ${p.integrationId} and (
-  (path >= ${p.from} and path < ${p.to})
-  or chat_key in (select chat_key from chats
-    where chats.integration_id = ${p.integrationId} and chats.consumer_id = ${p.erasedId}))`;
+/**
+ * The files below the person's folder, the files that runs of the person's chats made, and earlier versions of both. Each
+ * part has its own index: for one condition with `or`, SQLite reads all files.
+ */
+const isPersons = (p: PersonsFiles) => {
+  const ofChats = sql`chat_key in (select chat_key from chats
+    where chats.integration_id = ${p.integrationId} and chats.consumer_id = ${p.erasedId})`;
+  return sql<boolean>`blob_key in (
+    select blob_key from files where ${isFileIn(p)}
+    union all
+    select blob_key from files where freed_at is null and ${ofChats}
+    union all
+    select blob_key from files where freed_at >= 0 and integration_id = ${p.integrationId}
+      and ((path >= ${p.from} and path < ${p.to}) or ${ofChats}))`;
+};
 
 export const sumPersonsFiles = statement('sum files of person', (db, p: PersonsFiles) =>
   raw<{ bytes: number }>(
     db,
     sql<{ bytes: number }>`
-      select cast(coalesce(sum(size_bytes), 0) as bigint) as bytes from files where ${isPersons(p)}`,
+      select cast(coalesce(sum(size_bytes), 0) as bigint) as bytes from files where freed_at is null and ${isPersons(p)}`,
   ),
 );
 
-export const freePersonsFiles = statement('free files of person', (db, p: PersonsFiles & { now: number }) =>
+/** Call it before the files are deleted. */
+export const erasePersonsBlobs = statement('erase blobs of person', (db, p: PersonsFiles) =>
   raw<never>(
     db,
     sql<never>`
-      insert into freed_blobs (blob_key, freed_at, integration_id, erased_id)
-      select blob_key, cast(${p.now} as bigint), integration_id, cast(${p.erasedId} as text) from files where ${isPersons(p)}
+      insert into erased_blobs (integration_id, erased_id, blob_key)
+      select integration_id, cast(${p.erasedId} as text), blob_key from files where ${isPersons(p)}
       union all
-      select text_key, cast(${p.now} as bigint), integration_id, cast(${p.erasedId} as text) from files
-      where text_key is not null and ${isPersons(p)}`,
+      select integration_id, cast(${p.erasedId} as text), text_key from files where text_key is not null and ${isPersons(p)}`,
   ),
 );
 
 export const deletePersonsFiles = statement('delete files of person', (db, p: PersonsFiles) =>
   db.deleteFrom('files').where(isPersons(p)),
-);
-
-/** Earlier versions of these files, whose blobs the sweep has not deleted yet. */
-export const claimFreedBlobs = statement('claim freed blobs', (db, p: PersonsFiles) =>
-  db.updateTable('freed_blobs').set({ erased_id: p.erasedId, path: null, chat_key: null }).where(isPersons(p)),
 );
 
 /** A form without a path is closed: what S3 receives for it is deleted. */
@@ -306,20 +310,29 @@ export const unusedBlobsOf = statement('unused blobs of', (db, p: { integrationI
     .limit(p.limit),
 );
 
+type ErasedBlob = ErasedPerson & { readonly blobKey: string };
+
 /** The bytes are deleted after the commit. The row tells the next server which ones, if this one dies before. */
-export const freeErasedBlob = statement('free erased blob', (db, p: ErasedPerson & { blobKey: string; now: number }) =>
-  db
-    .insertInto('freed_blobs')
-    .values({ blob_key: p.blobKey, freed_at: p.now, integration_id: p.integrationId, erased_id: p.erasedId }),
+export const eraseBlob = statement('erase blob', (db, p: ErasedBlob) =>
+  db.insertInto('erased_blobs').values({ integration_id: p.integrationId, erased_id: p.erasedId, blob_key: p.blobKey }),
 );
 
 export const erasedBlobs = statement('erased blobs', (db, p: ErasedPerson & { limit: number }) =>
   db
-    .selectFrom('freed_blobs')
+    .selectFrom('erased_blobs')
     .select('blob_key')
     .where('integration_id', '=', p.integrationId)
     .where('erased_id', '=', p.erasedId)
     .limit(p.limit),
+);
+
+/** Call it after the bytes were deleted. */
+export const forgetErasedBlob = statement('forget erased blob', (db, p: ErasedBlob) =>
+  db
+    .deleteFrom('erased_blobs')
+    .where('integration_id', '=', p.integrationId)
+    .where('erased_id', '=', p.erasedId)
+    .where('blob_key', '=', p.blobKey),
 );
 
 /** Changes no row if the erasure was begun again, or another node finished it. */

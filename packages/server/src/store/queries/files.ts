@@ -68,6 +68,7 @@ export function filesIn(integrationId: string, { from, to }: PathRange, seen: Se
         .where('integration_id', '=', integrationId)
         .where('path', '>=', range.from)
         .where('path', '<', range.to)
+        .where('freed_at', 'is', null)
         .orderBy('path')
         .limit(limit);
     if (seen.all) return within({ from, to });
@@ -76,6 +77,7 @@ export function filesIn(integrationId: string, { from, to }: PathRange, seen: Se
       .innerJoin('files as f', 'f.path', 'a.path')
       .select(fileColumns.map((column) => `f.${column}` as const))
       .where('f.integration_id', '=', integrationId)
+      .where('f.freed_at', 'is', null)
       .where('a.chat_key', '=', seen.chatKey)
       .where('a.path', '>=', from)
       .where('a.path', '<', to)
@@ -86,6 +88,7 @@ export function filesIn(integrationId: string, { from, to }: PathRange, seen: Se
       .selectFrom('files')
       .select(fileColumns)
       .where('chat_key', '=', seen.chatKey)
+      .where('freed_at', 'is', null)
       .where('path', '>=', from)
       .where('path', '<', to)
       .orderBy('path')
@@ -113,11 +116,16 @@ export type FileRow = Awaited<ReturnType<ReturnType<ReturnType<typeof filesIn>>[
 
 /** Reads one file, for a change of it. */
 export const fileAt = statement('file at', (db, p: { integrationId: string; path: StoredPath }) =>
-  db.selectFrom('files').select(fileColumns).where('integration_id', '=', p.integrationId).where('path', '=', p.path),
+  db
+    .selectFrom('files')
+    .select(fileColumns)
+    .where('integration_id', '=', p.integrationId)
+    .where('path', '=', p.path)
+    .where('freed_at', 'is', null),
 );
 
-export const putFile = statement(
-  'put file',
+export const insertFile = statement(
+  'insert file',
   (
     db,
     p: {
@@ -132,96 +140,45 @@ export const putFile = statement(
       chatKey: string | null;
     },
   ) =>
-    db
-      .insertInto('files')
-      .values({
-        integration_id: p.integrationId,
-        path: p.path,
-        blob_key: p.blobKey,
-        size_bytes: p.sizeBytes,
-        etag: p.etag,
-        content_type: p.contentType,
-        modified_at: p.modifiedAt,
-        signed_at: p.signedAt,
-        chat_key: p.chatKey,
-        text_key: null,
-      })
-      .onConflict((c) =>
-        c.columns(['integration_id', 'path']).doUpdateSet((eb) => ({
-          blob_key: eb.ref('excluded.blob_key'),
-          size_bytes: eb.ref('excluded.size_bytes'),
-          etag: eb.ref('excluded.etag'),
-          content_type: eb.ref('excluded.content_type'),
-          modified_at: eb.ref('excluded.modified_at'),
-          signed_at: eb.ref('excluded.signed_at'),
-          // A new version of a file that a chat made stays visible in that chat.
-          chat_key: sql<string | null>`coalesce(excluded.chat_key, files.chat_key)`,
-          text_key: null,
-        })),
-      ),
+    db.insertInto('files').values({
+      integration_id: p.integrationId,
+      path: p.path,
+      blob_key: p.blobKey,
+      size_bytes: p.sizeBytes,
+      etag: p.etag,
+      content_type: p.contentType,
+      modified_at: p.modifiedAt,
+      signed_at: p.signedAt,
+      chat_key: p.chatKey,
+      text_key: null,
+    }),
 );
 
-export const deleteFile = statement('delete file', (db, p: { integrationId: string; path: StoredPath }) =>
-  db.deleteFrom('files').where('integration_id', '=', p.integrationId).where('path', '=', p.path),
+/** The file does not exist any more. Its bytes can be read until the sweep deletes them. */
+export const freeFile = statement('free file', (db, p: { blobKey: string; now: number }) =>
+  db.updateTable('files').set({ freed_at: p.now }).where('blob_key', '=', p.blobKey),
 );
 
 export type FileRange = PathRange & { readonly integrationId: string };
 
+export const isFileIn = (p: FileRange) =>
+  sql<boolean>`integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to} and freed_at is null`;
+
 /** Reads the path of the file after the first `offset` files of a range. */
 export const fileAfter = statement('file after', (db, p: FileRange & { readonly offset: number }) =>
-  db
-    .selectFrom('files')
-    .select('path')
-    .where('integration_id', '=', p.integrationId)
-    .where('path', '>=', p.from)
-    .where('path', '<', p.to)
-    .orderBy('path')
-    .limit(1)
-    .offset(p.offset),
+  db.selectFrom('files').select('path').where(isFileIn(p)).orderBy('path').limit(1).offset(p.offset),
 );
 
 export const sumFilesIn = statement('sum files in', (db, p: FileRange) =>
   raw<{ bytes: number }>(
     db,
     sql<{ bytes: number }>`
-      select cast(coalesce(sum(size_bytes), 0) as bigint) as bytes from files
-      where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to}`,
+      select cast(coalesce(sum(size_bytes), 0) as bigint) as bytes from files where ${isFileIn(p)}`,
   ),
 );
 
-/** Frees the blobs of the files in this range. Call it before they are deleted. */
-export const freeBlobsIn = statement('free blobs in', (db, p: FileRange & { readonly now: number }) =>
-  raw<never>(
-    db,
-    sql<never>`
-      insert into freed_blobs (blob_key, freed_at, integration_id, path, chat_key)
-      select blob_key, cast(${p.now} as bigint), integration_id, path, chat_key from files
-      where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to}
-      union all
-      select text_key, cast(${p.now} as bigint), integration_id, path, chat_key from files
-      where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to} and text_key is not null`,
-  ),
-);
-
-export const deleteFilesIn = statement('delete files in', (db, p: FileRange) =>
-  db
-    .deleteFrom('files')
-    .where('integration_id', '=', p.integrationId)
-    .where('path', '>=', p.from)
-    .where('path', '<', p.to),
-);
-
-/** The row names the file, so that the erasure of a person finds its earlier versions. */
-export const freeBlob = statement(
-  'free file blob',
-  (db, p: { blobKey: string; now: number; integrationId: string; path: StoredPath; chatKey: string | null }) =>
-    db.insertInto('freed_blobs').values({
-      blob_key: p.blobKey,
-      freed_at: p.now,
-      integration_id: p.integrationId,
-      path: p.path,
-      chat_key: p.chatKey,
-    }),
+export const freeFilesIn = statement('free files in', (db, p: FileRange & { readonly now: number }) =>
+  db.updateTable('files').set({ freed_at: p.now }).where(isFileIn(p)),
 );
 
 /** Adds to the sum of the integration's files. */
@@ -242,12 +199,14 @@ export const storeText = statement(
       .where('integration_id', '=', p.integrationId)
       .where('path', '=', p.path)
       .where('blob_key', '=', p.blobKey)
-      .where('text_key', 'is', null),
+      .where('text_key', 'is', null)
+      .where('freed_at', 'is', null),
 );
 
 /** Finds a file that is a folder of this path, or a file below this path. */
 export function fileInTheWay(integrationId: string, path: MountPath) {
-  return (db: Kysely<Schema>) => inTheWay(db, path, sql`files where integration_id = ${integrationId}`);
+  return (db: Kysely<Schema>) =>
+    inTheWay(db, path, sql`files where integration_id = ${integrationId} and freed_at is null`);
 }
 
 /** The same for upload forms that were signed after `since`. */
@@ -271,19 +230,19 @@ function inTheWay(db: Kysely<Schema>, path: MountPath, among: RawBuilder<unknown
   );
 }
 
-export const freedBlobs = statement('freed blobs', (db, p: { until: number; limit: number }) =>
+/** Files that were replaced or deleted before `until`, oldest first. */
+export const freedFiles = statement('freed files', (db, p: { until: number; limit: number }) =>
   db
-    .selectFrom('freed_blobs')
-    .select('blob_key')
+    .selectFrom('files')
+    .select(['blob_key', 'text_key'])
     .where('freed_at', '<=', p.until)
     .orderBy('freed_at')
-    .orderBy('blob_key')
     .limit(p.limit),
 );
 
 /** Call it after the bytes were deleted. */
-export const forgetFreedBlob = statement('forget freed blob', (db, p: { blobKey: string }) =>
-  db.deleteFrom('freed_blobs').where('blob_key', '=', p.blobKey),
+export const deleteFreedFile = statement('delete freed file', (db, p: { blobKey: string }) =>
+  db.deleteFrom('files').where('blob_key', '=', p.blobKey),
 );
 
 export const announceFile = statement('announce file', (db, p: { chatKey: string; path: StoredPath }) =>

@@ -42,7 +42,7 @@ export const usedBytes = statement('used bytes', (db, p: { integrationId: string
         from (
           select path, max(size_bytes) as bytes from upload_forms
           where integration_id = ${p.integrationId} and signed_at > ${p.since} group by path
-        ) form left join files f on f.integration_id = ${p.integrationId} and f.path = form.path
+        ) form left join files f on f.integration_id = ${p.integrationId} and f.path = form.path and f.freed_at is null
       ), 0) as bigint) as promised
       from integrations i where i.integration_id = ${p.integrationId}`,
   ),

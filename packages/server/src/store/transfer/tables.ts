@@ -24,8 +24,8 @@ export const COPIED_TABLES = [
   'upload_forms',
   'files',
   'announced_files',
-  'freed_blobs',
   'erasures',
+  'erased_blobs',
 ] as const;
 
 /** Tables that are not copied, or copied in another way. */
