@@ -22,6 +22,8 @@ import { askDatabase, PostgresServer } from '@runwire/test-kit/postgres-server.t
 
 const FOLDER = '/app/mnt/many';
 const QUOTA = 10 ** 12;
+/** Open upload forms of the integration. */
+const FORMS = 10_000;
 
 interface ServerAddress {
   readonly url: string;
@@ -112,6 +114,9 @@ function fillSqlite(path: string, count: number): void {
     select 'demo', char(1) || 'many' || char(1) || 'file-' || printf('%06d', i) || '.txt', lower(hex(randomblob(24))), 1000,
       '"00000000000000000000000000000000"', 'text/plain', 1 from n order by random();
     update integrations set file_bytes = ${count * 1000} where integration_id = 'demo';
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${FORMS})
+    insert into upload_forms (integration_id, path, form_id, size_bytes, signed_at, expires_at)
+    select 'demo', char(1) || 'forms' || char(1) || i, 'form', 1000, ${Date.now()}, ${Date.now()} from n;
     commit`);
 }
 
@@ -125,6 +130,12 @@ async function fillPostgres(url: string, count: number): Promise<void> {
   );
   // Autovacuum does this within a minute.
   await askDatabase(url, 'analyze files');
+  await askDatabase(
+    url,
+    `insert into upload_forms (integration_id, path, form_id, size_bytes, signed_at, expires_at)
+     select 'demo', chr(1) || 'forms' || chr(1) || i, 'form', 1000, ${Date.now()}, ${Date.now()}
+     from generate_series(1, ${FORMS}) i`,
+  );
   await askDatabase(url, `update integrations set file_bytes = ${count * 1000} where integration_id = 'demo'`);
 }
 
@@ -169,7 +180,7 @@ async function operations(store: string, api: ApiClient, model: ModelController,
     ['list, last page', () => check(api.get(files({ folder: FOLDER, limit: '200', cursor: cursor(count - 101) }))), 20],
     ['list of the parent', () => check(api.get(files({}))), 20],
     ['find one', () => check(head(last)), 20],
-    ['sign with a quota', () => check(sign()), 20],
+    [`sign with a quota, ${FORMS} open forms`, () => check(sign()), 20],
     [
       'list as agent, 2 of them seen',
       () =>

@@ -133,7 +133,7 @@ export async function checkFreeOfForms(tx: Tx, integrationId: string, path: Moun
 /** Throws if the files and the open forms, with what this transaction added, exceed the quota; 0 is no quota. */
 export async function checkQuota(tx: Tx, integrationId: string, quotaBytes: number, now: number): Promise<void> {
   if (quotaBytes === 0) return;
-  const used = await first(tx.all(usedBytes, { integrationId, since: now - OPEN_FORM_MS }));
+  const used = await first(tx.all(usedBytes, { integrationId, since: now - OPEN_FORM_MS, quotaBytes }));
   if (used === undefined) throw new Refusal('integration_not_found');
   const foreseen = used.files + used.promised;
   if (foreseen <= quotaBytes) return;
