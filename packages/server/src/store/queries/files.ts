@@ -218,8 +218,8 @@ export function formInTheWay(integrationId: string, path: MountPath, since: numb
 /** Searches twice: for one search with `or`, SQLite reads all files of the integration (100 ms for 100 000 files). */
 function inTheWay(db: Kysely<Schema>, path: MountPath, among: RawBuilder<unknown>) {
   const { from, to } = rangeBelow(path);
-  // No file has the empty path: it stands for the folders of a path without any.
-  const folders = ['', ...[...path.matchAll(/\//g)].map(({ index }) => storedPath(path.slice(0, index)))];
+  // No row has the first path: a list in SQL cannot be empty. The empty path is that of closed forms.
+  const folders = [BEFORE_SEGMENT, ...[...path.matchAll(/\//g)].map(({ index }) => storedPath(path.slice(0, index)))];
   return raw<{ path: StoredPath }>(
     db,
     sql<{ path: StoredPath }>`
