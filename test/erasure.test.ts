@@ -7,6 +7,7 @@ import { imageAttachment, pngOf, STORES, type StoreName } from '@runwire/test-ki
 import { cites } from '../requirements/cite.ts';
 import { askStore, storedState } from './support/ask-store.ts';
 import { eventually } from './support/eventually.ts';
+import { KillableServer } from './support/killable-server.ts';
 import { ISO_TIME, refusal, ScriptedServer } from './support/scripted-server.ts';
 import { download, sendForm, sign, upload } from './support/uploads.ts';
 
@@ -18,6 +19,16 @@ function pngWith(text: string): Buffer {
   const bytes = pngOf(500);
   bytes.write(text, 100);
   return bytes;
+}
+
+/** Returns the places that contain the text: rows, names of files, and bytes of files. */
+async function placesIn(dataDir: string, text: string): Promise<string[]> {
+  const rows = [...(await storedState(dataDir))].filter((row) => row.includes(text));
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path).includes(text));
+  return [...rows, ...files];
 }
 
 for (const store of STORES) describe(store, () => tests(store));
@@ -37,16 +48,7 @@ function tests(store: StoreName): void {
       return body.status === 'erased' && body;
     });
 
-  /** Returns the places that contain the text: rows, names of files, and bytes of files. */
-  async function placesOf(text: string): Promise<string[]> {
-    const { dataDir } = rig.server;
-    const rows = [...(await storedState(dataDir))].filter((row) => row.includes(text));
-    const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .filter((path) => readFileSync(path).includes(text));
-    return [...rows, ...files];
-  }
+  const placesOf = (text: string) => placesIn(rig.server.dataDir, text);
 
   test('erases everything of a person and keeps the usage under another id', async (t) => {
     cites(
@@ -122,6 +124,8 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(`${path}/runs/${run?.runId}`)).body.chatDeleted, true);
     assert.equal((await download(rig.api, elsewhere, integration)).status, 200);
     assert.equal(await sendForm(form, Buffer.from('late')), 403);
+    // The closed form keeps no other file from being signed.
+    await upload(rig.api, 'new', { apiIntegrationId: integration, folder: '/app/mnt/other', filename: 'new.txt' });
     assert.deepEqual(await placesOf(mark), []);
   });
 
@@ -165,7 +169,7 @@ function tests(store: StoreName): void {
   });
 
   test('erases after a plain DELETE, and again after a new registration', async (t) => {
-    cites(t, 'contract-6-erasure-again', 'contract-6-erasure-durable');
+    cites(t, 'contract-6-erasure-again');
     const integration = await rig.metered(METERED);
     assert.equal((await erase(integration, 'nobody')).body.code, 'member_not_found');
     assert.equal((await status(integration)).body.code, 'member_not_found');
@@ -184,6 +188,39 @@ function tests(store: StoreName): void {
     assert.deepEqual([items.length, items[0].runs], [1, 2]);
     assert.match(items[0].key, ERASED);
   });
+
+  for (const [killAt, moment] of [
+    ['erasure.after-commit', 'when it was accepted'],
+    ['erasure-bytes.after', 'between the bytes and their rows'],
+  ] as const) {
+    test(`resumes after a crash ${moment}`, async (t) => {
+      cites(t, 'contract-6-erasure-durable');
+      await using server = await KillableServer.start({ store, killAt });
+      await server.metered();
+      const mark = 'PlantedText';
+      const ids = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: mark, chatId: mark };
+      const held = await server.hold({ ...ids, message: mark });
+      await held.call.text(mark);
+      await held.call.end();
+      await held.reader.whole();
+      await upload(server.api, mark, { apiIntegrationId: 'mine', folder: '/app/mnt/members/ann' });
+      assert.notDeepEqual(await placesIn(server.dataDir, mark), []);
+      // The server can die before it answers.
+      await server.api.delete(`${member('mine')}?erase=true`).catch(() => null);
+      assert.equal(await server.process.gone, 'SIGKILL');
+      assert.notDeepEqual(await askStore(server.dataDir, 'select 1 from erasures where finished_at is null'), []);
+
+      await server.startAgain();
+      await eventually('the member is erased', async () => {
+        const { body } = await server.api.get(`${member('mine')}/erasure`);
+        return body.status === 'erased';
+      });
+      assert.deepEqual(await placesIn(server.dataDir, mark), []);
+      const { items } = (await server.api.get('/v2/integrations/mine/usage')).body;
+      assert.deepEqual([items.length, items[0].status], [1, 'completed']);
+      assert.match(items[0].consumerId, ERASED);
+    });
+  }
 
   test('keeps the status for 30 days', async (t) => {
     cites(t, 'contract-6-erasure-status');

@@ -21,6 +21,7 @@ import pino from 'pino';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { folderOf } from './support/cli-process.ts';
+import { eventually } from './support/eventually.ts';
 import { missingService } from './support/services.ts';
 import { at, download, listAll, type SignedForm, sendForm, sign, signing } from './support/uploads.ts';
 
@@ -164,6 +165,44 @@ function tests(store: StoreName): void {
     assert.equal((await rig.objects('drops')).length, 1);
     assert.equal(await rig.probes.sweepFiles(), 2, 'the form and the object');
     assert.deepEqual([...(await rig.objects('drops')), ...(await rig.objects('blobs'))], []);
+  });
+
+  test('the erasure of a person deletes published, unpublished and later uploads', async (t) => {
+    cites(t, 'contract-6-erasure-files', 'contract-7-drops');
+    await using rig = await start();
+    const { api } = rig;
+    const ann = '/v2/integrations/demo/members/ann';
+    const { folder } = (await api.put(ann, {})).body;
+    const [published, waiting, late] = [
+      await sign(api, 5, { folder, filename: 'published.txt' }),
+      await sign(api, 5, { folder, filename: 'waiting.txt' }),
+      await sign(api, 5, { folder, filename: 'late.txt' }),
+    ];
+    const other = await sign(api, 5);
+    await rig.send(published, 'first');
+    assert.equal((await listAll(api)).length, 1);
+    await rig.send(waiting, 'hello');
+    await rig.send(other, 'other');
+    assert.deepEqual([(await rig.objects('drops')).length, (await rig.objects('blobs')).length], [2, 1]);
+
+    assert.equal((await api.delete(`${ann}?erase=true`)).status, 202);
+    await eventually('the member is erased', async () => (await api.get(`${ann}/erasure`)).body.status === 'erased');
+    const onlyOther = async () => {
+      assert.deepEqual(
+        (await listAll(api)).map(({ path }) => path),
+        [PATH],
+      );
+      assert.deepEqual([(await rig.objects('drops')).length, (await rig.objects('blobs')).length], [0, 1]);
+    };
+    await onlyOther();
+    // S3 still accepts the form, and the server publishes nothing.
+    await rig.send(late, 'later');
+    await rig.send(published, 'again');
+    await onlyOther();
+    // The id can be used again, with new forms.
+    await api.put(ann, {});
+    await rig.send(await sign(api, 3, { folder, filename: 'late.txt' }), 'new');
+    assert.equal(await (await download(api, `${folder}/late.txt`)).text(), 'new');
   });
 
   test('a backup contains an upload that no server has published', async (t) => {
