@@ -42,8 +42,10 @@ async function start(env: Record<string, string>, port: number) {
     execArgv: ['-C', 'runwire'],
     stdio: 'inherit',
   });
-  const [{ url }] = (await once(child, 'message')) as [ServerAddress];
   const gone = once(child, 'exit');
+  const started = await Promise.race([once(child, 'message') as Promise<[ServerAddress]>, gone.then(() => null)]);
+  if (started === null) throw new Error('The server did not start.');
+  const [{ url }] = started;
   return {
     api: new ApiClient(url, TEST_API_KEY),
     async stop() {

@@ -10,6 +10,8 @@ import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 const UP_MS = 120_000;
+/** A gateway whose object store has ended accepts requests and never answers them. */
+const ANSWER_MS = 30_000;
 const BIN = '/usr/bin';
 const PROGRAMS = ['radosgw', 'radosgw-admin', 'ceph-mon', 'ceph-osd', 'ceph', 'monmaptool', 'setpriv'];
 
@@ -124,6 +126,7 @@ export class S3Gateway implements S3Access, AsyncDisposable {
     const { stdout } = await run(join(BIN, program), ['-c', join(this.#folder, 'ceph.conf'), ...args], {
       cwd: this.#folder,
       timeout: UP_MS,
+      killSignal: 'SIGKILL',
     });
     return stdout;
   }
@@ -140,9 +143,9 @@ export class S3Gateway implements S3Access, AsyncDisposable {
 
   async #answers(): Promise<void> {
     for (const until = performance.now() + UP_MS; ; await sleep(100)) {
-      const dead = this.#children.find(({ exitCode }) => exitCode !== null);
+      const dead = this.#children.find(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null);
       if (dead !== undefined) throw new Error(`${dead.spawnargs.join(' ')} ended at its start.\n${this.#logs()}`);
-      const answer = await fetch(this.endpoint).catch(() => null);
+      const answer = await fetch(this.endpoint, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
       await answer?.body?.cancel();
       if (answer !== null && answer.status < 500) return;
       if (performance.now() > until) throw new Error(`The S3 gateway did not come up.\n${this.#logs()}`);
@@ -211,13 +214,17 @@ export async function s3Settings(access: S3Access, more: Readonly<Record<string,
 }
 
 /** The client of the SDK, for changes to a bucket that the server does not know of. */
-export async function s3Client({ endpoint, region, accessKeyId, secretAccessKey }: S3Access): Promise<S3Client> {
+export async function s3Client(
+  { endpoint, region, accessKeyId, secretAccessKey }: S3Access,
+  answerMs = ANSWER_MS,
+): Promise<S3Client> {
   const { S3Client: Client } = await import('@aws-sdk/client-s3');
   return new Client({
     endpoint,
     region,
     credentials: { accessKeyId, secretAccessKey },
     forcePathStyle: true,
+    requestHandler: { requestTimeout: answerMs, throwOnRequestTimeout: true },
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });

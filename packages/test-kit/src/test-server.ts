@@ -134,18 +134,23 @@ export class ServerProcess implements AsyncDisposable {
 
   /** Asks the process for its own figures. */
   probe(): Promise<{ activeRuns: number; openStreams: number; fullStreams: number; rssBytes: number }> {
-    return new Promise((resolve) => {
-      this.#child.once('message', (message) => resolve(message as never));
-      this.#child.send('probe');
-    });
+    return this.#ask('probe');
   }
 
   /** Sweeps files without references. Resolves to their number. */
-  sweepBlobs(): Promise<number> {
-    return new Promise((resolve) => {
-      this.#child.once('message', (message) => resolve((message as { swept: number }).swept));
-      this.#child.send(SWEEP);
+  async sweepBlobs(): Promise<number> {
+    return (await this.#ask<{ swept: number }>(SWEEP)).swept;
+  }
+
+  /** Rejects if the process ends before it answers. */
+  #ask<T>(question: string): Promise<T> {
+    const answer = new Promise<T>((resolve) => this.#child.once('message', (message) => resolve(message as T)));
+    const ended = this.gone.then((signal) => {
+      throw new Error(`The server ended (${signal}) before it answered: ${this.output}`);
     });
+    // `ended` reports the error of a closed channel.
+    this.#child.send(question, () => {});
+    return Promise.race([answer, ended]);
   }
 
   /** From now on the process counts how often it reaches its `stopAt`. */
