@@ -37,8 +37,10 @@ const BINARY_BY_TYPE: readonly (readonly [RegExp, string])[] = [
   [/^image\/(?!svg\+xml$)/, 'an image'],
 ];
 
+export const CSV_TYPE = 'text/csv';
+
 const TEXT_BY_EXTENSION: Readonly<Record<string, string>> = {
-  csv: 'text/csv',
+  csv: CSV_TYPE,
   tsv: 'text/tab-separated-values',
   tab: 'text/tab-separated-values',
   md: 'text/markdown',
@@ -57,8 +59,8 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   'text/yaml': 'application/yaml',
   'text/x-markdown': 'text/markdown',
   'text/json': 'application/json',
-  'text/x-csv': 'text/csv',
-  'application/csv': 'text/csv',
+  'text/x-csv': CSV_TYPE,
+  'application/csv': CSV_TYPE,
 };
 const HTML_EXTENSIONS = new Set(['html', 'htm', 'xhtml']);
 const HTML_TYPES = new Set(['text/html', 'application/xhtml+xml']);

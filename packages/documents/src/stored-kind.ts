@@ -1,11 +1,11 @@
-import { claimsOf } from './claimed-type.ts';
+import { CSV_TYPE, claimsOf } from './claimed-type.ts';
 import { declaresOtherThanUtf8 } from './decode-text.ts';
 import { imageType } from './image-type.ts';
 import { SAMPLE_BYTES, sniff } from './sniff.ts';
 
 /**
  * How a stored file is read. `text` is UTF-8 as far as its start shows, and needs no conversion. `document` is read by a
- * `DocumentReader`, which may refuse it. `other` has no text.
+ * `DocumentReader`, which may cut or refuse it. `other` has no text.
  */
 export type StoredKind = 'text' | 'document' | 'image' | 'other';
 
@@ -20,6 +20,8 @@ export function storedKind(start: Uint8Array, contentType: string | null, name: 
   // Source code and Markdown can begin like a web page. A page that is named like a PDF is shown as it is.
   const isShownAsIs = kind === 'html' && !claims.html && (claims.text || claims.binary !== null);
   if (kind !== 'text' && kind !== 'unknown' && !isShownAsIs) return 'document';
+  // A table has the limits of documents, whatever its character set is.
+  if (kind === 'text' && claims.textType === CSV_TYPE) return 'document';
   if (isUtf8Text(start) && !declaresOtherThanUtf8(claims.charset)) return 'text';
   return kind === 'unknown' ? 'other' : 'document';
 }
