@@ -1,5 +1,5 @@
 import { webcrypto } from 'node:crypto';
-import { type BlobKey, type BlobStore, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
+import { type BlobKey, type BlobStore, MAX_UNREFERRED_MS, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import { blobByHash, insertBlob, useBlob } from '../store/queries/attachments.ts';
 import { first, type Reads, type Tx } from '../store/store.ts';
 
@@ -34,12 +34,6 @@ export class BlobUnavailable extends Error {
     this.mayRetry = options?.mayRetry ?? false;
   }
 }
-
-/**
- * How long after they were stored a row may refer to bytes. The sweep deletes bytes that the database does not know after
- * a day, so a process that was suspended for longer between its put and its transaction must store them again.
- */
-const MAX_UNREFERRED_MS = 3_600_000;
 
 /** Computed off the main thread, because 20 MiB take 14 ms. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {

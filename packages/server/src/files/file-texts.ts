@@ -1,13 +1,10 @@
 import { hash } from 'node:crypto';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { type BlobStore, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
+import { type BlobStore, MAX_UNREFERRED_MS, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import { storedPath, storeText } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredFile } from './files.ts';
-
-/** The sweep deletes blobs that no row refers to after a day. */
-const MAX_UNREFERRED_MS = 3_600_000;
 
 /** The texts of documents, as blobs that the rows of the documents refer to. A new version of a file has no text yet. */
 export class FileTexts {

@@ -1,7 +1,7 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import { lastSegment, type MountPath } from '../domain/mount-path.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { type BlobStore, type ByteRange, newFileBlobKey } from '../storage/blob-store.ts';
+import { type BlobStore, type ByteRange, MAX_UNREFERRED_MS, newFileBlobKey } from '../storage/blob-store.ts';
 import {
   afterFile,
   type FileRow,
@@ -66,8 +66,6 @@ export const ALL_FILES: SeenFiles = { all: true };
 
 /** How many rows `walk` reads at a time. */
 const BATCH = 500;
-/** The sweep deletes blobs that no row refers to after a day. */
-const MAX_UNREFERRED_MS = 3_600_000;
 
 /**
  * The files of all integrations: a row in the store for each, with its bytes in a blob. Paths are canonical

@@ -30,6 +30,12 @@ export const tellsHash = (key: BlobKey): boolean => key.includes('-');
 /** Only for a key that tells the hash. */
 export const sha256OfKey = (key: BlobKey) => key.slice(0, 64);
 
+/**
+ * A row refers to a new blob within this time, or never. The sweep deletes blobs that no row refers to after a day, so a
+ * process that was stopped for long must not use its blob any more.
+ */
+export const MAX_UNREFERRED_MS = 3_600_000;
+
 /** First and last byte, both inclusive. `last` may be after the end of the file. */
 export interface ByteRange {
   readonly first: number;

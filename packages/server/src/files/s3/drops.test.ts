@@ -76,7 +76,7 @@ async function open(storeName: StoreName) {
   const blobCount = async () => (await Array.fromAsync(blobs.list())).length;
   const owner = stack.move();
   const dispose = () => owner.disposeAsync();
-  return { node, heldNode, sign, send, read, freed, blobCount, [Symbol.asyncDispose]: dispose };
+  return { node, heldNode, blobs, sign, send, read, freed, blobCount, [Symbol.asyncDispose]: dispose };
 }
 
 /** Waits until the second has just begun: what follows happens in one second of S3. */
@@ -99,6 +99,24 @@ function tests(store: StoreName): void {
     slow.release();
     assert.equal(await slowRead, shown);
     assert.deepEqual([await rig.freed(), await rig.blobCount()], [1, 2], 'of two uploads one is replaced');
+  });
+
+  test('a node that was stopped for hours does not publish a copy that a sweep deleted', async (t) => {
+    cites(t, 'contract-7-drops');
+    await using rig = await open(store);
+    await rig.sign('form_1');
+    await rig.send('form_1', 'first');
+    let isStopped = true;
+    const transact = async <T>(_: string, work: () => Promise<T>): Promise<T> => {
+      if (!isStopped) return work();
+      isStopped = false;
+      for await (const { key } of rig.blobs.list()) await rig.blobs.delete(key);
+      const later = Date.now() + 2 * 3_600_000;
+      const clock = t.mock.method(Date, 'now', () => later);
+      return work().finally(() => clock.mock.restore());
+    };
+    assert.equal(await rig.read(rig.node(hookStore({ transact }))), 'first');
+    assert.equal(isStopped, false);
   });
 
   test('does not publish a drop again after its file was deleted', async (t) => {

@@ -1,5 +1,6 @@
 import { Refusal } from '../../domain/refusal.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
+import { MAX_UNREFERRED_MS } from '../../storage/blob-store.ts';
 import type { AdoptedBlob, S3BlobStore } from '../../storage/s3/s3-blob-store.ts';
 import type { S3Bucket, S3Object } from '../../storage/s3/s3-bucket.ts';
 import { type FileRow, fileAt, mountPath } from '../../store/queries/files.ts';
@@ -25,7 +26,10 @@ interface Pass {
   next: Promise<void> | null;
 }
 
-/** `not needed`: the file is newer, its path is taken, or another node settled the drop. `changed`: the form changed. */
+/**
+ * `not needed`: the file is newer, its path is taken, or another node settled the drop. `changed`: the form changed, or the copy
+ * is too old.
+ */
 type Outcome = 'published' | 'not needed' | 'changed';
 
 /** The path of a form that an erasure closed. */
@@ -99,9 +103,10 @@ export class Drops {
   async #settle(integrationId: string, form: Form, drop: S3Object): Promise<boolean> {
     const { store, bucket, blobs } = this.#deps;
     if (form.path !== CLOSED && form.settled_drop !== versionOf(drop)) {
+      const copiedAt = Date.now();
       const blob = await blobs.adopt(drop);
       if (blob === null) return isSettled(store.reads, integrationId, form, drop);
-      const outcome = await this.#publish(integrationId, form, drop, blob);
+      const outcome = await this.#publish(integrationId, form, drop, { ...blob, copiedAt });
       if (outcome !== 'published') await blobs.delete(blob.blobKey);
       if (outcome === 'changed') return false;
     }
@@ -109,16 +114,21 @@ export class Drops {
     return true;
   }
 
-  async #publish(integrationId: string, form: Form, drop: S3Object, blob: AdoptedBlob): Promise<Outcome> {
+  async #publish(
+    integrationId: string,
+    form: Form,
+    drop: S3Object,
+    { blobKey, md5, copiedAt }: AdoptedBlob & { readonly copiedAt: number },
+  ): Promise<Outcome> {
     const { store, logger } = this.#deps;
     const { form_id: formId, path, version, signed_at: signedAt, content_type: contentType } = form;
     const { size, modifiedAt } = drop;
-    const { blobKey, md5 } = blob;
     const times = { modifiedAt, signedAt };
     const file = { path: mountPath(path), blobKey, size, etag: `"${md5}"`, contentType, ...times, chatKey: null };
     try {
       return await store.transact('files', async (tx) => {
         await tx.all(lockIntegrationForFiles, { integrationId });
+        if (Date.now() - copiedAt > MAX_UNREFERRED_MS) return 'changed';
         const claim = { integrationId, path, formId, version, drop: versionOf(drop) };
         if ((await tx.run(claimDrop, claim)) === 0) {
           return (await isSettled(tx, integrationId, form, drop)) ? 'not needed' : 'changed';
