@@ -11,4 +11,13 @@ export function asUnavailable(error: unknown): unknown {
     : error;
 }
 
-export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+/** Errors of the disk become `StoreUnavailable` if a later retry can succeed. */
+export async function onDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw asUnavailable(error);
+  }
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

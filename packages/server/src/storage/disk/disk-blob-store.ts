@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
-import { asUnavailable } from '../as-unavailable.ts';
+import { asUnavailable, onDisk } from '../as-unavailable.ts';
 import {
   type BlobKey,
   type BlobStore,
@@ -15,6 +15,7 @@ import {
   type WrittenBytes,
 } from '../blob-store.ts';
 import { makeFolder } from '../make-folder.ts';
+import { writePieces } from '../write-pieces.ts';
 
 const SHARD = /^[0-9a-f]{2}$/;
 /** Files are written to this folder before they get their names. */
@@ -48,29 +49,20 @@ export class DiskBlobStore implements BlobStore {
   }
 
   async write(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<WrittenBytes> {
-    const md5 = createHash('md5');
-    let size = 0;
-    await this.#store(key, async (file) => {
-      for await (const piece of bytes) {
-        this.#waitAt?.('upload-bytes.before');
-        md5.update(piece);
-        for (let at = 0; at < piece.length; ) at += (await onDisk(file.write(piece, at))).bytesWritten;
-        size += piece.length;
-        this.#waitAt?.('upload-bytes.after');
-      }
-    });
-    return { size, md5: md5.digest('hex') };
+    const { size, md5 } = await this.#store(key, (file) => writePieces(file, bytes, this.#waitAt));
+    return { size, md5: md5.toString('hex') };
   }
 
   /** Writes a draft and gives it its name when it is durable. */
-  async #store(key: BlobKey, fill: (file: FileHandle) => Promise<void>): Promise<void> {
+  async #store<T>(key: BlobKey, fill: (file: FileHandle) => Promise<T>): Promise<T> {
     const path = this.#path(key);
     const draft = join(this.#folder, DRAFTS, `${key}.${randomBytes(6).toString('hex')}`);
     const waitAt = this.#waitAt;
     try {
       const file = await onDisk(open(draft, 'wx', 0o600));
+      let filled: T;
       try {
-        await fill(file);
+        filled = await fill(file);
         waitAt?.('upload-sync.before');
         await onDisk(file.sync());
         waitAt?.('upload-sync.after');
@@ -85,6 +77,7 @@ export class DiskBlobStore implements BlobStore {
       waitAt?.('upload-folder-sync.before');
       await onDisk(syncFolder(shard));
       waitAt?.('upload-folder-sync.after');
+      return filled;
     } catch (error) {
       await rm(draft, { force: true });
       throw error;
@@ -174,15 +167,6 @@ async function* piecesOf(file: FileHandle, size: number, range?: ByteRange): Asy
     if (bytesRead === 0) throw new Error('The file became shorter while it was read.');
     position += bytesRead;
     yield piece.subarray(0, bytesRead);
-  }
-}
-
-/** Errors of the disk become `StoreUnavailable` if a later retry can succeed. */
-async function onDisk<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw asUnavailable(error);
   }
 }
 

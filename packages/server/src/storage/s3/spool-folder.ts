@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { asUnavailable } from '../as-unavailable.ts';
+import { onDisk } from '../as-unavailable.ts';
 import { makeFolder } from '../make-folder.ts';
+import { writePieces } from '../write-pieces.ts';
 
 /** Bytes on their way to a store that needs their length first. */
 export interface SpooledBytes extends AsyncDisposable {
@@ -35,8 +36,10 @@ export class SpoolFolder {
     const path = join(this.#folder, `${randomBytes(12).toString('hex')}.spool`);
     const remove = () => rm(path, { force: true });
     try {
-      const { length, md5 } = await written(path, bytes);
-      return { length, md5, bytes: () => createReadStream(path), [Symbol.asyncDispose]: remove };
+      await using file = await onDisk(open(path, 'wx', 0o600));
+      const { size, md5 } = await writePieces(file, bytes);
+      const content = { length: size, md5: md5.toString('base64'), bytes: () => createReadStream(path) };
+      return { ...content, [Symbol.asyncDispose]: remove };
     } catch (error) {
       await remove();
       throw error;
@@ -54,33 +57,5 @@ export class SpoolFolder {
       count += 1;
     }
     return count;
-  }
-}
-
-async function written(path: string, bytes: AsyncIterable<Uint8Array>): Promise<{ length: number; md5: string }> {
-  const md5 = createHash('md5');
-  let length = 0;
-  const file = await onDisk(open(path, 'wx', 0o600));
-  try {
-    for await (const piece of bytes) {
-      md5.update(piece);
-      await writeAll(file, piece);
-      length += piece.length;
-    }
-  } finally {
-    await file.close();
-  }
-  return { length, md5: md5.digest('base64') };
-}
-
-async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
-  for (let at = 0; at < piece.length; ) at += (await onDisk(file.write(piece, at))).bytesWritten;
-}
-
-async function onDisk<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw asUnavailable(error);
   }
 }
