@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type ApiClient, STORES, type StoreName, startTestServer } from '@runwire/test-kit';
 import { askStore } from './support/ask-store.ts';
-import { type SignedForm, sendForm, signing, upload } from './support/uploads.ts';
+import { folderOf } from './support/cli-process.ts';
+import { download, type SignedForm, sendForm, signing, upload } from './support/uploads.ts';
 
 const sign = (api: ApiClient, filename: string, sizeBytes: number, apiIntegrationId = 'demo') =>
   api.post('/create_agency_upload', signing(sizeBytes, { filename, apiIntegrationId }));
@@ -91,6 +92,23 @@ function tests(store: StoreName): void {
     await age(server.dataDir, 20);
     assert.equal((await sign(api, 'more', 31)).status, 200);
     assert.equal((await api.post('/create_agency_upload', below)).status, 200);
+  });
+
+  test('a lower quota deletes nothing, and signs again when there is room', async (t) => {
+    const dataDir = folderOf(t);
+    const withQuota = (bytes: number) =>
+      startTestServer({ store, dataDir, env: { RUNWIRE_MOUNT_QUOTA_BYTES: String(bytes) } });
+    await using before = await withQuota(100);
+    const path = await upload(before.api, 'x'.repeat(60), { filename: 'there' });
+    await before[Symbol.asyncDispose]();
+    await age(dataDir, 20);
+    await using server = await withQuota(50);
+    const { api } = server;
+    assert.equal((await (await download(api, path)).text()).length, 60);
+    const { status, body } = await sign(api, 'more', 1);
+    assert.deepEqual([status, body.usedBytes, body.foreseenBytes, body.quotaBytes], [409, 60, 61, 50]);
+    assert.equal((await api.delete(fileOf(path))).status, 204);
+    assert.equal((await sign(api, 'more', 50)).status, 200);
   });
 
   test('each integration has its own, and without the setting there is none', async () => {
