@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type ApiClient, hookStore, STORES, type StoreName, startTestServer } from '@runwire/test-kit';
+import { backup } from '@runwire/server';
+import {
+  type ApiClient,
+  hookStore,
+  STORES,
+  type StoreName,
+  startTestServer,
+  storeEnvironment,
+} from '@runwire/test-kit';
 import { newFileBlobKey } from '../packages/server/src/storage/blob-store.ts';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
@@ -157,6 +165,24 @@ function tests(store: StoreName): void {
     assert.equal((await askStore(dataDir, 'select blob_key from files')).length, 1);
     assert.equal(await reading.text(), 'first');
     assert.equal(await (await download(api, path)).text(), 'later');
+  });
+
+  test('a backup leaves out files that were deleted, with or without their bytes', async (t) => {
+    const dataDir = folderOf(t);
+    await using server = await startTestServer({ store, dataDir });
+    await upload(server.api, 'stays');
+    for (const filename of ['b.txt', 'c.txt']) {
+      const path = await upload(server.api, 'deleted', { filename });
+      assert.equal((await server.api.delete(pathOf({ path }))).status, 204);
+    }
+    // The sweep deletes the bytes before the row.
+    const [swept] = await askStore(dataDir, 'select blob_key from files where freed_at is not null');
+    const key = String(swept?.blob_key);
+    rmSync(join(dataDir, 'blobs', key.slice(0, 2), key));
+    const to = join(folderOf(t), 'backup');
+    const { text, isWhole } = await backup({ RUNWIRE_DATA_DIR: dataDir, ...(await storeEnvironment(dataDir)) }, to);
+    assert.ok(isWhole, text);
+    assert.match(text, /^Backed up \d+ rows and 1 attachments and files, /);
   });
 
   test('a blob without a row is swept after a day, and no other', async (t) => {
