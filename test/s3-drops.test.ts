@@ -205,6 +205,19 @@ function tests(store: StoreName): void {
     assert.equal(await (await download(api, `${folder}/late.txt`)).text(), 'new');
   });
 
+  test('an unpublished upload is enough to erase a person', async (t) => {
+    cites(t, 'contract-6-erasure-again', 'contract-6-erasure-files');
+    await using rig = await start();
+    const { api } = rig;
+    const ann = '/v2/integrations/demo/members/ann';
+    const { folder } = (await api.put(ann, {})).body;
+    await rig.send(await sign(api, 5, { folder, filename: 'waiting.txt' }), 'hello');
+    assert.equal((await api.delete(ann)).status, 204);
+    assert.equal((await api.delete(`${ann}?erase=true`)).status, 202);
+    await eventually('the member is erased', async () => (await api.get(`${ann}/erasure`)).body.status === 'erased');
+    assert.deepEqual([...(await rig.objects('drops')), ...(await rig.objects('blobs'))], []);
+  });
+
   test('a backup contains an upload that no server has published', async (t) => {
     cites(t, 'contract-7-drops');
     await using rig = await start();

@@ -50,7 +50,9 @@ export const anythingOf = statement('anything of', (db, p: Person & FileRange) =
         or exists (select 1 from runs where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from usage_days where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from adjustments where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
-        or exists (select 1 from files where ${isFileIn(p)})`,
+        or exists (select 1 from files where ${isFileIn(p)})
+        or exists (select 1 from upload_forms
+          where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to})`,
   ),
 );
 
