@@ -19,7 +19,7 @@ import {
 import { memberAllowance, periodDays, raiseUsageDay } from '../store/queries/allowance.ts';
 import { keepIntegration, lockMember } from '../store/queries/locks.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
-import { first, type Reads, type Store, type Tx } from '../store/store.ts';
+import { first, type Store, type Tx } from '../store/store.ts';
 import { adjustmentJson } from './adjustment-json.ts';
 
 const NO_MEMBER = 'This integration has no member with this `consumerId`.';
@@ -64,7 +64,8 @@ export class Adjustments {
 
   async list(integrationId: string, consumerId: string, query: ListQuery) {
     const { reads } = this.#store;
-    await requireMember(reads, integrationId, consumerId);
+    const member = await first(reads.all(memberById, { integrationId, consumerId }));
+    if (member === undefined) throw new Refusal('member_not_found', NO_MEMBER);
     return readPage(
       reads,
       query,
@@ -73,11 +74,6 @@ export class Adjustments {
       adjustmentJson,
     );
   }
-}
-
-async function requireMember(reads: Reads, integrationId: string, consumerId: string): Promise<void> {
-  const member = await first(reads.all(memberById, { integrationId, consumerId }));
-  if (member === undefined) throw new Refusal('member_not_found', NO_MEMBER);
 }
 
 async function adjust(tx: Tx, integrationId: string, consumerId: string, input: AdjustmentInput) {
@@ -93,34 +89,23 @@ async function adjust(tx: Tx, integrationId: string, consumerId: string, input: 
   if (used - applied > MAX_AMOUNT) {
     throw new Refusal('invalid_request', `\`amount\` would raise what the member has used above ${MAX_AMOUNT}.`);
   }
-  const values = {
-    adjustmentId: newId('adj'),
-    integrationId,
-    consumerId,
-    idempotencyKeyJson: JSON.stringify(input.idempotencyKey),
-    unit,
-    amountJson: JSON.stringify(input.amount),
-    appliedJson: JSON.stringify(applied),
-    reasonJson: JSON.stringify(input.reason),
-    periodStart: periodStartMs(period, now),
-    now,
-  };
-  await Promise.all([
-    tx.run(insertAdjustment, values),
-    tx.run(raiseUsageDay, { integrationId, consumerId, day: dayOf(now), ...usageChange(unit, applied) }),
-  ]);
-  return adjustmentJson({
-    adjustment_id: values.adjustmentId,
+  const row: AdjustmentRow = {
+    adjustment_id: newId('adj'),
     integration_id: integrationId,
     consumer_id: consumerId,
-    idempotency_key_json: values.idempotencyKeyJson,
+    idempotency_key_json: JSON.stringify(input.idempotencyKey),
     unit,
-    amount_json: values.amountJson,
-    applied_json: values.appliedJson,
-    reason_json: values.reasonJson,
-    period_start: values.periodStart,
+    amount_json: JSON.stringify(input.amount),
+    applied_json: JSON.stringify(applied),
+    reason_json: JSON.stringify(input.reason),
+    period_start: periodStartMs(period, now),
     created_at: now,
-  });
+  };
+  await Promise.all([
+    tx.run(insertAdjustment, row),
+    tx.run(raiseUsageDay, { integrationId, consumerId, day: dayOf(now), ...usageChange(unit, applied) }),
+  ]);
+  return adjustmentJson(row);
 }
 
 /** What the adjustment adds to the sums of the day. Fractions of a credit have their own column. */

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import type { AllowanceUnit } from '../../domain/allowance.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
@@ -17,35 +16,19 @@ export const adjustmentByKey = statement(
 
 export type AdjustmentRow = Awaited<ReturnType<ReturnType<(typeof adjustmentByKey)['build']>['execute']>>[number];
 
-export const insertAdjustment = statement(
-  'insert adjustment',
-  (
-    db,
-    p: {
-      adjustmentId: string;
-      integrationId: string;
-      consumerId: string;
-      idempotencyKeyJson: string;
-      unit: AllowanceUnit;
-      amountJson: string;
-      appliedJson: string;
-      reasonJson: string;
-      periodStart: number | null;
-      now: number;
-    },
-  ) =>
-    db.insertInto('adjustments').values({
-      adjustment_id: p.adjustmentId,
-      integration_id: p.integrationId,
-      consumer_id: p.consumerId,
-      idempotency_key_json: p.idempotencyKeyJson,
-      unit: p.unit,
-      amount_json: p.amountJson,
-      applied_json: p.appliedJson,
-      reason_json: p.reasonJson,
-      period_start: p.periodStart,
-      created_at: p.now,
-    }),
+export const insertAdjustment = statement('insert adjustment', (db, row: AdjustmentRow) =>
+  db.insertInto('adjustments').values({
+    adjustment_id: row.adjustment_id,
+    integration_id: row.integration_id,
+    consumer_id: row.consumer_id,
+    idempotency_key_json: row.idempotency_key_json,
+    unit: row.unit,
+    amount_json: row.amount_json,
+    applied_json: row.applied_json,
+    reason_json: row.reason_json,
+    period_start: row.period_start,
+    created_at: row.created_at,
+  }),
 );
 
 export interface AdjustmentFilter extends Page {
