@@ -4,6 +4,7 @@ import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
 import { isBlank, isCallerId } from '../domain/ids.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
+import { wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
@@ -143,7 +144,7 @@ async function memberJson(reads: Reads, row: MemberRow) {
             },
             now,
           ),
-    folder: memberFolder(found?.member_folder ?? DEFAULT_MEMBER_FOLDER, row.consumer_id),
+    folder: wholePath(memberFolder(found?.member_folder ?? DEFAULT_MEMBER_FOLDER, row.consumer_id)),
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
   };

@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
+import type { MountPath } from './mount-path.ts';
 
 const PREFIX = 'erased_';
 /** The range of all ids that replaced others. */
@@ -32,7 +33,7 @@ export class ErasedIds {
     return this.#id('usageRequest', integrationId, usageRequestId, UNIQUE_DIGITS);
   }
 
-  folder(integrationId: string, folder: string): string {
+  folder(integrationId: string, folder: MountPath): string {
     return this.#id('folder', integrationId, folder, UNIQUE_DIGITS);
   }
 

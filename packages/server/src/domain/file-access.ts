@@ -14,7 +14,7 @@ export interface FileScope {
 /** The scope of a run of this consumer. */
 export function fileScope(access: FileAccess, template: string, consumerId: string | null): FileScope {
   const isMembers = access === 'member' && consumerId !== null;
-  return { access, memberFolder: isMembers ? memberFolder(template, consumerId).slice(MOUNT.length + 1) : null };
+  return { access, memberFolder: isMembers ? memberFolder(template, consumerId) : null };
 }
 
 export const isBelow = (path: MountPath, folder: MountPath): boolean => path.startsWith(`${folder}/`);
@@ -37,9 +37,9 @@ export function memberFolderProblem(template: string): string | null {
   return 'problem' in checked ? checked.problem : null;
 }
 
-/** Returns the folder of a member, with the mount. Two members never have the same one. */
-export function memberFolder(template: string, consumerId: string): string {
-  return template.replace(VARIABLE, () => encodedId(consumerId));
+/** Returns the folder of a member. Two members never have the same one. */
+export function memberFolder(template: string, consumerId: string): MountPath {
+  return template.slice(MOUNT.length + 1).replace(VARIABLE, () => encodedId(consumerId));
 }
 
 function encodedId(consumerId: string): string {

@@ -1,6 +1,5 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import { memberFolder } from '../domain/file-access.ts';
-import { MOUNT } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { deleteMember, integrationById } from '../store/queries/accounts.ts';
@@ -10,10 +9,6 @@ import { lockIntegrationForDelete } from '../store/queries/locks.ts';
 import { first, type Store } from '../store/store.ts';
 
 const NOTHING = 'Nothing is stored under this `consumerId`, and it was not erased within the last 30 days.';
-
-/** The range of the files below the folder of a member. */
-export const filesOfMember = (template: string, consumerId: string) =>
-  rangeBelow(memberFolder(template, consumerId).slice(MOUNT.length + 1));
 
 function erasureJson(consumerId: string, row: Pick<ErasureRow, 'started_at' | 'finished_at'>) {
   return {
@@ -58,7 +53,7 @@ export class Erasures {
       if (integration === undefined) throw new Refusal('integration_not_found');
       const known = await first(tx.all(erasureOf, { integrationId, erasedId }));
       if (known !== undefined && known.consumer_id !== null) return known;
-      const range = filesOfMember(integration.member_folder, consumerId);
+      const range = rangeBelow(memberFolder(integration.member_folder, consumerId));
       const found = await first(tx.all(anythingOf, { integrationId, consumerId, ...range }));
       if (found === undefined) {
         if (known === undefined) throw new Refusal('member_not_found', NOTHING);

@@ -1,5 +1,5 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
-import { memberFolder } from '../domain/file-access.ts';
+import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
 import {
   activeRunsOfPerson,
   addUsageDays,
@@ -18,10 +18,9 @@ import {
   replaceRuns,
   sumPersonsFiles,
 } from '../store/queries/erasures.ts';
-import { addFileBytes } from '../store/queries/files.ts';
+import { addFileBytes, rangeBelow } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
-import { filesOfMember } from './erasures.ts';
 
 /** Error messages can contain names of files, URLs and texts. */
 const ERASED_MESSAGE = 'The message was erased with its member.';
@@ -75,13 +74,14 @@ async function replaceRows(tx: Tx, ids: ErasedIds, person: Person, erasedId: str
 async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: string): Promise<void> {
   const { integrationId, consumerId } = person;
   const now = Date.now();
-  const template = (await first(tx.all(memberFolderOf, { integrationId })))?.member_folder ?? '';
-  const files = { integrationId, erasedId, ...filesOfMember(template, consumerId) };
+  const template = (await first(tx.all(memberFolderOf, { integrationId })))?.member_folder ?? DEFAULT_MEMBER_FOLDER;
+  const folder = memberFolder(template, consumerId);
+  const files = { integrationId, erasedId, ...rangeBelow(folder) };
   const bytes = (await first(tx.all(sumPersonsFiles, files)))?.bytes ?? 0;
   await tx.run(erasePersonsBlobs, files);
   await tx.run(deletePersonsFiles, files);
   if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
   await tx.run(closeForms, files);
-  const folderId = ids.folder(integrationId, memberFolder(template, consumerId));
+  const folderId = ids.folder(integrationId, folder);
   await tx.run(markReplaced, { integrationId, erasedId, folderId, now });
 }

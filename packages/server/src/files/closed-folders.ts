@@ -1,5 +1,5 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
-import { type MountPath, wholePath } from '../domain/mount-path.ts';
+import type { MountPath } from '../domain/mount-path.ts';
 import { foldersClosedSince } from '../store/queries/erasures.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import type { Tx } from '../store/store.ts';
@@ -24,6 +24,6 @@ export async function checkNotClosed(
   if (closed.length === 0) return;
   const closedIds = new Set(closed.map((row) => row.folder_id));
   for (const { index } of path.matchAll(/\//g)) {
-    if (closedIds.has(ids.folder(integrationId, wholePath(path.slice(0, index))))) throw new FormClosed();
+    if (closedIds.has(ids.folder(integrationId, path.slice(0, index)))) throw new FormClosed();
   }
 }
