@@ -93,6 +93,12 @@ function tests(store: StoreName): void {
     await upload(rig.api, `${mark} first`, file);
     await upload(rig.api, `${mark} second`, file);
     const elsewhere = await upload(rig.api, 'stays', { apiIntegrationId: integration, folder: '/app/mnt/other' });
+    // No tool makes files yet, so the file of a run is an upload with its chat.
+    const made = await upload(rig.api, `${mark} made`, { apiIntegrationId: integration, folder: '/app/mnt/made' });
+    await askStore(
+      rig.server.dataDir,
+      `update files set chat_key = (select chat_key from chats where chat_id = '${mark} c1') where path like '%made%'`,
+    );
     const form = await sign(rig.api, 4, { ...file, filename: `${mark} late.txt` });
     const summary = async () => (await rig.api.get(`${path}/usage/summary?groupBy=day`)).body.items;
     const before = await summary();
@@ -121,8 +127,10 @@ function tests(store: StoreName): void {
     assert.match(String(run?.usageRequestId), /^erased_[0-9a-f]{32}$/);
     const [adjusted] = records.filter(({ kind }) => kind === 'adjustment');
     assert.deepEqual([adjusted?.reason, adjusted?.amount, adjusted?.applied], [null, 3, 3]);
+    assert.equal(adjusted?.idempotencyKey, adjusted?.adjustmentId);
     assert.equal((await rig.api.get(`${path}/runs/${run?.runId}`)).body.chatDeleted, true);
     assert.equal((await download(rig.api, elsewhere, integration)).status, 200);
+    assert.equal((await download(rig.api, made, integration)).status, 404);
     assert.equal(await sendForm(form, Buffer.from('late')), 403);
     // The closed form keeps no other file from being signed.
     await upload(rig.api, 'new', { apiIntegrationId: integration, folder: '/app/mnt/other', filename: 'new.txt' });
@@ -156,6 +164,9 @@ function tests(store: StoreName): void {
     if (put.status !== 201) assert.deepEqual([put.status, put.body.code], [409, 'erasure_running']);
     await held.reader.over;
     await erased(integration);
+    const [record] = (await rig.api.get(`/v2/integrations/${integration}/usage`)).body.items;
+    assert.equal(record.status, 'cancelled');
+    assert.ok(record.charged.amount > 0, 'what it used is charged');
     if (put.status !== 201) {
       assert.equal((await rig.api.get(member(integration))).status, 404);
       const refused = await refusal(await rig.api.complete({ ...body, usageRequestId: 'u2' }));
