@@ -42,7 +42,7 @@ test('a backup of an installation with lost images names them', { skip }, async 
   rmSync(lost);
   const one = await runwire(['backup', '--to', join(folder, 'one')], { env: envOf(place) });
   assert.equal(one.code, 3, one.stderr);
-  assert.match(one.stdout, /^Attachments and files that are missing or damaged here, .*: 1\. /m);
+  assert.match(one.stdout, /^The backup lacks the attachments and files that are missing or damaged here \(1\)\. /m);
   assert.ok(one.stdout.includes(`\n  ${basename(lost)}\n`));
   rmSync(kept);
   const { text: said, isWhole } = await backup(envOf(place), join(folder, 'none'));

@@ -48,7 +48,7 @@ export async function backup(env: Environment, to: string, overrides: BackupOver
   const lines = [`Backed up ${rows} rows and ${blobs} attachments and files, ${bytes} bytes, to ${to}.`];
   if (missing.length > 0) {
     lines.push(
-      `Attachments and files that are missing or damaged here, so they are not in the backup: ${missing.length}. ${to}/missing-blobs.jsonl lists them all; the first:`,
+      `The backup lacks the attachments and files that are missing or damaged here (${missing.length}). ${to}/missing-blobs.jsonl lists all of them. The first are:`,
       ...missing.slice(0, NAMED_BLOBS).map((key) => `  ${key}`),
     );
   }

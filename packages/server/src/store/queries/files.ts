@@ -20,7 +20,7 @@ export interface PathRange {
   readonly to: StoredPath;
 }
 
-/** Everything below a folder; `''` is the mount. If `after` names an entry of the folder, what is behind that entry. */
+/** Everything below a folder; `''` is the mount. If `after` names an entry of the folder, what follows that entry. */
 export function rangeBelow(folder: MountPath, after: string | null = null): PathRange {
   const begin = storedPath(folder);
   const from = `${begin}${BEFORE_SEGMENT}`;
