@@ -105,12 +105,12 @@ async function askModel(
     instructions: agent.instructions,
     prompt,
     tools: agent.modelTools,
-    ...(agent.webSearch && model.searchesWeb === true ? { webSearch: true } : {}),
-    ...(replays.length === 0 ? {} : { replays }),
-    mayCall: () => scope.mayCall(),
-    ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),
-    ...(agent.settings === undefined ? {} : { settings: settingsOf(agent.settings, input.hasCalled) }),
-    ...(agent.output === null ? {} : { output: agent.output.jsonSchema }),
+    webSearch: agent.webSearch && model.searchesWeb === true,
+    replays,
+    mayCall: scope.mayCall,
+    reasoning: agent.reasoning,
+    settings: agent.settings && settingsOf(agent.settings, input.hasCalled),
+    output: agent.output?.jsonSchema,
   };
   let usage: Usage;
   let isCut = false;

@@ -55,14 +55,14 @@ export interface ModelRequest {
   readonly prompt: readonly PromptItem[];
   readonly tools: readonly ModelTool[];
   /** From the agent's definition. If absent, no reasoning is requested. */
-  readonly reasoning?: Reasoning;
-  readonly settings?: ModelSettings;
+  readonly reasoning?: Reasoning | undefined;
+  readonly settings?: ModelSettings | undefined;
   /** True if the model may search the web with its provider's own tool. Only models with `searchesWeb` get it. */
-  readonly webSearch?: boolean;
+  readonly webSearch?: boolean | undefined;
   /** JSON Schema of the answer. A provider that can enforces it; the loop always checks it. */
-  readonly output?: Readonly<Record<string, unknown>>;
+  readonly output?: Readonly<Record<string, unknown>> | undefined;
   /** In the order of the prompt. A model that cannot use them sends the items of the prompt instead. */
-  readonly replays?: readonly StepReplay[];
+  readonly replays?: readonly StepReplay[] | undefined;
   /** Returns a promise to wait for before each further request to the provider, or null. */
   readonly mayCall?: () => Promise<void> | null;
 }
