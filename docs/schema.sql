@@ -320,6 +320,7 @@ CREATE TABLE "upload_forms" (
   "signed_at" bigint not null,
   "expires_at" bigint not null,
   "content_type" text default '' not null,
+  "to_s3" integer default 0 not null,
   "settled_drop" text,
   "version" bigint default 0 not null,
   constraint "upload_forms_key" primary key ("integration_id", "path", "form_id")
@@ -677,6 +678,7 @@ create table "upload_forms" (
   signed_at bigint not null,
   expires_at bigint not null,
   content_type text collate "C" not null default ''::text,
+  to_s3 integer not null default 0,
   settled_drop text collate "C",
   version bigint not null default 0,
   constraint upload_forms_key PRIMARY KEY (integration_id, path, form_id)

@@ -218,6 +218,18 @@ function tests(store: StoreName): void {
     assert.deepEqual([...(await rig.objects('drops')), ...(await rig.objects('blobs'))], []);
   });
 
+  test('an upload that S3 received is published after a change to `through`', async (t) => {
+    cites(t, 'contract-7-drops');
+    const dataDir = folderOf(t);
+    const env = await s3Settings(await sharedS3(), { S3_UPLOADS: 'direct' });
+    {
+      await using server = await startTestServer({ store, env, dataDir });
+      assert.equal(await sendForm(await sign(server.api, 5), Buffer.from('hello')), 204);
+    }
+    await using server = await startTestServer({ store, env: { ...env, S3_UPLOADS: 'through' }, dataDir });
+    assert.equal(await (await download(server.api, PATH)).text(), 'hello');
+  });
+
   test('a backup contains an upload that no server has published', async (t) => {
     cites(t, 'contract-7-drops');
     await using rig = await start();

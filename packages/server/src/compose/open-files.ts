@@ -56,31 +56,27 @@ export async function openFiles(
 ): Promise<OpenedFiles> {
   const folder = dataFolder(config.dataDir);
   const here = ownUploadTarget(store, secret);
-  const withBlobs = (blobs: BlobStore) => ({
-    blobs,
-    files: new Files({ store, blobs, ids, settleUploads: noUploads, logger }),
-    uploads: here,
-    settleUploads: noUploads,
-    sweepDrops: async () => 0,
-  });
   if (config.s3 === null) {
     await checkFilesKind(store, 'disk');
     await refuseOldMounts(folder.mounts);
-    const blobs = await DiskBlobStore.open(folder.blobs, waitAt);
+    const blobs = wrapBlobs(await DiskBlobStore.open(folder.blobs, waitAt));
     await claimFolder(store, folder.blobs);
-    return withBlobs(wrapBlobs(blobs));
+    // This server receives the uploads and publishes each before it answers.
+    const settleUploads = async () => {};
+    const files = new Files({ store, blobs, ids, settleUploads, logger });
+    return { blobs, files, uploads: here, settleUploads, sweepDrops: async () => 0 };
   }
   const bucket = stack.use(await S3Bucket.of(config.s3, limits));
   const mark = await claimBucket(store, bucket, newMark());
   const s3Blobs = await openS3Blobs(config, bucket, mark, waitAt);
   const blobs = wrapBlobs(s3Blobs);
-  if (config.s3.uploads === 'through') return withBlobs(blobs);
+  // Also if this server receives the uploads: other servers, or this one before, may have signed forms for S3.
   const prefix = dropsPrefix(mark);
   const drops = new Drops({ store, bucket, blobs: s3Blobs, prefix, logger });
   return {
     blobs,
     files: new Files({ store, blobs, ids, settleUploads: drops.settle, logger }),
-    uploads: s3UploadTarget(bucket, prefix),
+    uploads: config.s3.uploads === 'direct' ? s3UploadTarget(bucket, prefix) : here,
     settleUploads: drops.settle,
     sweepDrops: (until) => drops.sweep(until),
   };
@@ -88,12 +84,9 @@ export async function openFiles(
 
 const dropsPrefix = (mark: string) => `${mark}/drops/`;
 
-/** This server receives the uploads and publishes each before it answers. */
-const noUploads = async () => {};
-
 /** Publishes all uploads that S3 has received for the installation with this mark, for a command. */
 export async function settleAllUploads(config: Config, mark: string, store: Store): Promise<void> {
-  if (config.s3?.uploads !== 'direct') return;
+  if (config.s3 === null) return;
   using bucket = await S3Bucket.of(config.s3, config.limits);
   const blobs = await openS3Blobs(config, bucket, mark, undefined);
   const logger = createLogger(config.logLevel);

@@ -6,6 +6,7 @@ import type { UploadTarget } from './upload-target.ts';
 export function ownUploadTarget(store: Store, secret: string): UploadTarget {
   const secrets = new UploadSecrets(store, secret);
   return {
+    isS3: false,
     url: (integrationId, base) => `${base}/uploads/${integrationId}`,
     bucket: (integrationId) => integrationId,
     key: (_integrationId, path) => path,

@@ -49,7 +49,7 @@ export class UploadSigning {
     await settleUploads(integrationId);
     const key = await target.signingKey();
     const formId = newId('form');
-    await this.#store(request, { formId, signedAt, expiresAt });
+    await this.#store(request, { formId, signedAt, expiresAt, toS3: Number(target.isS3) });
     const terms = {
       bucket: target.bucket(integrationId),
       key: target.key(integrationId, path, formId),
@@ -63,7 +63,7 @@ export class UploadSigning {
 
   async #store(
     { integrationId, path, contentType, sizeBytes }: UploadRequest,
-    form: { readonly formId: string; readonly signedAt: number; readonly expiresAt: number },
+    form: { readonly formId: string; readonly signedAt: number; readonly expiresAt: number; readonly toS3: number },
   ): Promise<void> {
     const { store, quotaBytes } = this.#deps;
     try {

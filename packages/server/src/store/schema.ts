@@ -345,6 +345,8 @@ export interface UploadFormsTable {
   size_bytes: number;
   signed_at: number;
   expires_at: number;
+  /** 1 if S3 receives the form. */
+  to_s3: Generated<number>;
   /** The last upload that S3 received for this form and that was settled; null if its file was deleted since then. */
   settled_drop: Generated<string | null>;
   /** Raised by each change of `settled_drop`. */

@@ -7,6 +7,7 @@ import { dropKey } from './drops.ts';
 export function s3UploadTarget(bucket: S3Bucket, prefix: string): UploadTarget {
   const { place } = bucket;
   return {
+    isS3: true,
     url: () => bucketUrl(place),
     bucket: () => place.bucket,
     key: (integrationId, _path, formId) => dropKey(prefix, integrationId, formId),

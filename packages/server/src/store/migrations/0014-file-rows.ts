@@ -62,6 +62,10 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .alterTable('upload_forms')
     .addColumn('content_type', text, (c) => c.notNull().defaultTo(''))
     .execute();
+  await db.schema
+    .alterTable('upload_forms')
+    .addColumn('to_s3', 'integer', (c) => c.notNull().defaultTo(0))
+    .execute();
   // Nodes that settle the same upload concurrently agree by these.
   await db.schema.alterTable('upload_forms').addColumn('settled_drop', text).execute();
   await db.schema

@@ -16,6 +16,7 @@ export const insertForm = statement(
       sizeBytes: number;
       signedAt: number;
       expiresAt: number;
+      toS3: number;
     },
   ) =>
     db.insertInto('upload_forms').values({
@@ -26,6 +27,7 @@ export const insertForm = statement(
       size_bytes: p.sizeBytes,
       signed_at: p.signedAt,
       expires_at: p.expiresAt,
+      to_s3: p.toS3,
     }),
 );
 
@@ -59,7 +61,8 @@ export const formsOf = statement('forms of', (db, p: { integrationId: string }) 
   db
     .selectFrom('upload_forms')
     .select(['form_id', 'path', 'content_type', 'signed_at', 'settled_drop', 'version'])
-    .where('integration_id', '=', p.integrationId),
+    .where('integration_id', '=', p.integrationId)
+    .where('to_s3', '=', 1),
 );
 
 interface FormKey {
