@@ -16,8 +16,7 @@ const MIB = 1024 * 1024;
 const MOST_SECONDS = 30 + 5;
 const MOST_MIB = 512;
 /** On the main thread a token waits for the whole conversion. */
-const MOST_DELAY_MS = 2000;
-const LEAST_TOKENS = 20;
+const LEAST_TOKENS = 60;
 const MOST_TOKENS = 100_000;
 
 const send = (
@@ -204,7 +203,8 @@ class LockStep {
 async function hostile(stage: AttachmentStage, scale: Scale) {
   const all = Object.keys(HOSTILE);
   const names = scale(['slow.pdf', 'words.docx', 'bomb.xlsx', 'deep.html'], all);
-  const costs: { readonly name: string; readonly seconds: number; readonly mib: number }[] = [];
+  const costs: { readonly name: string; readonly seconds: number; readonly mib: number; readonly tokens: number }[] =
+    [];
   // Making them blocks this process, so it happens before the tokens.
   const paths = new Map<string, string>();
   for (const name of names) paths.set(name, await put(stage, name, HOSTILE[name]?.() ?? new Uint8Array()));
@@ -212,6 +212,7 @@ async function hostile(stage: AttachmentStage, scale: Scale) {
   await lockStep.during(stage, async () => {
     for (const [name, path] of paths) {
       const before = memoryOf(stage.server.pid).own;
+      const { tokens } = lockStep;
       let [peak, isOver] = [0, false];
       const startedAt = performance.now();
       const reading = readByTool(stage, { path, lines: 1 }).finally(() => (isOver = true));
@@ -224,12 +225,13 @@ async function hostile(stage: AttachmentStage, scale: Scale) {
       const seconds = (performance.now() - startedAt) / 1000;
       if (!output.startsWith(path))
         throw new Shortfall(`${name}: expected a sentence or a text, found ${output.slice(0, 300)}.`);
-      costs.push({ name, seconds: Math.round(seconds * 10) / 10, mib: Math.round(peak / MIB) });
+      const cost = { seconds: Math.round(seconds * 10) / 10, mib: Math.round(peak / MIB) };
+      costs.push({ name, ...cost, tokens: lockStep.tokens - tokens });
     }
   });
-  expectAtLeast('tokens beside the conversions', lockStep.tokens, LEAST_TOKENS);
-  expectAtMost('ms of the slowest token', Math.round(lockStep.slowestMs), MOST_DELAY_MS);
-  for (const { name, seconds, mib } of costs) {
+  for (const { name, seconds, mib, tokens } of costs) {
+    // Its conversion takes a second or more on any machine.
+    if (name === 'slow.pdf') expectAtLeast(`tokens beside ${name}`, tokens, LEAST_TOKENS);
     expectAtMost(`seconds for ${name}`, seconds, MOST_SECONDS);
     expectAtMost(`MiB for ${name}`, mib, MOST_MIB);
   }
@@ -247,7 +249,7 @@ export const proof: Proof = {
   minutes: 4,
   faults: {
     'lose-stored-line': /^\S+ in ranges by line: expected /m,
-    'convert-here': /^ms of the slowest token: expected at most 2000, found \d+\.$/m,
+    'convert-here': /^tokens beside slow\.pdf: expected at least 60, found \d+\.$/m,
   },
   figures: (scale) => ({ texts: scale(5, 14), refused: 8, hostile: scale(4, 12) }),
   async run({ fault, scale }) {

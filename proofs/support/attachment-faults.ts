@@ -49,7 +49,10 @@ function convertHere(): Overrides {
     const isPdf = Buffer.from(given.bytes.subarray(0, 5)).toString() === '%PDF-';
     if (!isPdf) return own.call(this, given, options, signal);
     const { convert } = await import('../../packages/documents/src/convert.ts');
-    return convert({ ...given, ...options, limits: DEFAULT_DOCUMENT_LIMITS, wholePart: () => {} });
+    const work = { ...given, ...options, limits: DEFAULT_DOCUMENT_LIMITS, wholePart: () => {} };
+    return convert(work).catch((error: Error) => {
+      throw new Unreadable(error.message);
+    });
   };
   return {};
 }

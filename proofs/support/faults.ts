@@ -224,7 +224,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   // A form counts as signed long ago, so what was signed is never known again.
   'forget-forms': () => params('insert form', (given) => ({ ...given, signedAt: 0 })),
   // No file keeps its type.
-  'forget-types': () => params('put file', (given) => ({ ...given, contentType: 'application/octet-stream' })),
+  'forget-types': () => params('insert file', (given) => ({ ...given, contentType: 'application/octet-stream' })),
   'take-extra-fields': () => ({ checkForm: takeExtraFields }),
   'lose-a-byte': loseAByte,
   'hold-files': holdFiles,
