@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { compile } from 'json-schema-to-typescript';
-import { namedSchemas } from '../packages/contract/src/schemas/index.ts';
+import { namedSchemas, type Operation, operations } from '../packages/contract/src/schemas/index.ts';
 
-const output = new URL('../packages/contract/src/types.gen.ts', import.meta.url);
+const contract = new URL('../packages/contract/src/', import.meta.url);
 const command = 'npm exec -- node -C runwire scripts/build-contract-types.ts';
 const banner = `// Made from packages/contract/src/schemas by \`${command}\`; do not edit.`;
 
@@ -59,25 +59,79 @@ function isSchema(value: unknown): value is Json {
   return typeof value === 'object' && value !== null;
 }
 
-const types = await Promise.all(
-  namedSchemas.map((schema) =>
-    compile(withNamesInside({ ...schema }), schema.$id, {
-      additionalProperties: false,
-      bannerComment: '',
-      ignoreMinAndMaxItems: true,
-      unknownAny: true,
-      style: { singleQuote: true, printWidth: 120 },
-    }),
-  ),
-);
-const text = `${[banner, ...types.map((type) => type.trimEnd())].join('\n\n')}\n`;
+const compileType = (schema: Json, name: string): Promise<string> =>
+  compile(withNamesInside({ ...schema }), name, {
+    additionalProperties: false,
+    bannerComment: '',
+    ignoreMinAndMaxItems: true,
+    unknownAny: true,
+    style: { singleQuote: true, printWidth: 120 },
+  });
 
-if (process.argv.includes('--check')) {
-  const committed = await readFile(output, 'utf8').catch(() => '');
-  if (committed !== text) {
-    console.error(`packages/contract/src/types.gen.ts does not match the schemas; run \`${command}\` and commit it.`);
+const fileOf = (parts: readonly string[]) => `${[banner, ...parts.map((part) => part.trimEnd())].join('\n\n')}\n`;
+
+const namesIn = (text: string) =>
+  namedSchemas.map(({ $id }) => $id).filter((name) => new RegExp(`(?<![\\w'.])${name}(?![\\w'])`).test(text));
+
+/** The name of a referenced schema. Null if the schema has no name. */
+const refOf = (schema: object | undefined) =>
+  (schema as { readonly $ref?: string } | undefined)?.$ref?.replace(/#$/, '') ?? null;
+
+/** The parameters of the path and of the query of an operation, as one type. Null if it has none. */
+async function parametersOf({ operationId, params, query }: Operation): Promise<[string, string] | null> {
+  const parts = [params, query].filter((part) => part !== undefined) as Json[];
+  const properties = Object.assign({}, ...parts.map((part) => part.properties));
+  if (Object.keys(properties).length === 0) return null;
+  const name = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Parameters`;
+  const required = parts.flatMap((part) => (part.required as string[] | undefined) ?? []);
+  return [name, await compileType({ type: 'object', properties, required, additionalProperties: false }, name)];
+}
+
+/** The type of a successful answer: JSON by its name, and undefined for an answer without a body. */
+function answerOf({ responses }: Operation): string {
+  const found = Object.entries(responses).flatMap(([status, { schema }]) =>
+    Number(status) < 300 ? [schema === undefined ? 'undefined' : (refOf(schema) ?? 'unknown')] : [],
+  );
+  return [...new Set(found)].join(' | ') || 'undefined';
+}
+
+/** The types of the operations that need a key, and their routes: method and path. */
+async function operationFiles(): Promise<Record<string, string>> {
+  const all = (Object.values(operations) as readonly Operation[]).filter(({ auth }) => auth);
+  const types: string[] = [];
+  const entries: string[] = [];
+  for (const operation of all) {
+    const parameters = await parametersOf(operation);
+    if (parameters !== null) types.push(parameters[1]);
+    const body = refOf(operation.body);
+    const input = [parameters?.[0], body].filter((part) => typeof part === 'string').join(' & ');
+    entries.push(
+      `  /**\n   * ${operation.summary}.\n   */\n` +
+        `  ${operation.operationId}: { input: ${input || 'Record<never, never>'}; answer: ${answerOf(operation)} };`,
+    );
+  }
+  const table = `export interface Operations {\n${entries.join('\n')}\n}`;
+  // Constants of their own: a bundler leaves out the ones that a program does not use, and their names.
+  const routes = all.map(({ operationId, method, path }) => `export const ${operationId} = '${method} ${path}';`);
+  const names = namesIn([...types, table].join('\n'));
+  const text = fileOf([
+    `import type {\n${names.map((name) => `  ${name},`).join('\n')}\n} from './types.gen.ts';`,
+    ...types,
+    `/**\n * What each operation takes, path, query and body in one object, and what it answers.\n */\n${table}`,
+  ]);
+  return { 'operations.gen.ts': text, 'routes.gen.ts': fileOf(routes) };
+}
+
+const files = {
+  'types.gen.ts': fileOf(await Promise.all(namedSchemas.map((schema) => compileType({ ...schema }, schema.$id)))),
+  ...(await operationFiles()),
+};
+
+for (const [name, text] of Object.entries(files)) {
+  const output = new URL(name, contract);
+  if (!process.argv.includes('--check')) await writeFile(output, text);
+  else if ((await readFile(output, 'utf8').catch(() => '')) !== text) {
+    console.error(`packages/contract/src/${name} does not match the schemas; run \`${command}\` and commit it.`);
     process.exitCode = 1;
   }
-} else {
-  await writeFile(output, text);
 }

@@ -12,6 +12,7 @@ const { config, secrets } = readConfig({
   PORT: '0',
   RUNWIRE_DATA_DIR: folder,
   RUNWIRE_LOG_LEVEL: 'silent',
+  RUNWIRE_SANDBOX: 'off',
   RUNWIRE_PUBLIC_URL: 'https://agents.example.com',
   RUNWIRE_STAGING_URL: 'https://staging.agents.example.com',
 });

@@ -40,6 +40,11 @@ export const errors = {
     sentence: 'The integration has no allowances; switch them on first.',
     retryable: false,
   },
+  question_not_pending: {
+    status: 400,
+    sentence: 'The chat has no such open question: it was answered, or a newer message arrived.',
+    retryable: false,
+  },
   unknown_agent: {
     status: 400,
     sentence: 'The agency has no entry point with this name; set `agent` to one of its entry points, or leave it out.',
@@ -70,7 +75,7 @@ export const errors = {
   invalid_api_key: {
     status: 401,
     sentence:
-      'The API key is missing, malformed, expired, revoked or not valid; send a key of this server as `Authorization: Bearer <key>`.',
+      'The API key or client token is missing, malformed, expired, revoked or not valid; send one of this server as `Authorization: Bearer <key>`.',
     retryable: false,
     headers: 'WWW-Authenticate: Bearer',
   },
@@ -82,6 +87,16 @@ export const errors = {
   administrator_only: {
     status: 403,
     sentence: 'Only the administrator may do this; use a key of the administrator.',
+    retryable: false,
+  },
+  token_forbidden: {
+    status: 403,
+    sentence: 'The client token does not permit this; use an API key in your backend, or mint another token.',
+    retryable: false,
+  },
+  foreign_origin: {
+    status: 403,
+    sentence: 'The client token is not for this origin; mint it with the origin in `origins`.',
     retryable: false,
   },
   integration_not_found: {

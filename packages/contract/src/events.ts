@@ -41,6 +41,9 @@ export const runItemNames = [
   'reasoning_item_created',
   'handoff_requested',
   'handoff_occured',
+  'tool_approval_requested',
+  'client_tool_requested',
+  'tool_progress',
 ] as const;
 export type RunItemName = (typeof runItemNames)[number];
 

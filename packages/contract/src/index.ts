@@ -13,4 +13,5 @@ export {
   streamEventTypes,
 } from './events.ts';
 export { maxFileBytes } from './limits.ts';
+export type * from './operations.gen.ts';
 export type * from './types.gen.ts';

@@ -76,6 +76,18 @@ export interface GetCompletionV2Request {
    */
   usageRequestId?: string;
   /**
+   * Answers to the open questions of the chat. Open questions without an answer are declined. `message` may be empty.
+   *
+   * @maxItems 64
+   */
+  answers?: Answer[];
+  /**
+   * Tools that you run yourself, at most 64 KiB as JSON. A call of one ends the run with a question. Allowed if the integration has `clientTools`.
+   *
+   * @maxItems 64
+   */
+  clientTools?: ClientTool[];
+  /**
    * Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same host and path. It must list all earlier conversation files that need refreshing: files of which the server keeps no copy and whose signed links have expired.
    */
   attachmentUrlRefreshes?: {
@@ -113,6 +125,131 @@ export interface SandboxFile {
    * Canonical path under /app/mnt/, as returned in `resource` by createAgencyUpload.
    */
   path: string;
+}
+
+/**
+ * The answer to a question: either `approve` or `output`.
+ */
+export interface Answer {
+  /**
+   * The question.
+   */
+  questionId: string;
+  /**
+   * For a question of the kind `approval`: true if the call may be made.
+   */
+  approve?: boolean;
+  /**
+   * Why. The tool gets it if the call is approved, the model if it is declined.
+   */
+  reason?: string;
+  /**
+   * For a question of the kind `tool`: the output of the call, as text or any other JSON value, at most 1 MiB.
+   */
+  output?:
+    | string
+    | ({
+        [k: string]: unknown;
+      } | null)
+    | unknown[]
+    | number
+    | boolean;
+  /**
+   * True if the call failed; then `output` tells why.
+   */
+  failed?: boolean;
+}
+
+/**
+ * A tool that only the caller can run.
+ */
+export interface ClientTool {
+  /**
+   * Name of the tool. No agent of the agency has a tool with this name.
+   */
+  name: string;
+  /**
+   * What the tool does, for the model.
+   */
+  description: string;
+  /**
+   * JSON Schema of the arguments, which are an object.
+   */
+  inputSchema: {
+    [k: string]: unknown;
+  };
+}
+
+/**
+ * A call that waits for an answer of the caller.
+ */
+export interface Question {
+  /**
+   * Identifier of the question, for `answers`.
+   */
+  questionId: string;
+  /**
+   * `approval`: a person must decide about the call. `tool`: only the caller can make the call.
+   */
+  kind: 'approval' | 'tool';
+  /**
+   * Id of the call.
+   */
+  callId: string;
+  /**
+   * The agent that made the call.
+   */
+  agent: string;
+  /**
+   * The agent that asked it. Null if the user asked.
+   */
+  callerAgent: string | null;
+  /**
+   * Name of the tool.
+   */
+  tool: string;
+  /**
+   * The arguments of the call. An approved call is made with exactly these.
+   */
+  arguments: {
+    [k: string]: unknown;
+  };
+}
+
+/**
+ * A call that waits for an answer of the caller.
+ */
+export interface StreamQuestion {
+  /**
+   * Identifier of the question, for `answers`.
+   */
+  question_id: string;
+  /**
+   * `approval`: a person must decide about the call. `tool`: only the caller can make the call.
+   */
+  kind: 'approval' | 'tool';
+  /**
+   * Id of the call.
+   */
+  call_id: string;
+  /**
+   * The agent that made the call.
+   */
+  agent: string;
+  /**
+   * The agent that asked it. Null if the user asked.
+   */
+  callerAgent: string | null;
+  /**
+   * Name of the tool.
+   */
+  tool: string;
+  /**
+   * The arguments of the call. An approved call is made with exactly these.
+   */
+  arguments: {
+    [k: string]: unknown;
+  };
 }
 
 /**
@@ -204,6 +341,32 @@ export interface CreateAgencyUploadResponse {
 }
 
 /**
+ * A file that a step created, changed or deleted.
+ */
+export interface ChangedFile {
+  /**
+   * Name of the file.
+   */
+  name: string;
+  /**
+   * Full path of the file below `/app/mnt/`.
+   */
+  path: string;
+  /**
+   * Content type of the file, detected from its name and its bytes.
+   */
+  contentType: string;
+  /**
+   * Size of the file in bytes; 0 if it was deleted.
+   */
+  size: number;
+  /**
+   * What happened to the file.
+   */
+  change: 'created' | 'changed' | 'deleted';
+}
+
+/**
  * A file or folder of an integration.
  */
 export interface File {
@@ -249,6 +412,32 @@ export interface FileList {
    * Send it as `cursor` to read the next page. Null on the last page.
    */
   nextCursor: string | null;
+}
+
+/**
+ * A file that the run created, changed or deleted.
+ */
+export interface StreamChangedFile {
+  /**
+   * Name of the file.
+   */
+  name: string;
+  /**
+   * Full path of the file below `/app/mnt/`.
+   */
+  path: string;
+  /**
+   * Content type of the file, detected from its name and its bytes.
+   */
+  mime_type: string;
+  /**
+   * Size of the file in bytes; 0 if it was deleted.
+   */
+  size_bytes: number;
+  /**
+   * What happened to the file.
+   */
+  change: 'created' | 'changed' | 'deleted';
 }
 
 /**
@@ -694,6 +883,14 @@ export interface Run {
     message: string;
   } | null;
   /**
+   * The run whose questions this one settled. Null if it settled none.
+   */
+  continues: string | null;
+  /**
+   * The open questions of the run. Empty if there are none, or if they were settled.
+   */
+  pending: Question[];
+  /**
    * Value of the answer if the agent has an output schema, otherwise null.
    */
   output: {
@@ -763,6 +960,10 @@ export interface Step {
    * Id of the `send_message` call that began the delegation. Null outside of one.
    */
   loop: string | null;
+  /**
+   * The files that the call changed, together with the step.
+   */
+  files: ChangedFile[];
   /**
    * The agent to which the call handed over. Null if it did not.
    */
@@ -853,6 +1054,10 @@ export interface Chat {
    */
   numMessages: number;
   /**
+   * The open questions of the chat. Empty if there are none.
+   */
+  pending: Question[];
+  /**
    * When the chat was created.
    */
   createdAt: string;
@@ -918,6 +1123,10 @@ export interface ChatStatus {
    * Number of messages of the chat.
    */
   numMessages: number;
+  /**
+   * The open questions of the chat. Empty if there are none.
+   */
+  pending: Question[];
   /**
    * When the chat was created.
    */
@@ -1211,6 +1420,99 @@ export interface PutMemberRequest {
 }
 
 /**
+ * A token with which a page speaks for one member.
+ */
+export interface ClientToken {
+  /**
+   * The token itself. The server does not store it.
+   */
+  clientToken: string;
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The member that the token speaks for.
+   */
+  consumerId: string;
+  /**
+   * The only chat that the token reaches. Null: all chats of the member.
+   */
+  chatId: string | null;
+  /**
+   * The only entry point that the token can run. Null: every entry point of the agency.
+   */
+  agent: string | null;
+  /**
+   * What the token permits.
+   *
+   * Items: A permission.
+   */
+  can: ('run' | 'read' | 'upload' | 'files' | 'answer')[];
+  /**
+   * Canonical folder: uploads, files and `sandboxFiles` must be at or below it. With `upload` or `files` the default is the folder of the member. Null: the token reaches no file.
+   */
+  folder: string | null;
+  /**
+   * The pages that may use the token. Null: pages of every origin.
+   */
+  origins: string[] | null;
+  /**
+   * The token is refused from this time on, or earlier if its key is revoked or its member leaves.
+   */
+  expiresAt: string;
+}
+
+/**
+ * The token to mint.
+ */
+export interface CreateClientTokenRequest {
+  /**
+   * The member that the token speaks for. It must be registered and active.
+   */
+  consumerId: string;
+  /**
+   * The only chat that the token reaches. Null: all chats of the member.
+   */
+  chatId?: string | null;
+  /**
+   * The only entry point that the token can run. Null: every entry point of the agency.
+   */
+  agent?: string | null;
+  /**
+   * What the token permits. The default is `run` and `read`.
+   *
+   * @minItems 1
+   *
+   * Items: A permission.
+   */
+  can?: ('run' | 'read' | 'upload' | 'files' | 'answer')[];
+  /**
+   * Canonical folder: uploads, files and `sandboxFiles` must be at or below it. With `upload` or `files` the default is the folder of the member. Null: the token reaches no file.
+   */
+  folder?: string | null;
+  /**
+   * The `user_context` of every run of the token, at most 4 KiB as JSON.
+   */
+  userContext?:
+    | ({
+        [k: string]: unknown;
+      } | null)
+    | string;
+  /**
+   * The pages that may use the token. Null: pages of every origin.
+   *
+   * @minItems 1
+   * @maxItems 10
+   */
+  origins?: string[] | null;
+  /**
+   * How long the token is valid.
+   */
+  expiresInSeconds?: number;
+}
+
+/**
  * The integration to create.
  */
 export interface CreateIntegrationRequest {
@@ -1266,6 +1568,10 @@ export interface CreateIntegrationRequest {
    * Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.
    */
   memberFolder?: string;
+  /**
+   * True if requests may bring tools that the caller runs (`clientTools`).
+   */
+  clientTools?: boolean;
 }
 
 /**
@@ -1324,6 +1630,10 @@ export interface Integration {
    * Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.
    */
   memberFolder: string;
+  /**
+   * True if requests may bring tools that the caller runs (`clientTools`).
+   */
+  clientTools: boolean;
   /**
    * When the integration was created.
    */
@@ -1400,6 +1710,10 @@ export interface UpdateIntegrationRequest {
    * Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.
    */
   memberFolder?: string;
+  /**
+   * True if requests may bring tools that the caller runs (`clientTools`).
+   */
+  clientTools?: boolean;
 }
 
 /**
@@ -1700,10 +2014,31 @@ export interface Agency {
    */
   loadedAt: string | null;
   /**
-   * The MCP servers of the agency.
+   * The MCP servers of the agency, as this node sees them.
+   *
+   * Items: An MCP server. If each run has its own session, the session of the newest run.
    */
   mcp: {
-    [k: string]: unknown;
+    /**
+     * Name of the server in the agency.
+     */
+    server: string;
+    /**
+     * `failed`: the last try to connect failed, and the next one follows.
+     */
+    state: 'connected' | 'connecting' | 'failed';
+    /**
+     * How many tools of the server agents get. The last known tools stay.
+     */
+    tools: number;
+    /**
+     * Why the server could not be connected. Null if it is not `failed`.
+     */
+    error: string | null;
+    /**
+     * Since when the server has this state.
+     */
+    since: string;
   }[];
   /**
    * Why the files of the agency cannot be loaded as they are now; null if they can. The other fields show the last version that could be loaded, which completions use. If there is none, completions get 503 `agency_unavailable`.
@@ -1775,6 +2110,23 @@ export interface Readiness {
    * The database of this node.
    */
   store: 'sqlite' | 'postgres';
+  /**
+   * The sandbox in which this node runs commands.
+   */
+  sandbox: {
+    /**
+     * `off` if this node runs no commands.
+     */
+    kind: 'bubblewrap' | 'just-bash' | 'exec' | 'off';
+    /**
+     * Only with `bubblewrap`: true if commands have their own `/proc`.
+     */
+    proc?: boolean;
+    /**
+     * Only with `bubblewrap`: `cgroup` if the kernel limits the memory of a command, `watch` if the node does.
+     */
+    memory?: 'cgroup' | 'watch';
+  };
 }
 
 /**
@@ -2951,13 +3303,15 @@ export interface StreamMessages {
   output: {
     [k: string]: unknown;
   };
+  /**
+   * The questions with which the run ends. Empty if there are none.
+   */
+  pending: StreamQuestion[];
   usage: Usage;
   /**
-   * Reserved for files that the run made. Empty in this version.
+   * The files that the run changed, each path once, as the run left it.
    */
-  files: {
-    [k: string]: unknown;
-  }[];
+  files: StreamChangedFile[];
   /**
    * Why the run failed. Null if it did not fail.
    */
@@ -3077,7 +3431,7 @@ export interface StreamResumed {
 }
 
 /**
- * An event without a name: an item is complete.
+ * An event without a name: an item is complete, or a tool reports its progress.
  */
 export interface StreamRunItem {
   /**
@@ -3101,7 +3455,7 @@ export interface StreamRunItem {
      */
     parent_run_id?: string;
     /**
-     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `handoff_requested` and `handoff_occured`: another agent continues. Ignore names that you do not know.
+     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. `file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and `call_id`. Ignore names that you do not know.
      */
     name:
       | 'tool_called'
@@ -3110,7 +3464,11 @@ export interface StreamRunItem {
       | 'reasoning_item_created'
       | 'handoff_requested'
       | 'handoff_occured'
-      | 'history_left_out';
+      | 'tool_approval_requested'
+      | 'client_tool_requested'
+      | 'tool_progress'
+      | 'history_left_out'
+      | 'file_changed';
     /**
      * The item.
      */
@@ -3120,7 +3478,11 @@ export interface StreamRunItem {
        */
       type: string;
       /**
-       * The item as in `new_messages`.
+       * Identifier of the question, for an item that asks.
+       */
+      question_id?: string;
+      /**
+       * The item as in `new_messages`. For `tool_progress`: `call_id`, and `text` of at most 4 000 characters.
        */
       raw_item: {
         [k: string]: unknown;

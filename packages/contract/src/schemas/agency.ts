@@ -1,4 +1,4 @@
-import { flag, freeObject, listOf, named, nullable, oneOfStrings, text, time } from './kit.ts';
+import { count, flag, listOf, named, nullable, oneOfStrings, text, time } from './kit.ts';
 import { Type } from './type.ts';
 
 const agent = Type.Object(
@@ -24,6 +24,19 @@ const flow = Type.Object(
     }),
   },
   { description: 'A way from one agent to another.' },
+);
+
+const mcpServer = Type.Object(
+  {
+    server: text('Name of the server in the agency.'),
+    state: oneOfStrings(['connected', 'connecting', 'failed'], {
+      description: '`failed`: the last try to connect failed, and the next one follows.',
+    }),
+    tools: count('How many tools of the server agents get. The last known tools stay.'),
+    error: nullable(text('Why the server could not be connected. Null if it is not `failed`.')),
+    since: time('Since when the server has this state.'),
+  },
+  { description: 'An MCP server. If each run has its own session, the session of the newest run.' },
 );
 
 const error = Type.Object(
@@ -68,7 +81,7 @@ export const Agency = named(
       ),
       version: nullable(text('Hash of everything that the agency loads. Null if it could not be loaded.')),
       loadedAt: nullable(time('When this version was loaded. Null if the agency could not be loaded.')),
-      mcp: Type.Array(freeObject(), { description: 'The MCP servers of the agency.' }),
+      mcp: Type.Array(mcpServer, { description: 'The MCP servers of the agency, as this node sees them.' }),
       error: nullable(error),
     },
     { description: 'A group of agents that work together.' },

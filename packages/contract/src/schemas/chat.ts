@@ -14,6 +14,7 @@ import {
   text,
   time,
 } from './kit.ts';
+import { pending } from './question.ts';
 import { Run } from './run.ts';
 import { Type } from './type.ts';
 
@@ -27,6 +28,7 @@ const chatFields = {
   status: chatStatus('`running` while the chat has an active run, otherwise `idle`.'),
   activeRunId: nullable(text('The active run. Null if the chat is idle.')),
   numMessages: count('Number of messages of the chat.'),
+  pending: pending('The open questions of the chat. Empty if there are none.'),
   createdAt: time('When the chat was created.'),
   updatedAt: time('When the chat was last changed: by a run, or by a PATCH of its title or metadata.'),
 };

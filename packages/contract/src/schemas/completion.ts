@@ -10,6 +10,7 @@ import {
   ref,
   text,
 } from './kit.ts';
+import { Answer, ClientTool } from './question.ts';
 import { Type } from './type.ts';
 
 export const FileAttachment = named(
@@ -107,6 +108,22 @@ export const GetCompletionV2Request = named(
           'Unique id of this request. Required when allowances are enabled. It appears in chat status and usage ' +
             'records. Reuse the same value when recovering an interrupted request.',
         ),
+      ),
+      answers: Type.Optional(
+        Type.Array(ref(Answer), {
+          maxItems: 64,
+          description:
+            'Answers to the open questions of the chat. Open questions without an answer are declined. `message` may be ' +
+            'empty.',
+        }),
+      ),
+      clientTools: Type.Optional(
+        Type.Array(ref(ClientTool), {
+          maxItems: 64,
+          description:
+            'Tools that you run yourself, at most 64 KiB as JSON. A call of one ends the run with a question. Allowed if ' +
+            'the integration has `clientTools`.',
+        }),
       ),
       attachmentUrlRefreshes: Type.Optional(
         mapOf(Type.String({ format: 'uri' }), {

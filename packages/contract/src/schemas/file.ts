@@ -18,3 +18,36 @@ export const File = named(
 );
 
 export const FileList = listOf('FileList', File);
+const change = () => oneOfStrings(['created', 'changed', 'deleted'], { description: 'What happened to the file.' });
+const changedPath = () => text('Full path of the file below `/app/mnt/`.');
+const changedType = () => text('Content type of the file, detected from its name and its bytes.');
+const changedSize = () => count('Size of the file in bytes; 0 if it was deleted.');
+
+/** The names of `messages.files` are those of stream frames. */
+export const StreamChangedFile = named(
+  'StreamChangedFile',
+  Type.Object(
+    {
+      name: text('Name of the file.'),
+      path: changedPath(),
+      mime_type: changedType(),
+      size_bytes: changedSize(),
+      change: change(),
+    },
+    { description: 'A file that the run created, changed or deleted.' },
+  ),
+);
+
+export const ChangedFile = named(
+  'ChangedFile',
+  Type.Object(
+    {
+      name: text('Name of the file.'),
+      path: changedPath(),
+      contentType: changedType(),
+      size: changedSize(),
+      change: change(),
+    },
+    { description: 'A file that a step created, changed or deleted.' },
+  ),
+);

@@ -12,14 +12,15 @@ export {
 export { Agency, AgencyList } from './agency.ts';
 export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile, MAX_AGENTS } from './agency-file.ts';
 export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList, UpdateChatRequest } from './chat.ts';
+export { ClientToken, CreateClientTokenRequest } from './client-token.ts';
 export { Attachment, FileAttachment, GetCompletionV2Request, ImageAttachment, SandboxFile } from './completion.ts';
 export { ApiErrorResponse } from './error.ts';
-export { File, FileList } from './file.ts';
+export { ChangedFile, File, FileList, StreamChangedFile } from './file.ts';
 export { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from './integration.ts';
 export { noControlCharacters, patternSentences } from './kit.ts';
 export { Erasure, Member, MemberList, PutMemberRequest } from './member.ts';
 export { type NamedSchema, namedSchemas } from './named-schemas.ts';
-export type { Operation, OperationResponse } from './operation.ts';
+export { type ClientPermission, clientPermissions, type Operation, type OperationResponse } from './operation.ts';
 export { type OperationId, operations } from './operations/all-operations.ts';
 export { type ProviderFile, ProvidersFile, providersPatternSentences } from './providers-file.ts';
 export { CancelResult, CancelRunRequest, Run, RunList, Step, StepList } from './run.ts';

@@ -36,6 +36,8 @@ const maxRunsPerMember = () =>
 const keepAttachments = () =>
   flag('True if the server keeps a copy of each fetched attachment as long as the chat exists.');
 
+const clientTools = () => flag('True if requests may bring tools that the caller runs (`clientTools`).');
+
 const model = (options: object = {}) =>
   nullable(
     text('`provider/model` for agents that name no model. Null: the model of the agency or of the server.', options),
@@ -69,6 +71,7 @@ export const Integration = named(
       model: model(),
       fileAccess: fileAccess(),
       memberFolder: memberFolder(),
+      clientTools: clientTools(),
       createdAt: time('When the integration was created.'),
       updatedAt: time('When the integration was last changed.'),
     },
@@ -95,6 +98,7 @@ const changeable = {
   model: Type.Optional(model({ maxLength: 200, pattern: modelId })),
   fileAccess: Type.Optional(fileAccess()),
   memberFolder: Type.Optional(memberFolder({ maxLength: 1000 })),
+  clientTools: Type.Optional(clientTools()),
 };
 
 export const CreateIntegrationRequest = named(

@@ -6,6 +6,10 @@ export const noControlCharacters = '^[^\\u0000-\\u001F\\u007F-\\u009F]*$';
 
 /** Matches an `apiIntegrationId` that a caller may choose. */
 export const integrationId = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$';
+
+/** Matches a name that providers accept for a tool. */
+export const toolName = '^[A-Za-z0-9_-]{1,64}$';
+
 /** Matches the name of a file without its folder. */
 export const fileName = '^[^/\\\\\\u0000-\\u001F\\u007F-\\u009F]*$';
 
@@ -16,6 +20,7 @@ export const modelId = '^[a-z0-9-]+/[\\x21-\\x7e]+$';
 export const patternSentences: Readonly<Record<string, string>> = {
   [noControlCharacters]: 'must not contain control characters (such as tabs, line breaks or NUL)',
   [integrationId]: 'must be 1 to 64 letters, digits, `_` or `-` (ASCII), and begin with a letter or a digit',
+  [toolName]: 'must be 1 to 64 letters, digits, `_` or `-` (ASCII)',
   [fileName]: 'must not contain `/`, `\\` or control characters',
   [modelId]: 'must be `provider/model`, such as `openai/gpt-5-mini`',
 };

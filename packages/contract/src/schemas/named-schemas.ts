@@ -2,11 +2,13 @@ import type { TSchema } from 'typebox';
 import * as account from './account.ts';
 import * as agency from './agency.ts';
 import * as chat from './chat.ts';
+import * as clientToken from './client-token.ts';
 import * as completion from './completion.ts';
 import * as error from './error.ts';
 import * as file from './file.ts';
 import * as integration from './integration.ts';
 import * as member from './member.ts';
+import * as question from './question.ts';
 import { responseEvents } from './response-events.ts';
 import * as run from './run.ts';
 import * as service from './service.ts';
@@ -23,6 +25,7 @@ function isNamed(value: unknown): value is NamedSchema {
 /** Every schema that has a name, for `addSchema`. References have the form `Name#`. */
 export const namedSchemas: readonly NamedSchema[] = [
   completion,
+  question,
   error,
   upload,
   file,
@@ -30,6 +33,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   run,
   chat,
   member,
+  clientToken,
   integration,
   account,
   agency,

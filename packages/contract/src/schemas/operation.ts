@@ -27,6 +27,10 @@ export interface OperationExample {
   readonly answer?: { readonly [contentType: string]: unknown };
 }
 
+/** What a client token can permit. */
+export const clientPermissions = ['run', 'read', 'upload', 'files', 'answer'] as const;
+export type ClientPermission = (typeof clientPermissions)[number];
+
 export interface Operation {
   readonly operationId: string;
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -37,6 +41,8 @@ export interface Operation {
   readonly tags: readonly string[];
   /** False if the operation needs no API key. */
   readonly auth: boolean;
+  /** What a client token must permit for this operation. Absent if no client token may call it. */
+  readonly clientToken?: ClientPermission;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly headers?: TSchema;
@@ -49,11 +55,13 @@ export interface Operation {
 
 /** Adds the error answers and headers that every operation has. */
 export function operation<const T extends Operation>(definition: T): T {
-  const { path, method, responses } = definition;
+  const { path, method, auth, responses } = definition;
   // Completions answer 400 in these cases.
   const bodyErrors =
     method === 'GET' || method === 'HEAD' || path === '/get_completion_v2' ? {} : refusals(408, 413, 415);
-  const all: Operation['responses'] = { ...refusals(400, 500), ...bodyErrors, ...responses };
+  // Every operation refuses client tokens that do not permit it.
+  const tokenErrors = auth ? refusals(403) : {};
+  const all: Operation['responses'] = { ...refusals(400, 500), ...tokenErrors, ...bodyErrors, ...responses };
   const withHeaders = Object.entries(all).map(([status, response]) => {
     const headers = { 'X-Request-Id': requestId, ...statusHeaders[status], ...response.headers };
     return [status, { ...response, headers }];
@@ -97,8 +105,8 @@ export interface ErrorResponse {
 
 const errorDescriptions = {
   400: 'Invalid request.',
-  401: 'Missing or invalid platform API key.',
-  403: 'The API key does not own this integration, or is not the administrator’s.',
+  401: 'Missing or invalid platform API key or client token.',
+  403: 'The API key does not own this integration, or is not the administrator’s; or the client token does not permit this.',
   404: 'Not found.',
   408: 'The request did not arrive in time. The server closes the connection.',
   409: 'The request conflicts with the stored state; `code` names the conflict.',
@@ -106,6 +114,7 @@ const errorDescriptions = {
   413: 'The body is too large.',
   415: 'The body is not `application/json`.',
   416: 'The file does not have this range; `Content-Range` contains its size.',
+  429: 'The member is not active.',
   500: 'Internal error.',
   503: 'The server cannot accept the request now; try again.',
 };

@@ -1,5 +1,7 @@
 import { failure } from './error.ts';
-import { count, flag, listOf, named, nullable, oneOfStrings, strictObject, text, time } from './kit.ts';
+import { ChangedFile } from './file.ts';
+import { count, flag, listOf, named, nullable, oneOfStrings, ref, strictObject, text, time } from './kit.ts';
+import { pending } from './question.ts';
 import { Type } from './type.ts';
 import { Usage } from './usage.ts';
 
@@ -34,6 +36,8 @@ export const Run = named(
       startedAt: nullable(time('When the run was started. Null if it was not started yet.')),
       completedAt: nullable(time('When the run ended. Null if it has not ended.')),
       error: failure('Why the run failed. Null if it did not fail.'),
+      continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
+      pending: pending('The open questions of the run. Empty if there are none, or if they were settled.'),
       output: output(),
       message: nullable(text('The final assistant text. Null until the run has ended.')),
       usage: nullable(Usage),
@@ -81,6 +85,7 @@ export const Step = named(
       tool: nullable(text('Name of the tool. Null for a model.')),
       callId: nullable(text('Id of the tool call. Null for a model.')),
       loop: nullable(text('Id of the `send_message` call that began the delegation. Null outside of one.')),
+      files: Type.Array(ref(ChangedFile), { description: 'The files that the call changed, together with the step.' }),
       handoff: nullable(text('The agent to which the call handed over. Null if it did not.')),
       status: oneOfStrings(['completed', 'failed'], { description: 'End of the step.' }),
       firstEventId: count('Id of the first event of the step.'),

@@ -8,7 +8,25 @@ export const Health = named('Health', Type.Object({ status: status() }, { descri
 export const Readiness = named(
   'Readiness',
   Type.Object(
-    { status: status(), store: oneOfStrings(['sqlite', 'postgres'], { description: 'The database of this node.' }) },
+    {
+      status: status(),
+      store: oneOfStrings(['sqlite', 'postgres'], { description: 'The database of this node.' }),
+      sandbox: Type.Object(
+        {
+          kind: oneOfStrings(['bubblewrap', 'just-bash', 'exec', 'off'], {
+            description: '`off` if this node runs no commands.',
+          }),
+          proc: Type.Optional(flag('Only with `bubblewrap`: true if commands have their own `/proc`.')),
+          memory: Type.Optional(
+            oneOfStrings(['cgroup', 'watch'], {
+              description:
+                'Only with `bubblewrap`: `cgroup` if the kernel limits the memory of a command, `watch` if the node does.',
+            }),
+          ),
+        },
+        { description: 'The sandbox in which this node runs commands.' },
+      ),
+    },
     { description: 'The node accepts requests.' },
   ),
 );

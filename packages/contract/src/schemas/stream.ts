@@ -1,6 +1,8 @@
 import { endOfStream, runItemNames } from '../events.ts';
 import { failure } from './error.ts';
+import { StreamChangedFile } from './file.ts';
 import { count, flag, freeObject, named, nullable, oneOfStrings, ref, text, time } from './kit.ts';
+import { StreamQuestion } from './question.ts';
 import { responseEvents } from './response-events.ts';
 import { FunctionCallOutputItem, itemType, OutputItem } from './response-items.ts';
 import { output } from './run.ts';
@@ -94,8 +96,13 @@ export const StreamMessages = named(
         description: 'Everything that the run added to the chat, in order, as items of the OpenAI Responses API.',
       }),
       output: output(),
+      pending: Type.Array(ref(StreamQuestion), {
+        description: 'The questions with which the run ends. Empty if there are none.',
+      }),
       usage: ref(Usage),
-      files: Type.Array(freeObject(), { description: 'Reserved for files that the run made. Empty in this version.' }),
+      files: Type.Array(ref(StreamChangedFile), {
+        description: 'The files that the run changed, each path once, as the run left it.',
+      }),
       error: failure('Why the run failed. Null if it did not fail.'),
     },
     { description: '`event: messages`, sent after the end of the run is stored.' },
@@ -142,7 +149,11 @@ export const StreamRawResponse = named(
 const runItem = Type.Object(
   {
     type: text('Kind of the item, such as `tool_call_item`.'),
-    raw_item: freeObject({ description: 'The item as in `new_messages`.' }),
+    question_id: Type.Optional(text('Identifier of the question, for an item that asks.')),
+    raw_item: freeObject({
+      description:
+        'The item as in `new_messages`. For `tool_progress`: `call_id`, and `text` of at most 4 000 characters.',
+    }),
     output: Type.Optional(text('Output of the tool, for `tool_output`.')),
     source_agent: Type.Optional(text('The agent that handed over, for `handoff_occured`.')),
     target_agent: Type.Optional(text('The agent that continues, for `handoff_occured`.')),
@@ -158,18 +169,20 @@ export const StreamRunItem = named(
         {
           type: itemType('run_item_stream_event'),
           ...speaker,
-          name: oneOfStrings([...runItemNames, 'history_left_out'], {
+          name: oneOfStrings([...runItemNames, 'history_left_out', 'file_changed'], {
             description:
               'What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were ' +
-              'left out. `handoff_requested` and `handoff_occured`: another agent continues. Ignore names that you ' +
-              'do not know.',
+              'left out. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` ' +
+              'and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. ' +
+              '`file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and ' +
+              '`call_id`. Ignore names that you do not know.',
           }),
           item: runItem,
         },
         { description: 'The event.' },
       ),
     },
-    { description: 'An event without a name: an item is complete.' },
+    { description: 'An event without a name: an item is complete, or a tool reports its progress.' },
   ),
 );
 

@@ -1,5 +1,6 @@
 import * as accounts from './accounts.ts';
 import * as chats from './chats.ts';
+import * as clientTokens from './client-tokens.ts';
 import * as completion from './completion.ts';
 import * as files from './files.ts';
 import * as integrations from './integrations.ts';
@@ -14,6 +15,7 @@ export const operations = {
   ...files,
   ...runs,
   ...members,
+  ...clientTokens,
   ...chats,
   ...usage,
   ...integrations,

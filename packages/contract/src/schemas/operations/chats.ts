@@ -45,6 +45,7 @@ export const listChats = operation({
   summary: 'List chats, newest first',
   tags: ['Chats'],
   auth: true,
+  clientToken: 'read',
   params: Type.Object(integrationParams),
   query: Type.Object({
     consumerId: Type.Optional(text('Only chats of this member.')),
@@ -68,6 +69,7 @@ export const getChat = operation({
   summary: 'Read a chat',
   tags: ['Chats'],
   auth: true,
+  clientToken: 'read',
   params: chatParams,
   example: { params: chatExample, status: 200, answer: json(chat) },
   responses: { 200: { description: 'The chat.', schema: ref(Chat) }, ...integrationRefusals() },
@@ -101,6 +103,7 @@ export const listChatMessages = operation({
   summary: 'List the messages of a chat, newest first',
   tags: ['Chats'],
   auth: true,
+  clientToken: 'read',
   params: chatParams,
   query: Type.Object(pageQuery),
   example: { params: chatExample, query: { limit: 50 }, status: 200, answer: page(message) },

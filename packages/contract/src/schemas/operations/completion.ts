@@ -21,9 +21,11 @@ export const getCompletionV2 = operation({
   summary: 'Start a streamed agent run',
   description:
     'Runs an agent for a message and streams the result. If the connection is interrupted and the response carries no ' +
-    '`X-Agent-Run-Admitted` header, check the chat status with the same `usageRequestId` before retrying.',
+    '`X-Agent-Run-Admitted` header, check the chat status with the same `usageRequestId` before retrying. With a client token, ' +
+    '`apiIntegrationId` and the other fields of the token may be omitted, and `user_context` must be.',
   tags: ['Completions'],
   auth: true,
+  clientToken: 'run',
   headers: Type.Object({
     'last-event-id': Type.Optional(
       text('In a replay, the stream continues after this event. Otherwise it is ignored.'),
@@ -60,8 +62,8 @@ export const getCompletionV2 = operation({
       },
     },
     400: notAdmitted('Invalid request, or missing allowance attribution.'),
-    401: notAdmitted('Missing or invalid platform API key.'),
-    403: notAdmitted('The API key does not own this integration.'),
+    401: notAdmitted('Missing or invalid platform API key or client token.'),
+    403: notAdmitted('The API key does not own this integration, or the client token does not permit this.'),
     404: notAdmitted('Integration or member not found. Register the member before starting a completion.'),
     408: notAdmitted('The request did not arrive in time. The server closes the connection.'),
     409: notAdmitted('The previous run is still active. Wait for it or cancel that exact run before starting another.'),

@@ -43,6 +43,8 @@ export const run = {
   consumerId: 'user-42',
   cancelRequested: null,
   agencyVersion: '9f2c51d07ab3e846',
+  continues: null,
+  pending: [],
   output: null,
 };
 
@@ -59,6 +61,7 @@ export const step = {
   status: 'completed',
   firstEventId: 2,
   lastEventId: 9,
+  files: [],
   handoff: null,
   usage: null,
   error: null,
@@ -74,6 +77,7 @@ const shortChat = {
   status: 'idle',
   activeRunId: null,
   numMessages: 2,
+  pending: [],
   createdAt: CREATED_AT,
   updatedAt: COMPLETED_AT,
 };
@@ -139,6 +143,7 @@ export const integration = {
   model: null,
   fileAccess: 'chat',
   memberFolder: '/app/mnt/members/{consumerId}',
+  clientTools: false,
   createdAt: CREATED_AT,
   updatedAt: CREATED_AT,
 };
@@ -287,6 +292,7 @@ export const eventStream = [
     usage,
     files: [],
     output: null,
+    pending: [],
     error: null,
   }),
   frame(12, 'end', '[DONE]'),

@@ -27,6 +27,7 @@ export const createAgencyUpload = operation({
     '15 minutes. Post it to `uploadUrl` as multipart/form-data: every entry of `uploadFields` in order, `file` last.',
   tags: ['Files'],
   auth: true,
+  clientToken: 'upload',
   body: ref(CreateAgencyUploadRequest),
   example: {
     body: {
@@ -66,6 +67,7 @@ export const listFiles = operation({
   description: 'Lists the files and folders directly below the folder, in the order of the UTF-8 bytes of their names.',
   tags: ['Files'],
   auth: true,
+  clientToken: 'files',
   params,
   query: Type.Object({
     folder: Type.Optional(text('Full path of the folder.', { default: '/app/mnt' })),
@@ -129,6 +131,7 @@ export const getFileContent = operation({
   description: contentDescription,
   tags: ['Files'],
   auth: true,
+  clientToken: 'files',
   params,
   query: Type.Object({ path: filePath }),
   headers: Type.Object({ ...ranges, ...conditions }),
@@ -160,6 +163,7 @@ export const headFileContent = operation({
   description: `${contentDescription} A range is ignored.`,
   tags: ['Files'],
   auth: true,
+  clientToken: 'files',
   params,
   query: Type.Object({ path: filePath }),
   headers: Type.Object(conditions),

@@ -35,7 +35,14 @@ export const getReadiness = operation({
   summary: 'Check if the node accepts requests',
   tags: ['Service'],
   auth: false,
-  example: { status: 200, answer: json({ status: 'ok', store: 'sqlite' }) },
+  example: {
+    status: 200,
+    answer: json({
+      status: 'ok',
+      store: 'sqlite',
+      sandbox: { kind: 'bubblewrap', proc: true, memory: 'watch' },
+    }),
+  },
   responses: { 200: { description: 'The node accepts requests.', schema: ref(Readiness) }, ...refusals(503) },
 });
 

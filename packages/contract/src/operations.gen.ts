@@ -1,0 +1,706 @@
+// Made from packages/contract/src/schemas by `npm exec -- node -C runwire scripts/build-contract-types.ts`; do not edit.
+
+import type {
+  GetCompletionV2Request,
+  CreateAgencyUploadRequest,
+  CreateAgencyUploadResponse,
+  FileList,
+  Adjustment,
+  AdjustmentList,
+  CreateAdjustmentRequest,
+  UsageRecordList,
+  UsageSummary,
+  CancelResult,
+  CancelRunRequest,
+  Run,
+  RunList,
+  StepList,
+  Chat,
+  ChatList,
+  ChatStatus,
+  CreateChatRequest,
+  MessageList,
+  UpdateChatRequest,
+  Erasure,
+  Member,
+  MemberList,
+  PutMemberRequest,
+  ClientToken,
+  CreateClientTokenRequest,
+  CreateIntegrationRequest,
+  Integration,
+  IntegrationList,
+  UpdateIntegrationRequest,
+  ApiKeyList,
+  CreateApiKeyRequest,
+  CreateOwnerRequest,
+  CreatedApiKey,
+  CreatedOwner,
+  Me,
+  OwnerList,
+  AgencyList,
+  ServiceNodeList,
+} from './types.gen.ts';
+
+export interface DeleteFileParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Full path of a file or folder below `/app/mnt/`.
+   */
+  path: string;
+  /**
+   * If true, a folder is deleted with its content.
+   */
+  recursive?: boolean;
+}
+
+export interface GetFileContentParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Full path of a file below `/app/mnt/`.
+   */
+  path: string;
+}
+
+export interface HeadFileContentParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Full path of a file below `/app/mnt/`.
+   */
+  path: string;
+}
+
+export interface ListFilesParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Full path of the folder.
+   */
+  folder?: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface CancelRunParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the run.
+   */
+  runId: string;
+}
+
+export interface GetChatStatusParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * `usageRequestId` of a run of the chat.
+   */
+  usageRequestId?: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId?: string;
+  /**
+   * Alias of the chat.
+   */
+  aliasChatId?: string;
+}
+
+export interface GetRunParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the run.
+   */
+  runId: string;
+}
+
+export interface GetRunEventsParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the run.
+   */
+  runId: string;
+  /**
+   * An event id, an integer ≥ 0. `Last-Event-ID` takes precedence over it.
+   */
+  after?: string;
+}
+
+export interface ListRunStepsParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the run.
+   */
+  runId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface ListRunsParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Only runs of this chat.
+   */
+  chatId?: string;
+  /**
+   * Only runs of this member.
+   */
+  consumerId?: string;
+  /**
+   * Only runs in this state.
+   */
+  status?: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface CreateAdjustmentParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the member, chosen by your backend.
+   */
+  consumerId: string;
+}
+
+export interface DeleteMemberParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the member, chosen by your backend.
+   */
+  consumerId: string;
+  /**
+   * If true, the person is erased.
+   */
+  erase?: boolean;
+}
+
+export interface GetErasureParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the member, chosen by your backend.
+   */
+  consumerId: string;
+}
+
+export interface GetMemberParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the member, chosen by your backend.
+   */
+  consumerId: string;
+}
+
+export interface ListAdjustmentsParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the member, chosen by your backend.
+   */
+  consumerId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface ListMembersParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface PutMemberParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the member, chosen by your backend.
+   */
+  consumerId: string;
+}
+
+export interface CreateClientTokenParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface CreateChatParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface DeleteChatParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId: string;
+}
+
+export interface GetChatParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId: string;
+}
+
+export interface ListChatMessagesParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface ListChatsParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Only chats of this member.
+   */
+  consumerId?: string;
+  /**
+   * Only chats in this state.
+   */
+  status?: 'idle' | 'running';
+  /**
+   * Only chats that changed after this time.
+   */
+  updatedAfter?: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface UpdateChatParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId: string;
+}
+
+export interface ListUsageParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Only the run with this `usageRequestId`; no adjustments.
+   */
+  usageRequestId?: string;
+  /**
+   * Only runs and adjustments of this member.
+   */
+  consumerId?: string;
+  /**
+   * Only runs that were admitted, and adjustments that were made, at this time or later.
+   */
+  from?: string;
+  /**
+   * Only runs that were admitted, and adjustments that were made, before this time.
+   */
+  to?: string;
+  /**
+   * Format of the answer; default `json`.
+   */
+  format?: 'json' | 'csv';
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface SummariseUsageParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * What usage is grouped by.
+   */
+  groupBy: 'day' | 'consumer' | 'agent' | 'model';
+  /**
+   * Only runs that were admitted at this time or later.
+   */
+  from?: string;
+  /**
+   * Only runs that were admitted before this time.
+   */
+  to?: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface DeleteIntegrationParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface GetIntegrationParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface ListAgenciesParameters {
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface ListIntegrationsParameters {
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface UpdateIntegrationParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface ListApiKeysParameters {
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface ListOwnersParameters {
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+export interface RevokeApiKeyParameters {
+  /**
+   * Identifier of the API key.
+   */
+  keyId: string;
+}
+
+export interface ListNodesParameters {
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}
+
+/**
+ * What each operation takes, path, query and body in one object, and what it answers.
+ */
+export interface Operations {
+  /**
+   * Start a streamed agent run.
+   */
+  getCompletionV2: { input: GetCompletionV2Request; answer: unknown };
+  /**
+   * Sign a form for uploading a file.
+   */
+  createAgencyUpload: { input: CreateAgencyUploadRequest; answer: CreateAgencyUploadResponse };
+  /**
+   * Delete a file, or a folder with its content.
+   */
+  deleteFile: { input: DeleteFileParameters; answer: undefined };
+  /**
+   * Read a file.
+   */
+  getFileContent: { input: GetFileContentParameters; answer: unknown };
+  /**
+   * Read the headers of a file.
+   */
+  headFileContent: { input: HeadFileContentParameters; answer: undefined };
+  /**
+   * List the files and folders of a folder, by name.
+   */
+  listFiles: { input: ListFilesParameters; answer: FileList };
+  /**
+   * Cancel exactly this run.
+   */
+  cancelRun: { input: CancelRunParameters & CancelRunRequest; answer: CancelResult };
+  /**
+   * Read the status of a chat.
+   */
+  getChatStatus: { input: GetChatStatusParameters; answer: ChatStatus };
+  /**
+   * Read a run.
+   */
+  getRun: { input: GetRunParameters; answer: Run };
+  /**
+   * Stream the events of a run.
+   */
+  getRunEvents: { input: GetRunEventsParameters; answer: unknown | undefined };
+  /**
+   * List the finished steps of a run, newest first.
+   */
+  listRunSteps: { input: ListRunStepsParameters; answer: StepList };
+  /**
+   * List runs, newest first.
+   */
+  listRuns: { input: ListRunsParameters; answer: RunList };
+  /**
+   * Correct the usage of a member.
+   */
+  createAdjustment: { input: CreateAdjustmentParameters & CreateAdjustmentRequest; answer: Adjustment };
+  /**
+   * Delete a member, or erase everything that is stored of it.
+   */
+  deleteMember: { input: DeleteMemberParameters; answer: Erasure | undefined };
+  /**
+   * Read the status of the erasure of a member.
+   */
+  getErasure: { input: GetErasureParameters; answer: Erasure };
+  /**
+   * Read a member.
+   */
+  getMember: { input: GetMemberParameters; answer: Member };
+  /**
+   * List the adjustments of a member, newest first.
+   */
+  listAdjustments: { input: ListAdjustmentsParameters; answer: AdjustmentList };
+  /**
+   * List members, newest first.
+   */
+  listMembers: { input: ListMembersParameters; answer: MemberList };
+  /**
+   * Register or update a member.
+   */
+  putMember: { input: PutMemberParameters & PutMemberRequest; answer: Member };
+  /**
+   * Mint a client token for one member.
+   */
+  createClientToken: { input: CreateClientTokenParameters & CreateClientTokenRequest; answer: ClientToken };
+  /**
+   * Create a chat.
+   */
+  createChat: { input: CreateChatParameters & CreateChatRequest; answer: Chat };
+  /**
+   * Delete a chat; its runs and usage records are kept.
+   */
+  deleteChat: { input: DeleteChatParameters; answer: undefined };
+  /**
+   * Read a chat.
+   */
+  getChat: { input: GetChatParameters; answer: Chat };
+  /**
+   * List the messages of a chat, newest first.
+   */
+  listChatMessages: { input: ListChatMessagesParameters; answer: MessageList };
+  /**
+   * List chats, newest first.
+   */
+  listChats: { input: ListChatsParameters; answer: ChatList };
+  /**
+   * Set the title and the metadata of a chat.
+   */
+  updateChat: { input: UpdateChatParameters & UpdateChatRequest; answer: Chat };
+  /**
+   * List usage records, newest first.
+   */
+  listUsage: { input: ListUsageParameters; answer: UsageRecordList };
+  /**
+   * Add up usage by day, member, agent or model.
+   */
+  summariseUsage: { input: SummariseUsageParameters; answer: UsageSummary };
+  /**
+   * Create an integration.
+   */
+  createIntegration: { input: CreateIntegrationRequest; answer: Integration };
+  /**
+   * Delete an integration; its id can never be used again.
+   */
+  deleteIntegration: { input: DeleteIntegrationParameters; answer: undefined };
+  /**
+   * Read an integration.
+   */
+  getIntegration: { input: GetIntegrationParameters; answer: Integration };
+  /**
+   * List agencies with their entry points and flows.
+   */
+  listAgencies: { input: ListAgenciesParameters; answer: AgencyList };
+  /**
+   * List your integrations, newest first.
+   */
+  listIntegrations: { input: ListIntegrationsParameters; answer: IntegrationList };
+  /**
+   * Change an integration.
+   */
+  updateIntegration: { input: UpdateIntegrationParameters & UpdateIntegrationRequest; answer: Integration };
+  /**
+   * Create an API key.
+   */
+  createApiKey: { input: CreateApiKeyRequest; answer: CreatedApiKey };
+  /**
+   * Create an owner (administrator).
+   */
+  createOwner: { input: CreateOwnerRequest; answer: CreatedOwner };
+  /**
+   * Read the owner of your API key.
+   */
+  getMe: { input: Record<never, never>; answer: Me };
+  /**
+   * List your API keys, newest first.
+   */
+  listApiKeys: { input: ListApiKeysParameters; answer: ApiKeyList };
+  /**
+   * List owners, newest first (administrator).
+   */
+  listOwners: { input: ListOwnersParameters; answer: OwnerList };
+  /**
+   * Revoke an API key; the list still shows it.
+   */
+  revokeApiKey: { input: RevokeApiKeyParameters; answer: undefined };
+  /**
+   * Read the metrics of this node.
+   */
+  getMetrics: { input: Record<never, never>; answer: unknown };
+  /**
+   * List the nodes of this installation, newest first (administrator).
+   */
+  listNodes: { input: ListNodesParameters; answer: ServiceNodeList };
+}

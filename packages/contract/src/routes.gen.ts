@@ -1,0 +1,85 @@
+// Made from packages/contract/src/schemas by `npm exec -- node -C runwire scripts/build-contract-types.ts`; do not edit.
+
+export const getCompletionV2 = 'POST /get_completion_v2';
+
+export const createAgencyUpload = 'POST /create_agency_upload';
+
+export const deleteFile = 'DELETE /v2/integrations/:apiIntegrationId/files';
+
+export const getFileContent = 'GET /v2/integrations/:apiIntegrationId/files/content';
+
+export const headFileContent = 'HEAD /v2/integrations/:apiIntegrationId/files/content';
+
+export const listFiles = 'GET /v2/integrations/:apiIntegrationId/files';
+
+export const cancelRun = 'POST /v2/integrations/:apiIntegrationId/runs/:runId/cancel';
+
+export const getChatStatus = 'GET /v2/integrations/:apiIntegrationId/chat_status';
+
+export const getRun = 'GET /v2/integrations/:apiIntegrationId/runs/:runId';
+
+export const getRunEvents = 'GET /v2/integrations/:apiIntegrationId/runs/:runId/events';
+
+export const listRunSteps = 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps';
+
+export const listRuns = 'GET /v2/integrations/:apiIntegrationId/runs';
+
+export const createAdjustment = 'POST /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments';
+
+export const deleteMember = 'DELETE /v2/integrations/:apiIntegrationId/members/:consumerId';
+
+export const getErasure = 'GET /v2/integrations/:apiIntegrationId/members/:consumerId/erasure';
+
+export const getMember = 'GET /v2/integrations/:apiIntegrationId/members/:consumerId';
+
+export const listAdjustments = 'GET /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments';
+
+export const listMembers = 'GET /v2/integrations/:apiIntegrationId/members';
+
+export const putMember = 'PUT /v2/integrations/:apiIntegrationId/members/:consumerId';
+
+export const createClientToken = 'POST /v2/integrations/:apiIntegrationId/client_tokens';
+
+export const createChat = 'POST /v2/integrations/:apiIntegrationId/chats';
+
+export const deleteChat = 'DELETE /v2/integrations/:apiIntegrationId/chats/:chatId';
+
+export const getChat = 'GET /v2/integrations/:apiIntegrationId/chats/:chatId';
+
+export const listChatMessages = 'GET /v2/integrations/:apiIntegrationId/chats/:chatId/messages';
+
+export const listChats = 'GET /v2/integrations/:apiIntegrationId/chats';
+
+export const updateChat = 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId';
+
+export const listUsage = 'GET /v2/integrations/:apiIntegrationId/usage';
+
+export const summariseUsage = 'GET /v2/integrations/:apiIntegrationId/usage/summary';
+
+export const createIntegration = 'POST /v2/integrations';
+
+export const deleteIntegration = 'DELETE /v2/integrations/:apiIntegrationId';
+
+export const getIntegration = 'GET /v2/integrations/:apiIntegrationId';
+
+export const listAgencies = 'GET /v2/agencies';
+
+export const listIntegrations = 'GET /v2/integrations';
+
+export const updateIntegration = 'PATCH /v2/integrations/:apiIntegrationId';
+
+export const createApiKey = 'POST /v2/api_keys';
+
+export const createOwner = 'POST /v2/owners';
+
+export const getMe = 'GET /v2/me';
+
+export const listApiKeys = 'GET /v2/api_keys';
+
+export const listOwners = 'GET /v2/owners';
+
+export const revokeApiKey = 'DELETE /v2/api_keys/:keyId';
+
+export const getMetrics = 'GET /metrics';
+
+export const listNodes = 'GET /v2/nodes';

@@ -1,0 +1,90 @@
+import { flag, freeObject, named, nullable, oneOfStrings, ref, strictObject, text, toolName } from './kit.ts';
+import { Type } from './type.ts';
+
+const kind = () =>
+  oneOfStrings(['approval', 'tool'], {
+    description: '`approval`: a person must decide about the call. `tool`: only the caller can make the call.',
+  });
+const callId = () => text('Id of the call.');
+const agent = () => text('The agent that made the call.');
+const callerAgent = () => nullable(text('The agent that asked it. Null if the user asked.'));
+const tool = () => text('Name of the tool.');
+const given = () =>
+  freeObject({ description: 'The arguments of the call. An approved call is made with exactly these.' });
+
+export const Question = named(
+  'Question',
+  Type.Object(
+    {
+      questionId: text('Identifier of the question, for `answers`.'),
+      kind: kind(),
+      callId: callId(),
+      agent: agent(),
+      callerAgent: callerAgent(),
+      tool: tool(),
+      arguments: given(),
+    },
+    { description: 'A call that waits for an answer of the caller.' },
+  ),
+);
+
+/** The fields of a question in the stream, whose names are in snake case. */
+export const StreamQuestion = named(
+  'StreamQuestion',
+  Type.Object(
+    {
+      question_id: text('Identifier of the question, for `answers`.'),
+      kind: kind(),
+      call_id: callId(),
+      agent: agent(),
+      callerAgent: callerAgent(),
+      tool: tool(),
+      arguments: given(),
+    },
+    { description: 'A call that waits for an answer of the caller.' },
+  ),
+);
+
+export const pending = (description: string) => Type.Array(ref(Question), { description });
+
+export const Answer = named(
+  'Answer',
+  strictObject(
+    {
+      questionId: text('The question.', { minLength: 1, maxLength: 64 }),
+      approve: Type.Optional(flag('For a question of the kind `approval`: true if the call may be made.')),
+      reason: Type.Optional(
+        text('Why. The tool gets it if the call is approved, the model if it is declined.', { maxLength: 4000 }),
+      ),
+      output: Type.Optional(
+        Type.Unsafe<Record<string, unknown> | unknown[] | string | number | boolean | null>({
+          description:
+            'For a question of the kind `tool`: the output of the call, as text or any other JSON value, at most 1 MiB.',
+          anyOf: [
+            Type.String(),
+            nullable(freeObject()),
+            Type.Array(Type.Unsafe<unknown>({})),
+            Type.Number(),
+            Type.Boolean(),
+          ],
+        }),
+      ),
+      failed: Type.Optional(flag('True if the call failed; then `output` tells why.')),
+    },
+    { description: 'The answer to a question: either `approve` or `output`.' },
+  ),
+);
+
+export const ClientTool = named(
+  'ClientTool',
+  strictObject(
+    {
+      name: text('Name of the tool. No agent of the agency has a tool with this name.', {
+        pattern: toolName,
+      }),
+      description: text('What the tool does, for the model.', { maxLength: 4000 }),
+      inputSchema: freeObject({ description: 'JSON Schema of the arguments, which are an object.' }),
+    },
+    { description: 'A tool that only the caller can run.' },
+  ),
+);
