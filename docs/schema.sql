@@ -84,7 +84,8 @@ CREATE TABLE "chats" (
   "updated_at" bigint not null,
   "deleted_at" bigint,
   "title_json" text,
-  "metadata_json" text
+  "metadata_json" text,
+  "questions_json" text
 ) without rowid;
 CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
 CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where consumer_id is not null;
@@ -176,7 +177,8 @@ CREATE TABLE "integrations" (
   "model" text,
   "file_access" text default 'chat' not null,
   "member_folder" text default '/app/mnt/members/{consumerId}' not null,
-  "file_bytes" bigint default 0 not null
+  "file_bytes" bigint default 0 not null,
+  "client_tools" integer default 0 not null
 ) without rowid;
 CREATE INDEX "integrations_owner" on "integrations" ("owner_id", "created_at", "sort_key");
 
@@ -282,7 +284,10 @@ CREATE TABLE "runs" (
   "agency_version" text,
   "structured" integer default 0 not null,
   "file_access" text default 'chat' not null,
-  "member_folder" text
+  "member_folder" text,
+  "continues" text,
+  "answers_json" text,
+  "client_tools_json" text
 ) without rowid;
 CREATE UNIQUE INDEX "runs_active_chat" on "runs" ("chat_key") where status in ('admitted', 'running');
 CREATE INDEX "runs_active_member" on "runs" ("integration_id", "consumer_id") where status in ('admitted', 'running');
@@ -433,6 +438,7 @@ create table "chats" (
   deleted_at bigint,
   title_json text collate "C",
   metadata_json text collate "C",
+  questions_json text collate "C",
   constraint chats_pkey PRIMARY KEY (chat_key)
 );
 CREATE UNIQUE INDEX chats_alias ON chats USING btree (integration_id, alias) WHERE ((deleted_at IS NULL) AND (alias IS NOT NULL));
@@ -529,6 +535,7 @@ create table "integrations" (
   file_access text collate "C" not null default 'chat'::text,
   member_folder text collate "C" not null default '/app/mnt/members/{consumerId}'::text,
   file_bytes bigint not null default 0,
+  client_tools integer not null default 0,
   constraint integrations_pkey PRIMARY KEY (integration_id)
 );
 CREATE INDEX integrations_owner ON integrations USING btree (owner_id, created_at, sort_key);
@@ -640,6 +647,9 @@ create table "runs" (
   structured integer not null default 0,
   file_access text collate "C" not null default 'chat'::text,
   member_folder text collate "C",
+  continues text collate "C",
+  answers_json text collate "C",
+  client_tools_json text collate "C",
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 CREATE UNIQUE INDEX runs_active_chat ON runs USING btree (chat_key) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));

@@ -8,6 +8,13 @@ export interface ToolCall {
   readonly member: RunMember | null;
   /** Aborted if the run is cancelled or its server stops. */
   readonly abortSignal: AbortSignal;
+  /** The decision about a call that needed approval. Null if the call needed none. */
+  readonly approval: { readonly questionId: string; readonly reason: string | null } | null;
+  /**
+   * Shows readers of the stream how far the call is: a text, or a value as JSON. Of more than 10 reports per second the
+   * newest count. The model does not see them.
+   */
+  readonly progress: (text: unknown) => void;
   /** The same as `callId`, under its name in the AI SDK. */
   readonly toolCallId: string;
   /** The messages before this call as `ModelMessage`s of the AI SDK, without the instructions. */
@@ -16,6 +23,9 @@ export interface ToolCall {
   readonly context: unknown;
   readonly experimental_context: unknown;
 }
+
+/** What `needsApproval` knows of a call. */
+export type ApprovalCall = Pick<ToolCall, 'toolCallId' | 'messages' | 'context'>;
 
 /** A schema of any library that implements Standard Schema (zod, Valibot, ArkType and others). */
 export interface StandardSchema<Output = unknown> {
@@ -36,8 +46,13 @@ export type InputOf<Schema> = Schema extends StandardSchema<infer Output> ? Outp
 /** A tool as `tool()` of the AI SDK makes it. Its name is its key in the agent's tools. */
 export interface AgentTool {
   readonly inputSchema?: InputSchema | undefined;
-  /** Called with the checked input and a `ToolCall`. If it returns an async iterable, the last value is the result. */
+  /**
+   * Called with the checked input and a `ToolCall`. If it returns an async iterable, the last value is the result, and the
+   * others are progress. Without it only the caller can run the tool: a call ends the run with a question.
+   */
   readonly execute?: ((input: never, call: never) => unknown) | undefined;
+  /** True, or a function that returns true, if a person must approve a call before it is made. */
+  readonly needsApproval?: boolean | ((input: never, call: never) => boolean | PromiseLike<boolean>) | undefined;
   /**
    * True if a call may be repeated, with the same `idempotencyKey`, if its server died and its outcome is unknown.
    * Otherwise the model receives the answer that the outcome is unknown.
@@ -53,8 +68,10 @@ export interface ToolDefinition<Schema extends InputSchema = InputSchema> {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Schema;
-  /** If it returns an async iterable, the last value is the result. */
-  readonly execute: (input: InputOf<Schema>, call: ToolCall) => unknown;
+  /** If it returns an async iterable, the last value is the result, and the others are progress. Without it only the caller can run it. */
+  readonly execute?: (input: InputOf<Schema>, call: ToolCall) => unknown;
+  /** True if a person must approve a call before it is made. If a function throws, its call needs approval. */
+  readonly needsApproval?: boolean | ((input: InputOf<Schema>, call: ApprovalCall) => boolean | PromiseLike<boolean>);
   /** True if a call that was in progress when its server died may be repeated. See `AgentTool`. */
   readonly repeatable?: boolean;
 }
@@ -114,7 +131,7 @@ export interface ModelObject {
 /** `provider/model`, or a model of the AI SDK. Usage and prices name it `provider/model` as well. */
 export type ModelChoice = string | ModelObject;
 
-export type BuiltInTool = 'list_files' | 'read_file' | 'search_files' | 'web_search';
+export type BuiltInTool = 'list_files' | 'read_file' | 'search_files' | 'write_file' | 'run_command' | 'web_search';
 
 export interface AgentDefinition {
   /** 1 to 64 characters, unique in the agency regardless of case. */
@@ -134,8 +151,20 @@ export interface AgentDefinition {
   /**
    * True if the agent gets all file tools: `list_files`, `read_file` and `search_files`, which read the files of the run's
    * integration. False if it gets only the file tools in `tools`. If absent, it gets these, or all if `tools` has none.
+   * `below` is like true, and restricts the agent to a folder, such as `members/{{member.consumerId}}`.
    */
-  readonly files?: boolean;
+  readonly files?: boolean | { readonly below: string };
+  /**
+   * True if the agent gets `write_file` and `run_command`, which change the files of the run's integration. If absent, it
+   * gets those in `tools`.
+   */
+  readonly sandbox?: boolean;
+  /** The names of the agency's skills that the agent can use. If absent, all of them. */
+  readonly skills?: readonly string[];
+  /** The names of the MCP servers whose tools the agent has. If absent, all of the agency. */
+  readonly mcp?: readonly string[];
+  /** The names of tools, also built-in ones, whose calls a person must approve. */
+  readonly approval?: readonly string[];
   /** The schema of the agent's answer. */
   readonly output?: InputSchema | TextFile;
   /** Messages that a user may begin with, at most 10. */
@@ -162,6 +191,36 @@ export interface AgencyLimits {
   readonly toolOutputCharacters?: number;
 }
 
+/**
+ * An MCP server, by `url` (streamable HTTP) or by `command` (a program that talks over stdin and stdout). `${NAME}` is a
+ * variable of the server's environment.
+ */
+export interface McpServerDefinition {
+  readonly url?: string;
+  /** May contain `{{user_context.x}}`, `{{member.x}}` and `{{date}}`; each run then has its own session. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** OAuth client credentials for `url`. */
+  readonly oauth?: { readonly clientId: string; readonly clientSecret: string; readonly scope?: string };
+  readonly command?: string;
+  readonly args?: readonly string[];
+  /** Besides HOME, LOGNAME, PATH, SHELL, TERM and USER. May contain the same placeholders as `headers`. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A path below the agency's folder. If absent, the folder itself. */
+  readonly cwd?: string;
+  /** The tools that agents get, by the server's names. If absent, all. */
+  readonly tools?: readonly string[];
+  /** Begins the names of the tools. If absent, the server's name; `''` for none. */
+  readonly prefix?: string;
+  /** Tools whose calls may be repeated if their outcome is unknown, besides the tools that the server declares read-only. */
+  readonly repeatable?: readonly string[];
+  /** The tools whose calls a person must approve, by the server's names; `always` for all. If absent, none. */
+  readonly approval?: 'always' | 'never' | readonly string[];
+  /** `run`: each run has its own session. If absent, the runs of the agency share one. */
+  readonly session?: 'shared' | 'run';
+  /** How long a call may be without a sign of life. If absent, 60. */
+  readonly timeoutSeconds?: number;
+}
+
 export interface AgencyDefinition {
   readonly name: string;
   /** Precede the instructions of every agent. */
@@ -175,6 +234,8 @@ export interface AgencyDefinition {
   readonly defaultAgent?: AgentDefinition | string;
   /** The agents that callers may address, or their names. If absent, all of them. */
   readonly entryPoints?: readonly (AgentDefinition | string)[];
+  /** MCP servers by their names: 1 to 20 lower-case letters, digits and `-`. */
+  readonly mcp?: Readonly<Record<string, McpServerDefinition>>;
   /** Made by `delegate` and `handOff`, or written as `A -> B` (delegation) and `A => B` (hand-off). */
   readonly flows?: readonly (FlowDefinition | string)[];
   /** True if `user_context` follows the instructions as JSON. */

@@ -20,7 +20,9 @@ const MEBIBYTE = 1024 * 1024;
 const MAX_HEAP_MEBIBYTES = 384;
 /** The limit for buffers, which are not part of the heap: the file, its unzipped parts and the streams of a PDF. */
 const MAX_BUFFERS_BYTES = 320 * MEBIBYTE;
-const WATCH_EVERY_MS = 100;
+/** The limit for the whole process, so that it stays below 512 MiB. A file can use much of the heap and of the buffers. */
+const MAX_PROCESS_BYTES = 448 * MEBIBYTE;
+const WATCH_EVERY_MS = 50;
 
 /** A thread that reads one file at a time. It ends if the file exceeds its time or its memory. */
 export class DocumentWorker {
@@ -66,6 +68,7 @@ export class DocumentWorker {
     const { conversionMs } = task.limits;
     const timer = setTimeout(() => endWith(readSoFar(parts, conversionMs)), conversionMs);
     const watch = setInterval(async () => {
+      if (process.memoryUsage.rss() > MAX_PROCESS_BYTES) endWith(new Unreadable(TOO_COMPLEX));
       const memory = await thread.getHeapStatistics().catch(() => null);
       if (memory !== null && memory.external_memory > MAX_BUFFERS_BYTES) endWith(new Unreadable(TOO_COMPLEX));
     }, WATCH_EVERY_MS);

@@ -1,6 +1,7 @@
 import * as backups from './commands/backup.ts';
 import * as agencyChecks from './commands/check-agencies.ts';
 import * as keys from './commands/create-key.ts';
+import * as doctor from './commands/diagnose.ts';
 import * as migration from './commands/migrate.ts';
 import * as restores from './commands/restore.ts';
 import * as uploads from './commands/rotate-upload-secret.ts';
@@ -16,8 +17,20 @@ interface Report {
   readonly isWhole: boolean;
 }
 
-/** Starts the server. Resolves when a signal has ended it. */
-export const serve: (env: Environment) => Promise<void> = main.serve;
+interface CheckResult {
+  readonly check: 'settings' | 'store' | 'files' | 'model' | 'sandbox';
+  /** What was checked, for people. */
+  readonly about: string;
+  /** What is wrong and what to do, in one sentence. Null if nothing is wrong. */
+  readonly finding: string | null;
+}
+
+/** Checks what a server with these settings would use. It asks the model one short question. */
+export const diagnose: (env: Environment) => Promise<CheckResult[]> = doctor.diagnose;
+
+/** Starts the server. Resolves when a signal has ended it. With `isJson` the start prints one line of JSON. */
+export const serve = (env: Environment, output?: { readonly isJson: boolean }): Promise<void> =>
+  main.serve(env, undefined, output);
 
 /* The commands resolve to the text for the person who runs them. */
 export const checkAgencies: (env: Environment, folder: string) => Promise<Report> = agencyChecks.checkAgencies;

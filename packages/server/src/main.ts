@@ -9,8 +9,17 @@ import { StartRefused } from './domain/start-refused.ts';
 import { StoreUnavailable } from './domain/unavailable.ts';
 import { VERSION } from './domain/version.ts';
 
+export interface StartOutput {
+  /** True: print one line of JSON in place of the sentences for people. */
+  readonly isJson?: boolean;
+}
+
 /** Starts the server with the settings in `env`. Resolves when a signal has stopped it. */
-export async function serve(env: Environment, overrides?: Overrides): Promise<void> {
+export async function serve(
+  env: Environment,
+  overrides?: Overrides,
+  { isJson = false }: StartOutput = {},
+): Promise<void> {
   const { promise: signalled, resolve } = Promise.withResolvers<void>();
   let signals = 0;
   const onSignal = () => {
@@ -25,7 +34,8 @@ export async function serve(env: Environment, overrides?: Overrides): Promise<vo
   try {
     const { config, secrets } = prepareProcess(env);
     dataDir = config.dataDir;
-    const say = (text: string) => process.stdout.write(`${text}\n`);
+    const print = (text: string) => void process.stdout.write(`${text}\n`);
+    const say = isJson ? () => {} : print;
     await using server = await startWhenDiskHasSpace({
       config,
       start: (settings) => compose(settings, secrets, exitImmediately, overrides),
@@ -33,6 +43,7 @@ export async function serve(env: Environment, overrides?: Overrides): Promise<vo
       signalled,
     });
     if (server === null) return;
+    if (isJson) print(startLine(server, config));
     say(`Runwire ${VERSION} listens on ${server.url}`);
     say(`API reference: ${server.url}/docs`);
     if (server.metricsUrl !== null) say(`Metrics, without a key: ${server.metricsUrl}/metrics`);
@@ -41,6 +52,7 @@ export async function serve(env: Environment, overrides?: Overrides): Promise<vo
     say(filesSentence(config));
     const allowed = config.fetchAllow.entries;
     if (allowed.length > 0) say(`Files are also fetched from: ${allowed.join(', ')}`);
+    say(sandboxSentence(server.sandbox));
     for (const sentence of modelSentences(config, server.modelPlace)) say(sentence);
     for (const sentence of agencySentences(config, server)) say(sentence);
     const { resumedRuns, endedRuns } = server;
@@ -61,6 +73,11 @@ export async function serve(env: Environment, overrides?: Overrides): Promise<vo
   }
 }
 
+/** What a script needs to know of the start. `apiKey` is null unless the start created a key. */
+function startLine({ url, metricsUrl, apiKey }: RunningServer, { dataDir }: Config): string {
+  return JSON.stringify({ version: VERSION, url, metricsUrl, dataDir, apiKey });
+}
+
 function waitingSentence(url: string, dataDir: string): string {
   return `The disk of the data folder ${dataDir} is full: ${url} answers 503 until there is space; the server then starts without another command.`;
 }
@@ -69,6 +86,20 @@ function filesSentence({ s3 }: Config): string {
   if (s3 === null) return 'Files: in the data folder';
   const uploads = s3.uploads === 'direct' ? 'uploads go there directly' : 'uploads go through this server';
   return `Files: in the bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3 in ${s3.region}`}; ${uploads}`;
+}
+
+function sandboxSentence({ info, reason }: RunningServer['sandbox']): string {
+  const because = reason === null ? '' : `; ${reason}`;
+  switch (info.kind) {
+    case 'bubblewrap':
+      return `Sandbox: bubblewrap${info.proc ? '' : ', without /proc'}`;
+    case 'just-bash':
+      return `Sandbox: just-bash, which runs no programs of this machine${because}`;
+    case 'exec':
+      return 'Sandbox: the program that RUNWIRE_SANDBOX names';
+    case 'off':
+      return `Sandbox: off${because}`;
+  }
 }
 
 /** Returns lines that name the model, and what to set if a provider is set up but not used. */

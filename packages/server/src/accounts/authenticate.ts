@@ -1,26 +1,36 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { Caller, ClientToken } from '../domain/caller.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { LruCache } from '../lib/lru-cache.ts';
-import { firstOwner, keyById, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
+import { firstOwner, keyById, memberById, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
 import { first, type Reads, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
-import type { KeyProblem, KeySigning } from './key-signing.ts';
+import { type ClientTokenSigning, isClientToken } from './client-token-signing.ts';
+import type { KeyClaims, KeySigning } from './key-signing.ts';
+import type { TokenProblem } from './token-signing.ts';
+
+type TokenCaller = Caller & { readonly clientToken: ClientToken };
 
 const LAST_USE_EVERY_MS = 60_000;
+/** A client token takes at most 8 kB, so all of them take at most 16 MB. */
+const MAX_VERIFIED_TOKENS = 2000;
 
 export interface AuthenticationDeps {
   readonly store: Store;
   /** Reads with a time limit, because a request waits for them. */
   readonly reads: Reads;
   readonly signing: KeySigning;
+  readonly clientSigning: ClientTokenSigning;
   readonly opaqueKeyHash: Buffer | null;
   readonly changes: AccountChanges;
   readonly maxVerified: number;
   readonly logger: Logger;
 }
+
+type KeyProblem = TokenProblem | 'revoked';
 
 const SENTENCES: Readonly<Record<KeyProblem, string>> = {
   malformed: 'The API key is malformed; copy the complete key and send it as `Authorization: Bearer <key>`.',
@@ -31,9 +41,20 @@ const SENTENCES: Readonly<Record<KeyProblem, string>> = {
 
 export const keyRefused = (problem: KeyProblem) => new Refusal('invalid_api_key', SENTENCES[problem]);
 
+const TOKEN_SENTENCES: Readonly<Record<TokenProblem | 'key' | 'member', string>> = {
+  malformed: 'The client token is malformed; send the complete token as `Authorization: Bearer <token>`.',
+  expired: 'The client token has expired; get a new one from your backend.',
+  invalid: 'The client token is not valid; get one of this server from your backend.',
+  key: 'The API key that minted this client token was revoked or has expired; mint a new token with another key.',
+  member: 'The member of this client token is not registered or not active; the token can be used while it is.',
+};
+
+const tokenRefused = (problem: keyof typeof TOKEN_SENTENCES) =>
+  new Refusal('invalid_api_key', TOKEN_SENTENCES[problem]);
+
 /**
- * Turns a bearer token into its owner. A verified token is remembered by its hash (2 µs instead of 70) until accounts
- * change, its key's revocation included.
+ * Turns a bearer token into its caller. A verified token is remembered by its hash (2 µs instead of 70) until accounts
+ * change, its key's revocation included. Client tokens have their own cache, so that they do not displace keys.
  */
 export class Authentication {
   readonly #store: Store;
@@ -41,24 +62,32 @@ export class Authentication {
   readonly #signing: KeySigning;
   readonly #opaqueKeyHash: Buffer | null;
   readonly #logger: Logger;
-  readonly #verified: AccountCache<Principal>;
+  readonly #clientSigning: ClientTokenSigning;
+  readonly #verified: AccountCache<Caller>;
+  readonly #verifiedTokens: AccountCache<TokenCaller>;
   readonly #touchedAt: LruCache<string, number>;
 
   constructor(deps: AuthenticationDeps) {
     this.#store = deps.store;
     this.#reads = deps.reads;
     this.#signing = deps.signing;
+    this.#clientSigning = deps.clientSigning;
     this.#opaqueKeyHash = deps.opaqueKeyHash;
     this.#logger = deps.logger;
     this.#verified = deps.changes.cache(deps.maxVerified);
+    this.#verifiedTokens = deps.changes.cache(MAX_VERIFIED_TOKENS);
     this.#touchedAt = new LruCache(deps.maxVerified);
   }
 
-  /** Throws a `Refusal` that tells whether the key is malformed, expired, revoked or invalid. */
-  async authenticate(token: string): Promise<Principal> {
+  /** Throws a `Refusal` that tells whether the key or token is malformed, expired, revoked or invalid. */
+  authenticate(bearer: string): Promise<Caller> {
+    return isClientToken(bearer) ? this.#authenticateToken(bearer) : this.#authenticateKey(bearer);
+  }
+
+  async #authenticateKey(token: string): Promise<Caller> {
     const now = Date.now();
     const verified = await this.#verified.get(hash('sha256', token, 'base64'), () => this.#verify(token, now));
-    const { keyId, expiresAt } = verified.key;
+    const { keyId, expiresAt } = verified.principal.key;
     if (expiresAt !== null && expiresAt <= now) throw keyRefused('expired');
     if (keyId !== null && now - (this.#touchedAt.get(keyId) ?? 0) > LAST_USE_EVERY_MS) {
       this.#touchedAt.set(keyId, now);
@@ -71,21 +100,57 @@ export class Authentication {
     return verified;
   }
 
-  async #verify(token: string, now: number): Promise<Principal> {
-    const reads = this.#reads;
-    if (this.#opaqueKeyHash !== null && timingSafeEqual(opaqueHash(token), this.#opaqueKeyHash)) {
-      const owner = await first(reads.all(firstOwner, {}));
-      if (owner === undefined) throw keyRefused('invalid');
-      return principal(owner, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
-    }
+  /** The member is read for every request, because a change of a member does not clear the caches. */
+  async #authenticateToken(bearer: string): Promise<Caller> {
+    const now = Date.now();
+    const verified = await this.#verifiedTokens.get(hash('sha256', bearer, 'base64'), () =>
+      this.#verifyToken(bearer, now),
+    );
+    const { principal, clientToken } = verified;
+    if (clientToken.expiresAt <= now) throw tokenRefused('expired');
+    if (principal.key.expiresAt !== null && principal.key.expiresAt <= now) throw tokenRefused('key');
+    const { integrationId, consumerId } = clientToken;
+    const member = await first(this.#reads.all(memberById, { integrationId, consumerId }));
+    if (member?.active !== 1) throw tokenRefused('member');
+    return verified;
+  }
+
+  async #verifyToken(bearer: string, now: number): Promise<TokenCaller> {
+    const claims = await this.#clientSigning.verify(bearer);
+    if (typeof claims === 'string') throw tokenRefused(claims);
+    const { ownerId, keyId, token } = claims;
+    const principal = keyId === null ? await this.#opaqueOwner() : await this.#ownerOf({ ownerId, keyId }, now);
+    if (typeof principal === 'string' || principal.ownerId !== ownerId) throw tokenRefused('key');
+    return { principal, clientToken: token };
+  }
+
+  async #verify(token: string, now: number): Promise<Caller> {
+    const isOpaque = this.#opaqueKeyHash !== null && timingSafeEqual(opaqueHash(token), this.#opaqueKeyHash);
+    const principal = isOpaque ? await this.#opaqueOwner() : await this.#verifyKey(token, now);
+    if (typeof principal === 'string') throw keyRefused(principal);
+    return { principal, clientToken: null };
+  }
+
+  async #verifyKey(token: string, now: number): Promise<Principal | KeyProblem> {
     const claims = await this.#signing.verify(token);
-    if (typeof claims === 'string') throw keyRefused(claims);
-    const key = await first(reads.all(keyById, { keyId: claims.keyId }));
-    if (key === undefined || key.owner_id !== claims.ownerId) throw keyRefused('invalid');
-    if (key.revoked_at !== null) throw keyRefused('revoked');
-    if (key.expires_at !== null && key.expires_at <= now) throw keyRefused('expired');
-    const owner = await first(reads.all(ownerById, { ownerId: claims.ownerId }));
-    if (owner === undefined) throw keyRefused('invalid');
+    return typeof claims === 'string' ? claims : this.#ownerOf(claims, now);
+  }
+
+  async #opaqueOwner(): Promise<Principal | KeyProblem> {
+    const owner = await first(this.#reads.all(firstOwner, {}));
+    if (owner === undefined) return 'invalid';
+    return principal(owner, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
+  }
+
+  /** Returns the owner of a stored key that can still be used. */
+  async #ownerOf({ ownerId, keyId }: KeyClaims, now: number): Promise<Principal | KeyProblem> {
+    const reads = this.#reads;
+    const key = await first(reads.all(keyById, { keyId }));
+    if (key === undefined || key.owner_id !== ownerId) return 'invalid';
+    if (key.revoked_at !== null) return 'revoked';
+    if (key.expires_at !== null && key.expires_at <= now) return 'expired';
+    const owner = await first(reads.all(ownerById, { ownerId }));
+    if (owner === undefined) return 'invalid';
     return principal(owner, {
       keyId: key.key_id,
       name: JSON.parse(key.name_json) as string,

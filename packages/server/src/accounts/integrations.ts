@@ -44,6 +44,7 @@ export const INTEGRATION_DEFAULTS: IntegrationValues = {
   model: null,
   file_access: 'chat',
   member_folder: DEFAULT_MEMBER_FOLDER,
+  client_tools: 0,
 };
 
 function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
@@ -62,6 +63,7 @@ function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
     model: row.model,
     fileAccess: row.file_access,
     memberFolder: row.member_folder,
+    clientTools: row.client_tools === 1,
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
   };
@@ -188,6 +190,7 @@ export class Integrations {
       model,
       file_access: input.fileAccess ?? before.file_access,
       member_folder: folder,
+      client_tools: Number(input.clientTools ?? before.client_tools),
     };
   }
 

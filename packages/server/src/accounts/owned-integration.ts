@@ -1,5 +1,7 @@
+import type { Caller } from '../domain/caller.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { Scope } from '../domain/scope.ts';
 import { integrationById } from '../store/queries/accounts.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { AccountCache } from './account-cache.ts';
@@ -25,5 +27,11 @@ export class IntegrationOwnership {
       return row.owner_id;
     });
     if (ownerId !== principal.ownerId) throw new Refusal('integration_forbidden');
+  }
+
+  /** Does the same for an operation that accepts client tokens, and returns what the caller sees of the integration. */
+  async scope({ principal, clientToken }: Caller, integrationId: string): Promise<Scope> {
+    await this.check(principal, integrationId);
+    return { integrationId, member: clientToken };
   }
 }

@@ -64,6 +64,7 @@ export async function decide(
       },
     },
     prices: { of: (agency, agent) => entryPrice(deps, agency, agent, facts?.integration_model ?? null) },
+    toolNames: (id) => deps.agencies.allToolNames(id),
     reserveTokens: deps.reserveTokens,
     load: () => ({
       shuttingDown: deps.isShuttingDown(),

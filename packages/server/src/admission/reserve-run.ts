@@ -1,4 +1,4 @@
-import type { LoadedAgency } from '../agencies/loaded-agency.ts';
+import { type LoadedAgency, usesSandbox } from '../agencies/loaded-agency.ts';
 import type { StoredBlob } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline } from '../attachments/request-attachment.ts';
 import type { Admit } from '../domain/admission.ts';
@@ -7,7 +7,12 @@ import { dayOf } from '../domain/allowance.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_FLOWS, JOURNAL_FORMAT_WITH_URLS } from '../domain/step.ts';
+import {
+  JOURNAL_FORMAT,
+  JOURNAL_FORMAT_WITH_ACTIONS,
+  JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_URLS,
+} from '../domain/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
@@ -32,6 +37,9 @@ export interface Reservation {
 }
 
 function journalFormat({ request, decision, agency }: Reservation): number {
+  if (decision.continuation !== null || request.clientTools.length > 0) return JOURNAL_FORMAT_WITH_ACTIONS;
+  const agents = [...(agency?.agents.values() ?? [])];
+  if (agents.some(usesSandbox)) return JOURNAL_FORMAT_WITH_ACTIONS;
   const flows = agency?.agents.get(decision.agent)?.flows ?? [];
   if (flows.length > 0) return JOURNAL_FORMAT_WITH_FLOWS;
   return request.attachments.every(isInline) ? JOURNAL_FORMAT : JOURNAL_FORMAT_WITH_URLS;
@@ -41,7 +49,9 @@ function journalFormat({ request, decision, agency }: Reservation): number {
 export async function reserveRun(tx: Tx, reservation: Reservation): Promise<AdmittedRun> {
   const { request, decision, blobs, nodeId, now } = reservation;
   const { ownerId, integrationId, consumerId, usageRequestId, aliasChatId, message, messageBytes } = request;
-  const { agency, agent, chat, hasHistory, maxRunSeconds, onDisconnect, keepAttachments, model, files } = decision;
+  const { userContext, clientTools } = request;
+  const { agency, agent, chat, hasHistory, continuation } = decision;
+  const { maxRunSeconds, onDisconnect, keepAttachments, model, files } = decision;
   const runId = newId('run');
   const day = dayOf(now);
   const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
@@ -61,7 +71,14 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
           textBytes,
           now,
         })
-      : tx.run(growChat, { chatKey, textBytes, alias: chat.alias, now });
+      : tx.run(growChat, {
+          chatKey,
+          textBytes,
+          alias: chat.alias,
+          questionsJson: null,
+          knownQuestionsJson: chat.questionsJson,
+          now,
+        });
   const messageWritten = tx.run(insertMessage, {
     messageId: newId('msg'),
     chatKey,
@@ -90,7 +107,10 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     day,
     period: decision.period,
     periodStart: decision.periodStart,
-    userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
+    userContextJson: userContext === undefined ? null : JSON.stringify(userContext),
+    continues: continuation?.runId ?? null,
+    answersJson: continuation === null ? null : JSON.stringify(continuation.settlements),
+    clientToolsJson: request.clientTools.length === 0 ? null : JSON.stringify(request.clientTools),
     journalFormat: journalFormat(reservation),
     agencyVersion: reservation.agency?.version ?? null,
     fileAccess: files.access,
@@ -113,7 +133,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const links =
     hasHistory && !keepAttachments ? refreshesRefusal(tx, chatKey, request.refreshes, now) : Promise.resolve(null);
   await Promise.all([joined, messageWritten, runWritten, eventWritten, links]);
-  if ((await joined) !== 1) throw new FactsChanged('The chat was deleted.');
+  if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
   const { refreshes } = request;
@@ -126,7 +146,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   return admittedRun(
     { runId, integrationId, consumerId, chatKey, chatId, agency, agent, day },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
-    { ownerId, message, attachments, sandboxFiles, userContext: request.userContext, hasHistory },
+    { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools },
     { trace: request.trace, attempt: 1, opening, resumed: null },
   );
 }

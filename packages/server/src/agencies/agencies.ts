@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { AgencyDefinition } from '@runwire/agency';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { flowToolNames } from './agent-tools.ts';
 import { AgencyBroken, type AgencyError, agencyError, type Fault, NO_POSITION } from './fault.ts';
 import type { AgencySetting, KnownModels } from './load-agency.ts';
 import { loadDefinition, loadFolder } from './load-folder.ts';
@@ -171,6 +172,12 @@ export class Agencies {
       ...agent.fallback,
     ]);
     return [...new Set(models)];
+  }
+
+  /** Returns the names of the tools and flows of all its agents. */
+  allToolNames(agency: string): ReadonlySet<string> {
+    const agents = this.#agencies.get(agency)?.loaded?.agents ?? new Map<string, LoadedAgent>();
+    return new Set([...agents.values()].flatMap((agent) => [...toolNames(agent), ...flowToolNames(agent.flows)]));
   }
 
   list(): readonly ListedAgency[] {

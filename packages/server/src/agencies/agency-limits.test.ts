@@ -16,7 +16,12 @@ async function load(files: Readonly<Record<string, string>>) {
     mkdirSync(join(folder, 'a/agents'), { recursive: true });
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'a', name), text);
     const models = { problem: () => null, defaultId: 'm', searchesWeb: () => true, fromObject: () => null };
-    return await loadFolder(join(folder, 'a'), 'a', { models, limits: ofServer });
+    return await loadFolder(join(folder, 'a'), 'a', {
+      models,
+      limits: ofServer,
+      variable: () => null,
+      hasSandbox: true,
+    });
   } finally {
     rmSync(folder, { recursive: true });
   }

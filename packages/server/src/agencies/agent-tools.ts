@@ -1,5 +1,6 @@
 import { FILE_TOOLS } from '../agent/files-port.ts';
 import type { Tool } from '../agent/ports.ts';
+import { SANDBOX_TOOLS } from '../agent/workspace-port.ts';
 import { handOffName } from '../domain/hand-off-name.ts';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import type { AgentDraft } from './agency-draft.ts';
@@ -8,9 +9,7 @@ import { ownTool } from './foreign-words.ts';
 import { loadTool, ToolRefused } from './load-tool.ts';
 import type { BuiltInTool, LoadedFlow } from './loaded-agency.ts';
 
-const BUILT_IN: readonly BuiltInTool[] = [...FILE_TOOLS, 'web_search'];
-/** Tools of the sandbox, which this version does not have. */
-const SANDBOX_TOOLS = ['write_file', 'run_command'];
+const BUILT_IN: readonly BuiltInTool[] = [...FILE_TOOLS, ...SANDBOX_TOOLS, 'web_search'];
 
 /** Names in agent files of Claude. */
 const CLAUDE_NAMES: Readonly<Record<string, string>> = {
@@ -32,6 +31,8 @@ export interface ToolSources {
   readonly id: string;
   /** The tools of `toolFiles`, by their names. */
   readonly fileTools: ReadonlyMap<string, object>;
+  /** False if this installation has no sandbox. */
+  readonly hasSandbox: boolean;
 }
 
 export interface AgentTools {
@@ -39,10 +40,10 @@ export interface AgentTools {
   readonly builtIn: readonly BuiltInTool[];
 }
 
-/** Finds the tools that the agent names. If it names built-in file tools, it has only those. */
+/** Finds the tools that the agent names. If it names built-in file or sandbox tools, it has only those. */
 export async function agentTools(
   agent: AgentDraft,
-  { id, fileTools }: ToolSources,
+  { id, fileTools, hasSandbox }: ToolSources,
   flows: readonly LoadedFlow[],
   faults: Faults,
 ): Promise<AgentTools> {
@@ -60,30 +61,39 @@ export async function agentTools(
         else throw error;
       });
       if (tool) tools.push(tool);
-    } else if (SANDBOX_TOOLS.includes(name)) add(index, `\`${written}\` is not supported by this version; remove it.`);
+    } else if (isSandboxTool(name) && !hasSandbox) add(index, `\`${written}\` ${NO_SANDBOX}`);
     else if (isBuiltIn(name)) named.add(name);
     else add(index, unknownTool(written, fileTools));
   }
-  const namesFiles = FILE_TOOLS.some((name) => named.has(name));
-  if (value.files ?? !namesFiles) for (const name of FILE_TOOLS) named.add(name);
+  const namesOwn = [...FILE_TOOLS, ...SANDBOX_TOOLS].some((name) => named.has(name));
+  if (value.files ?? !namesOwn) for (const name of FILE_TOOLS) named.add(name);
+  if (value.sandbox === true) {
+    if (!hasSandbox) faults.add(place, [...path, 'sandbox'], `\`sandbox\` ${NO_SANDBOX}`, 'key');
+    for (const name of SANDBOX_TOOLS) named.add(name);
+  }
   for (const { name } of tools) {
     const index = value.tools?.indexOf(name) ?? 0;
     const where = `The tool \`${name}\` of agent \`${value.name}\` of agency \`${id}\` has the name of`;
     if (named.has(name)) {
-      const remedy = name === 'web_search' ? 'rename it' : 'rename it, or set `files: false`';
+      const field = isSandboxTool(name) ? 'sandbox' : 'files';
+      const remedy = name === 'web_search' ? 'rename it' : `rename it, or set \`${field}: false\``;
       add(index, `${where} a built-in tool; ${remedy}.`);
-    } else if (flowTools(flows).includes(name)) add(index, `${where} a tool of its flows; rename it.`);
+    } else if (flowToolNames(flows).includes(name)) add(index, `${where} a tool of its flows; rename it.`);
   }
   // Providers do not let a request choose their own tools by name.
   const choices = [...named].filter((name) => name !== 'web_search');
-  checkChoice(agent, [...tools.map(({ name }) => name), ...choices, ...flowTools(flows)], faults);
+  checkChoice(agent, [...tools.map(({ name }) => name), ...choices, ...flowToolNames(flows)], faults);
   return { tools, builtIn: BUILT_IN.filter((name) => named.has(name)) };
 }
+
+const NO_SANDBOX = 'needs a sandbox, and this server has none; remove it, or change RUNWIRE_SANDBOX.';
+
+const isSandboxTool = (name: string): boolean => SANDBOX_TOOLS.some((known) => known === name);
 
 const isBuiltIn = (name: string): name is BuiltInTool => BUILT_IN.some((known) => known === name);
 
 /** The tools that flows give to an agent. */
-function flowTools(flows: readonly LoadedFlow[]): readonly string[] {
+export function flowToolNames(flows: readonly LoadedFlow[]): readonly string[] {
   return flows.map(({ kind, to }) => (kind === 'delegate' ? 'send_message' : handOffName(to)));
 }
 

@@ -7,7 +7,8 @@ const SETTINGS = (field: string) => `write it as \`settings: { ${field}: … }\`
 const LIMITS = (field: string) => `write it as \`limits: { ${field}: … }\` of the agency`;
 const NOTHING = 'Runwire has nothing like it; remove it';
 const MODEL = 'write `model: provider/model`';
-const MCP = 'this version does not support MCP servers; remove it';
+const MCP = 'write `mcp` with the servers by their names, such as `mcp: { docs: { command: npx, args: [ … ] } }`';
+const MCP_OF_AGENT = 'write `mcp` of the agency with the servers, and `mcp` of the agent with their names';
 const OUTPUT = 'write `output` with a JSON Schema, or the path of one';
 
 const agency: Readonly<Record<string, string>> = {
@@ -70,7 +71,7 @@ const agent: Readonly<Record<string, string>> = {
   canhandoff: `${FLOWS}, beside \`agents\``,
   flows: 'write `flows` beside `agents`, not in an agent',
   entrypoints: 'write `entryPoints` beside `agents`, not in an agent',
-  mcpservers: MCP,
+  mcpservers: MCP_OF_AGENT,
   llm: MODEL,
   modelname: MODEL,
   functioncallingllm: MODEL,
@@ -123,7 +124,7 @@ const agent: Readonly<Record<string, string>> = {
   tooluse: NOTHING,
   toolusebehavior: NOTHING,
   resettoolchoice: NOTHING,
-  mcpconfig: MCP,
+  mcpconfig: MCP_OF_AGENT,
   agentclass: NOTHING,
   configpath: 'write `./agents/x.md` for an agent in a file',
   planner: 'write it as `reasoning: { effort: … }`',
@@ -218,7 +219,7 @@ export function ownWord(part: string, field: string): string | null {
 
 /** Returns what to write instead of a tool of another framework, or null. */
 export function ownTool(name: string): string | null {
-  if (name.startsWith('mcp__')) return MCP;
+  if (name.startsWith('mcp__')) return `${MCP_OF_AGENT}: agents get all tools of their servers`;
   return lookUp(tools, comparable(name.replace(/\(.*$/, '')));
 }
 

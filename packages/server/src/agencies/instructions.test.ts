@@ -32,17 +32,30 @@ test('finds placeholders that do not exist', () => {
 test('joins shared and own instructions, and the context if the agency wants it', async () => {
   const { userContext } = about;
   const context = `user_context:\n${JSON.stringify(userContext)}`;
-  const write = writeInstructions({ shared: 'On {{date}}.', own: 'Help {{member.name}}.', contextToModel: true });
+  const write = writeInstructions({
+    shared: 'On {{date}}.',
+    own: 'Help {{member.name}}.',
+    contextToModel: true,
+    files: '',
+  });
   assert.equal(write(about), `On 2030-01-02.\n\nHelp Ada.\n\n${context}`);
   assert.equal(write({ ...about, userContext: undefined }), 'On 2030-01-02.\n\nHelp Ada.');
-  const own = writeInstructions({ shared: '', own: async ({ date }) => `{{date}} ${date}`, contextToModel: false });
+  const own = writeInstructions({
+    shared: '',
+    own: async ({ date }) => `{{date}} ${date}`,
+    contextToModel: false,
+    files: '',
+  });
   assert.equal(await own(about), '{{date}} 2030-01-02');
 });
 
 test('fixed instructions leave out what a function writes, and do not call it', () => {
   const own = () => assert.fail('code of the agency was called');
-  const parts = { shared: 'Be kind on {{date}}.', own, contextToModel: true };
+  const parts = { shared: 'Be kind on {{date}}.', own, contextToModel: true, files: '' };
   const about = { date: '2026-11-16', member: null, userContext: { plan: 'Pro' } };
   assert.equal(writeFixedInstructions(parts)(about), 'Be kind on 2026-11-16.\n\nuser_context:\n{"plan":"Pro"}');
-  assert.equal(writeFixedInstructions({ ...parts, shared: '', own: 'Help.', contextToModel: false })(about), 'Help.');
+  assert.equal(
+    writeFixedInstructions({ ...parts, shared: '', own: 'Help.', contextToModel: false, files: '' })(about),
+    'Help.',
+  );
 });

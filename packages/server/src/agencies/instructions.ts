@@ -3,7 +3,7 @@ import type { AboutRun } from './loaded-agency.ts';
 /** Returns the instructions for a run. */
 export type WriteInstructions = (about: AboutRun) => string | Promise<string>;
 
-const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+export const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 const ROOTS = ['user_context', 'member', 'date'];
 
 export interface UnknownPlaceholder {
@@ -55,6 +55,8 @@ export interface InstructionParts {
   readonly shared: string;
   readonly own: string | WriteInstructions;
   readonly contextToModel: boolean;
+  /** About the files of the agency. Placeholders in it are not filled. */
+  readonly files: string;
 }
 
 /** One function for the shared instructions, the agent's own, and the user's context. */
@@ -70,9 +72,9 @@ export function writeFixedInstructions(parts: InstructionParts): (about: AboutRu
   return (about) => joined(parts, about, typeof own === 'string' ? fillIn(own, about) : '');
 }
 
-function joined({ shared, contextToModel }: InstructionParts, about: AboutRun, own: string): string {
+function joined({ shared, contextToModel, files }: InstructionParts, about: AboutRun, own: string): string {
   const context = contextToModel && about.userContext !== undefined ? contextText(about.userContext) : '';
-  return [fillIn(shared, about), own, context].filter((text) => text !== '').join('\n\n');
+  return [fillIn(shared, about), own, files, context].filter((text) => text !== '').join('\n\n');
 }
 
 const contextText = (context: unknown) => `user_context:\n${JSON.stringify(context)}`;

@@ -1,16 +1,20 @@
 import type { ModelObject } from '@runwire/agency';
+import type { McpServer } from '../agent/mcp-port.ts';
 import type { Model } from '../agent/ports.ts';
 import { handOffName } from '../domain/hand-off-name.ts';
 import type { AgencyDraft, AgentDraft, ModelObjects } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';
 import { agentTools, builtInName, type ToolSources } from './agent-tools.ts';
-import type { Faults, Path, Place } from './fault.ts';
+import type { ReadVariable } from './expand-variables.ts';
+import { type Faults, inWords, type Path, type Place } from './fault.ts';
+import { loadBelow } from './files-below.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
 import { trimmed, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
+import { loadServers, serversOf } from './load-mcp.ts';
 import { loadOutput } from './load-output.ts';
-import type { AgencyLimits, LoadedAgency, LoadedAgent, LoadedFlow } from './loaded-agency.ts';
-import { checkSupported } from './not-supported.ts';
+import type { AgencyLimits, BuiltInTool, LoadedAgency, LoadedAgent, LoadedFlow, Skill } from './loaded-agency.ts';
 import { readText } from './read-text.ts';
+import { filesText, loadSkills, skillsOf } from './skills.ts';
 
 /** What agencies need to know of the models. */
 export interface KnownModels {
@@ -29,6 +33,10 @@ export interface AgencySetting {
   readonly models: KnownModels;
   /** The limits of the server. */
   readonly limits: AgencyLimits;
+  /** Reads a variable that `mcp` names. */
+  readonly variable: ReadVariable;
+  /** True if this installation can run commands. */
+  readonly hasSandbox: boolean;
 }
 
 interface ServerLimits extends Pick<AgencyLimits, 'handOffs' | 'toolOutputCharacters'> {
@@ -44,7 +52,7 @@ export const serverLimits = (limits: ServerLimits): AgencyLimits => ({
   toolOutputCharacters: limits.toolOutputCharacters,
 });
 
-export interface AgencyParts extends ToolSources {
+export interface AgencyParts extends Omit<ToolSources, 'hasSandbox'> {
   readonly id: string;
   /** Null if the agency is not in a folder. */
   readonly folder: AgencyFolder | null;
@@ -58,7 +66,6 @@ export async function loadAgency(
   faults: Faults,
 ): Promise<Omit<LoadedAgency, 'version' | 'loadedAt'>> {
   const { value, place } = draft;
-  checkSupported(draft, faults);
   const names = checkNames(draft, faults);
   const flows = expandFlows(value.flows ?? [], names, place, faults);
   checkDescriptions(draft, flows, faults);
@@ -71,6 +78,11 @@ export async function loadAgency(
     { place, path: ['sharedInstructions'] },
     faults,
   );
+  const skills = await loadSkills(parts.folder, faults);
+  const hasFiles = ((await parts.folder?.list('files')) ?? []).length > 0;
+  // The instructions say that there are files, so they are part of the version.
+  if (hasFiles) parts.folder?.include('files', 'not empty');
+  const mcp = loadServers(draft, parts.folder, setting.variable, faults);
   const agents = new Map<string, LoadedAgent>();
   for (const agent of draft.agents) {
     const { name } = agent.value;
@@ -79,19 +91,39 @@ export async function loadAgency(
     const ownModels = new Map([...agencyModels, ...own]);
     if (value.model === undefined && agent.value.model === undefined) checkDefaultModel(agent, setting, faults);
     checkWebSearch(agent, { ...value, ...agent.value }, ownModels, setting, faults);
-    const loaded = await loadAgent(draft, agent, { ...parts, shared, ownModels, flows: flows.get(name) ?? [] }, faults);
+    const loaded = await loadAgent(
+      draft,
+      agent,
+      {
+        ...parts,
+        hasSandbox: setting.hasSandbox,
+        shared,
+        ownModels,
+        mcp,
+        skills,
+        hasFiles,
+        flows: flows.get(name) ?? [],
+      },
+      faults,
+    );
     agents.set(name, loaded);
   }
   faults.throwIfAny();
   const { id } = parts;
   const limits = smaller(value.limits ?? {}, setting.limits);
   const { source } = draft;
-  return { id, name: value.name, source, model: value.model ?? null, agents, entryPoints, defaultAgent, limits };
+  const model = value.model ?? null;
+  const folder = parts.folder?.path ?? null;
+  return { id, name: value.name, source, model, agents, mcp, folder, entryPoints, defaultAgent, limits };
 }
 
-interface AgentParts extends AgencyParts {
+interface AgentParts extends AgencyParts, ToolSources {
   readonly shared: string;
   readonly ownModels: ReadonlyMap<string, Model>;
+  readonly mcp: readonly McpServer[];
+  readonly skills: readonly Skill[];
+  /** True if the agency has files in `files`. */
+  readonly hasFiles: boolean;
   readonly flows: readonly LoadedFlow[];
 }
 
@@ -104,14 +136,24 @@ async function loadAgent(
   const { value, place, path, code } = agent;
   const { shared, flows } = parts;
   const own = code.instructions ?? (await ownInstructions(agent, parts, faults));
-  const instructionParts = { shared, own, contextToModel: agency.value.contextToModel ?? false };
   const { tools, builtIn } = await agentTools(agent, parts, flows, faults);
+  const mcp = serversOf(agent, parts.mcp, faults);
+  checkApproval(agent, [...tools.map(({ name: tool }) => tool), ...builtIn.filter(isOurs)], mcp, faults);
+  const skills = skillsOf(agent, parts.skills, faults);
+  const canRead = builtIn.includes('read_file') || builtIn.includes('run_command');
+  if (!canRead && value.skills !== undefined && value.skills.length > 0) {
+    const sentence = '`skills` needs the tool `read_file` or `run_command`; add one of them, or remove the skills.';
+    faults.add(place, [...path, 'skills'], sentence, 'key');
+  }
+  const files = canRead ? filesText(skills, parts.hasFiles) : '';
+  const below = loadBelow(agent, faults);
+  const instructionParts = { shared, own, contextToModel: agency.value.contextToModel ?? false, files };
   return {
     name: value.name,
     description: value.description ?? '',
     instructions: writeInstructions(instructionParts),
     fixedInstructions: writeFixedInstructions(instructionParts),
-    usesMember: typeof own === 'function' || usesMember(own) || usesMember(shared),
+    usesMember: typeof own === 'function' || usesMember(own) || usesMember(shared) || below?.usesMember === true,
     model: value.model ?? null,
     fallback: value.fallback ?? agency.value.fallback ?? [],
     ownModels: parts.ownModels,
@@ -119,10 +161,31 @@ async function loadAgent(
     reasoning: value.reasoning,
     tools,
     builtIn,
+    approval: new Set(value.approval),
+    mcp,
+    filesBelow: below?.folder ?? null,
+    skills,
     output: await loadOutput(parts.folder, code.output ?? value.output, { place, path: [...path, 'output'] }, faults),
     starters: value.starters ?? [],
     flows,
   };
+}
+
+/** The provider of the model runs its own search. */
+const isOurs = (tool: BuiltInTool) => tool !== 'web_search';
+
+/** The names of tools of MCP servers are known only when a server is connected, so any name may be one of them. */
+function checkApproval(
+  { value, place, path }: AgentDraft,
+  known: readonly string[],
+  servers: readonly McpServer[],
+  faults: Faults,
+): void {
+  if (servers.length > 0) return;
+  for (const [index, name] of (value.approval ?? []).entries()) {
+    if (known.includes(name)) continue;
+    faults.add(place, [...path, 'approval', index], `The agent has no tool \`${name}\`; write ${inWords(known)}.`);
+  }
 }
 
 async function ownInstructions({ value, place, path }: AgentDraft, { folder }: AgencyParts, faults: Faults) {

@@ -96,9 +96,6 @@ async function formOf(folder: AgencyFolder, faults: Faults): Promise<string | nu
   if (found.length === 2) {
     faults.addAt(YAML_FILE, NO_POSITION, `The folder also has \`${TYPESCRIPT_FILE}\`; keep one of the two.`);
   }
-  if (names.includes('skills')) {
-    faults.addAt('skills', NO_POSITION, '`skills` is not supported by this version; move the folder away.');
-  }
   if (found.length > 0) return found[0] ?? null;
   const other = names.find((name) => Object.hasOwn(OTHER_FILES, name));
   const foreign = names.find((name) => Object.hasOwn(PORTED_FROM, name));

@@ -1,5 +1,5 @@
 import type { ToolCall } from '@runwire/agency';
-import type { CheckResult, Tool } from '../agent/ports.ts';
+import { type AskingRule, alwaysAsks, type CheckResult, type Tool } from '../agent/ports.ts';
 import { readSchema, SchemaRefused } from './tool-schema.ts';
 
 /** A tool as `defineTool` or the AI SDK's `tool()` makes it. Every field is checked before it is used. */
@@ -45,11 +45,12 @@ export async function loadTool(where: string, name: string, given: object): Prom
     throw new ToolRefused(`${where} runs at the provider; only tools that run on this server are supported.`);
   }
   const { execute } = tool;
-  if (typeof execute !== 'function') {
-    throw new ToolRefused(`${where} has no \`execute\`; add one, because this server must run the tool.`);
+  if (execute !== undefined && typeof execute !== 'function') {
+    throw new ToolRefused(`${where} has an \`execute\` that is not a function; make it one, or leave it out.`);
   }
-  if (tool.needsApproval !== undefined && tool.needsApproval !== false) {
-    throw new ToolRefused(`${where} needs approval, which this version does not support; leave out \`needsApproval\`.`);
+  const { needsApproval = false } = tool;
+  if (typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function') {
+    throw new ToolRefused(`${where} has a \`needsApproval\` that is neither a boolean nor a function; make it one.`);
   }
   if (tool.description !== undefined && typeof tool.description !== 'string') {
     throw new ToolRefused(`${where} has a description that is not a string; write it as a string.`);
@@ -67,16 +68,35 @@ export async function loadTool(where: string, name: string, given: object): Prom
     description: tool.description ?? '',
     inputSchema: input.jsonSchema,
     repeatable: tool.repeatable ?? false,
+    asks: execute === undefined ? alwaysAsks('tool') : asksApproval(needsApproval as NeedsApproval),
     checkInput: input.check,
     checkContext: context?.check ?? ((value): CheckResult => ({ value })),
     async execute(value, call, argumentsText) {
+      if (execute === undefined) throw new Error('Only the caller can run this tool.');
       // The order of the AI SDK. The arguments are complete at this point.
       await tool.onInputStart?.(call);
       await tool.onInputDelta?.({ ...call, inputTextDelta: argumentsText });
       await tool.onInputAvailable?.({ ...call, input: value });
-      const output = await lastValue(execute.call(tool, value, call), call.abortSignal);
+      const output = await lastValue(execute.call(tool, value, call), call);
       if (tool.toModelOutput === undefined) return asText(output);
       return modelOutputText(await tool.toModelOutput({ toolCallId: call.toolCallId, input: value, output }));
+    },
+  };
+}
+
+type NeedsApproval = boolean | ((...given: Parameters<AskingRule['isNeeded']>) => unknown);
+
+/** A function that fails counts as true: a call that may need approval is never made without it. */
+function asksApproval(needs: NeedsApproval): AskingRule | undefined {
+  if (typeof needs === 'boolean') return needs ? alwaysAsks('approval') : undefined;
+  return {
+    kind: 'approval',
+    async isNeeded(...given) {
+      try {
+        return Boolean(await needs(...given));
+      } catch {
+        return true;
+      }
     },
   };
 }
@@ -91,15 +111,34 @@ async function schemaOf(where: string, field: string, given: unknown) {
   }
 }
 
-/** Returns the last value of a streamed result. Stops waiting for the next value if the run is stopped. */
-async function lastValue(result: unknown, signal: AbortSignal): Promise<unknown> {
+/**
+ * Returns the last value of a streamed result, and reports the others as progress. Stops waiting for the next value if the
+ * run is stopped.
+ */
+async function lastValue(result: unknown, { abortSignal, progress }: ToolCall): Promise<unknown> {
   const value = isAsyncIterable(result) ? result : await result;
   if (!isAsyncIterable(value)) return value;
   let last: unknown;
-  for await (const next of value) {
-    signal.throwIfAborted();
-    last = next;
+  let report: NodeJS.Immediate | null = null;
+  const reportNow = () => {
+    if (report === null) return;
+    clearImmediate(report);
+    report = null;
+    progress(last);
+  };
+  try {
+    for await (const next of value) {
+      abortSignal.throwIfAborted();
+      reportNow();
+      last = next;
+      // A generator ends in the same turn as its last value. If it has not ended by then, the value is progress.
+      report = setImmediate(reportNow);
+    }
+  } catch (error) {
+    reportNow();
+    throw error;
   }
+  if (report !== null) clearImmediate(report);
   return last;
 }
 

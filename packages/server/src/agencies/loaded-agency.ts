@@ -6,7 +6,10 @@ import type {
   Reasoning,
   RunMember,
 } from '@runwire/agency';
+import type { FilesBelow } from '../agent/files-port.ts';
+import type { McpServer } from '../agent/mcp-port.ts';
 import type { CheckResult, Model, Tool } from '../agent/ports.ts';
+import { SANDBOX_TOOLS } from '../agent/workspace-port.ts';
 
 export type { AboutRun, BuiltInTool, RunMember };
 
@@ -25,6 +28,13 @@ export interface OutputSchema {
   readonly check: (value: unknown) => CheckResult | Promise<CheckResult>;
 }
 
+/** A folder below `skills`. Its `SKILL.md` describes how it is used. */
+export interface Skill {
+  readonly name: string;
+  /** When it is useful. */
+  readonly description: string;
+}
+
 export interface LoadedAgent {
   readonly name: string;
   readonly description: string;
@@ -32,7 +42,7 @@ export interface LoadedAgent {
   readonly instructions: (about: AboutRun) => string | Promise<string>;
   /** The same without the agency's code. Transactions estimate with it, because that code may never return. */
   readonly fixedInstructions: (about: AboutRun) => string;
-  /** True if `instructions` uses the member, which must then be read from the store. */
+  /** True if `instructions` or `filesBelow` uses the member, which must then be read from the store. */
   readonly usesMember: boolean;
   /** `provider/model`. Null if the agent names none. See `Agencies.modelOf`. */
   readonly model: string | null;
@@ -45,12 +55,24 @@ export interface LoadedAgent {
   /** The agent's own tools. */
   readonly tools: readonly Tool[];
   readonly builtIn: readonly BuiltInTool[];
+  /** The names of tools whose calls a person must approve, besides tools with a rule of their own. */
+  readonly approval: ReadonlySet<string>;
+  /** The MCP servers whose tools it has besides. */
+  readonly mcp: readonly McpServer[];
+  /** The folder to which the agent is restricted; null if it is not. */
+  readonly filesBelow: ((about: AboutRun) => FilesBelow) | null;
+  /** The skills that it can read. */
+  readonly skills: readonly Skill[];
   /** Null if its answers are free text. */
   readonly output: OutputSchema | null;
   readonly starters: readonly string[];
   /** The flows that begin at this agent, without wildcards. */
   readonly flows: readonly LoadedFlow[];
 }
+
+/** True if the agent may run commands or write files. */
+export const usesSandbox = ({ builtIn }: Pick<LoadedAgent, 'builtIn'>): boolean =>
+  SANDBOX_TOOLS.some((name) => builtIn.includes(name));
 
 /** An agency that passed all checks. A run keeps the object that it started with. */
 export interface LoadedAgency {
@@ -64,6 +86,9 @@ export interface LoadedAgency {
   /** `provider/model`. Null if the agency names none. */
   readonly model: string | null;
   readonly agents: ReadonlyMap<string, LoadedAgent>;
+  readonly mcp: readonly McpServer[];
+  /** The real path of its folder; null if it is not in a folder. */
+  readonly folder: string | null;
   readonly entryPoints: readonly string[];
   readonly defaultAgent: string;
   /** The smaller of the agency's limits and the server's. */

@@ -2,11 +2,9 @@ import type { ProviderFile } from '@runwire/contract/schemas';
 import { OFFLINE_PROVIDER, PACKAGES, PROVIDERS, PROVIDERS_FILE, type ProviderEntry } from '../domain/providers.ts';
 import { AgencyFolder, FileRefused } from './agency-folder.ts';
 import { checkProvidersShape } from './check-shape.ts';
+import { expandVariables, type ReadVariable } from './expand-variables.ts';
 import { type Fault, Faults, FILE_START, type Path, type Place } from './fault.ts';
 import { readYaml } from './yaml-text.ts';
-
-/** Returns the value of an environment variable, or null if it is not set. */
-export type ReadVariable = (name: string) => string | null;
 
 export interface ReadProviders {
   readonly entries: ReadonlyMap<string, ProviderEntry>;
@@ -76,7 +74,7 @@ function entryOf(
   { place, faults }: EntryPlace,
 ): ProviderEntry {
   const add = (path: Path, message: string, part?: 'key') => faults.add(place, [name, ...path], message, part);
-  const expand = (path: Path, text: string) => expanded(text, variable, (problem) => add(path, problem));
+  const expand = (path: Path, text: string) => expandVariables(text, variable, (problem) => add(path, problem));
   const { api, baseUrl, apiKey, models = {} } = file;
   checkForm(name, file, add);
   const address = baseUrl === undefined ? undefined : expand(['baseUrl'], baseUrl);
@@ -138,21 +136,6 @@ function expandedOptions(
     return Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, visit(inner, [...at, key])]));
   };
   return visit(options, ['options']) as Readonly<Record<string, unknown>>;
-}
-
-const VARIABLE = /\$\{([^}]*)\}/g;
-
-/** Replaces `${NAME}` by the value of the variable. Returns undefined and reports a variable that is not set. */
-function expanded(text: string, variable: ReadVariable, report: (problem: string) => void): string | undefined {
-  let isWhole = true;
-  const result = text.replaceAll(VARIABLE, (_, name: string) => {
-    const value = variable(name);
-    if (value !== null) return value;
-    isWhole = false;
-    report(`The environment variable \`${name}\` is not set; set it, and start the server again.`);
-    return '';
-  });
-  return isWhole ? result : undefined;
 }
 
 function isAddress(text: string): boolean {

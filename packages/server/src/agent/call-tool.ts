@@ -1,24 +1,33 @@
-import type { RunMember } from '@runwire/agency';
+import type { RunMember, ToolCall } from '@runwire/agency';
 import type { ToolCallItem } from '../domain/events.ts';
 import { isTooDeep, TOO_DEEP } from '../domain/model-json.ts';
 import { shownMessage } from '../domain/sandbox-file.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
-import type { PromptItem, Tool } from './ports.ts';
+import type { CheckResult, PromptItem, Room, Tool } from './ports.ts';
+import type { Publication } from './publication.ts';
+import { ToolProgress } from './tool-progress.ts';
 
 export interface ToolOutcome {
   readonly status: 'completed' | 'failed';
   /** The text for the model. */
   readonly text: string;
+  /** Present if the call changes files. The outcome counts only if they become visible. */
+  readonly publication?: Publication;
 }
 
 export interface CallSetting {
+  /** The run in which the model made the call. */
   readonly runId: string;
   readonly userContext: unknown;
   readonly member: () => Promise<RunMember | null>;
   readonly signal: AbortSignal;
   /** The prompt with which the model made the call. */
   readonly prompt: readonly PromptItem[];
+  /** Null if the call needed no approval. */
+  readonly approval: ToolCall['approval'];
+  readonly room: Room;
+  readonly onProgress: (text: string) => void;
 }
 
 const failed = (text: string): ToolOutcome => ({ status: 'failed', text });
@@ -32,18 +41,27 @@ export const OUTCOME_UNKNOWN: ToolOutcome = failed(
 export async function callTool(call: ToolCallItem, tools: readonly Tool[], setting: CallSetting): Promise<ToolOutcome> {
   const tool = tools.find((candidate) => candidate.name === call.name);
   if (tool === undefined) return failed(`There is no tool \`${call.name}\`.`);
-  if (isTooDeep(call.text)) return failed(`The arguments are ${TOO_DEEP}.`);
-  let given: unknown;
-  try {
-    given = parseOwnJson(call.text.trim() === '' ? '{}' : call.text);
-  } catch {
-    return failed('The arguments are not valid JSON.');
-  }
+  const given = readArguments(call.text);
+  if ('problem' in given) return failed(given.problem);
+  const progress = new ToolProgress(setting.room, setting.onProgress);
   try {
     // A tool that ignores its signal does not delay the end of its run.
-    return await unlessAborted(setting.signal, checkAndExecute(tool, given, call, setting));
+    return await unlessAborted(setting.signal, checkAndExecute(tool, given.value, call, setting, progress));
   } catch (error) {
     return failed(`The tool failed: ${error instanceof Error ? error.message : error}`);
+  } finally {
+    if (setting.signal.aborted) progress.drop();
+    else progress.finish();
+  }
+}
+
+/** Reads the arguments as the model wrote them. The problem is for the model. */
+export function readArguments(text: string): CheckResult {
+  if (isTooDeep(text)) return { problem: `The arguments are ${TOO_DEEP}.` };
+  try {
+    return { value: parseOwnJson(text.trim() === '' ? '{}' : text) };
+  } catch {
+    return { problem: 'The arguments are not valid JSON.' };
   }
 }
 
@@ -51,7 +69,8 @@ async function checkAndExecute(
   tool: Tool,
   given: unknown,
   call: ToolCallItem,
-  { runId, userContext, member, signal, prompt }: CallSetting,
+  { runId, userContext, member, signal, prompt, approval }: CallSetting,
+  progress: ToolProgress,
 ): Promise<ToolOutcome> {
   const input = await tool.checkInput(given);
   if ('problem' in input) return failed(`The arguments are wrong: ${input.problem}`);
@@ -63,16 +82,19 @@ async function checkAndExecute(
     userContext,
     member: await member(),
     abortSignal: signal,
+    progress: progress.report,
     toolCallId: call.callId,
     messages: modelMessages(prompt),
     context: context.value,
     experimental_context: context.value,
+    approval,
   };
-  return { status: 'completed', text: await tool.execute(input.value, about, call.text) };
+  const result = await tool.execute(input.value, about, call.text);
+  return { status: 'completed', ...(typeof result === 'string' ? { text: result } : result) };
 }
 
 /** Converts the prompt to `ModelMessage`s of the AI SDK. */
-function modelMessages(prompt: readonly PromptItem[]): readonly unknown[] {
+export function modelMessages(prompt: readonly PromptItem[]): readonly unknown[] {
   const names = new Map<string, string>();
   for (const item of prompt) if (item.kind === 'tool_call') names.set(item.callId, item.name);
   return prompt.map((item) => modelMessage(item, names));

@@ -1,8 +1,9 @@
+import type { AgentPath } from '../domain/agency-path.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 
 export interface AgentFile {
   readonly kind: 'file';
-  readonly path: MountPath;
+  readonly path: AgentPath;
   readonly size: number;
   readonly contentType: string;
   /** In milliseconds since 1970. */
@@ -11,7 +12,7 @@ export interface AgentFile {
 
 export interface AgentFolder {
   readonly kind: 'folder';
-  readonly path: MountPath;
+  readonly path: AgentPath;
 }
 
 export interface AgentFilePage {
@@ -59,15 +60,18 @@ export interface OpenedAgentFile extends AsyncDisposable {
   convert(signal: AbortSignal): Promise<DocumentText>;
 }
 
-/** The files that the agent of a run may read: only those of its integration. */
+/** The files that the agent of a run may read: those of its integration, and those of its agency. */
 export interface AgentFiles {
   /** Lists the entries directly in a folder, after the name `after`. Resolves to null if the folder does not exist. */
-  list(folder: MountPath, after: string | null, limit: number): Promise<AgentFilePage | null>;
+  list(folder: AgentPath, after: string | null, limit: number): Promise<AgentFilePage | null>;
   /** Yields all files below a folder, at any depth and in any order. */
-  walk(folder: MountPath): AsyncIterable<Omit<AgentFile, 'contentType'>>;
+  walk(folder: AgentPath): AsyncIterable<Omit<AgentFile, 'contentType'>>;
   /** Resolves to null if the file does not exist. */
-  open(path: MountPath): Promise<OpenedAgentFile | null>;
+  open(path: AgentPath): Promise<OpenedAgentFile | null>;
 }
+
+/** The folder to which an agency restricts an agent: null if there is none, and `nothing` if the agent sees no files. */
+export type FilesBelow = MountPath | null | 'nothing';
 
 /** The file tools. An agent has all of them unless it names some in `tools` or sets `files: false`. */
 export const FILE_TOOLS = ['list_files', 'read_file', 'search_files'] as const;

@@ -3,8 +3,9 @@ import type { Step } from '../domain/step.ts';
 import type { Exchange } from './team.ts';
 
 /**
- * The steps that earlier attempts of the run finished. A loop finds its model steps by their index in the loop and the
- * outcomes of its calls by the call id, so the order in which parallel loops took turns decides nothing.
+ * The steps that earlier attempts of the run finished, and those of the runs that it continues. A loop finds its model
+ * steps by their index in the loop and the outcomes of its calls by the call id, so the order in which parallel loops took
+ * turns decides nothing.
  */
 export class FinishedSteps {
   readonly #modelSteps = new Map<string, Step>();
@@ -14,11 +15,16 @@ export class FinishedSteps {
   readonly modelSteps: number;
   readonly handOffs: number;
 
-  /** `leftBetweenSteps`: no call was under way when the earlier attempt ended, so a call without an outcome was not made. */
-  constructor(steps: readonly Step[], leftBetweenSteps: boolean) {
+  /**
+   * `earlier` are the steps of the runs that this one continues. `leftBetweenSteps`: no call was under way when the earlier
+   * attempt ended, so a call without an outcome was not made.
+   */
+  constructor(steps: readonly Step[], leftBetweenSteps: boolean, earlier: readonly Step[] = []) {
     let handOffs = 0;
     const lengths = new Map<string, number>();
-    for (const step of steps) {
+    const begun = new Set<string>();
+    for (const step of [...earlier, ...steps]) {
+      if (step.kind === 'begin' && step.callId !== null) begun.add(step.callId);
       if (step.kind === 'model') {
         // An earlier version did not store the index. The steps of one loop are in their order.
         const index = step.indexInLoop === 0 ? (lengths.get(step.loop) ?? 0) + 1 : step.indexInLoop;
@@ -28,17 +34,19 @@ export class FinishedSteps {
       const [output] = step.output;
       if (step.kind !== 'tool' || output?.kind !== 'tool_output') continue;
       this.#outcomes.set(output.callId, output);
-      if (output.handoff !== undefined) handOffs += 1;
+      if (output.handoff !== undefined && !earlier.includes(step)) handOffs += 1;
       if (step.asked !== undefined && step.status === 'completed') {
         this.addExchange(step.agent, step.asked, output);
       }
     }
-    this.modelSteps = this.#modelSteps.size;
+    this.modelSteps = steps.filter(({ kind }) => kind === 'model').length;
     this.handOffs = handOffs;
     if (leftBetweenSteps) return;
-    for (const { output } of this.#modelSteps.values()) {
+    for (const { output, asks } of this.#modelSteps.values()) {
       for (const item of output) {
-        if (item.kind === 'tool_call' && !this.#outcomes.has(item.callId)) this.#open.add(item.callId);
+        if (item.kind !== 'tool_call' || this.#outcomes.has(item.callId)) continue;
+        // A call that asks begins only after its answer, and a step records that.
+        if (asks?.[item.callId] === undefined || begun.has(item.callId)) this.#open.add(item.callId);
       }
     }
   }

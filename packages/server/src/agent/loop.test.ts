@@ -116,8 +116,14 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
   const scope: RunScope = {
     runId: 'run_1',
     attempt: number,
-    team: { agent: async (name) => agentOf(name), member: async () => null, exchanges: async () => [] },
+    team: {
+      has: () => true,
+      agent: async (name) => agentOf(name),
+      member: async () => null,
+      exchanges: async () => [],
+    },
     finished,
+    continuation: null,
     gate: new StepGate(
       { signal: controller.signal, stopsAfterStep: () => false, stepDone: () => controller.signal.throwIfAborted() },
       () => true,
@@ -129,6 +135,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     signal: controller.signal,
     mayCall: () => null,
     emit: (_event: RunEventBody) => {},
+    publish: async () => null,
     async journal(step) {
       controller.signal.throwIfAborted();
       const begun = progress.steps;
@@ -148,7 +155,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     agent: agentOf('Triage'),
     prompt: [user],
   });
-  return last.output.map((item) => (item.kind === 'message' ? item.text : '')).join('');
+  return (last?.output ?? []).map((item) => (item.kind === 'message' ? item.text : '')).join('');
 }
 
 test('a run with several loops that dies after any step continues with the same steps', async () => {

@@ -1,5 +1,6 @@
-import type { ToolCallItem, ToolOutputItem } from '../domain/events.ts';
+import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
 import { historyBudget } from '../domain/model-window.ts';
+import type { QuestionKind, Settlement } from '../domain/question.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { shownStep } from '../domain/shown-step.ts';
 import type { Step, WrongTry } from '../domain/step.ts';
@@ -11,6 +12,7 @@ import { type LoopPlace, modelStep } from './model-step.ts';
 import { MAX_REPAIRS, repairItems } from './output-check.ts';
 import type { PromptItem, StepReplay } from './ports.ts';
 import { promptBytes } from './progress.ts';
+import { ask } from './questions.ts';
 import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
 import type { Flow, TeamAgent } from './team.ts';
@@ -21,6 +23,8 @@ import type { Flow, TeamAgent } from './team.ts';
  *
  *   root:      model ──▶ calls ──▶ model ──▶ … ──▶ answer to the user
  *                          ├─ tool
+ *                          ├─ a call that the caller must approve or make: the run ends with a question, and the next
+ *                          │  run of the chat continues here
  *                          ├─ hand-off: from here on the loop belongs to another agent
  *                          └─ send_message ──▶ loop of the recipient ──▶ its last text is the output of the call
  *
@@ -34,8 +38,8 @@ export interface LoopStart extends LoopPlace {
   readonly prompt: readonly PromptItem[];
 }
 
-/** Runs the loop until its last answer. Resolves to its last step. */
-export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> {
+/** Runs the loop until its last answer. Resolves to its last step, or to null if a call waits for an answer of the caller. */
+export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step | null> {
   const { finished } = scope;
   const prompt = [...start.prompt];
   const replays: StepReplay[] = [];
@@ -63,15 +67,17 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> 
       return step;
     }
     hasCalled = true;
-    const setting = { scope, loop: start, agent, prompt: [...prompt] };
+    const setting = { scope, loop: start, agent, prompt: [...prompt], asks: step.asks ?? {} };
     const shown = shownStep(step.output);
     if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });
     prompt.push(...shown);
     const meanings = flowCalls(agent, calls);
     const outputs = await allDone(calls.map((call, index) => outcomeOf(setting, call, meanings[index] as FlowCall)));
+    if (!outputs.every((output) => output !== WAITS)) return null;
     for (const { callId, text } of outputs) prompt.push({ kind: 'tool_output', callId, output: text });
+    if (start.loop === '') prompt.push(...(scope.continuation?.messages.get(indexInLoop) ?? []));
     const next = outputs.find(({ handoff }) => handoff !== undefined)?.handoff;
-    if (next === undefined) continue;
+    if (next === undefined || !scope.team.has(next)) continue;
     agent = await scope.team.agent(next);
     lastModel = null;
     hasCalled = false;
@@ -96,7 +102,11 @@ interface Setting {
   readonly agent: TeamAgent;
   /** The prompt with which the model made the calls. */
   readonly prompt: readonly PromptItem[];
+  readonly asks: NonNullable<Step['asks']>;
 }
+
+/** The call, or a call of the loop that it began, waits for an answer of the caller. */
+const WAITS = 'waits';
 
 /** The outcome of a call, with what its step records besides. */
 interface Outcome extends ToolOutcome {
@@ -104,14 +114,21 @@ interface Outcome extends ToolOutcome {
   readonly asked?: { readonly agent: string; readonly message: string };
 }
 
-async function outcomeOf(setting: Setting, call: ToolCallItem, meaning: FlowCall): Promise<ToolOutputItem> {
+async function outcomeOf(
+  setting: Setting,
+  call: ToolCallItem,
+  meaning: FlowCall,
+): Promise<ToolOutputItem | typeof WAITS> {
   const { finished } = setting.scope;
   const known = finished.outcome(call.callId);
   if (known !== undefined) return known;
   try {
     switch (meaning.kind) {
-      case 'tool':
-        return await callStep(setting, call, () => leafOutcome(setting, call));
+      case 'tool': {
+        const kind = setting.asks[call.callId];
+        if (kind !== undefined) return await askedOutcome(setting, call, kind);
+        return await callStep(setting, call, () => leafOutcome(setting, call, null));
+      }
       case 'problem':
         return await callStep(setting, call, async () => ({ status: 'failed', text: meaning.problem }));
       case 'handoff':
@@ -120,7 +137,7 @@ async function outcomeOf(setting: Setting, call: ToolCallItem, meaning: FlowCall
         // Its own calls may be open; the call itself has no effect outside.
         finished.close(call.callId);
         const outcome = await delegate(setting, call, meaning);
-        return await callStep(setting, call, async () => outcome);
+        return outcome === WAITS ? WAITS : await callStep(setting, call, async () => outcome);
       }
     }
   } finally {
@@ -128,15 +145,47 @@ async function outcomeOf(setting: Setting, call: ToolCallItem, meaning: FlowCall
   }
 }
 
-async function leafOutcome({ scope, agent, prompt }: Setting, call: ToolCallItem): Promise<Outcome> {
-  const { runId, userContext, signal, finished } = scope;
+/** The outcome of a call that needs an answer of the caller. Asks if the caller has not answered yet. */
+async function askedOutcome(
+  setting: Setting,
+  call: ToolCallItem,
+  kind: QuestionKind,
+): Promise<ToolOutputItem | typeof WAITS> {
+  const settlement = setting.scope.continuation?.settlements.get(call.callId);
+  switch (settlement?.verdict) {
+    case undefined:
+      ask(setting.scope, call, kind);
+      return WAITS;
+    case 'approved':
+      return callStep(setting, call, () => leafOutcome(setting, call, settlement));
+    case 'declined':
+      return callStep(setting, call, async () => ({ status: 'failed', text: settlement.text }));
+    case 'output': {
+      const { text, failed } = settlement;
+      return callStep(setting, call, async () => ({ status: failed ? 'failed' : 'completed', text }));
+    }
+  }
+}
+
+type Approval = Extract<Settlement, { verdict: 'approved' }>;
+
+async function leafOutcome(setting: Setting, call: ToolCallItem, approved: Approval | null): Promise<Outcome> {
+  const { scope, loop, agent, prompt } = setting;
+  const { userContext, signal, finished, continuation, room } = scope;
   // A call of an unknown tool has no effect.
   const mayRepeat = agent.tools.find(({ name }) => name === call.name)?.repeatable ?? true;
   if (finished.isOpen(call.callId) && !mayRepeat) return OUTCOME_UNKNOWN;
   await scope.mayCall();
   signal.throwIfAborted();
+  if (approved !== null && !finished.isOpen(call.callId)) await recordBegin(setting, call);
+  const approval = approved === null ? null : { questionId: approved.questionId, reason: approved.reason };
+  // The key of an approved call is that of the run in which the model made it.
+  const runId = approved === null ? scope.runId : (continuation?.runId ?? scope.runId);
   const member = () => scope.team.member();
-  return callTool(call, agent.tools, { runId, userContext, member, signal, prompt });
+  const speaker = speakerOf(call, loop);
+  const onProgress = (text: string) => scope.emit({ type: 'tool_progress', ...speaker, callId: call.callId, text });
+  const about = { runId, userContext, member, signal, prompt, approval };
+  return callTool(call, agent.tools, { ...about, room, onProgress });
 }
 
 function handOffOutcome({ scope: { progress, limits } }: Setting, to: string): Outcome {
@@ -155,7 +204,7 @@ async function delegate(
   setting: Setting,
   call: ToolCallItem,
   { flow, message, instructions }: Delegation,
-): Promise<Outcome> {
+): Promise<Outcome | typeof WAITS> {
   const { scope, loop, agent: sender } = setting;
   if (loop.depth >= scope.limits.depth) {
     const text = `Messages to agents may be nested ${scope.limits.depth} deep, and this is the limit; do the task yourself.`;
@@ -174,6 +223,7 @@ async function delegate(
       agent,
       prompt: [...(await memory(setting, call, flow, { agent, own })), own],
     });
+    if (last === null) return WAITS;
     return { status: 'completed', text: textOf(last), asked };
   } catch (error) {
     scope.signal.throwIfAborted();
@@ -211,35 +261,60 @@ function cutOutput(text: string, characters: number): string {
   return `${text.slice(0, end)}\n[The output has ${text.length} characters; these are the first ${end}.]`;
 }
 
+/** Makes durable that an approved call begins, so that no later attempt makes it again. */
+async function recordBegin({ scope, loop: { loop, callerAgent }, agent }: Setting, call: ToolCallItem): Promise<void> {
+  scope.progress.steps += 1;
+  const now = Date.now();
+  await scope.journal({
+    step: scope.progress.steps,
+    kind: 'begin',
+    loop,
+    indexInLoop: 0,
+    agent: agent.name,
+    callerAgent,
+    model: null,
+    tool: call.name,
+    callId: call.callId,
+    status: 'completed',
+    usage: null,
+    output: [],
+    startedAt: now,
+    completedAt: now,
+  });
+  scope.signal.throwIfAborted();
+}
+
+const speakerOf = ({ agent }: ToolCallItem, { loop, callerAgent }: LoopPlace): Speaker => ({
+  agent,
+  callerAgent,
+  ...(loop === '' ? {} : { loop }),
+});
+
 /** Gets the outcome of a call and makes it durable. */
 async function callStep(
-  { scope, loop: { loop, callerAgent }, agent }: Setting,
+  { scope, loop: place, agent }: Setting,
   call: ToolCallItem,
   makeOutcome: () => Promise<Outcome>,
 ): Promise<ToolOutputItem> {
   const { progress, signal, gate, limits } = scope;
+  const { loop, callerAgent } = place;
   return gate.step(async () => {
     signal.throwIfAborted();
     const startedAt = Date.now();
     progress.steps += 1;
     const { steps: step } = progress;
-    const { status, text: whole, handoff, asked } = await makeOutcome();
-    const text = cutOutput(whole, limits.toolOutputCharacters);
-    signal.throwIfAborted();
-    const speaker = { agent: call.agent, callerAgent, ...(loop === '' ? {} : { loop }) };
-    const item: ToolOutputItem = {
+    const outcome = await makeOutcome();
+    const { handoff, asked, publication } = outcome;
+    const speaker = speakerOf(call, place);
+    const itemOf = (text: string): ToolOutputItem => ({
       kind: 'tool_output',
       ...speaker,
       callId: call.callId,
-      text,
+      text: cutOutput(text, limits.toolOutputCharacters),
       timestamp: progress.timestamp(),
       ...(handoff === undefined ? {} : { handoff }),
-    };
-    progress.items.push(item);
-    if (asked !== undefined && status === 'completed') scope.finished.addExchange(agent.name, asked, item);
-    if (handoff !== undefined) scope.emit({ type: 'agent_updated', ...speaker, newAgent: handoff });
-    scope.emit({ type: 'run_item', name: handoff === undefined ? 'tool_output' : 'handoff_occured', item });
-    await scope.journal({
+    });
+    const stepOf = (status: Step['status'], item: ToolOutputItem): Step => ({
       step,
       kind: 'tool',
       loop,
@@ -256,6 +331,20 @@ async function callStep(
       startedAt,
       completedAt: Date.now(),
     });
+    let { status, text } = outcome;
+    if (publication !== undefined) {
+      const published = itemOf(text);
+      const problem = await scope.publish(publication, stepOf(status, published), published);
+      if (problem === null) return published;
+      [status, text] = ['failed', problem];
+    }
+    signal.throwIfAborted();
+    const item = itemOf(text);
+    progress.items.push(item);
+    if (asked !== undefined && status === 'completed') scope.finished.addExchange(agent.name, asked, item);
+    if (handoff !== undefined) scope.emit({ type: 'agent_updated', ...speaker, newAgent: handoff });
+    scope.emit({ type: 'run_item', name: handoff === undefined ? 'tool_output' : 'handoff_occured', item });
+    await scope.journal(stepOf(status, item));
     return item;
   });
 }

@@ -5,6 +5,7 @@ import { addUsage, type Usage } from '../domain/usage.ts';
 import { checkOutput } from './output-check.ts';
 import type { Model, PromptItem, StepReplay } from './ports.ts';
 import { estimatedUsage, promptBytes } from './progress.ts';
+import { withQuestions } from './questions.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 import type { RunScope } from './run-scope.ts';
 import type { TeamAgent } from './team.ts';
@@ -40,7 +41,7 @@ export async function modelStep(scope: RunScope, input: ModelStepInput): Promise
   }
   progress.modelSteps += 1;
   return gate.step(async () => {
-    const step = await askModels(scope, input);
+    const step = await withQuestions(await askModels(scope, input), input.agent, input.prompt, scope);
     const isLast =
       input.loop === '' && step.tried === undefined && step.output.every(({ kind }) => kind !== 'tool_call');
     if (!isLast) await scope.journal(step);

@@ -1,8 +1,10 @@
-import type { ModelSettings, Reasoning, ToolCall } from '@runwire/agency';
+import type { ApprovalCall, ModelSettings, Reasoning, ToolCall } from '@runwire/agency';
 import type { PromptAttachment } from '../domain/prompt-attachment.ts';
+import type { QuestionKind } from '../domain/question.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
 import type { Replay } from '../domain/step.ts';
 import type { Usage } from '../domain/usage.ts';
+import type { Publication } from './publication.ts';
 
 /** An item of the prompt, in order. */
 export type PromptItem =
@@ -29,14 +31,32 @@ export interface ModelTool {
 /** `problem` describes for the model what is wrong with the value. */
 export type CheckResult = { readonly value: unknown } | { readonly problem: string };
 
+/** The rule by which calls of a tool need an answer of the caller before they are made. */
+export interface AskingRule {
+  readonly kind: QuestionKind;
+  /** Decides by the checked input. */
+  readonly isNeeded: (input: unknown, call: ApprovalCall) => Promise<boolean>;
+}
+
+export const alwaysAsks = (kind: QuestionKind): AskingRule => ({ kind, isNeeded: async () => true });
+
 /** A tool in the form that the loop calls. */
 export interface Tool extends ModelTool {
   /** True if a call whose outcome is unknown may be repeated. */
   readonly repeatable: boolean;
+  /** Absent if no call needs an answer. */
+  readonly asks?: AskingRule | undefined;
   readonly checkInput: (input: unknown) => CheckResult | Promise<CheckResult>;
   readonly checkContext: (context: unknown) => CheckResult | Promise<CheckResult>;
   /** Resolves to the text for the model. `argumentsText` is the input as the model wrote it. */
-  readonly execute: (input: unknown, call: ToolCall, argumentsText: string) => Promise<string>;
+  readonly execute: (input: unknown, call: ToolCall, argumentsText: string) => Promise<string | FileResult>;
+}
+
+/** The result of a call that changes files. */
+export interface FileResult {
+  /** For the model, if the changes become visible. */
+  readonly text: string;
+  readonly publication: Publication;
 }
 
 /** The replay of an earlier step of the loop. It represents `count` items of the prompt, from `index` on. */

@@ -1,6 +1,8 @@
+import { type ChangedFile, changedFiles } from '../domain/changed-file.ts';
 import type { RunItem } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import type { PromptAttachment } from '../domain/prompt-attachment.ts';
+import type { Question } from '../domain/question.ts';
 import { shownMessage } from '../domain/sandbox-file.ts';
 import type { Step } from '../domain/step.ts';
 import {
@@ -25,12 +27,16 @@ export class Progress {
   settled: UsageTotals = NOTHING;
   /** The usage of failed calls by their loop. The next stored step that follows from the failure contains it. */
   readonly #failed = new Map<string, UsageTotals>();
+  /** The files that the run changed, each path once. */
+  files: readonly ChangedFile[] = [];
   /** The value of a structured answer to the user; null if the answer is free text. */
   output: { readonly value: unknown } | null = null;
   /** The number of the last step that began. */
   steps = 0;
   modelSteps = 0;
   handOffs = 0;
+  /** The questions with which the run ends. */
+  readonly questions: Question[] = [];
   /** True once a model has accepted a call, in this attempt or in a journalled step: from then on the run is charged. */
   accepted = false;
   /** The ids of all tool calls in the prompt or made by the model. */
@@ -82,10 +88,20 @@ export class Progress {
       if (item.kind === 'tool_call') this.callIds.add(item.callId);
       this.#lastTimestamp = Math.max(this.#lastTimestamp, item.timestamp);
     }
+    this.files = changedFiles(steps);
     this.usage = usage;
     this.byModel = byModel;
     this.settled = { usage, byModel };
     this.steps = begun;
+  }
+
+  /** Ids and timestamps of calls continue those of the prompt and of the runs that this one continues. */
+  follow(earlier: readonly Step[], prompt: readonly PromptItem[]): void {
+    for (const item of prompt) if (item.kind === 'tool_call') this.callIds.add(item.callId);
+    for (const item of earlier.flatMap(({ output }) => output)) {
+      if (item.kind === 'tool_call') this.callIds.add(item.callId);
+      this.#lastTimestamp = Math.max(this.#lastTimestamp, item.timestamp);
+    }
   }
 
   /**

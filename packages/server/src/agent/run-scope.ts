@@ -1,8 +1,10 @@
-import type { RunEventBody } from '../domain/events.ts';
+import type { RunEventBody, ToolOutputItem } from '../domain/events.ts';
+import type { Settlement } from '../domain/question.ts';
 import type { Step } from '../domain/step.ts';
 import type { FinishedSteps } from './finished-steps.ts';
-import type { Room } from './ports.ts';
+import type { PromptItem, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
+import type { Publication } from './publication.ts';
 import type { StepGate } from './step-gate.ts';
 import type { Team } from './team.ts';
 
@@ -16,12 +18,24 @@ export interface RunLimits {
   readonly toolOutputCharacters: number;
 }
 
+/** What a run needs of the runs that it continues. Their steps are in `finished`. */
+export interface RunContinuation {
+  /** The run that asked. */
+  readonly runId: string;
+  /** What becomes of its calls, by their ids. */
+  readonly settlements: ReadonlyMap<string, Settlement>;
+  /** The messages of the user that arrived while calls of this model step of the root loop were open, by its index. */
+  readonly messages: ReadonlyMap<number, readonly PromptItem[]>;
+}
+
 /** What all loops of a run share. */
 export interface RunScope {
   readonly runId: string;
   readonly attempt: number;
   readonly team: Team;
   readonly finished: FinishedSteps;
+  /** The run whose questions this one settles. Null if it settles none. */
+  readonly continuation: RunContinuation | null;
   readonly gate: StepGate;
   readonly limits: RunLimits;
   readonly userContext: unknown;
@@ -34,4 +48,9 @@ export interface RunScope {
   emit(event: RunEventBody): void;
   /** Resolves when the step is durable. Its result is not used before that. */
   journal(step: Step): Promise<void>;
+  /**
+   * Makes a step durable together with its file changes, and then emits its output. Resolves to null, or to a text for
+   * the model about why nothing was changed; then the step is not durable either.
+   */
+  publish(publication: Publication, step: Step, item: ToolOutputItem): Promise<string | null>;
 }

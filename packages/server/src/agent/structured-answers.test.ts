@@ -56,8 +56,9 @@ class Rig {
     const scope: RunScope = {
       runId: 'run_1',
       attempt: 1,
-      team: { agent: async () => agent, member: async () => null, exchanges: async () => [] },
+      team: { has: () => true, agent: async () => agent, member: async () => null, exchanges: async () => [] },
       finished: new FinishedSteps([], false),
+      continuation: null,
       gate: new StepGate({ signal, stopsAfterStep: () => false, stepDone: () => {} }, () => true),
       limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
       userContext: undefined,
@@ -66,10 +67,11 @@ class Rig {
       signal,
       mayCall: () => null,
       emit: (event) => void this.events.push(event),
+      publish: async () => null,
       journal: async (step) => void this.journal.push(step),
     };
     const prompt = [{ kind: 'user' as const, text: 'How many?' }];
-    return runLoop(scope, { loop: '', callerAgent: null, depth: 0, agent, prompt });
+    return (await runLoop(scope, { loop: '', callerAgent: null, depth: 0, agent, prompt })) as Step;
   }
 }
 

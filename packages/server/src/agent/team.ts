@@ -52,6 +52,8 @@ export interface Exchange {
 
 /** The agents of a run. */
 export interface Team {
+  /** False if there is no such agent any more. */
+  has(name: string): boolean;
   /** Throws a `RunFailure` if there is no such agent any more. */
   agent(name: string): Promise<TeamAgent>;
   /** The member who asks. Null if the request named none. */

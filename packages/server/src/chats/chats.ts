@@ -2,8 +2,10 @@ import { isBlank, newId } from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
+import { parseQuestions, questionJson } from '../domain/question-json.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
+import { isVisible, type Scope, wholeIntegration } from '../domain/scope.ts';
 import { iso } from '../domain/time.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
@@ -43,6 +45,7 @@ export function shortChatJson(row: Omit<ChatRow, 'title_json' | 'metadata_json'>
     status: row.active_run_id === null ? 'idle' : 'running',
     activeRunId: row.active_run_id,
     numMessages: row.num_messages,
+    pending: parseQuestions(row.questions_json)?.questions.map(questionJson) ?? [],
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
   };
@@ -97,9 +100,10 @@ function messageJson(chatId: string, row: MessageRow, attachments: readonly Atta
 
 const jsonOrNull = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
 
-async function chatRow(reads: Reads, integrationId: string, chatId: string): Promise<ChatRow> {
+async function chatRow(reads: Reads, { integrationId, member }: Scope, chatId: string): Promise<ChatRow> {
   const row = await first(reads.all(chatById, { integrationId, chatId }));
-  if (row === undefined) throw new Refusal('chat_not_found', 'This integration has no such chat.');
+  if (row === undefined || !isVisible(member, row.consumer_id, row.chat_id))
+    throw new Refusal('chat_not_found', 'This integration has no such chat.');
   return row;
 }
 
@@ -129,10 +133,6 @@ export class Chats {
   constructor(store: Store, pages: LargePages) {
     this.#store = store;
     this.#pages = pages;
-  }
-
-  row(integrationId: string, chatId: string): Promise<ChatRow> {
-    return chatRow(this.#store.reads, integrationId, chatId);
   }
 
   async create(integrationId: string, input: NewChat) {
@@ -166,13 +166,13 @@ export class Chats {
           now: Date.now(),
         });
         // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
-        return chatJson(await chatRow(tx, integrationId, chatId));
+        return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
       });
     return repeatOnConflict(create);
   }
 
-  async get(integrationId: string, chatId: string) {
-    return chatJson(await this.row(integrationId, chatId));
+  async get(scope: Scope, chatId: string) {
+    return chatJson(await chatRow(this.#store.reads, scope, chatId));
   }
 
   /**
@@ -183,7 +183,7 @@ export class Chats {
     if (metadata !== undefined && metadata !== null) checkMetadata(metadata);
     return this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
-      const chat = await chatRow(tx, integrationId, chatId);
+      const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
       await tx.run(updateChat, {
         chatKey: chat.chat_key,
         titleJson: title === undefined ? chat.title_json : jsonOrNull(title),
@@ -191,13 +191,14 @@ export class Chats {
         now: Date.now(),
       });
       // Read inside the transaction: a later read could see another PATCH or a DELETE.
-      return chatJson(await chatRow(tx, integrationId, chatId));
+      return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
     });
   }
 
-  list(integrationId: string, query: ChatQuery) {
+  list({ integrationId, member }: Scope, query: ChatQuery) {
     const { consumerId, status, updatedAfter } = query;
     const filter = {
+      member,
       ...(consumerId === undefined ? {} : { consumerId }),
       ...(status === undefined ? {} : { status }),
       ...(updatedAfter === undefined ? {} : { updatedAfter: Date.parse(updatedAfter) }),
@@ -212,9 +213,9 @@ export class Chats {
     });
   }
 
-  async messages(integrationId: string, chatId: string, query: LargeListQuery) {
-    const { chat_key: chatKey } = await this.row(integrationId, chatId);
+  async messages(scope: Scope, chatId: string, query: LargeListQuery) {
     const { reads } = this.#store;
+    const { chat_key: chatKey } = await chatRow(reads, scope, chatId);
     return this.#pages.read(query, {
       showsAll: true,
       sizes: ({ before, limit }) => reads.all(messageSizes, { chatKey, before: numberBefore(before), limit }),
@@ -236,7 +237,7 @@ export class Chats {
   async delete(integrationId: string, chatId: string): Promise<void> {
     await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
-      const chat = await chatRow(tx, integrationId, chatId);
+      const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
       if (chat.active_run_id !== null) {
         throw new Refusal('run_active', undefined, {
           runId: chat.active_run_id,

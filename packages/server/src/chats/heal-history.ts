@@ -3,6 +3,7 @@ import type { RunItem } from '../domain/events.ts';
 import { isBlank } from '../domain/ids.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
 import { type ShownItem, shownStep } from '../domain/shown-step.ts';
+import type { Step } from '../domain/step.ts';
 
 /** An item of an earlier turn that the model is shown again. */
 export type HistoryItem =
@@ -17,23 +18,41 @@ export type HistoryItem =
 
 /** A finished step, from the journal. */
 export interface StoredStep {
-  readonly kind: 'model' | 'tool';
+  readonly kind: Step['kind'];
   readonly callerAgent: string | null;
+  /** The call of a step that is not of a model. */
+  readonly callId?: string | null;
   readonly output: readonly RunItem[];
+  /** The calls that needed an answer of the caller. */
+  readonly asks?: Step['asks'];
 }
 
-/** A turn as it is stored, whether it completed, failed or was cancelled. */
-export interface StoredTurn {
+/** A message of the user, as it is stored. */
+export interface StoredMessage {
   readonly message: string;
   /** The attachments that are sent again; a failed turn has none (`contract-7-failed-turn`). */
   readonly attachments?: readonly StoredAttachment[];
   /** Includes those of a failed turn, because they are announced and not sent. */
   readonly sandboxFiles?: readonly SandboxFile[];
+}
+
+/** A message that settled questions of the turn. */
+export interface LaterMessage extends StoredMessage {
+  /** How many steps of the root loop the turn had when it arrived. */
+  readonly afterSteps: number;
+}
+
+/** A turn as it is stored, whether it completed, failed or was cancelled. */
+export interface StoredTurn extends StoredMessage {
   /** In the order of their events. */
   readonly steps: readonly StoredStep[];
+  /** In the order of their arrival. Absent if the turn is one run, and not a chain of runs. */
+  readonly later?: readonly LaterMessage[];
   /** The text of the assistant message: of all steps, including a step that was cut short. */
   readonly answer: string;
 }
+
+const NOT_CALLED = 'Declined: the run ended before the call.';
 
 export const OUTCOME_UNKNOWN =
   'The run ended before the outcome of this call was known; it may or may not have taken effect.';
@@ -48,10 +67,13 @@ export const OUTCOME_UNKNOWN =
 export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): HistoryItem[] {
   const items: HistoryItem[] = [userItem(turn)];
   const outputs = outputsOf(turn.steps);
+  const begun = new Set(turn.steps.map(({ kind, callId }) => (kind === 'begin' ? callId : null)));
   const answeredIds = new Set<string>();
   let finishedText = '';
+  let rootSteps = 0;
   for (const step of turn.steps) {
-    if (step.kind !== 'model' || step.callerAgent !== null) continue;
+    if (!isRootStep(step)) continue;
+    rootSteps += 1;
     const answered: HistoryItem[] = [];
     for (const item of step.output) if (item.kind === 'message') finishedText += item.text;
     for (const item of shownStep(step.output)) {
@@ -62,10 +84,15 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
         const output = answeredIds.has(item.callId) ? undefined : outputs.get(item.callId);
         answeredIds.add(item.callId);
         items.push({ ...item, callId });
-        answered.push({ kind: 'tool_output', callId, output: output ?? OUTCOME_UNKNOWN });
+        const wasNotCalled = step.asks?.[item.callId] !== undefined && !begun.has(item.callId);
+        const ifUnknown = wasNotCalled ? NOT_CALLED : OUTCOME_UNKNOWN;
+        answered.push({ kind: 'tool_output', callId, output: output ?? ifUnknown });
       }
     }
     items.push(...answered);
+    for (const message of turn.later ?? []) {
+      if (message.afterSteps === rootSteps && !isEmpty(message)) items.push(userItem(message));
+    }
   }
   // The text of a step that was cut short follows the texts of the finished steps.
   const rest = turn.answer.startsWith(finishedText) ? turn.answer.slice(finishedText.length) : '';
@@ -92,6 +119,14 @@ function outputsOf(steps: readonly StoredStep[]): Map<string, string> {
   }
   return outputs;
 }
+
+/** True if the step is an answer of the model to the user, or calls with which it prepares one. */
+export const isRootStep = ({ kind, callerAgent }: Pick<StoredStep, 'kind' | 'callerAgent'>): boolean =>
+  kind === 'model' && callerAgent === null;
+
+/** True if a request had only answers to questions. */
+export const isEmpty = ({ message, attachments = [], sandboxFiles = [] }: StoredMessage): boolean =>
+  isBlank(message) && attachments.length === 0 && sandboxFiles.length === 0;
 
 function ownId(callId: string, used: Set<string>): string {
   let own = callId;

@@ -26,7 +26,12 @@ export async function checkAgencies(env: Environment, folder: string): Promise<C
   });
   await using models = new OpenedModels(config, secrets, { limits: config.limits, logger: createLogger('silent') });
   await models.load();
-  const setting = { models, limits: serverLimits(config.limits) };
+  const setting = {
+    models,
+    limits: serverLimits(config.limits),
+    variable: secrets.variable,
+    hasSandbox: config.sandbox.kind !== 'off',
+  };
   const found = isAgency ? [path] : (await agencyFolders(path)).map((name) => join(path, name));
   if (found.length === 0) return { text: `${folder} has no agencies.`, isWhole: false };
   const reports: CommandOutcome[] = isAgency ? [] : providersReport(models.faults);

@@ -40,6 +40,7 @@ export async function compose(
     heldBodyBytes: () => bodies.heldBytes,
     attachmentsBytes: () => runs.attachments.budget.held,
     beatAgeMs: () => life.beatAgeMs,
+    mcpServers: () => runs.mcp.allStates(),
     syncMs: foundation.commitMs,
     sweepEvents: () => sweeps.events.sweep(),
     sweepBlobs: () => sweeps.blobs.sweep(),
@@ -73,6 +74,7 @@ export async function compose(
       .list()
       .filter(({ loaded }) => loaded?.source !== 'bundled')
       .map(({ id, error }) => ({ id, problem: error?.message ?? null })),
+    sandbox: foundation.sandbox,
     resumedRuns: runs.resumedRuns,
     endedRuns: runs.endedRuns,
     probes,

@@ -11,6 +11,7 @@ import type { NodeIdentity } from '../store/this-node.ts';
 import { EventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import { type ChosenSandbox, chooseSandbox } from './choose-sandbox.ts';
 import { NodeLife } from './node-life.ts';
 import { type OpenedFiles, openFiles } from './open-files.ts';
 import { type OpenedModels, openModels } from './open-models.ts';
@@ -28,6 +29,7 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly metrics: Metrics;
   readonly models: OpenedModels;
   readonly agencies: Agencies;
+  readonly sandbox: ChosenSandbox;
   readonly life: NodeLife;
   readonly identity: NodeIdentity;
   readonly isFirstStart: boolean;
@@ -49,6 +51,14 @@ export async function openFoundation(
   const metrics = new Metrics();
   stack.use(new EventLoopDelay(metrics.eventLoopDelay));
 
+  // The trial runs while the store opens. If the start fails, it still ends before the process does.
+  const choosing = chooseSandbox(config.sandbox);
+  const chosen = choosing.then(
+    () => {},
+    () => {},
+  );
+  stack.defer(() => chosen);
+
   const times = { leaseMs: limits.leaseMs, beatMs: limits.beatMs, logger };
   const life = new NodeLife(times);
   const hooks = {
@@ -67,11 +77,14 @@ export async function openFoundation(
   const opened = await openStore(config, secrets, times, hooks, stack);
   const store = overrides.wrapStore?.(opened.store) ?? opened.store;
   const models = await openModels(config, secrets, { limits, replacement: overrides.model, logger }, stack);
+  const sandbox = await choosing;
   const agencies = await Agencies.load({
     definitions: { [DEMO_AGENCY]: demoAgency, ...overrides.agencies },
     folder: config.agenciesDir,
     models,
     limits: serverLimits(limits),
+    variable: secrets.variable,
+    hasSandbox: sandbox.sandbox !== null,
     logger,
     checkLoaded: (all, loaded) => creditProblem(store.reads, all, loaded, config.prices),
     wrapFault: overrides.wrapFault,
@@ -104,6 +117,7 @@ export async function openFoundation(
     metrics,
     models,
     agencies,
+    sandbox,
     life,
     identity,
     isFirstStart,

@@ -1,5 +1,6 @@
 import { AccountChanges } from '../accounts/accounts-version.ts';
 import { Authentication } from '../accounts/authenticate.ts';
+import { ClientTokenSigning } from '../accounts/client-token-signing.ts';
 import { KeySigning } from '../accounts/key-signing.ts';
 import { IntegrationOwnership } from '../accounts/owned-integration.ts';
 import { FairBudget } from '../lib/fair-budget.ts';
@@ -11,6 +12,7 @@ import type { Foundation } from './foundation.ts';
 export interface OpenedAccounts {
   readonly changes: AccountChanges;
   readonly signing: KeySigning;
+  readonly clientSigning: ClientTokenSigning;
   readonly authentication: Authentication;
   readonly ownership: IntegrationOwnership;
   /** Reads that wait a while for a store that does not answer. */
@@ -27,11 +29,13 @@ export async function openAccounts(foundation: Foundation): Promise<OpenedAccoun
   await changes.look();
   const newBudget = overrides.newBudget ?? ((total: number) => new FairBudget(total, () => changes.hasSeveralOwners));
   const signing = new KeySigning(secret);
+  const clientSigning = new ClientTokenSigning(secret, secrets.apiKeyHash);
   const reads = readsWithTimeout(store.reads, limits.accountsPatienceMs);
   const authentication = new Authentication({
     store,
     reads,
     signing,
+    clientSigning,
     opaqueKeyHash: secrets.apiKeyHash,
     changes,
     maxVerified: limits.verifiedTokens,
@@ -40,6 +44,7 @@ export async function openAccounts(foundation: Foundation): Promise<OpenedAccoun
   return {
     changes,
     signing,
+    clientSigning,
     authentication,
     ownership: new IntegrationOwnership(reads, changes),
     reads,

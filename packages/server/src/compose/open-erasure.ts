@@ -1,3 +1,4 @@
+import { wholeIntegration } from '../domain/scope.ts';
 import { ErasureLoop } from '../erasure/erasure-loop.ts';
 import { Erasures } from '../erasure/erasures.ts';
 import { cancelRun } from '../runs/cancel-run.ts';
@@ -11,7 +12,7 @@ export function openErasure(foundation: Foundation, { cancel }: OpenedRuns) {
     new ErasureLoop({
       store,
       ids,
-      cancelRun: (integrationId, runId) => cancelRun(cancel, integrationId, runId, 'immediate'),
+      cancelRun: (integrationId, runId) => cancelRun(cancel, wholeIntegration(integrationId), runId, 'immediate'),
       settleUploads,
       deleteBlob: (blobKey) => blobs.delete(blobKey),
       scrub,

@@ -1,4 +1,5 @@
 import { Adjustments } from '../accounts/adjustments.ts';
+import { ClientTokens } from '../accounts/client-tokens.ts';
 import { Integrations } from '../accounts/integrations.ts';
 import { Keys } from '../accounts/keys.ts';
 import { Members } from '../accounts/members.ts';
@@ -70,7 +71,7 @@ export async function openHttp(
   addFileRoutes(app, foundation, accounts);
   chatRoutes(app, accounts.ownership, new Chats(foundation.store, accounts.pages));
   addAccountRoutes(app, foundation, accounts);
-  addServiceRoutes(app, foundation, metricsText);
+  addServiceRoutes(app, foundation, runs, metricsText);
   return {
     openRequests,
     /** Resolves to the addresses when both listeners accept requests. */
@@ -124,7 +125,15 @@ function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: O
 function addAccountRoutes(
   app: App,
   { store, agencies, limits, config, secrets }: Foundation,
-  { ownership, changes, signing, pages, erasures }: OpenedAccounts & { readonly erasures: Erasures },
+  {
+    ownership,
+    changes,
+    signing,
+    clientSigning,
+    reads,
+    pages,
+    erasures,
+  }: OpenedAccounts & { readonly erasures: Erasures },
 ): void {
   accountRoutes(app, {
     ownership,
@@ -132,17 +141,21 @@ function addAccountRoutes(
     members: new Members(store, pages),
     erasures,
     adjustments: new Adjustments(store),
+    clientTokens: new ClientTokens(reads, clientSigning),
     keys: new Keys(store, changes, signing, secrets.apiKeyHash !== null),
     owners: new Owners(store, changes, signing),
   });
 }
 
-function addServiceRoutes(app: App, { store, agencies, life, isAlone }: Foundation, metrics: () => string): void {
+function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns, metrics: () => string): void {
+  const { store, agencies, sandbox, life, isAlone } = foundation;
   const writeProbe = new WriteProbe(store, READY_GOOD_FOR_MS, READY_PATIENCE_MS);
   serviceRoutes(app, {
     agencies,
+    mcpStates: (agency) => mcp.states(agency),
     isReady: async () => life.isServing && (await writeProbe.takesWrites()),
     storeKind: store.kind,
+    sandbox: sandbox.info,
     metrics,
     nodes: new Nodes({ store, node: life.node, isAlone, isDraining: () => life.isDraining }),
   });

@@ -3,6 +3,7 @@ import { RunAdmission } from '../admission/admit-run.ts';
 import { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import { healTurn } from '../chats/heal-history.ts';
 import type { CancelMode } from '../domain/run-state.ts';
+import { wholeIntegration } from '../domain/scope.ts';
 import { Engine } from '../engine/engine.ts';
 import { takeOverAtStart } from '../engine/takeover/take-over-at-start.ts';
 import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
@@ -10,16 +11,17 @@ import { EventLog } from '../eventlog/event-log.ts';
 import { RemoteLogs } from '../eventlog/remote-logs.ts';
 import { FileTexts } from '../files/file-texts.ts';
 import { Streams } from '../http/run-stream.ts';
+import { McpServers } from '../mcp/mcp-servers.ts';
 import { CancelIntents } from '../runs/cancel-intents.ts';
 import { cancelRun } from '../runs/cancel-run.ts';
 import { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import { RunReads } from '../runs/read-runs.ts';
 import { RemoteReaders } from '../runs/remote-readers.ts';
 import { DocumentTexts } from '../sandbox/document-texts.ts';
-import { runFiles } from '../sandbox/run-files.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';
 import { openAttachments } from './open-attachments.ts';
+import { openWorkspaces } from './open-workspaces.ts';
 
 const STORE_RETRY_MS = 500;
 
@@ -67,17 +69,20 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   await remoteReaders?.forgetGoneNodes();
   const disconnects = new DisconnectWatch(
     limits.disconnectMs,
-    (integrationId, runId) => cancelRun(cancel, integrationId, runId, 'immediate'),
+    (integrationId, runId) => cancelRun(cancel, wholeIntegration(integrationId), runId, 'immediate'),
     logger,
     remoteReaders,
   );
+  const mcp = openMcp(foundation);
   const engine = stack.use(
     new Engine({
       store,
       eventLog,
       agencies,
       models,
-      files: (run) => runFiles({ files, documents }, run),
+      ...(await openWorkspaces(foundation, documents)),
+      mcp: (agency) => mcp.openRun(agency),
+      mountQuotaBytes: limits.mountQuotaBytes,
       prices,
       loops: {
         steps: limits.stepsPerRun,
@@ -151,6 +156,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     cancel,
     runReads,
     attachments,
+    mcp,
     resumedRuns: resumed.length,
     endedRuns: recovered.ended,
     /** Lets the resumed runs continue. Until then they wait, so that clients can follow them from the beginning. */
@@ -163,9 +169,26 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       // Finds the runs that wait for their agency, to end them at their time limit.
       else takeover.look();
       // Runs of an agency that was broken can be resumed now.
-      agencies.onReloaded = takeover.look;
+      const { look } = takeover;
+      agencies.onReloaded = () => {
+        useServers(mcp, foundation);
+        look();
+      };
     },
   };
+}
+
+/** Connects the MCP servers of the agencies in the background. They are closed after the engine has stopped. */
+function openMcp(foundation: Foundation): McpServers {
+  const { agencies, secrets, logger, stack } = foundation;
+  const mcp = stack.use(new McpServers({ variable: secrets.variable, logger }));
+  useServers(mcp, foundation);
+  agencies.onReloaded = () => useServers(mcp, foundation);
+  return mcp;
+}
+
+function useServers(mcp: McpServers, { agencies }: Foundation): void {
+  mcp.use(agencies.list().map(({ id, loaded }) => ({ agency: id, servers: loaded?.mcp ?? [] })));
 }
 
 export type OpenedRuns = Awaited<ReturnType<typeof openRuns>>;

@@ -1,3 +1,5 @@
+import type { ChosenSandbox } from './choose-sandbox.ts';
+
 /** A composed server: what its process, tests and proofs can do with it. */
 export interface RunningServer extends AsyncDisposable {
   /**
@@ -16,6 +18,7 @@ export interface RunningServer extends AsyncDisposable {
   readonly modelPlace: string | null;
   /** The agencies of `RUNWIRE_AGENCIES_DIR` at the start. `problem` is null, or why the agency is broken. */
   readonly agencies: readonly { readonly id: string; readonly problem: string | null }[];
+  readonly sandbox: Pick<ChosenSandbox, 'info' | 'reason'>;
   /** Runs that the last stop left unfinished: how many were resumed, and how many were ended. */
   readonly resumedRuns: number;
   readonly endedRuns: number;

@@ -35,6 +35,15 @@ export interface Config {
   readonly agenciesDir: string | null;
   /** True if changes in that folder are loaded while the server runs. */
   readonly agenciesWatch: boolean;
+  readonly sandbox: SandboxConfig;
+}
+
+export interface SandboxConfig {
+  readonly kind: 'auto' | 'bubblewrap' | 'just-bash' | 'exec' | 'off';
+  /** The absolute path of the program of `exec`; otherwise null. */
+  readonly program: string | null;
+  /** How many commands may run concurrently on this node. */
+  readonly slots: number;
 }
 
 export interface MetricsConfig {
@@ -79,7 +88,7 @@ export interface Secrets {
   readonly databaseUrl: string | null;
   /** `OPENAI_API_KEY` and the like, by the name of the provider. */
   readonly providerKeys: ReadonlyMap<string, string>;
-  /** Reads a variable that `providers.yaml` names. Returns null if it is not set. */
+  /** Reads a variable that `providers.yaml` or `mcp` of an agency names, or that MCP servers get. Returns null if it is not set. */
   readonly variable: (name: string) => string | null;
 }
 

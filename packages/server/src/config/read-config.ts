@@ -10,6 +10,7 @@ import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
 import { readModels } from './read-models.ts';
 import { readFetchAllow, readMetrics, readPort, readUrl } from './read-network.ts';
 import { readPrices } from './read-prices.ts';
+import { readSandbox } from './read-sandbox.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,11 +19,7 @@ export interface CheckedSettings {
   readonly secrets: Secrets;
 }
 
-/** Settings of features that this version does not have: refused, never accepted and ignored. */
-const NOT_BUILT = ['RUNWIRE_SANDBOX'];
-
 const KNOWN = new Set([
-  ...NOT_BUILT,
   'RUNWIRE_AGENCIES_DIR',
   'RUNWIRE_AGENCIES_WATCH',
   'RUNWIRE_DATA_DIR',
@@ -39,6 +36,11 @@ const KNOWN = new Set([
   ...Object.keys(LIMIT_SETTINGS),
   'RUNWIRE_PRICES',
   'RUNWIRE_FETCH_ALLOW',
+  'RUNWIRE_SANDBOX',
+  'RUNWIRE_SANDBOX_SLOTS',
+  // The command line reads these. A shell that has them can start a server too.
+  'RUNWIRE_URL',
+  'RUNWIRE_INTEGRATION',
 ]);
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -57,9 +59,6 @@ export function prepareProcess(env: Environment): CheckedSettings {
  * Reads values one by one and keeps no copy of the environment: `RUNWIRE_API_KEY` may stay in memory only as its hash.
  */
 export function readConfig(env: Environment): CheckedSettings {
-  for (const name of NOT_BUILT) {
-    if (isSet(env, name)) throw new SettingRefused(`${name} is not supported by this version of Runwire; unset it.`);
-  }
   for (const name of Object.keys(env)) {
     if (name.startsWith('RUNWIRE_') && !KNOWN.has(name) && !isInjected(env, name)) {
       throw new SettingRefused(`${name} is not a setting of Runwire; check its spelling, or unset it.`);
@@ -89,6 +88,7 @@ export function readConfig(env: Environment): CheckedSettings {
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
     fetchAllow: readFetchAllow(read),
+    sandbox: readSandbox(read),
     ...agencies,
   });
   return {

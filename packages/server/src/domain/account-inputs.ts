@@ -1,5 +1,6 @@
 import type {
   CreateAdjustmentRequest,
+  CreateClientTokenRequest,
   CreateIntegrationRequest,
   PutMemberRequest,
   UpdateIntegrationRequest,
@@ -9,4 +10,5 @@ import type {
 export type NewIntegration = CreateIntegrationRequest;
 export type IntegrationChange = UpdateIntegrationRequest;
 export type MemberInput = PutMemberRequest;
+export type ClientTokenInput = CreateClientTokenRequest;
 export type AdjustmentInput = CreateAdjustmentRequest;

@@ -8,10 +8,15 @@ import {
   usedAmount,
 } from './allowance.ts';
 import type { AttachmentRefresh } from './attachment-refresh.ts';
+import type { ClientTool } from './client-tool.ts';
 import { type FileAccess, fileScope, isBelow } from './file-access.ts';
 import { type MountPath, wholePath } from './mount-path.ts';
 import type { ModelPrice } from './prices.ts';
+import type { Continuation, GivenAnswer } from './question.ts';
+import { parseQuestions } from './question-json.ts';
 import { Refusal } from './refusal.ts';
+import { isVisible, type MemberScope } from './scope.ts';
+import { settleQuestions } from './settle-questions.ts';
 
 /** The facts that one statement reads inside the admitting transaction. */
 export interface AdmissionFactsRow {
@@ -28,10 +33,12 @@ export interface AdmissionFactsRow {
   integration_model: string | null;
   file_access: FileAccess;
   member_folder: string;
+  client_tools: number;
   member_active: number | null;
   member_limit: number | null;
   known_run_id: string | null;
   known_fingerprint: string | null;
+  known_consumer_id: string | null;
   known_chat_key: string | null;
   known_chat_id: string | null;
   known_alias: string | null;
@@ -41,11 +48,13 @@ export interface AdmissionFactsRow {
   chat_consumer_id: string | null;
   chat_num_messages: number | null;
   chat_text_bytes: number | null;
+  chat_questions_json: string | null;
   alias_chat_key: string | null;
   alias_chat_id: string | null;
   alias_consumer_id: string | null;
   alias_num_messages: number | null;
   alias_text_bytes: number | null;
+  alias_questions_json: string | null;
   busy_run_id: string | null;
   busy_usage_request_id: string | null;
   /** 1 if runs of the integration have other ids since their member was erased. */
@@ -60,6 +69,8 @@ export interface AdmissionFactsRow {
 
 /** The part of a checked request that decides about its admission. Blank ids are null. */
 export interface AdmissionRequest {
+  /** The member of a client token. It must not learn about runs of other members. Null for the owner. */
+  readonly member: MemberScope | null;
   readonly consumerId: string | null;
   readonly usageRequestId: string | null;
   readonly chatId: string | null;
@@ -68,6 +79,9 @@ export interface AdmissionRequest {
   readonly messageBytes: number;
   readonly fingerprint: string | null;
   readonly sandboxFiles: readonly { readonly below: MountPath }[];
+  /** Null if the request has none. */
+  readonly answers: readonly GivenAnswer[] | null;
+  readonly clientTools: readonly ClientTool[];
   /** The refreshes, or the refusal of their text, which is answered in its place in the order of checks. */
   readonly refreshes: readonly AttachmentRefresh[] | Refusal;
 }
@@ -102,7 +116,9 @@ export interface Admit extends RunSettings {
   readonly agent: string;
   readonly textOnly: boolean;
   /** Null if the chat is new. */
-  readonly chat: Pick<KnownChat, 'chatKey' | 'chatId' | 'alias' | 'knownAlias'> | null;
+  readonly chat: Pick<KnownChat, 'chatKey' | 'chatId' | 'alias' | 'knownAlias' | 'questionsJson'> | null;
+  /** Null if the chat has no open questions. */
+  readonly continuation: Continuation | null;
   readonly hasHistory: boolean;
   readonly held: number;
   readonly unit: AllowanceUnit | null;
@@ -122,6 +138,8 @@ export interface AdmissionSetting {
   readonly nowMs: number;
   readonly entryPoints: EntryPoints;
   readonly prices: EntryPrices;
+  /** The names of the tools of all its agents, without those of MCP servers. */
+  readonly toolNames: (agency: string) => ReadonlySet<string>;
   /** `RUNWIRE_RESERVE_TOKENS`. */
   readonly reserveTokens: number;
   /** Called after the questions are answered. */
@@ -165,10 +183,18 @@ export function* decideAdmission(
   const chat = decideChat(facts, request);
   if (chat instanceof Refusal) return { kind: 'refuse', refusal: chat };
 
-  const agent = request.agent ?? facts.default_agent;
+  const open = parseQuestions(chat?.questionsJson ?? null);
+  const continuation = settleQuestions(open, request.answers);
+  if (continuation instanceof Refusal) return { kind: 'refuse', refusal: continuation };
+
   const entryPoints = setting.entryPoints.of(facts.agency);
-  const noAgent = refuseAgent(facts.agency, agent, entryPoints);
+  const isAsking = open !== null && Array.isArray(entryPoints) && entryPoints.includes(open.agent);
+  const asking = isAsking ? open.agent : null;
+  const agent = request.agent ?? asking ?? facts.default_agent;
+  const noAgent = refuseAgent(facts.agency, agent, entryPoints) ?? refuseOtherAgent(agent, asking);
   if (noAgent !== null) return noAgent;
+  const noTools = refuseTools(facts, request.clientTools, setting);
+  if (noTools !== null) return noTools;
 
   const files = fileScope(facts.file_access, facts.member_folder, request.consumerId);
   const { memberFolder } = files;
@@ -221,6 +247,7 @@ export function* decideAdmission(
     textOnly: facts.text_only === 1,
     ...runSettings(facts, files),
     chat,
+    continuation,
     hasHistory: chat !== null && chat.numMessages > 0,
     held:
       unit === null
@@ -258,6 +285,31 @@ function refuseAgent(
   return refuse('unknown_agent', `\`agent\` is not an entry point of this agency; use one of: ${names}.`);
 }
 
+/** Only the agent that asked can continue. */
+function refuseOtherAgent(agent: string, asking: string | null): AdmissionDecision | null {
+  if (asking === null || agent === asking) return null;
+  const sentence = `\`agent\` must be \`${asking}\` or absent: this chat has open questions of that agent.`;
+  return refuse('invalid_request', sentence);
+}
+
+function refuseTools(
+  { agency, client_tools: allowed }: AdmissionFactsRow,
+  tools: readonly ClientTool[],
+  { toolNames }: AdmissionSetting,
+): AdmissionDecision | null {
+  if (tools.length === 0) return null;
+  if (allowed !== 1) {
+    const sentence =
+      '`clientTools` is not allowed by this integration; set its `clientTools` to true, or leave them out.';
+    return refuse('invalid_request', sentence);
+  }
+  const known = toolNames(agency);
+  const place = tools.findIndex(({ name }) => known.has(name));
+  if (place === -1) return null;
+  const { name } = tools[place] as ClientTool;
+  return refuse('invalid_request', `\`clientTools[${place}].name\` is \`${name}\`, a tool of the agents; rename it.`);
+}
+
 function decideReplay(facts: AdmissionFactsRow, runId: string, request: AdmissionRequest): AdmissionDecision {
   const sameBody =
     facts.known_fingerprint === request.fingerprint &&
@@ -268,6 +320,8 @@ function decideReplay(facts: AdmissionFactsRow, runId: string, request: Admissio
   if (sameBody) {
     return { kind: 'replay', runId, chatId: facts.known_chat_id ?? '', textOnly: facts.text_only === 1 };
   }
+  if (!isVisible(request.member, facts.known_consumer_id, facts.known_chat_id))
+    return refuse('usage_request_id_reused');
   const why =
     facts.known_chat_deleted_at !== null
       ? 'the chat of that request was deleted'
@@ -284,6 +338,7 @@ interface KnownChat {
   readonly knownAlias: string | null;
   readonly numMessages: number;
   readonly textBytes: number;
+  readonly questionsJson: string | null;
 }
 
 /** Returns null if the request starts a new chat. */
@@ -310,6 +365,7 @@ function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownC
       knownAlias: facts.chat_alias,
       numMessages: facts.chat_num_messages ?? 0,
       textBytes: facts.chat_text_bytes ?? 0,
+      questionsJson: facts.chat_questions_json,
     };
   }
   if (facts.alias_chat_key !== null) {
@@ -323,6 +379,7 @@ function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownC
       knownAlias: request.aliasChatId,
       numMessages: facts.alias_num_messages ?? 0,
       textBytes: facts.alias_text_bytes ?? 0,
+      questionsJson: facts.alias_questions_json,
     };
   }
   return null;

@@ -1,6 +1,8 @@
 import type { StoredAttachment } from './attachment.ts';
+import type { ClientTool } from './client-tool.ts';
 import type { RunEvent } from './events.ts';
 import type { FileScope } from './file-access.ts';
+import type { Continuation } from './question.ts';
 import type { RequestTrace } from './request-trace.ts';
 import type { SandboxFile } from './sandbox-file.ts';
 import type { JournalledStep } from './step.ts';
@@ -90,6 +92,9 @@ export interface RunInput {
   readonly userContext: unknown;
   /** True if the chat has earlier messages. */
   readonly hasHistory: boolean;
+  /** The open questions of the chat that the run settles; null if there were none. */
+  readonly continuation: Continuation | null;
+  readonly clientTools: readonly ClientTool[];
 }
 
 /**

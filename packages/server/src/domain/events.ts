@@ -1,3 +1,5 @@
+import type { ChangedFile } from './changed-file.ts';
+import type { Question } from './question.ts';
 import type { RunEndStatus, RunError } from './run-state.ts';
 import type { Usage } from './usage.ts';
 
@@ -61,6 +63,20 @@ export interface ToolOutputItem {
   readonly handoff?: string;
 }
 
+/** A call that waits for an answer of the caller. */
+export interface QuestionItem {
+  readonly kind: 'question';
+  readonly agent: string;
+  readonly callerAgent: string | null;
+  readonly loop?: string;
+  readonly questionId: string;
+  readonly callId: string;
+  readonly name: string;
+  /** The arguments as the model wrote them. */
+  readonly text: string;
+  readonly timestamp: number;
+}
+
 export interface UserItem {
   readonly kind: 'user';
   readonly agent: string;
@@ -72,13 +88,18 @@ export interface UserItem {
 export type OutputItem = MessageItem | ReasoningItem | ToolCallItem;
 export type RunItem = OutputItem | ToolOutputItem | UserItem;
 
+/** What a `run_item` event shows: an item of the run, or a question about one. */
+export type ShownRunItem = RunItem | QuestionItem;
+
 export type RunItemName =
   | 'message_output_created'
   | 'tool_called'
   | 'tool_output'
   | 'reasoning_item_created'
   | 'handoff_requested'
-  | 'handoff_occured';
+  | 'handoff_occured'
+  | 'tool_approval_requested'
+  | 'client_tool_requested';
 
 export interface Meta {
   readonly runId: string;
@@ -118,7 +139,11 @@ export type RunEventBody =
     }
   /** The chat is longer than the model's window: its oldest turns are not in the prompt. */
   | { readonly type: 'history_left_out'; readonly agent: string; readonly turns: number }
-  | { readonly type: 'run_item'; readonly name: RunItemName; readonly item: RunItem }
+  | { readonly type: 'run_item'; readonly name: RunItemName; readonly item: ShownRunItem }
+  /** What a tool reports while it runs. No part of the prompt. */
+  | ({ readonly type: 'tool_progress'; readonly callId: string; readonly text: string } & Speaker)
+  /** A call changed a file. Follows the output of the call. */
+  | ({ readonly type: 'file_changed'; readonly callId: string; readonly file: ChangedFile } & Speaker)
   /** A hand-off: from here on the loop belongs to `newAgent`. */
   | ({ readonly type: 'agent_updated'; readonly newAgent: string } & Speaker)
   | {
@@ -140,6 +165,10 @@ export type RunEventBody =
       readonly error: RunError | null;
       /** The value of a structured answer. Absent in events of earlier versions. */
       readonly output?: unknown;
+      /** The open questions. Absent if there are none. */
+      readonly pending?: readonly Question[];
+      /** The files that the run changed. Absent if there are none. */
+      readonly files?: readonly ChangedFile[];
     }
   | { readonly type: 'end' };
 
@@ -175,6 +204,8 @@ export function eventSize(event: RunEventBody): number {
       return event.item.text.length + 64;
     case 'response_done':
       return event.output.reduce((sum, item) => sum + item.text.length, 128);
+    case 'tool_progress':
+      return event.text.length + 128;
     case 'run_item':
       return event.item.text.length + 128;
     case 'messages':

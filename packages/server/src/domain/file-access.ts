@@ -39,11 +39,12 @@ export function memberFolderProblem(template: string): string | null {
 
 /** Returns the folder of a member. Two members never have the same one. */
 export function memberFolder(template: string, consumerId: string): MountPath {
-  return template.slice(MOUNT.length + 1).replace(VARIABLE, () => encodedId(consumerId));
+  return template.slice(MOUNT.length + 1).replace(VARIABLE, () => encodedSegment(consumerId));
 }
 
-function encodedId(consumerId: string): string {
-  const bytes = Buffer.from(consumerId);
+/** Encodes a text as one segment of a path, or as a part of one. Two texts never give the same. */
+export function encodedSegment(text: string): string {
+  const bytes = Buffer.from(text);
   let encoded = '';
   for (const [index, byte] of bytes.entries()) {
     const character = String.fromCharCode(byte);

@@ -6,6 +6,7 @@ export type IdPrefix =
   | 'msg'
   | 'own'
   | 'key'
+  | 'tok'
   | 'int'
   | 'node'
   | 'resp'
@@ -13,7 +14,8 @@ export type IdPrefix =
   | 'rs'
   | 'call'
   | 'form'
-  | 'adj';
+  | 'adj'
+  | 'qst';
 
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${sortableId()}`;

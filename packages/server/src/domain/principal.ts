@@ -1,4 +1,4 @@
-/** The authenticated caller. */
+/** The owner and the API key of a request. */
 export interface Principal {
   readonly ownerId: string;
   readonly administrator: boolean;

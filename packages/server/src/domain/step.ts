@@ -1,4 +1,6 @@
+import type { ChangedFile } from './changed-file.ts';
 import type { OutputItem, ToolOutputItem } from './events.ts';
+import type { QuestionKind } from './question.ts';
 import type { Usage } from './usage.ts';
 
 /** The format of the journal. A node resumes only runs whose format it knows. */
@@ -12,8 +14,14 @@ export const JOURNAL_FORMAT_WITH_URLS = 2;
  */
 export const JOURNAL_FORMAT_WITH_FLOWS = 3;
 
+/**
+ * The format of a run whose agents can run commands, or that asks the caller, continues such a run or has tools of the
+ * caller: an earlier version would call tools without approval, or tell the model that tools do not exist.
+ */
+export const JOURNAL_FORMAT_WITH_ACTIONS = 4;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_FLOWS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_ACTIONS;
 
 /**
  * What a provider wants back of a response within the run, such as thinking with its signatures. It is valid only for the
@@ -44,15 +52,20 @@ export interface StepOutcome {
   /** Absent if the provider wants nothing back. */
   readonly replay?: Replay;
   readonly tried?: WrongTry;
+  /** The calls of a model step that need an answer of the caller, by their ids. */
+  readonly asks?: Readonly<Record<string, QuestionKind>>;
   /** The message that a `send_message` sent, and to whom. */
   readonly asked?: { readonly agent: string; readonly message: string };
+  /** The files that the call changed. They became visible together with the step. */
+  readonly files?: readonly ChangedFile[];
 }
 
 /** A finished step in the journal. */
 export interface Step extends StepOutcome {
   /** Grows within the run. A later attempt never assigns the number of a finished step again. */
   readonly step: number;
-  readonly kind: 'model' | 'tool';
+  /** `begin`: a call that the caller approved begins. Its outcome is a step of its own. */
+  readonly kind: 'model' | 'tool' | 'begin';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   readonly loop: string;
   /** 1, 2, 3 … for the model steps of the loop; 0 for tool steps. */

@@ -15,14 +15,16 @@ export const TRANSACTIONS = [
   'sweep',
 ] as const;
 /**
- * No state of a run depends on the other transactions: with `lease`, nodes fence each other, `files` publishes an upload or
- * deletes files, and `erasure` erases a person.
+ * No state of a run depends on `lease`, with which nodes fence each other, on `files`, which publishes an upload or deletes
+ * files, and on `erasure`, which erases a person. `publish` stores a step together with its file changes, which only runs with
+ * a sandbox have.
  */
-export type TransactionName = (typeof TRANSACTIONS)[number] | 'files' | 'erasure' | 'lease';
+export type TransactionName = (typeof TRANSACTIONS)[number] | 'files' | 'publish' | 'erasure' | 'lease';
 
 export type WaitPoint =
   | `${TransactionName}.${'before' | 'after'}-commit`
   | `${'header' | 'first-byte' | 'messages' | 'end-frame' | 'cancel-intent' | 'settle'}.${'before' | 'after'}`
+  | PublishPoint
   | ErasurePoint;
 
 export const WAIT_POINTS: readonly WaitPoint[] = [
@@ -42,6 +44,22 @@ export const UPLOAD_POINTS: readonly UploadPoint[] = (
 
 /** The commit that publishes an upload, between the syncs and the answer. */
 export const FILE_POINTS: readonly WaitPoint[] = ['files.before-commit', 'files.after-commit'];
+
+/** The steps of a command from its staged files to the commit that makes its changes visible. */
+export type PublishPoint =
+  | `publish.${'before' | 'after'}-commit`
+  | `command-${'stage' | 'run' | 'bytes'}.${'before' | 'after'}`;
+
+export const PUBLISH_POINTS: readonly PublishPoint[] = [
+  'command-stage.before',
+  'command-stage.after',
+  'command-run.before',
+  'command-run.after',
+  'command-bytes.before',
+  'command-bytes.after',
+  'publish.before-commit',
+  'publish.after-commit',
+];
 
 /** The steps of an erasure. No run depends on them. */
 export type ErasurePoint =

@@ -1,7 +1,16 @@
 import type { ModelTool, PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
 import { type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
-import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, userItem } from '../chats/heal-history.ts';
+import {
+  type HistoryItem,
+  type healTurn,
+  isEmpty,
+  isRootStep,
+  type LaterMessage,
+  type StoredStep,
+  type StoredTurn,
+  userItem,
+} from '../chats/heal-history.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { attachedBytes } from '../domain/attachment-text.ts';
@@ -12,6 +21,7 @@ import { stepOutcome } from '../runs/journal.ts';
 import { attachmentOf, historyAttachments } from '../store/queries/attachments.ts';
 import { chatLength, history, historySteps } from '../store/queries/chats.ts';
 import { first, type Reads } from '../store/store.ts';
+import type { Chain } from './chain.ts';
 
 export interface PromptSetting {
   readonly heal: typeof healTurn;
@@ -30,29 +40,60 @@ export interface PromptAgent {
 /** The prompt of a run before its attachments are ready. */
 export interface PlannedPrompt {
   readonly items: readonly HistoryItem[];
+  /** Messages that arrived while calls of the root loop were open, with the number of its steps at that time. */
+  readonly later: readonly { readonly afterSteps: number; readonly item: HistoryItem }[];
   /** How many of the oldest turns of the chat do not fit into the window. */
   readonly turnsLeftOut: number;
 }
 
 /**
  * Plans the prompt: the stored earlier turns, healed, then the new message. Earlier turns are byte for byte the same each
- * time, so that the caches of providers work. The run's own attachments are ready, and `agent` has all its tools.
+ * time, so that the caches of providers work. The run's own attachments are ready, and `agent` has all its tools. A run that
+ * continues others has the prompt of the first of them: the loops add what the chain has done since.
  */
 export async function planPrompt(
   reads: Reads,
   run: AdmittedRun,
+  chain: Chain,
   agent: PromptAgent,
   { heal }: PromptSetting,
 ): Promise<PlannedPrompt> {
-  const own = userItem(run);
-  if (!run.hasHistory) return { items: [own], turnsLeftOut: 0 };
+  if (!run.hasHistory) return { items: [userItem(run)], later: [], turnsLeftOut: 0 };
+  const { place, own, later } = await planChain(reads, run, chain);
   const others = itemBytes(agent.instructions, [own]) + toolsBytes(agent.tools);
   const budget = historyBudget(agent.windowTokens, estimateTokens(others));
-  const { turns, unread } = await newestTurns(reads, run, heal, budget);
+  const { turns, unread } = await newestTurns(reads, place, heal, budget);
   const leftOut = turnsToLeaveOut(turns, budget);
   const callIds = new Set<string>();
   const shown = turns.slice(leftOut).flatMap(({ stored }) => heal(stored, callIds));
-  return { items: [...shown, own], turnsLeftOut: unread + leftOut };
+  return { items: [...shown, own], later, turnsLeftOut: unread + leftOut };
+}
+
+/** The end of the earlier turns in the chat. */
+interface ChatPlace {
+  readonly chatKey: string;
+  /** The position of the first message that belongs to the run or its chain. */
+  readonly before: number;
+  /** The bytes of all texts before it. */
+  readonly textBytes: number;
+}
+
+/** Finds where the chain of the run begins, and its messages. */
+async function planChain(reads: Reads, run: AdmittedRun, chain: Chain) {
+  const { chatKey } = run;
+  const chat = await first(reads.all(chatLength, { chatKey }));
+  // The run's own message is the last one of the chat: until the run ends, no other is added.
+  const last = chat?.num_messages ?? 1;
+  const before = last - chain.runIds.length * MESSAGES_A_TURN;
+  const turns = chain.runIds.length === 0 ? [] : await storedTurns(reads, chatKey, before, last);
+  const bytes = turns.reduce((sum, turn) => sum + textBytes(turn), Buffer.byteLength(run.message));
+  const place: ChatPlace = { chatKey, before, textBytes: (chat?.text_bytes ?? 0) - bytes };
+  const messages = [...turns, run];
+  const later = messages.slice(1).flatMap((message, index) => {
+    const afterSteps = chain.rootSteps[index] ?? 0;
+    return isEmpty(message) ? [] : [{ afterSteps, item: userItem(message) }];
+  });
+  return { place, own: userItem(turns[0] ?? run), later };
 }
 
 const bytesByTools = new WeakMap<readonly ModelTool[], number>();
@@ -92,18 +133,23 @@ interface ReadTurn extends MeasuredTurn {
 }
 
 /** Reads turns page by page, newest first, until they exceed the budget: a long chat is not read whole. */
-async function newestTurns(reads: Reads, run: AdmittedRun, heal: PromptSetting['heal'], budget: number) {
-  const chat = await first(reads.all(chatLength, { chatKey: run.chatKey }));
-  // The run's own message is the last one of the chat: until the run ends, no other is added.
-  let before = chat?.num_messages ?? 1;
-  let ends = textTokens(before - 1, (chat?.text_bytes ?? 0) - Buffer.byteLength(run.message));
+async function newestTurns(reads: Reads, place: ChatPlace, heal: PromptSetting['heal'], budget: number) {
+  const { chatKey } = place;
+  let { before } = place;
+  let ends = textTokens(before - 1, place.textBytes);
   const turns: ReadTurn[] = [];
   let tokens = 0;
   for (let pageTurns = FIRST_PAGE_TURNS; before > 1 && tokens <= budget; pageTurns *= 2) {
-    const from = Math.max(1, before - Math.min(pageTurns, LARGEST_PAGE_TURNS) * MESSAGES_A_TURN);
-    for (const stored of (await storedTurns(reads, run.chatKey, from, before)).reverse()) {
-      const texts = Buffer.byteLength(stored.message) + Buffer.byteLength(stored.answer);
-      const begins = ends - textTokens(MESSAGES_A_TURN, texts);
+    let from = Math.max(1, before - Math.min(pageTurns, LARGEST_PAGE_TURNS) * MESSAGES_A_TURN);
+    let page = await storedTurns(reads, chatKey, from, before);
+    // A chain is one turn, so it is read whole.
+    while (from > 1 && page[0]?.continues !== null) {
+      from = Math.max(1, from - FIRST_PAGE_TURNS * MESSAGES_A_TURN);
+      page = await storedTurns(reads, chatKey, from, before);
+    }
+    for (const stored of joinChains(page).reverse()) {
+      const messages = (1 + (stored.later?.length ?? 0)) * MESSAGES_A_TURN;
+      const begins = ends - textTokens(messages, textBytes(stored));
       const items = heal(stored);
       const turn = {
         stored,
@@ -126,11 +172,36 @@ function textTokens(messages: number, bytes: number): number {
 }
 
 interface ReadStoredTurn {
+  readonly runId: string;
+  /** The run whose questions this one settled, or null. */
+  readonly continues: string | null;
   readonly message: string;
   readonly attachments: StoredAttachment[];
   readonly sandboxFiles: readonly SandboxFile[];
   answer: string;
   readonly steps: StoredStep[];
+}
+
+/** The bytes of all messages of the turn. */
+function textBytes({ message, answer, later = [] }: Pick<StoredTurn, 'message' | 'answer' | 'later'>): number {
+  return [message, answer, ...later.map((one) => one.message)].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
+
+/** Makes one turn of each chain of runs. */
+function joinChains(turns: readonly ReadStoredTurn[]): StoredTurn[] {
+  const joined: (StoredTurn & { runId: string; steps: StoredStep[]; answer: string; later: LaterMessage[] })[] = [];
+  for (const { continues, ...turn } of turns) {
+    const before = joined.at(-1);
+    if (before === undefined || before.runId !== continues) {
+      joined.push({ ...turn, later: [] });
+      continue;
+    }
+    before.later.push({ ...turn, afterSteps: before.steps.filter(isRootStep).length });
+    before.steps.push(...turn.steps);
+    before.answer += turn.answer;
+    before.runId = turn.runId;
+  }
+  return joined;
 }
 
 async function storedTurns(reads: Reads, chatKey: string, from: number, before: number) {
@@ -146,13 +217,16 @@ async function storedTurns(reads: Reads, chatKey: string, from: number, before: 
     const turn = turns.get(row.run_id);
     if (row.role === 'user') {
       const sandboxFiles = sandboxFilesOf(row.sandbox_files_json);
-      turns.set(row.run_id, { message: text, attachments: [], sandboxFiles, answer: '', steps: [] });
+      const { run_id: runId, continues } = row;
+      turns.set(runId, { runId, continues, message: text, attachments: [], sandboxFiles, answer: '', steps: [] });
     } else if (turn !== undefined) turn.answer = text;
     if (row.status === 'failed') failed.add(row.run_id);
   }
   for (const row of stepRows) {
-    const { output } = stepOutcome(row.record_json);
-    turns.get(row.run_id)?.steps.push({ kind: row.kind, callerAgent: row.caller_agent, output });
+    const { kind, caller_agent: callerAgent, call_id: callId } = row;
+    const { output, asks } = stepOutcome(row.record_json);
+    const step = { kind, callerAgent, callId, output, ...(asks === undefined ? {} : { asks }) };
+    turns.get(row.run_id)?.steps.push(step);
   }
   for (const row of attachmentRows) {
     // `contract-7-failed-turn`: none of its attachments is sent again. `contract-7-cancelled-turn`: the fetched ones are.

@@ -1,7 +1,9 @@
 import type { Agencies } from '../agencies/agencies.ts';
-import type { AgentFiles } from '../agent/files-port.ts';
+import type { AgentFiles, FilesBelow } from '../agent/files-port.ts';
+import type { OpenRunServers } from '../agent/mcp-port.ts';
 import type { Model } from '../agent/ports.ts';
 import type { RunLimits } from '../agent/run-scope.ts';
+import type { Workspace } from '../agent/workspace-port.ts';
 import type { AttachmentTools } from '../attachments/attachment-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { Prices } from '../domain/prices.ts';
@@ -17,14 +19,27 @@ import type { PromptSetting } from './build-prompt.ts';
 /** Returns null if the model does not exist. */
 export type FindModel = (id: string) => Model | null;
 
+/** What an agency lets an agent see. */
+export interface FilesScope {
+  readonly below: FilesBelow;
+  /** Null if the agency is not in a folder. */
+  readonly agency: { readonly folder: string; readonly skills: readonly string[] } | null;
+}
+
 export interface EngineDeps {
   readonly store: Store;
   readonly eventLog: EventLog;
   readonly agencies: Agencies;
   /** Returns the models as they are now. A run keeps what it got at its start. */
   readonly models: () => FindModel;
-  /** The files that the agents of this run see. */
-  readonly files: (run: AdmittedRun) => AgentFiles;
+  /** The files that an agent of this run sees. */
+  readonly files: (run: AdmittedRun, scope: FilesScope) => AgentFiles;
+  /** What an agent of this run may change; null if this node has no sandbox. */
+  readonly workspace: ((run: AdmittedRun, scope: FilesScope) => Workspace) | null;
+  /** The MCP servers that a run of this agency uses. */
+  readonly mcp: OpenRunServers;
+  /** The quota of the files of an integration; 0 if there is none. */
+  readonly mountQuotaBytes: number;
   readonly prices: Prices;
   readonly loops: RunLimits;
   readonly prompt: PromptSetting;

@@ -16,8 +16,11 @@ import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
 import { withFields } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { continuationOf, NO_CHAIN, readChain } from './chain.ts';
 import type { EngineDeps } from './deps.ts';
+import { EventHold } from './event-hold.ts';
 import { handOver } from './hand-over.ts';
+import { publishStep } from './publish-step.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import { endEvents, reportEnd, runEnd } from './run-end.ts';
@@ -42,6 +45,7 @@ interface Execution extends RunAttempt {
   readonly deps: EngineDeps;
   readonly progress: Progress;
   readonly stepIds: StepIds;
+  readonly hold: EventHold;
   /** Resolves when every T3 that has begun is committed. */
   journalling: Promise<void>;
 }
@@ -78,6 +82,7 @@ export async function executeRun(engine: EngineDeps, attempt: RunAttempt): Promi
     deps,
     progress,
     stepIds: new StepIds(log),
+    hold: new EventHold(log),
     journalling: Promise.resolve(),
   };
   log.onRefused = (error) => stop.now({ kind: 'refused', error });
@@ -172,10 +177,13 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
   lastStep: null,
 });
 
-/** Makes the prompt ready and runs the agent. Resolves to the last step, which commits together with the end. */
-async function callAgent(execution: Execution): Promise<Step> {
+/**
+ * Makes the prompt ready and runs the agent. Resolves to the last step, which commits together with the end, or to null if
+ * the run ends with questions.
+ */
+async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, agency, log, stop, watched, scratch, progress } = execution;
-  const team = new RunTeam(deps, run, agency, watched, stop);
+  using team = new RunTeam(deps, run, agency, watched, stop);
   const entry = await team.agent(run.agent);
   const attachmentRun = {
     ...run,
@@ -192,7 +200,13 @@ async function callAgent(execution: Execution): Promise<Step> {
     windowTokens: entry.reachedWindowTokens,
     tools: entry.modelTools,
   };
-  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, shownTo, attachments, stop);
+  const { continuation } = run;
+  const chain =
+    continuation === null
+      ? NO_CHAIN
+      : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, continuation));
+  team.chain = chain.runIds;
+  const { prompt, laterMessages, turnsLeftOut } = await readyPrompt(deps, run, chain, shownTo, attachments, stop);
   const { steps = [], betweenSteps = false } = run.resumed ?? {};
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (steps.length === 0) stop.stepDone(true);
@@ -200,15 +214,16 @@ async function callAgent(execution: Execution): Promise<Step> {
   if (turnsLeftOut > 0 && steps.length === 0) {
     log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
   }
-  const finished = new FinishedSteps(steps, betweenSteps);
+  const finished = new FinishedSteps(steps, betweenSteps, chain.steps);
   progress.modelSteps = finished.modelSteps;
   progress.handOffs = finished.handOffs;
-  for (const item of prompt) if (item.kind === 'tool_call') progress.callIds.add(item.callId);
+  progress.follow(chain.steps, prompt);
   const scope: RunScope = {
     runId: run.runId,
     attempt: run.attempt,
     team,
     finished,
+    continuation: continuationOf(run, laterMessages),
     gate: new StepGate(stop, () => !finished.hasOpenCalls),
     limits: agency?.limits ?? deps.loops,
     userContext: run.userContext,
@@ -217,12 +232,18 @@ async function callAgent(execution: Execution): Promise<Step> {
     signal: stop.signal,
     mayCall: () => deps.mayCall?.(stop.signal) ?? null,
     emit(event) {
-      watched.heard();
-      log.append(event);
+      // A tool that reports progress does not show that the model of another agent is alive.
+      if (event.type !== 'tool_progress') watched.heard();
+      execution.hold.emit(event);
     },
     journal: (step) => storeStep(execution, step),
+    publish: (publication, step, item) =>
+      execution.hold.during(async () => {
+        await execution.journalling;
+        return publishStep({ ...execution, totals: () => stepTotals(execution) }, publication, step, item);
+      }),
   };
-  return runLoop(scope, { loop: '', callerAgent: null, depth: 0, agent: entry, prompt });
+  return await runLoop(scope, { loop: '', callerAgent: null, depth: 0, agent: entry, prompt });
 }
 
 /**
@@ -230,24 +251,16 @@ async function callAgent(execution: Execution): Promise<Step> {
  * in the order of their sums, also if the store was unavailable.
  */
 async function storeStep(execution: Execution, step: Step): Promise<void> {
-  const { deps, run, log, stop, progress, stepIds } = execution;
+  const { deps, run, log, stop, progress, stepIds, hold } = execution;
+  // Asked again after each wait: another job may have begun to hold.
+  for (let freed = hold.freed; freed !== null; freed = hold.freed) await freed;
   const journalled = stepIds.journalled(step);
   progress.settle(step);
-  const { usage, byModel } = progress.settled;
-  const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
+  const totals = stepTotals(execution);
   const chunks = log.takeChunks();
   const store = () =>
     deps.store.transact('step', (tx) =>
-      journalStep(tx, {
-        runId: run.runId,
-        step: journalled,
-        usage,
-        byModel,
-        begun: progress.steps,
-        hasGap,
-        chunks,
-        startedAt: log.startedAt,
-      }),
+      journalStep(tx, { runId: run.runId, step: journalled, ...totals, chunks, startedAt: log.startedAt }),
     );
   execution.journalling = execution.journalling.then(() => retryWhileUnavailable(deps, stop, store));
   await execution.journalling;
@@ -255,13 +268,34 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   log.acknowledge(chunks.at(-1)?.lastId ?? 0);
 }
 
+function stepTotals({ run, progress }: Execution) {
+  const { usage, byModel } = progress.settled;
+  const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
+  return { usage, byModel, begun: progress.steps, hasGap };
+}
+
 /** Commits transaction T4, the end of the run. The last events are delivered only after the commit. */
 async function settle({ deps, run, log, stop, progress, stepIds }: Execution, end: End): Promise<void> {
   const { status, error, providerStatus } = end;
   const lastStep = end.lastStep === null ? null : stepIds.journalled(end.lastStep);
-  const { items, text, accepted, usage, byModel, steps } = progress;
+  const { items, text, files, accepted, usage, byModel, steps } = progress;
   const output = status === 'completed' ? progress.output : null;
-  const outcome = { run, status, error, providerStatus, items, text, output, accepted, usage, byModel, steps };
+  const questions = status === 'completed' ? progress.questions : [];
+  const outcome = {
+    run,
+    status,
+    error,
+    providerStatus,
+    items,
+    text,
+    output,
+    questions,
+    files,
+    accepted,
+    usage,
+    byModel,
+    steps,
+  };
   const { events, chunks } = log.prepare(endEvents(outcome));
   const { attempt } = run;
   const record = { attempt, lastStep, chunks, lastEventId: events.at(-1)?.id ?? 0, startedAt: log.startedAt };

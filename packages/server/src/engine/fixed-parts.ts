@@ -1,7 +1,8 @@
 import type { LoadedAgency, LoadedAgent } from '../agencies/loaded-agency.ts';
-import { flowTools } from '../agent/flow-tools.ts';
+import { flowTools, SEND_MESSAGE } from '../agent/flow-tools.ts';
 import type { ModelTool } from '../agent/ports.ts';
 import type { Flow } from '../agent/team.ts';
+import { shownCommandTools } from '../agent/tools/command-tools.ts';
 import { shownFileTools } from '../agent/tools/file-tools.ts';
 import { handOffName } from '../domain/hand-off-name.ts';
 
@@ -12,25 +13,42 @@ export interface FixedParts {
   readonly modelTools: readonly ModelTool[];
 }
 
-const partsByAgent = new WeakMap<LoadedAgent, FixedParts>();
+interface KnownParts {
+  readonly mcpTools: readonly ModelTool[];
+  readonly parts: FixedParts;
+}
 
-/** Made once per agent, because every run needs them. An edit of the agency loads new agents. */
-export function fixedParts(agency: LoadedAgency, agent: LoadedAgent): FixedParts {
-  let parts = partsByAgent.get(agent);
-  if (parts === undefined) {
-    parts = makeParts(agency, agent);
-    partsByAgent.set(agent, parts);
-  }
+const partsByAgent = new WeakMap<LoadedAgent, KnownParts>();
+
+/**
+ * Made once per agent and list of MCP tools, because every run needs them. An edit of the agency loads new agents, and an
+ * MCP server may change its tools.
+ */
+export function fixedParts(agency: LoadedAgency, agent: LoadedAgent, mcpTools: readonly ModelTool[]): FixedParts {
+  const known = partsByAgent.get(agent);
+  if (known !== undefined && known.mcpTools === mcpTools) return known.parts;
+  const parts = makeParts(agency, agent, mcpTools);
+  partsByAgent.set(agent, { mcpTools, parts });
   return parts;
 }
 
-function makeParts({ agents }: LoadedAgency, { tools, builtIn, flows: given }: LoadedAgent): FixedParts {
+/** The names of the agent's tools without those of MCP servers. */
+export function ownToolNames({ tools, builtIn, flows }: LoadedAgent): ReadonlySet<string> {
+  const ofFlows = flows.map(({ kind, to }) => (kind === 'handoff' ? handOffName(to) : SEND_MESSAGE));
+  return new Set([...tools.map(({ name }) => name), ...builtIn, ...ofFlows]);
+}
+
+function makeParts(
+  { agents }: LoadedAgency,
+  { tools, builtIn, flows: given }: LoadedAgent,
+  mcpTools: readonly ModelTool[],
+): FixedParts {
   const flows = given.map((flow) => ({ ...flow, description: agents.get(flow.to)?.description ?? '' }));
   const names: readonly string[] = builtIn;
-  const files = shownFileTools.filter(({ name }) => names.includes(name));
+  const files = [...shownFileTools, ...shownCommandTools].filter(({ name }) => names.includes(name));
   return {
     flows,
     handOffs: new Set(flows.flatMap(({ kind, to }) => (kind === 'handoff' ? [handOffName(to)] : []))),
-    modelTools: [...tools, ...files, ...flowTools(flows)],
+    modelTools: [...tools, ...files, ...mcpTools, ...flowTools(flows)],
   };
 }

@@ -5,12 +5,15 @@ import type { HistoryItem } from '../chats/heal-history.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { type PromptAgent, planPrompt } from './build-prompt.ts';
+import type { Chain } from './chain.ts';
 import type { EngineDeps } from './deps.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 export interface ReadyPrompt {
   readonly prompt: readonly PromptItem[];
+  /** See `RunContinuation.messages`. */
+  readonly laterMessages: ReadonlyMap<number, readonly PromptItem[]>;
   readonly turnsLeftOut: number;
 }
 
@@ -21,26 +24,32 @@ export interface ReadyPrompt {
 export async function readyPrompt(
   deps: Pick<EngineDeps, 'store' | 'prompt' | 'retryMs'>,
   run: AdmittedRun,
+  chain: Chain,
   agent: PromptAgent,
   attachments: Pick<RunAttachments, 'ready' | 'read'>,
   stop: StopHandle,
 ): Promise<ReadyPrompt> {
   const own = await attachments.ready(run.attachments);
-  const { items, turnsLeftOut } = await retryWhileUnavailable(deps, stop, () => {
+  const { items, later, turnsLeftOut } = await retryWhileUnavailable(deps, stop, () => {
     stop.signal.throwIfAborted();
-    return planPrompt(deps.store.reads, { ...run, attachments: own }, agent, deps.prompt);
+    return planPrompt(deps.store.reads, { ...run, attachments: own }, chain, agent, deps.prompt);
   });
   const ready = new Map<StoredAttachment, ReadyAttachment>(own.map((one) => [one, one]));
-  const earlier = items.flatMap(attachmentsOf).filter((one) => !ready.has(one));
+  const all = [...items, ...later.map(({ item }) => item)];
+  const earlier = all.flatMap(attachmentsOf).filter((one) => !ready.has(one));
   for (const [index, one] of (await attachments.ready(earlier)).entries()) {
     ready.set(earlier[index] as StoredAttachment, one);
   }
-  const prompt = items.map((item): PromptItem => {
+  const readyItem = (item: HistoryItem): PromptItem => {
     if (item.kind !== 'user' || item.attachments === undefined) return item as PromptItem;
     const shown = item.attachments.flatMap((one) => ready.get(one) ?? []);
     return { ...item, attachments: shown.map((one) => promptAttachment(one, () => attachments.read(one))) };
-  });
-  return { prompt, turnsLeftOut };
+  };
+  const laterMessages = new Map<number, PromptItem[]>();
+  for (const { afterSteps, item } of later) {
+    laterMessages.set(afterSteps, [...(laterMessages.get(afterSteps) ?? []), readyItem(item)]);
+  }
+  return { prompt: items.map(readyItem), laterMessages, turnsLeftOut };
 }
 
 const attachmentsOf = (item: HistoryItem): readonly StoredAttachment[] =>

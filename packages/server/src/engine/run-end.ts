@@ -1,5 +1,7 @@
 import type { RunIdentity } from '../domain/admitted-run.ts';
+import type { ChangedFile } from '../domain/changed-file.ts';
 import type { RunEventBody, RunItem } from '../domain/events.ts';
+import type { Question } from '../domain/question.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { JournalledStep } from '../domain/step.ts';
@@ -20,6 +22,10 @@ export interface RunOutcome {
   readonly text: string;
   /** The value of a structured answer; null if the answer is free text. */
   readonly output: { readonly value: unknown } | null;
+  /** The questions with which the run ends: only a completed run asks. */
+  readonly questions: readonly Question[];
+  /** The files that the run changed. */
+  readonly files: readonly ChangedFile[];
   /** True if a model accepted a call, in the attempt that ends the run or in a journalled step. */
   readonly accepted: boolean;
   readonly usage: Usage;
@@ -40,11 +46,25 @@ export interface EndRecord {
 }
 
 /** The events of the end (`contract-5-meta-once`): one `messages`, and `end` last. A failure adds its own frame before them. */
-export function endEvents({ run, status, error, items, usage, output }: RunOutcome): RunEventBody[] {
+export function endEvents(outcome: RunOutcome): RunEventBody[] {
+  const { run, status, error, items, usage, output, questions, files } = outcome;
   const { runId, chatId } = run;
   const events: RunEventBody[] = [];
   if (error !== null) events.push({ type: 'error', runId, error });
-  events.push({ type: 'messages', runId, chatId, status, items, usage, error, output: output?.value ?? null });
+  const pending = questions.length === 0 ? {} : { pending: questions };
+  const changed = files.length === 0 ? {} : { files };
+  events.push({
+    type: 'messages',
+    runId,
+    chatId,
+    status,
+    items,
+    usage,
+    error,
+    output: output?.value ?? null,
+    ...pending,
+    ...changed,
+  });
   events.push({ type: 'end' });
   return events;
 }
@@ -59,7 +79,7 @@ function answeringAgent({ run, items }: RunOutcome): string {
 
 /** What T4 writes. */
 export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutcome, record: EndRecord): RunEnd {
-  const { run, status, error, text, output, accepted, usage, byModel, steps } = outcome;
+  const { run, status, error, text, output, questions, accepted, usage, byModel, steps } = outcome;
   const { attempt: nextAttempt, lastStep, chunks, lastEventId, startedAt } = record;
   const { runId, integrationId, consumerId, chatKey, day, attempt } = run;
   return {
@@ -75,6 +95,7 @@ export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutco
     error,
     text,
     structured: output !== null,
+    questions: questions.length === 0 ? null : { runId, agent: run.agent, questions },
     accepted,
     usage,
     byModel,

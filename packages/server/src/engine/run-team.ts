@@ -1,6 +1,8 @@
-import type { LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
-import type { Model, Tool } from '../agent/ports.ts';
+import type { AboutRun, LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
+import { type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
+import { alwaysAsks, type Model, type ModelTool, type Tool } from '../agent/ports.ts';
 import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
+import { commandTools } from '../agent/tools/command-tools.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { RunFailure } from '../domain/run-failure.ts';
@@ -9,8 +11,9 @@ import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
 import { aboutRun, memberOf } from './about-run.ts';
 import { agentWindow, handOffReach, reachedWindow } from './agent-windows.ts';
-import type { EngineDeps, FindModel } from './deps.ts';
-import { fixedParts } from './fixed-parts.ts';
+import { clientTools } from './client-tools.ts';
+import type { EngineDeps, FilesScope, FindModel } from './deps.ts';
+import { fixedParts, ownToolNames } from './fixed-parts.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
@@ -18,18 +21,24 @@ import type { StopHandle } from './stop-handle.ts';
 /** How many of its newest exchanges with the sender the recipient of a message sees, besides those of the run. */
 const MAX_EXCHANGES = 50;
 
-type TeamDeps = Pick<EngineDeps, 'agencies' | 'models' | 'files' | 'store' | 'retryMs' | 'prompt'>;
+type TeamDeps = Pick<
+  EngineDeps,
+  'agencies' | 'models' | 'files' | 'store' | 'retryMs' | 'prompt' | 'mcp' | 'workspace'
+>;
 
 /** The agents of a run, each with its model, its tools and the agents that it can reach. */
-export class RunTeam implements Team {
+export class RunTeam implements Team, Disposable {
   readonly #deps: TeamDeps;
   readonly #models: FindModel;
   readonly #run: AdmittedRun;
   readonly #agency: LoadedAgency | null;
   readonly #watched: WatchedRun;
   readonly #stop: StopHandle;
+  readonly #servers: RunServers;
   readonly #agents = new Map<string, Promise<TeamAgent>>();
   #member: Promise<RunMember | null> | null = null;
+  /** The runs that this one continues. Their exchanges count as its own. */
+  chain: readonly string[] = [];
 
   /** `agency` is the version that the run started with; null if it does not exist any more. */
   constructor(deps: TeamDeps, run: AdmittedRun, agency: LoadedAgency | null, watched: WatchedRun, stop: StopHandle) {
@@ -39,6 +48,11 @@ export class RunTeam implements Team {
     this.#agency = agency;
     this.#watched = watched;
     this.#stop = stop;
+    this.#servers = deps.mcp(run.agency);
+  }
+
+  has(name: string): boolean {
+    return this.#agency?.agents.has(name) === true;
   }
 
   agent(name: string): Promise<TeamAgent> {
@@ -67,6 +81,12 @@ export class RunTeam implements Team {
     };
     const about = await retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(store.reads, this.#run, agent));
     const written = agent.instructions(about);
+    const mcp = await this.#mcpToolsOf(agent);
+    const parts = fixedParts(agency, agent, mcp.shown);
+    // Tools of the request belong to the agents that speak with the caller. One wins over an MCP tool with its name.
+    const speaks = handOffReach(agency, this.#run.agent).includes(agent);
+    const brought = speaks ? clientTools(this.#run.clientTools) : [];
+    const isNotBrought = ({ name: tool }: ModelTool) => brought.every((one) => one.name !== tool);
     return {
       name,
       // Code of the agency that does not return must not delay the end of the run.
@@ -75,13 +95,25 @@ export class RunTeam implements Team {
       fallback: this.#fallbackOf(agent).map((one) => this.#watched.guard(one)),
       windowTokens: agentWindow(setting, agent),
       reachedWindowTokens: reachedWindow(setting, name),
-      tools: this.#toolsOf(agent),
+      tools: this.#approved(agent, [
+        ...this.#toolsOf(agent, filesScope(agency, agent, about)),
+        ...mcp.tools.filter(isNotBrought),
+        ...brought,
+      ]),
       webSearch: agent.builtIn.includes('web_search'),
       reasoning: agent.reasoning,
       settings: agent.settings,
       output: agent.output,
-      ...fixedParts(agency, agent),
+      ...parts,
+      modelTools: brought.length === 0 ? parts.modelTools : [...parts.modelTools.filter(isNotBrought), ...brought],
     };
+  }
+
+  /** A tool that only the caller can run asks already. */
+  #approved({ approval }: LoadedAgent, tools: readonly Tool[]): readonly Tool[] {
+    if (approval.size === 0) return tools;
+    const asks = alwaysAsks('approval');
+    return tools.map((tool) => (approval.has(tool.name) && tool.asks === undefined ? { ...tool, asks } : tool));
   }
 
   #modelOf(agent: LoadedAgent): { readonly id: string; readonly model: Model | null } {
@@ -98,10 +130,20 @@ export class RunTeam implements Team {
     return agent.fallback.flatMap((id) => this.#find(agent, id) ?? []);
   }
 
-  #toolsOf({ tools, builtIn }: LoadedAgent): readonly Tool[] {
+  #toolsOf({ tools, builtIn }: LoadedAgent, scope: FilesScope): readonly Tool[] {
     if (builtIn.length === 0) return tools;
     const names: readonly string[] = builtIn;
-    return [...tools, ...fileTools(this.#deps.files(this.#run)).filter(({ name }) => names.includes(name))];
+    const { files, workspace } = this.#deps;
+    const acting = workspace === null ? [] : commandTools(workspace(this.#run, scope));
+    return [...tools, ...[...fileTools(files(this.#run, scope)), ...acting].filter(({ name }) => names.includes(name))];
+  }
+
+  async #mcpToolsOf(agent: LoadedAgent): Promise<McpTools> {
+    if (agent.mcp.length === 0) return NO_MCP_TOOLS;
+    const { reads } = this.#deps.store;
+    const about = () =>
+      retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(reads, this.#run, { usesMember: true }));
+    return this.#servers.tools(agent.mcp, ownToolNames(agent), about, this.#stop.signal);
   }
 
   /** True if every agent that may answer the user reads PDFs; otherwise their text is sent. */
@@ -123,10 +165,21 @@ export class RunTeam implements Team {
     const rows = await retryWhileUnavailable(this.#deps, this.#stop, () =>
       reads.all(delegationsOfChat, { chatKey, runId, sender, recipient, limit: MAX_EXCHANGES }),
     );
-    return rows.reverse().flatMap(({ record_json: recordJson }): Exchange[] => {
+    return rows.reverse().flatMap(({ run_id: ofRun, record_json: recordJson }): Exchange[] => {
+      if (this.chain.includes(ofRun)) return [];
       const { asked, output } = stepOutcome(recordJson);
       if (asked === undefined) return [];
       return [{ message: asked.message, answer: output[0]?.text ?? '', answeredAt: output[0]?.timestamp ?? 0 }];
     });
   }
+
+  /** Ends the sessions of this run with MCP servers. */
+  [Symbol.dispose](): void {
+    this.#servers.release();
+  }
+}
+
+function filesScope({ folder }: LoadedAgency, { filesBelow, skills }: LoadedAgent, about: AboutRun): FilesScope {
+  const agency = folder === null ? null : { folder, skills: skills.map(({ name }) => name) };
+  return { below: filesBelow?.(about) ?? null, agency };
 }

@@ -3,8 +3,11 @@ import { RunFailure } from '../domain/run-failure.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 const TICK_MS = 250;
-/** How long the end of a run may take before its readers are cut: a store that needs longer is unavailable. */
-const END_MS = 2000;
+/**
+ * How long the end of a run may take before its readers are cut: a store that needs longer is unavailable. Counted in
+ * ticks, so that a pause of the whole process does not count.
+ */
+const END_TICKS = 8;
 
 /** Watches the time limit and the silence of the model for all runs of this node, with one coarse timer. */
 export class RunWatch implements Disposable {
@@ -58,6 +61,7 @@ export class WatchedRun {
   #callsUnderWay = 0;
   #heard = false;
   #silentSince = 0;
+  #ticksOverTime = 0;
 
   constructor(stop: StopHandle, { maxRunSeconds, spentMs, silenceMs }: WatchLimits, log: WatchedLog) {
     this.#stop = stop;
@@ -95,7 +99,8 @@ export class WatchedRun {
       this.#stop.now({ kind: 'failed', failure: new RunFailure('run_timeout', sentence) });
       // If the store is unavailable, the end cannot be stored and sent. The readers are cut without `end` now, and the run
       // ends when the store is available again.
-      if (now >= this.#deadline + END_MS) this.#log.cut();
+      if (this.#ticksOverTime >= END_TICKS) this.#log.cut();
+      this.#ticksOverTime += 1;
     } else if (this.#heard || this.#log.isFull) {
       // While the log is full, the server does not read from the provider, so the model is not silent. The silence counts
       // from this tick on: that is up to one tick late, never too early.

@@ -15,9 +15,13 @@ export class StepIds {
   }
 
   journalled(step: Step): JournalledStep {
-    const { attempt, lastId: lastEventId } = this.#log;
-    const journalled = { ...step, attempt, firstEventId: this.#firstId, lastEventId };
-    this.#firstId = lastEventId + 1;
+    const journalled = this.draft(step, this.#log.lastId);
+    this.#firstId = journalled.lastEventId + 1;
     return journalled;
+  }
+
+  /** Does not count the step: its events are not in the log yet. */
+  draft(step: Step, lastEventId: number): JournalledStep {
+    return { ...step, attempt: this.#log.attempt, firstEventId: this.#firstId, lastEventId };
   }
 }

@@ -1,4 +1,4 @@
-import type { OutputItem, RunEvent, RunEventBody, RunItem } from '../domain/events.ts';
+import type { OutputItem, RunEvent, RunEventBody, ShownRunItem } from '../domain/events.ts';
 import { eventWidth } from '../domain/events.ts';
 
 /*
@@ -15,17 +15,17 @@ type StoredEvent = readonly [number, ...string[]] | { readonly t: string; readon
 
 interface StoredChunk {
   readonly v: number;
-  readonly i: readonly RunItem[];
+  readonly i: readonly ShownRunItem[];
   readonly e: readonly StoredEvent[];
   readonly n?: readonly number[];
 }
 
 class ItemTable {
-  readonly rows: RunItem[] = [];
-  readonly #indexes = new Map<RunItem, number>();
+  readonly rows: ShownRunItem[] = [];
+  readonly #indexes = new Map<ShownRunItem, number>();
   readonly #withText = new Set<number>();
 
-  indexOf(item: RunItem, needsText: boolean): number {
+  indexOf(item: ShownRunItem, needsText: boolean): number {
     let index = this.#indexes.get(item);
     if (index === undefined) {
       index = this.rows.length;
@@ -37,7 +37,7 @@ class ItemTable {
   }
 
   /** A text that no event of this chunk needs is left out: the deltas contain it. */
-  stored(): RunItem[] {
+  stored(): ShownRunItem[] {
     return this.rows.map((item, index) => (this.#withText.has(index) ? item : { ...item, text: '' }));
   }
 }
@@ -117,7 +117,7 @@ export function decodeChunk(firstId: number, data: string): DecodedChunk {
     events.push({ ...body, id });
     next = id + eventWidth(body);
   };
-  const item = (index: unknown): RunItem => {
+  const item = (index: unknown): ShownRunItem => {
     const found = chunk.i[index as number];
     if (found === undefined)
       throw new Error(`The event chunk refers to the item ${String(index)}, which it does not contain.`);

@@ -193,6 +193,24 @@ test('joins deltas of several chunks by the id of their item', () => {
   assert.equal(decodeChunk(1, encodeChunk(events)).compacted, false);
 });
 
+test('keeps the last progress of each tool call, without that of void attempts', () => {
+  const report = (callId: string, text: string): RunEventBody => ({
+    type: 'tool_progress',
+    agent: 'A',
+    callerAgent: null,
+    callId,
+    text,
+  });
+  const before = numbered(1, [report('a', 'one'), report('b', 'one'), report('a', 'two'), report('b', 'void')]);
+  const resumed = { type: 'resumed' as const, runId: 'r', attempt: 2, discardAfter: 3 };
+  const after = numbered(attemptBase(2) + 1, [resumed, report('c', 'one')]);
+  const kept = compactEvents([...before, ...after]);
+  assert.deepEqual(
+    kept.map((event) => (event.type === 'tool_progress' ? [event.id, event.callId, event.text] : event.type)),
+    [[2, 'b', 'one'], [3, 'a', 'two'], 'resumed', [attemptBase(2) + 2, 'c', 'one']],
+  );
+});
+
 test('keeps nothing of void items', () => {
   const plan = { kind: 'message' as const, callerAgent: 'A', texts: ['One ', 'two '] };
   const before = numbered(1, responseEvents([plan, { ...plan, texts: ['Three.'] }], 'i').bodies);

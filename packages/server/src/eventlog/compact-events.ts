@@ -12,12 +12,14 @@ const LEFT_OUT: ReadonlySet<RunEvent['type']> = new Set([
 
 /**
  * The events that remain of an ended run: `meta`, every `resumed`, one delta per content part, run items, the error frame,
- * `messages` and `end`. Each has the id of the last event that it replaces; a delta replaces the deltas of its part. Every
- * remaining event is one frame, and readers of the uncompacted run saw its id on a frame of the same kind.
+ * `messages` and `end`. Each has the id of the last event that it replaces; a delta replaces the deltas of its part, and
+ * the last progress of a tool call replaces those before it. Every remaining event is one frame, and readers of the
+ * uncompacted run saw its id on a frame of the same kind.
  */
 export function compactEvents(events: readonly RunEvent[]): RunEvent[] {
   const kept: RunEvent[] = [];
   const parts = new Map<string, { readonly texts: string[]; last: Delta }>();
+  const progress = new Map<string, RunEvent>();
   for (const event of withoutVoid(events)) {
     if (event.type === 'delta') {
       // By the item's id, because each chunk is decoded into new objects.
@@ -27,8 +29,10 @@ export function compactEvents(events: readonly RunEvent[]): RunEvent[] {
         part.texts.push(event.text);
         part.last = event;
       }
-    } else if (!LEFT_OUT.has(event.type)) kept.push(event);
+    } else if (event.type === 'tool_progress') progress.set(event.callId, event);
+    else if (!LEFT_OUT.has(event.type)) kept.push(event);
   }
+  kept.push(...progress.values());
   for (const { texts, last } of parts.values()) kept.push({ ...last, text: texts.join('') });
   return kept.sort((one, other) => one.id - other.id);
 }

@@ -136,14 +136,28 @@ export class RunLog implements LiveLog {
   prepare(bodies: readonly RunEventBody[]): { readonly events: RunEvent[]; readonly chunks: readonly Chunk[] } {
     this.#ending = true;
     this.#lastIdBeforeEnd = this.lastId;
+    const events = this.#numbered(bodies);
+    this.#cutChunks(events);
+    return { events, chunks: [...this.#unacknowledged] };
+  }
+
+  /**
+   * Does the same in the middle of a run, for a step whose output counts only if its transaction commits. All earlier
+   * events must be stored, and nothing may be appended until `publish` is called or the events are given up.
+   */
+  draft(bodies: readonly RunEventBody[]): { readonly events: RunEvent[]; readonly chunks: readonly Chunk[] } {
+    if (this.wantsFlush) throw new Error('The log has events that are not stored.');
+    const events = this.#numbered(bodies);
+    return { events, chunks: encodeWithin(events, this.#bounds.chunkBytes) };
+  }
+
+  #numbered(bodies: readonly RunEventBody[]): RunEvent[] {
     let id = this.#nextId;
-    const events = bodies.map((body) => {
+    return bodies.map((body) => {
       const event: RunEvent = { ...body, id };
       id += eventWidth(body);
       return event;
     });
-    this.#cutChunks(events);
-    return { events, chunks: [...this.#unacknowledged] };
   }
 
   /** Nothing more of this log is stored: the run ends or continues in another way. */
@@ -158,6 +172,7 @@ export class RunLog implements LiveLog {
       this.#count(eventSize(event));
       this.#nextId = lastFrameId(event) + 1;
     }
+    this.#chunkedId = this.lastId;
     this.acknowledge(this.lastId);
     this.#onAppend(this);
   }

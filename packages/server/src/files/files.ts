@@ -178,6 +178,20 @@ export class Files {
     return { etag };
   }
 
+  /** Stores bytes that no row refers to. They become a file by `publishChanges`, or are swept after a day. */
+  async store(
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<{ readonly blobKey: string; readonly size: number; readonly etag: string }> {
+    const blobKey = newFileBlobKey();
+    const { size, md5 } = await this.#deps.blobs.write(blobKey, bytes);
+    return { blobKey, size, etag: `"${md5}"` };
+  }
+
+  /** Deletes bytes that `store` has stored and that did not become a file. */
+  async discard(blobKey: string): Promise<void> {
+    await this.#deps.blobs.delete(blobKey);
+  }
+
   /** Resolves to false if there is no such file. */
   async delete(integrationId: string, path: MountPath): Promise<boolean> {
     const { store, settleUploads } = this.#deps;

@@ -14,13 +14,17 @@ export interface FolderQuery {
   readonly cursor?: string;
 }
 
-/** Lists what is directly below a folder, ordered by name. */
-export async function listFolder(files: Pick<Files, 'list'>, integrationId: string, query: FolderQuery) {
+/**
+ * Lists what is directly below a folder, ordered by name. `root` is the first folder that the caller sees: it is listed
+ * also if it is empty.
+ */
+export async function listFolder(files: Pick<Files, 'list'>, integrationId: string, query: FolderQuery, root = MOUNT) {
   const folder = requestedFolder('folder', query.folder ?? MOUNT);
   const after = query.cursor === undefined ? null : decodeName(query.cursor);
   const { limit = DEFAULT_LIMIT } = query;
   const page = await files.list(integrationId, folder, { after, limit });
   if (page === null) {
+    if (wholePath(folder) === root) return pageOfRows([], limit, () => '', entryJson);
     throw new Refusal('file_not_found', 'There is no such folder; check `folder`, or upload a file into it first.');
   }
   const cursorOf = ({ path }: FileEntry) => encodeName(lastSegment(path));

@@ -2,6 +2,7 @@ import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Authentication } from '../accounts/authenticate.ts';
+import type { Caller, ClientToken } from '../domain/caller.ts';
 import { ListPage } from '../domain/list-page.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -11,16 +12,20 @@ import { logRequest } from './access-log.ts';
 import type { BodyReader } from './body/body-reader.ts';
 import { RequestDeadlines, type RequestTimes } from './body/request-deadlines.ts';
 import { checkQuery } from './check-query.ts';
+import { checkClientToken } from './client-access.ts';
 import { ClientErrors } from './client-error.ts';
+import { answerPreflight, corsHeaders, isPreflight } from './cors.ts';
 import { answerError, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
-import { allowedMethods, COMPLETION_PATH, originForm, pathOf } from './paths.ts';
+import { COMPLETION_PATH, operationsAt, originForm, pathOf } from './paths.ts';
 import { type RequestIds, traceOf } from './request-id.ts';
 import { buildValidator } from './validators.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal;
+    /** Null if the request was sent with an API key. */
+    clientToken: ClientToken | null;
     /** When the request arrived, by the monotonic clock. */
     receivedAt: number;
   }
@@ -102,6 +107,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.decorateRequest('receivedAt', 0);
   app.decorateRequest('principal', null as unknown as Principal);
+  app.decorateRequest('clientToken', null);
   // Fastify also sends a buffer, but its types do not allow one.
   app.setSerializerCompiler(
     () => (data) => (data instanceof ListPage ? (data.json as unknown as string) : JSON.stringify(data)),
@@ -120,8 +126,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // Checked before the body is read, so that a caller without a key cannot make the server read one.
     if (request.is404) return notFound(request, reply);
     const operation = request.routeOptions.config.operation;
-    if (operation?.auth === true) request.principal = await principalOf(authentication, request.headers.authorization);
-    if (operation !== undefined) checkQuery(operation, request.query);
+    if (operation === undefined) return;
+    if (operation.auth) await authenticate(authentication, operation, request, reply);
+    checkQuery(operation, request.query);
   });
   // The last hook, so that no other removes the header: otherwise the next request would lose its connection.
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -136,8 +143,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 }
 
 function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const methods = allowedMethods(Object.values(operations), pathOf(request.url));
-  if (methods.length === 0) return refusalAnswer(new Refusal('not_found'), request, reply);
+  const found = operationsAt(Object.values(operations), pathOf(request.url));
+  if (found.length === 0) return refusalAnswer(new Refusal('not_found'), request, reply);
+  if (isPreflight(request, found)) return answerPreflight(reply);
+  const methods = found.map(({ method }) => method);
   reply.header('allow', methods.join(', '));
   const sentence = `This path does not support ${request.method}; use ${inWords(methods)}.`;
   return refusalAnswer(new Refusal('method_not_allowed', sentence), request, reply);
@@ -161,9 +170,29 @@ function refuseSecondHost(rawHeaders: readonly string[]): void {
   if (hosts > 1) throw new Refusal('invalid_request', 'The request has more than one `Host` header; send exactly one.');
 }
 
+/** Sets who sends the request. Throws a `Refusal` if that is unknown, or if a client token does not permit the operation. */
+async function authenticate(
+  authentication: Authentication,
+  { clientToken: permission }: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  try {
+    const { principal, clientToken } = await callerOf(authentication, request.headers.authorization);
+    request.principal = principal;
+    request.clientToken = clientToken;
+  } catch (error) {
+    if (permission !== undefined) reply.headers(corsHeaders(undefined, request));
+    throw error;
+  }
+  if (request.clientToken === null) return;
+  reply.headers(corsHeaders(request.clientToken, request));
+  checkClientToken(request.clientToken, permission, request);
+}
+
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
 
-async function principalOf(authentication: Authentication, header: string | undefined): Promise<Principal> {
+async function callerOf(authentication: Authentication, header: string | undefined): Promise<Caller> {
   if (header === undefined || /^(bearer)? *$/i.test(header)) {
     throw new Refusal('invalid_api_key', 'The API key is missing; send it as `Authorization: Bearer <key>`.');
   }

@@ -1,13 +1,16 @@
 import { hash } from 'node:crypto';
 import { invalidCursor } from '../domain/list-cursor.ts';
+import type { MemberScope } from '../domain/scope.ts';
 
 const TAG_CHARACTERS = 8;
 
-/** What a cursor belongs to: one list, of one owner, integration, chat, run, folder or grouping. */
+/** What a cursor belongs to: one list, of one owner, integration, member, chat, run, folder or grouping. */
 export interface ListIdentity {
   readonly operationId: string;
   readonly ownerId: string;
   readonly params: unknown;
+  /** The member of a client token: its list is another list than the owner's. */
+  readonly member: MemberScope | null;
   readonly query: { readonly folder?: string; readonly groupBy?: string };
 }
 
@@ -15,8 +18,9 @@ export interface ListIdentity {
  * Returns the first characters of every cursor that callers see. Without them, a cursor of another list would give a
  * wrong page instead of an error.
  */
-export function cursorTag({ operationId, ownerId, params, query }: ListIdentity): string {
-  const list = JSON.stringify([operationId, ownerId, params, query.folder ?? null, query.groupBy ?? null]);
+export function cursorTag({ operationId, ownerId, params, query, member }: ListIdentity): string {
+  const ofMember = member === null ? [] : [member.consumerId, member.chatId];
+  const list = JSON.stringify([operationId, ownerId, params, query.folder ?? null, query.groupBy ?? null, ...ofMember]);
   return hash('sha256', list, 'base64url').slice(0, TAG_CHARACTERS);
 }
 

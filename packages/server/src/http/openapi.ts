@@ -138,8 +138,15 @@ function dropUnused(document: OpenApiDocument): void {
   }
 }
 
+function descriptionOf({ description, clientToken }: Operation): string | undefined {
+  if (clientToken === undefined) return description;
+  const sentence = `A client token needs the permission \`${clientToken}\`.`;
+  return description === undefined ? sentence : `${description} ${sentence}`;
+}
+
 export function schemaOf(operation: Operation): FastifySchema {
-  const { operationId, summary, description, tags, params, query, headers, body, responses, auth } = operation;
+  const { operationId, summary, tags, params, query, headers, body, responses, auth } = operation;
+  const description = descriptionOf(operation);
   return {
     operationId,
     summary,

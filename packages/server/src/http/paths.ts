@@ -6,9 +6,9 @@ export const UPLOAD_PATH = '/uploads/:apiIntegrationId';
 export const isUpload = (url: string | undefined): boolean =>
   url !== undefined && pattern(UPLOAD_PATH).test(pathOf(url));
 
-/** Returns the methods that a path supports; empty if the path is unknown. */
-export function allowedMethods(operations: readonly Operation[], path: string): string[] {
-  return operations.filter((operation) => pattern(operation.path).test(path)).map((operation) => operation.method);
+/** Returns the operations at a path; empty if the path is unknown. */
+export function operationsAt(operations: readonly Operation[], path: string): Operation[] {
+  return operations.filter((operation) => pattern(operation.path).test(path));
 }
 
 const patterns = new Map<string, RegExp>();

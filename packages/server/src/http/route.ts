@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { ListPage } from '../domain/list-page.ts';
 import { cursorTag, unboundCursor } from './bound-cursor.ts';
+import { applyClientToken } from './client-access.ts';
 import { schemaOf } from './openapi.ts';
 
 type Part<T> = T extends TSchema ? Static<T> : undefined;
@@ -30,6 +31,7 @@ export function route<O extends Operation>(
     preValidation: (request, _reply, done) => {
       // A missing body counts as an empty object. `null` is a body and is refused.
       if (operation.bodyOptional === true && request.body === undefined) request.body = {};
+      if (request.clientToken !== null) applyClientToken(request.clientToken, operation.operationId, request);
       prepareBody?.(request.body);
       done();
     },
@@ -52,7 +54,8 @@ async function withBoundCursors(
   list: () => Promise<unknown>,
 ): Promise<unknown> {
   const query = request.query as { cursor?: string; folder?: string; groupBy?: string };
-  const tag = cursorTag({ operationId, ownerId: request.principal.ownerId, params: request.params, query });
+  const { params, principal, clientToken: member } = request;
+  const tag = cursorTag({ operationId, ownerId: principal.ownerId, params, query, member });
   if (query.cursor !== undefined) query.cursor = unboundCursor(query.cursor, tag);
   const page = (await list()) as { nextCursor?: string | null };
   if (page instanceof ListPage) {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CancelMode, isFinished } from '../domain/run-state.ts';
+import type { Scope } from '../domain/scope.ts';
 import { usageJson } from '../domain/usage.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { type Notifier, nextHint } from '../store/notifier.ts';
@@ -27,8 +28,8 @@ export interface CancelDeps {
  * Cancels exactly that run, from any node. First the intent becomes durable (T5), then the run is stopped, here or by a
  * hint to its node, then its end is awaited.
  */
-export async function cancelRun(deps: CancelDeps, integrationId: string, runId: string, mode: CancelMode) {
-  const before = await deps.runReads.row(integrationId, runId);
+export async function cancelRun(deps: CancelDeps, scope: Scope, runId: string, mode: CancelMode) {
+  const before = await deps.runReads.row(scope, runId);
   const until = performance.now() + deps.patienceMs;
   if (!isFinished(before.status)) {
     deps.waitAt?.('cancel-intent.before');
@@ -42,10 +43,10 @@ export async function cancelRun(deps: CancelDeps, integrationId: string, runId: 
       if (ended !== null) await withPatience(ended, until - performance.now());
     }
   }
-  let row = await deps.runReads.row(integrationId, runId);
+  let row = await deps.runReads.row(scope, runId);
   while (deps.elsewhere !== null && !isFinished(row.status) && performance.now() < until) {
     await nextHint(deps.elsewhere, 'log', Math.min(POLL_MS, until - performance.now()));
-    row = await deps.runReads.row(integrationId, runId);
+    row = await deps.runReads.row(scope, runId);
   }
   const finished = isFinished(row.status);
   return {

@@ -1,6 +1,7 @@
 import { shortChatJson } from '../chats/chats.ts';
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { isVisible, type Scope } from '../domain/scope.ts';
 import { type ChatStatusRow, statusOfAlias, statusOfChat, statusOfRun } from '../store/queries/chat-status.ts';
 import type { RunRow } from '../store/queries/runs.ts';
 import { first, type Reads } from '../store/store.ts';
@@ -16,11 +17,11 @@ export interface ChatStatusQuery {
 export async function chatStatus(
   reads: Reads,
   ids: ErasedIds,
-  integrationId: string,
+  scope: Scope,
   query: ChatStatusQuery,
   lastEventId: (run: RunRow) => number,
 ) {
-  const row = await statusRow(reads, ids, integrationId, query);
+  const row = await statusRow(reads, ids, scope, query);
   const { createdAt, updatedAt, numMessages, ...rest } = shortChatJson({
     chat_key: row.chat_chat_key,
     chat_id: row.chat_id,
@@ -31,6 +32,7 @@ export async function chatStatus(
     created_at: row.chat_created_at,
     updated_at: row.chat_updated_at,
     deleted_at: row.chat_deleted_at,
+    questions_json: row.chat_questions_json,
     active_run_id: row.active_run_id,
     active_usage_request_id: row.active_usage_request_id,
   });
@@ -49,10 +51,12 @@ const hasRun = (row: ChatStatusRow): row is ChatStatusRow & RunRow => row.run_id
 async function statusRow(
   reads: Reads,
   ids: ErasedIds,
-  integrationId: string,
+  { integrationId, member }: Scope,
   query: ChatStatusQuery,
 ): Promise<ChatStatusRow> {
   const { usageRequestId, chatId, aliasChatId } = query;
+  const isSeen = (row: ChatStatusRow | undefined): row is ChatStatusRow =>
+    row !== undefined && isVisible(member, row.chat_consumer_id, row.chat_id);
   const given = [usageRequestId, chatId, aliasChatId].filter((value) => value !== undefined);
   if (given.length !== 1) {
     throw new Refusal('invalid_request', 'Send exactly one of `usageRequestId`, `chatId` and `aliasChatId`.');
@@ -60,7 +64,7 @@ async function statusRow(
   if (usageRequestId !== undefined) {
     const erasedUsageRequestId = ids.usageRequest(integrationId, usageRequestId);
     const row = await first(reads.all(statusOfRun, { integrationId, usageRequestId, erasedUsageRequestId }));
-    if (row !== undefined) return row;
+    if (isSeen(row)) return row;
     throw new Refusal(
       'run_not_found',
       'No run has this `usageRequestId`: nothing is reserved yet; send the request again with the same id.',
@@ -70,7 +74,7 @@ async function statusRow(
     chatId !== undefined
       ? await first(reads.all(statusOfChat, { integrationId, chatId }))
       : await first(reads.all(statusOfAlias, { integrationId, alias: aliasChatId ?? '' }));
-  if (row !== undefined) return row;
+  if (isSeen(row)) return row;
   const sentence =
     chatId !== undefined ? 'This integration has no such chat.' : 'This integration has no chat with this alias.';
   throw new Refusal('chat_not_found', sentence);

@@ -1,6 +1,7 @@
 import { type Charge, chargeFor } from '../domain/allowance.ts';
 import { newId } from '../domain/ids.ts';
 import { type Prices, withCredits } from '../domain/prices.ts';
+import type { OpenQuestions } from '../domain/question.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { JournalledStep } from '../domain/step.ts';
@@ -29,6 +30,8 @@ export interface RunEnd {
   readonly text: string;
   /** True if the text is JSON that the agent's output schema accepts. */
   readonly structured: boolean;
+  /** The questions that the chat has from now on; null if there are none. */
+  readonly questions: OpenQuestions | null;
   /** True if a model accepted a call, in the attempt that ends the run or in a journalled step. */
   readonly accepted: boolean;
   readonly usage: Usage;
@@ -58,6 +61,9 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
       chatKey: end.chatKey,
       textBytes: Buffer.byteLength(end.text),
       alias: null,
+      questionsJson: end.questions === null ? null : JSON.stringify(end.questions),
+      // Admission has settled those of the run before.
+      knownQuestionsJson: null,
       now,
     }),
     tx.run(insertMessage, {

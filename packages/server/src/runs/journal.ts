@@ -1,5 +1,11 @@
 import { RunLost } from '../domain/run-lost.ts';
-import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_FLOWS, type JournalledStep, type StepOutcome } from '../domain/step.ts';
+import {
+  JOURNAL_FORMAT,
+  JOURNAL_FORMAT_WITH_ACTIONS,
+  JOURNAL_FORMAT_WITH_FLOWS,
+  type JournalledStep,
+  type StepOutcome,
+} from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
@@ -7,9 +13,10 @@ import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
-  const { usage, output, replay, tried, asked, ...columns } = step;
+  const { usage, output, replay, tried, asks, asked, files, ...columns } = step;
   // `JSON.stringify` omits undefined fields.
-  await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify({ usage, output, replay, tried, asked }) });
+  const recordJson = JSON.stringify({ usage, output, replay, tried, asks, asked, files });
+  await tx.run(insertStep, { runId, ...columns, recordJson });
 }
 
 /** Decodes a step's `record_json`. */
@@ -52,6 +59,11 @@ export interface StepDone {
   readonly startedAt: number;
 }
 
+function leastFormat({ step, hasGap }: StepDone): number {
+  if (step.asks !== undefined) return JOURNAL_FORMAT_WITH_ACTIONS;
+  return hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT;
+}
+
 /** T3: writes the journal record and all events up to it. A chunk ends exactly after the step's last event. */
 export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
   const { runId, step } = done;
@@ -59,7 +71,7 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     runId,
     attempt: step.attempt,
     step: done.begun,
-    leastFormat: done.hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT,
+    leastFormat: leastFormat(done),
     ...done.usage,
     byModelJson: JSON.stringify(done.byModel),
     startedAt: done.startedAt,

@@ -3,6 +3,7 @@ import { decodeCursor } from '../domain/list-cursor.ts';
 import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isFinished } from '../domain/run-state.ts';
+import { isVisible, type Scope } from '../domain/scope.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { Page } from '../store/queries/page.ts';
@@ -35,9 +36,10 @@ export class RunReads {
     this.#pages = pages;
   }
 
-  async row(integrationId: string, runId: string): Promise<RunRow> {
+  async row({ integrationId, member }: Scope, runId: string): Promise<RunRow> {
     const row = await first(this.#store.reads.all(runById, { integrationId, runId }));
-    if (row === undefined) throw new Refusal('run_not_found', 'This integration has no such run.');
+    if (row === undefined || !isVisible(member, row.consumer_id, row.chat_id))
+      throw new Refusal('run_not_found', 'This integration has no such run.');
     return row;
   }
 
@@ -47,13 +49,13 @@ export class RunReads {
     return Math.max(row.last_stored_id ?? 0, this.#eventLog.hot(row.run_id)?.lastIdBeforeEnd ?? 0);
   }
 
-  async get(integrationId: string, runId: string) {
-    const row = await this.row(integrationId, runId);
+  async get(scope: Scope, runId: string) {
+    const row = await this.row(scope, runId);
     return runJson(row, this.lastEventId(row));
   }
 
-  chatStatus(integrationId: string, query: ChatStatusQuery) {
-    return chatStatus(this.#store.reads, this.#ids, integrationId, query, (run) => this.lastEventId(run));
+  chatStatus(scope: Scope, query: ChatStatusQuery) {
+    return chatStatus(this.#store.reads, this.#ids, scope, query, (run) => this.lastEventId(run));
   }
 
   list(integrationId: string, query: RunQuery) {

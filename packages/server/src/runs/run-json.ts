@@ -1,4 +1,5 @@
 import { jsonWith } from '../domain/list-page.ts';
+import { parseQuestions, questionJson } from '../domain/question-json.ts';
 import { isFinished } from '../domain/run-state.ts';
 import { iso } from '../domain/time.ts';
 import { type ModelUsage, type Usage, usageJson } from '../domain/usage.ts';
@@ -22,6 +23,8 @@ const endUsage = (row: RunRow) => (isFinished(row.status) ? usageJson(usageOf(ro
 
 const answerOf = (row: RunRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));
 
+const pendingOf = (row: RunRow) => parseQuestions(row.questions_json)?.questions.map(questionJson) ?? [];
+
 export function runJson(row: RunRow, lastEventId: number) {
   return {
     runId: row.run_id,
@@ -41,6 +44,8 @@ export function runJson(row: RunRow, lastEventId: number) {
     completedAt: iso(row.completed_at),
     error: errorJson(row),
     usage: endUsage(row),
+    continues: row.continues,
+    pending: pendingOf(row),
     // The last members, as in a list.
     output: row.structured === 1 ? (JSON.parse(answerOf(row) ?? 'null') as unknown) : null,
     message: answerOf(row),
@@ -63,6 +68,8 @@ export function statusRunJson(row: RunRow, lastEventId: number) {
     consumerId: _m,
     cancelRequested: _r,
     agencyVersion: _v,
+    continues: _n,
+    pending: _p,
     output: _o,
     ...rest
   } = runJson(row, lastEventId);

@@ -1,5 +1,7 @@
+import { changedFileJson } from '../domain/changed-file.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { Scope } from '../domain/scope.ts';
 import type { JournalledStep, WrongTry } from '../domain/step.ts';
 import { iso } from '../domain/time.ts';
 import { usageJson } from '../domain/usage.ts';
@@ -18,13 +20,8 @@ interface StepsDeps {
 }
 
 /** Lists the finished steps of a run from its journal, newest first. */
-export async function runSteps(
-  { reads, runReads, pages }: StepsDeps,
-  integrationId: string,
-  runId: string,
-  query: StepQuery,
-) {
-  const run = await runReads.row(integrationId, runId);
+export async function runSteps({ reads, runReads, pages }: StepsDeps, scope: Scope, runId: string, query: StepQuery) {
+  const run = await runReads.row(scope, runId);
   if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
   return pages.read(query, {
     // The outputs of calls are read, but shown only if the call failed.
@@ -44,6 +41,7 @@ function stepJson(step: JournalledStep) {
     asked: __,
     indexInLoop: ___,
     tried,
+    files = [],
     loop,
     startedAt,
     completedAt,
@@ -54,6 +52,7 @@ function stepJson(step: JournalledStep) {
     ...columns,
     loop: loop === '' ? null : loop,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
+    files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
     // The output of a failed call is the error text that the model got.
     error: errorOf(columns.status, tried, output[0]?.text ?? ''),

@@ -26,6 +26,16 @@ export interface FileOwner {
   readonly ownerId: string;
 }
 
+/** A document that is not a file of an integration. */
+export interface LocalDocument {
+  /** Another version has another key. */
+  readonly key: string;
+  readonly path: string;
+  readonly size: number;
+  readonly contentType: string;
+  readonly bytes: () => AsyncIterable<Uint8Array>;
+}
+
 interface Conversion {
   readonly outcome: Promise<DocumentText>;
   readonly stop: AbortController;
@@ -55,18 +65,30 @@ export class DocumentTexts {
 
   /** Resolves to the text, or to the reason why there is none. Rejects with the reason of the signal. */
   async read(owner: FileOwner, file: StoredFile, signal: AbortSignal): Promise<DocumentText> {
-    const { texts, maxBytes } = this.#deps;
-    const stored = await texts.read(file);
+    const stored = await this.#deps.texts.read(file);
     if (stored !== null) return { text: stored, readBytes: Buffer.byteLength(stored) };
-    if (file.size > maxBytes) {
-      const problem = `has ${file.size} bytes, and only documents of at most ${maxBytes} bytes are converted to text`;
-      return { problem, readBytes: 0 };
+    const problem = this.#knownProblem(file.blobKey, file.size);
+    if (problem !== null) return { problem, readBytes: 0 };
+    return await this.#share(file.blobKey, signal, (stop) => this.#convertFile(owner, file, stop));
+  }
+
+  /** Does the same for another document. Its text is not stored. */
+  async convertOnce(ownerId: string, document: LocalDocument, signal: AbortSignal): Promise<DocumentText> {
+    const problem = this.#knownProblem(document.key, document.size);
+    if (problem !== null) return { problem, readBytes: 0 };
+    return await this.#share(document.key, signal, async (stop) => {
+      const { outcome } = await this.#convert(ownerId, document, stop);
+      return outcome;
+    });
+  }
+
+  #knownProblem(key: string, size: number): string | null {
+    const { maxBytes } = this.#deps;
+    if (size > maxBytes) {
+      return `has ${size} bytes, and only documents of at most ${maxBytes} bytes are converted to text`;
     }
-    const failure = this.#failures.get(file.blobKey);
-    if (failure !== undefined && performance.now() < failure.until) {
-      return { problem: failure.problem, readBytes: 0 };
-    }
-    return await this.#share(file.blobKey, signal, (stop) => this.#convert(owner, file, stop));
+    const failure = this.#failures.get(key);
+    return failure !== undefined && performance.now() < failure.until ? failure.problem : null;
   }
 
   /** Waits for a conversion of this blob, and begins it if there is none. It stops when no reader waits any more. */
@@ -98,38 +120,38 @@ export class DocumentTexts {
     return conversion;
   }
 
-  async #convert(owner: FileOwner, file: StoredFile, signal: AbortSignal): Promise<DocumentText> {
+  async #convertFile(owner: FileOwner, file: StoredFile, signal: AbortSignal): Promise<DocumentText> {
+    const document = { ...file, key: file.blobKey, bytes: () => this.#bytesOf(file) };
+    const { outcome, bytes } = await this.#convert(owner.ownerId, document, signal);
+    if (bytes !== null) await this.#store(owner, file, bytes);
+    return outcome;
+  }
+
+  /** Open only while it is read: a conversion can take long. */
+  async *#bytesOf(file: StoredFile): AsyncGenerator<Uint8Array, void> {
+    await using opened = await this.#deps.files.open(file);
+    yield* opened.bytes;
+  }
+
+  async #convert(ownerId: string, document: LocalDocument, signal: AbortSignal): Promise<ConversionResult> {
     const { reader, budget } = this.#deps;
-    const { ownerId } = owner;
-    using _ = await budget.reserve(ownerId, file.size, signal);
+    const { key, path, size, contentType } = document;
+    using _ = await budget.reserve(ownerId, size, signal);
     const source = {
-      bytes: await this.#bytesOf(file, signal),
-      contentType: file.contentType,
-      name: lastSegment(file.path),
+      bytes: await bytesOf(document, signal),
+      contentType,
+      name: lastSegment(path),
       kind: 'input_file',
     } as const;
     try {
       const { bytes, form } = await reader.read(source, { pdf: false, ownerId }, signal);
       if (form !== 'text') throw new Unreadable('contains no text');
-      await this.#store(owner, file, bytes);
-      return { text: textOfBytes(bytes), readBytes: file.size };
+      return { outcome: { text: textOfBytes(bytes), readBytes: size }, bytes };
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
-      this.#failures.set(file.blobKey, { problem: error.message, until: performance.now() + FAILURE_MS });
-      return { problem: error.message, readBytes: file.size };
+      this.#failures.set(key, { problem: error.message, until: performance.now() + FAILURE_MS });
+      return { outcome: { problem: error.message, readBytes: size }, bytes: null };
     }
-  }
-
-  async #bytesOf(file: StoredFile, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-    const bytes = new Uint8Array(file.size);
-    await using opened = await this.#deps.files.open(file);
-    let at = 0;
-    for await (const piece of opened.bytes) {
-      signal.throwIfAborted();
-      bytes.set(piece, at);
-      at += piece.length;
-    }
-    return bytes;
   }
 
   /** Without the stored text the next reader converts the document again, so a failure stops no reader. */
@@ -140,4 +162,22 @@ export class DocumentTexts {
       this.#deps.logger.warn({ err: error, integrationId }, 'the text of a document could not be stored');
     }
   }
+}
+
+interface ConversionResult {
+  readonly outcome: DocumentText;
+  /** The text as bytes; null if there is none. */
+  readonly bytes: Uint8Array | null;
+}
+
+async function bytesOf({ size, bytes: pieces }: LocalDocument, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for await (const piece of pieces()) {
+    signal.throwIfAborted();
+    bytes.set(piece.subarray(0, size - at), at);
+    at += piece.length;
+    if (at >= size) break;
+  }
+  return bytes;
 }

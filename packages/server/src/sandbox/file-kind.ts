@@ -1,10 +1,14 @@
 import { imageSize, imageType, KIND_BYTES, storedKind } from '@runwire/documents';
 import type { AgentFileKind } from '../agent/files-port.ts';
 import { lastSegment } from '../domain/mount-path.ts';
-import type { OpenedFile, StoredFile } from '../files/files.ts';
 
 /** A JPEG has its size after its metadata, which rarely have more bytes than this. */
 const IMAGE_BYTES = 1024 * 1024;
+
+interface FileToJudge {
+  readonly file: { readonly contentType: string; readonly path: string };
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
 
 export interface FileWithKind {
   readonly kind: AgentFileKind;
@@ -13,14 +17,14 @@ export interface FileWithKind {
 }
 
 /** Finds out what a file is by its first bytes. */
-export async function kindOf({ file, bytes }: OpenedFile): Promise<FileWithKind> {
+export async function kindOf({ file, bytes }: FileToJudge): Promise<FileWithKind> {
   const start = new FileStart(bytes);
   await start.fill(KIND_BYTES);
   const kind = await kindByStart(file, start);
   return { kind, bytes: start.all() };
 }
 
-async function kindByStart({ contentType, path }: StoredFile, start: FileStart): Promise<AgentFileKind> {
+async function kindByStart({ contentType, path }: FileToJudge['file'], start: FileStart): Promise<AgentFileKind> {
   const is = storedKind(start.bytes(), contentType, lastSegment(path));
   if (is !== 'image') return { is };
   const mediaType = imageType(start.bytes()) ?? contentType;

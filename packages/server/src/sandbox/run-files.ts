@@ -1,6 +1,7 @@
 import type { AgentFiles, OpenedAgentFile } from '../agent/files-port.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
-import { ALL_FILES, type Files, type StoredFile } from '../files/files.ts';
+import type { Files, StoredFile } from '../files/files.ts';
+import { seenFiles } from '../files/seen-files.ts';
 import type { DocumentTexts } from './document-texts.ts';
 import { kindOf } from './file-kind.ts';
 
@@ -14,9 +15,8 @@ export function runFiles(
   { files, documents }: RunFilesDeps,
   run: Pick<AdmittedRun, 'integrationId' | 'ownerId' | 'chatKey' | 'files'>,
 ): AgentFiles {
-  const { integrationId, chatKey } = run;
-  const { access, memberFolder } = run.files;
-  const seen = access === 'all' ? ALL_FILES : ({ all: false, chatKey, folder: memberFolder } as const);
+  const { integrationId } = run;
+  const seen = seenFiles(run);
   const open = async (file: StoredFile): Promise<OpenedAgentFile> => {
     const convert = (signal: AbortSignal) => documents.read(run, file, signal);
     // A document whose text is stored need not be opened.

@@ -16,6 +16,7 @@ import * as loops from './migrations/0013-loops.ts';
 import * as fileRows from './migrations/0014-file-rows.ts';
 import * as chatTitlesAndAdjustments from './migrations/0015-chat-titles-and-adjustments.ts';
 import * as erasures from './migrations/0016-erasures.ts';
+import * as questions from './migrations/0017-questions.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
@@ -35,6 +36,7 @@ const MIGRATIONS = {
   '0014-file-rows': fileRows,
   '0015-chat-titles-and-adjustments': chatTitlesAndAdjustments,
   '0016-erasures': erasures,
+  '0017-questions': questions,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

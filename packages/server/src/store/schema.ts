@@ -126,6 +126,8 @@ export interface IntegrationsTable {
   member_folder: Generated<string>;
   /** The sum of the sizes of its files. Every transaction that changes files updates it. */
   file_bytes: Generated<number>;
+  /** 1 if requests may bring tools of their own. */
+  client_tools: Generated<number>;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
@@ -158,6 +160,8 @@ export interface ChatsTable {
   /** The title and the metadata that the caller set, or null. A deleted chat has neither. */
   title_json: Generated<string | null>;
   metadata_json: Generated<string | null>;
+  /** The open questions of its newest run (`OpenQuestions`). Null if there are none. */
+  questions_json: Generated<string | null>;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
@@ -211,6 +215,11 @@ export interface RunsTable {
   period: AllowancePeriod | null;
   period_start: number | null;
   user_context_json: string | null;
+  /** The run whose questions this one settles. It continues at the end of that one. */
+  continues: Generated<string | null>;
+  /** What becomes of these questions (`Settlement`s), and the tools of the request, until the run has ended. */
+  answers_json: Generated<string | null>;
+  client_tools_json: Generated<string | null>;
   cancel_requested_at: number | null;
   cancel_mode: CancelMode | null;
   /** Set at the end. Before that, only the event log knows it. */
@@ -277,7 +286,7 @@ export interface StepsTable {
   run_id: string;
   step: number;
   attempt: number;
-  kind: 'model' | 'tool';
+  kind: 'model' | 'tool' | 'begin';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   loop: string;
   /** 1, 2, 3 … for the model steps of the loop; 0 for tool steps. */

@@ -109,6 +109,29 @@ export class Reading implements Metric {
   }
 }
 
+export interface LabelledValue {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+/** A gauge with labels that is read when the metrics are shown. */
+export class LabelledReading implements Metric {
+  readonly #name: string;
+  readonly #help: string;
+  readonly #read: () => readonly LabelledValue[];
+
+  constructor(name: string, help: string, read: () => readonly LabelledValue[]) {
+    this.#name = name;
+    this.#help = help;
+    this.#read = read;
+  }
+
+  lines(): string[] {
+    const series = this.#read().map(({ labels, value }) => `${this.#name}${labelText(labels)} ${value}`);
+    return [...head(this.#name, 'gauge', this.#help), ...series];
+  }
+}
+
 /** A metric that is always 1; its labels carry the information. */
 export class Info implements Metric {
   readonly #name: string;

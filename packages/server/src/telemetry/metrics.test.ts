@@ -12,6 +12,7 @@ const probes: Probes = {
   unstoredBytes: none,
   attachmentsBytes: none,
   beatAgeMs: none,
+  mcpServers: () => [],
   syncMs: 0,
 };
 

@@ -1,4 +1,4 @@
-import { Counter, exposition, Histogram, Info, Reading } from './exposition.ts';
+import { Counter, exposition, Histogram, Info, LabelledReading, Reading } from './exposition.ts';
 import { processMetrics } from './process-metrics.ts';
 
 const FAST_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
@@ -17,6 +17,12 @@ interface TokenUsage {
   readonly reasoningTokens: number;
 }
 
+interface McpServerReading {
+  readonly agency: string;
+  readonly server: string;
+  readonly state: string;
+}
+
 /** Figures that other parts of the server keep. They are read when the metrics are shown. */
 export interface Probes {
   readonly version: string;
@@ -28,6 +34,8 @@ export interface Probes {
   readonly attachmentsBytes: () => number;
   /** 0 on the embedded store, which has one node. */
   readonly beatAgeMs: () => number;
+  /** The MCP servers of all agencies. */
+  readonly mcpServers: () => readonly McpServerReading[];
   /** Measured once, at the start. */
   readonly syncMs: number;
 }
@@ -185,6 +193,15 @@ export class Metrics {
         'runwire_beat_age_seconds',
         'Time since the last heartbeat of this node began.',
         () => probes.beatAgeMs() / 1000,
+      ),
+      new LabelledReading(
+        'runwire_mcp_connected',
+        '1 if this node is connected to the MCP server of the agency, otherwise 0.',
+        () =>
+          probes.mcpServers().map(({ agency, server, state }) => ({
+            labels: { agency, server },
+            value: state === 'connected' ? 1 : 0,
+          })),
       ),
       this.attachments,
       this.attachmentBytes,

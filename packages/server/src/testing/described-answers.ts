@@ -4,6 +4,8 @@ import * as ajvFormats from 'ajv-formats';
 
 /** Headers that OpenAPI need not describe: those of HTTP itself, and those for browsers and proxies. */
 const PLAIN_HEADERS: ReadonlySet<string> = new Set([
+  'access-control-allow-origin',
+  'access-control-expose-headers',
   'cache-control',
   'connection',
   'content-length',

@@ -62,6 +62,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     RUNWIRE_DATA_DIR: dataDir,
     RUNWIRE_API_KEY: TEST_API_KEY,
     RUNWIRE_LOG_LEVEL: 'silent',
+    // Its trial would cost every test a process.
+    RUNWIRE_SANDBOX: 'off',
     ...env,
   };
   const server = await startWithOverrides(settings, overrides);

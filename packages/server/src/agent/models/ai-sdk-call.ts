@@ -14,7 +14,8 @@ export async function aiSdkCall(
   abortSignal: AbortSignal,
 ): Promise<AiSdkCall> {
   const { settings = {}, reasoning } = request;
-  const tools = [...request.tools.map(functionTool), ...(request.webSearch === true ? searchTool(model) : [])];
+  const own = request.tools.length === 0 ? calledTools(request.prompt) : request.tools;
+  const tools = [...own.map(functionTool), ...(request.webSearch === true ? searchTool(model) : [])];
   const { temperature, topP, maxOutputTokens, parallelToolCalls } = settings;
   const version = model.specificationVersion;
   return {
@@ -48,6 +49,15 @@ const SEARCH_TOOLS: Readonly<Record<string, readonly [id: string, name: string]>
 export function searchTool({ provider }: AiSdkLanguageModel): readonly JsonObject[] {
   const found = SEARCH_TOOLS[provider.split('.')[0] ?? ''];
   return found === undefined ? [] : [{ type: 'provider', id: found[0], name: found[1], args: {} }];
+}
+
+/**
+ * Some providers refuse a prompt with calls that declares no tools. If the agent has none, the tools of the calls are
+ * declared. The choice `none` would not do: some packages then leave the tools out.
+ */
+function calledTools(prompt: ModelRequest['prompt']): ModelRequest['tools'] {
+  const names = new Set(prompt.flatMap((item) => (item.kind === 'tool_call' ? [item.name] : [])));
+  return [...names].map((name) => ({ name, description: 'Not available any more.', inputSchema: { type: 'object' } }));
 }
 
 function functionTool({ name, description, inputSchema }: ModelRequest['tools'][number]): JsonObject {

@@ -1,4 +1,5 @@
-import { lastSegment, wholePath } from '../../domain/mount-path.ts';
+import { shownPath } from '../../domain/agency-path.ts';
+import { lastSegment } from '../../domain/mount-path.ts';
 import type { AgentFile, AgentFolder } from '../files-port.ts';
 import { fileTool } from './file-tool.ts';
 import { bytes, checkModelFolderPath } from './model-path.ts';
@@ -25,7 +26,7 @@ export const listFiles = fileTool<ListInput>({
     const checked = checkModelFolderPath(folder);
     if ('problem' in checked) return checked.problem;
     const page = await files.list(checked.below, after ?? null, ENTRIES_A_LIST);
-    const path = wholePath(checked.below);
+    const path = shownPath(checked.below);
     if (page === null) return `There is no folder ${path}.`;
     const last = page.entries.at(-1);
     if (last === undefined)
@@ -37,7 +38,7 @@ export const listFiles = fileTool<ListInput>({
 });
 
 function entryLine(entry: AgentFile | AgentFolder): string {
-  const path = wholePath(entry.path);
+  const path = shownPath(entry.path);
   if (entry.kind === 'folder') return `${path} (folder)`;
   return `${path} (${bytes(entry.size)}, ${entry.contentType}, ${new Date(entry.modifiedAt).toISOString()})`;
 }

@@ -1,4 +1,4 @@
-import { wholePath } from '../../domain/mount-path.ts';
+import { shownPath } from '../../domain/agency-path.ts';
 import type { AgentFile, OpenedAgentFile } from '../files-port.ts';
 import { DocumentPages } from './document-pages.ts';
 import { Excerpt } from './excerpt.ts';
@@ -132,7 +132,7 @@ async function excerptOf(
 async function excerptOfDocument(file: AgentFile, text: string, input: ReadInput, signal: AbortSignal) {
   const pages = new DocumentPages(text);
   const byPages = asksForPages(input);
-  if (byPages && pages.count === 0) return hasNoPages(wholePath(file.path));
+  if (byPages && pages.count === 0) return hasNoPages(shownPath(file.path));
   const range = byPages ? linesOfPages(pages, input) : input;
   if (range !== null) return await excerptOf(file, inOnePiece(text), range, signal, { pages, byPages });
   const only = `${aboutFile(file)} has only ${pages.count === 1 ? '1 page' : `${pages.count} pages`}`;
@@ -156,7 +156,7 @@ function linesOfPages(pages: DocumentPages, { first_page: firstPage = 1, pages: 
   return { first_line: first, lines, first_character: 1 };
 }
 
-const aboutFile = (file: AgentFile) => `${wholePath(file.path)} (${file.contentType}, ${bytes(file.size)})`;
+const aboutFile = (file: AgentFile) => `${shownPath(file.path)} (${file.contentType}, ${bytes(file.size)})`;
 
 interface ShownPages {
   readonly pages: DocumentPages;

@@ -1,4 +1,4 @@
-import { wholePath } from '../../domain/mount-path.ts';
+import { shownPath } from '../../domain/agency-path.ts';
 import type { AgentFile, AgentFiles, DocumentText, OpenedAgentFile } from '../files-port.ts';
 import { DocumentPages } from './document-pages.ts';
 import { fileTool } from './file-tool.ts';
@@ -46,10 +46,10 @@ export function searchFilesWithin(limits: SearchLimits) {
       const checked = checkModelFolderPath(folder);
       if ('problem' in checked) return checked.problem;
       if (/[\r\n]/.test(text)) return '`text` must be within one line.';
-      if ((await files.list(checked.below, null, 1)) === null) return `There is no folder ${wholePath(checked.below)}.`;
+      if ((await files.list(checked.below, null, 1)) === null) return `There is no folder ${shownPath(checked.below)}.`;
       const search = new Search(files, new RegExp(RegExp.escape(text), ignoreCase ? 'iu' : 'u'), limits, signal);
       await search.below(checked.below);
-      return search.report(wholePath(checked.below));
+      return search.report(shownPath(checked.below));
     },
   });
 }
@@ -109,7 +109,7 @@ class Search {
   async #lookIntoText({ file, bytes }: OpenedAgentFile): Promise<boolean> {
     const lines: string[] = [];
     const splitter = new LineSplitter(PIECE_CHARACTERS);
-    const matcher = new LineMatcher(this.#pattern, wholePath(file.path));
+    const matcher = new LineMatcher(this.#pattern, shownPath(file.path));
     try {
       for await (const { text, size } of textOf(bytes)) {
         this.#bytes += size;
@@ -140,7 +140,7 @@ class Search {
     const { path } = opened.file;
     const lines: string[] = [];
     const splitter = new LineSplitter(PIECE_CHARACTERS);
-    const matcher = new LineMatcher(this.#pattern, wholePath(path), new DocumentPages(text));
+    const matcher = new LineMatcher(this.#pattern, shownPath(path), new DocumentPages(text));
     this.#match(matcher, splitter.push(text), lines);
     if (this.#stopped === null) this.#match(matcher, splitter.end(), lines);
     this.#looked += 1;
@@ -155,7 +155,7 @@ class Search {
     } catch (error) {
       if (!timeout.aborted || this.#signal.aborted) throw error;
       this.#stopped = `${this.#limits.ms / 1000} seconds`;
-      this.#unfinished = wholePath(opened.file.path);
+      this.#unfinished = shownPath(opened.file.path);
       return null;
     }
   }

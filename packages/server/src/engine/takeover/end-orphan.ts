@@ -1,3 +1,4 @@
+import { type ChangedFile, changedFiles } from '../../domain/changed-file.ts';
 import { attemptBase, eventWidth, lastFrameId, type RunEvent, type RunItem } from '../../domain/events.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
 import type { RunError } from '../../domain/run-state.ts';
@@ -49,7 +50,7 @@ export async function endUnreadableOrphan(deps: EndDeps, runId: string, error: R
     const spent = spentSoFar(readable, await promptParts(tx, deps, run, '', []), [], []);
     const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? 0;
     const items: RunItem[] = [{ kind: 'user', agent: run.agent, text: '', timestamp: run.created_at * 1000 }];
-    return writeEnd(tx, deps, run, error, { items, lastId, ...spent });
+    return writeEnd(tx, deps, run, error, { items, files: [], lastId, ...spent });
   });
   if (end !== null) reportEndedOrphan(deps, end);
   return end !== null;
@@ -66,6 +67,7 @@ function readableList(json: string): string {
 /** What is stored of an orphan. */
 interface StoredProgress extends UsageTotals {
   readonly items: readonly RunItem[];
+  readonly files: readonly ChangedFile[];
   readonly lastId: number;
 }
 
@@ -80,7 +82,7 @@ async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<
   const lastStored = stored.at(-1);
   const lastId = lastStored === undefined ? 0 : lastFrameId(lastStored);
   const parts = await promptParts(tx, deps, run, message, sandboxFiles);
-  return { items, lastId, ...spentSoFar(run, parts, stored, journal) };
+  return { items, files: changedFiles(journal), lastId, ...spentSoFar(run, parts, stored, journal) };
 }
 
 /** T6 and T4 in one transaction, under the next attempt. What is stored counts, and the text so far stays. */
@@ -91,7 +93,7 @@ export async function writeEnd(
   fault: RunError,
   progress?: StoredProgress,
 ): Promise<EndedOrphan> {
-  const { items, usage, byModel, lastId: discardAfter } = progress ?? (await readProgress(tx, deps, row));
+  const { items, files, usage, byModel, lastId: discardAfter } = progress ?? (await readProgress(tx, deps, row));
   const isCancelled = row.cancel_requested_at !== null;
   const attempt = row.attempt + 1;
   const startedAt = row.started_at ?? row.created_at;
@@ -105,6 +107,8 @@ export async function writeEnd(
     items,
     text,
     output: null,
+    questions: [],
+    files,
     // The attempt that ends the run calls no model, so only a journalled step counts.
     accepted: row.step > 0,
     usage,

@@ -1,5 +1,7 @@
 import { type AdmittedRun, admittedRun, runSettings } from '../../domain/admitted-run.ts';
+import type { ClientTool } from '../../domain/client-tool.ts';
 import { attemptBase, type RunEvent } from '../../domain/events.ts';
+import type { Settlement } from '../../domain/question.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
 import { RunLost } from '../../domain/run-lost.ts';
 import type { RunError } from '../../domain/run-state.ts';
@@ -148,6 +150,8 @@ function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): st
 const settingsOf = (run: UnfinishedRun) =>
   runSettings(run, { access: run.file_access, memberFolder: run.member_folder });
 
+const settlementsOf = (run: UnfinishedRun) => parseOwnJson(run.answers_json ?? '[]') as Settlement[];
+
 /** Claims the run for this node, discards the events after its last journalled step, and opens the next attempt. */
 async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: number): Promise<AdmittedRun> {
   const runId = run.run_id;
@@ -183,6 +187,8 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     sandboxFiles,
     userContext: run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json),
     hasHistory: run.num_messages > 1,
+    continuation: run.continues === null ? null : { runId: run.continues, settlements: settlementsOf(run) },
+    clientTools: run.client_tools_json === null ? [] : (parseOwnJson(run.client_tools_json) as ClientTool[]),
   };
   const resumed = {
     steps: journal,

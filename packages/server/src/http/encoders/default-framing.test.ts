@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { lastFrameId, type MessageItem, type RunEvent } from '../../domain/events.ts';
 import { DefaultFraming } from './default-framing.ts';
+import { TextOnly } from './text-only.ts';
 
 const PAGE_CHARS = 1000;
 
@@ -97,4 +98,22 @@ test('readers at the same cursor share one copy of a page', () => {
     assert.ok(Buffer.isBuffer(shared[0]) && shared[0] === shared[1]);
     assert.equal(shared[0].toString(), alone?.toString());
   }
+});
+
+test('progress of a tool is a run item in the default framing and nothing in Text Only Mode', () => {
+  const event = {
+    type: 'tool_progress',
+    agent: 'Guide',
+    callerAgent: 'Lead',
+    loop: 'call_1',
+    callId: 'call_2',
+  } as const;
+  const events: readonly RunEvent[] = [{ ...event, text: 'half\n"done"', id: 7 }];
+  const said = '"agent":"Guide","callerAgent":"Lead","parent_run_id":"call_1"';
+  const raw = '{"type":"tool_progress","call_id":"call_2","text":"half\\n\\"done\\""}';
+  const item = `{"type":"tool_progress_item","raw_item":${raw}}`;
+  const data = `{"data":{"type":"run_item_stream_event",${said},"name":"tool_progress","item":${item}}}`;
+  assert.equal(new DefaultFraming().page(events, 0, 6, PAGE_CHARS).data, `id: 7\ndata: ${data}\n\n`);
+  const plain = new TextOnly().page(events, 0, 6, PAGE_CHARS);
+  assert.deepEqual([plain.data, plain.next, plain.cursor, plain.breaksOff], ['', 1, 7, false]);
 });

@@ -1,3 +1,4 @@
+import { streamFileJson } from '../../domain/changed-file.ts';
 import {
   DONE_WIDTH,
   eventSize,
@@ -6,6 +7,7 @@ import {
   type RunEvent,
   type Speaker,
 } from '../../domain/events.ts';
+import { streamedQuestion } from '../../domain/question-json.ts';
 import { iso } from '../../domain/time.ts';
 import { usageJson } from '../../domain/usage.ts';
 import { type EncodedPage, type Encoder, STREAM_HEADERS } from './encoder.ts';
@@ -108,7 +110,7 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
     case 'run_item': {
       const { item, name } = event;
       const said = spoken({ ...item, callerAgent: callerOf(item) });
-      const data = `{"type":"run_item_stream_event",${said},"name":"${name}","item":${runItemJson(item, name.startsWith('handoff_'))}}`;
+      const data = `{"type":"run_item_stream_event",${said},"name":"${name}","item":${runItemJson(item, name)}}`;
       return frame(id, null, `{"data":${data}}`);
     }
     case 'history_left_out': {
@@ -117,6 +119,18 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
       const item = { type: 'history_left_out_item', raw_item: raw };
       const said = { agent: event.agent, callerAgent: null, name: 'history_left_out', item };
       return frame(id, null, JSON.stringify({ data: { type: 'run_item_stream_event', ...said } }));
+    }
+    case 'tool_progress': {
+      const raw = { type: 'tool_progress', call_id: event.callId, text: event.text };
+      const item = JSON.stringify({ type: 'tool_progress_item', raw_item: raw });
+      const data = `{"type":"run_item_stream_event",${spoken(event)},"name":"tool_progress","item":${item}}`;
+      return frame(id, null, `{"data":${data}}`);
+    }
+    case 'file_changed': {
+      const raw = { type: 'file_changed', call_id: event.callId, ...streamFileJson(event.file) };
+      const item = JSON.stringify({ type: 'file_changed_item', raw_item: raw });
+      const data = `{"type":"run_item_stream_event",${spoken(event)},"name":"file_changed","item":${item}}`;
+      return frame(id, null, `{"data":${data}}`);
     }
     case 'agent_updated': {
       const data = `{"type":"agent_updated_stream_event",${spoken(event)},"new_agent":{"name":${JSON.stringify(event.newAgent)}}}`;
@@ -133,10 +147,16 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
       return frame(id, null, JSON.stringify({ error: message, code, run_id: event.runId }));
     }
     case 'messages': {
-      const { runId, chatId, status, items, usage, error, output = null } = event;
+      const { runId, chatId, status, items, usage, error, output = null, pending = [], files = [] } = event;
       const cancelled = status === 'cancelled' ? { cancelled: true } : {};
       const head = JSON.stringify({ run_id: runId, chatId, status, ...cancelled }).slice(0, -1);
-      const tail = JSON.stringify({ output, usage: usageJson(usage), files: [], error }).slice(1);
+      const tail = JSON.stringify({
+        output,
+        pending: pending.map(streamedQuestion),
+        usage: usageJson(usage),
+        files: files.map(streamFileJson),
+        error,
+      }).slice(1);
       return frame(id, 'messages', `${head},"new_messages":[${items.map(newMessageJson).join(',')}],${tail}`);
     }
     case 'end':

@@ -1,4 +1,4 @@
-import type { OutputItem, ResponseRef, RunItem } from '../../domain/events.ts';
+import type { OutputItem, QuestionItem, ResponseRef, RunItem, RunItemName, ShownRunItem } from '../../domain/events.ts';
 import type { Usage } from '../../domain/usage.ts';
 
 /**
@@ -56,7 +56,7 @@ function itemJson(item: RunItem): string {
   return outputItemJson(item);
 }
 
-export function callerOf(item: RunItem): string | null {
+export function callerOf(item: ShownRunItem): string | null {
   return item.kind === 'user' ? null : item.callerAgent;
 }
 
@@ -77,10 +77,18 @@ const RUN_ITEM_TYPES = {
 } as const;
 
 /** `item` of a `run_item_stream_event`. */
-export function runItemJson(item: RunItem, isHandOff: boolean): string {
-  if (isHandOff) return handOffJson(item);
+export function runItemJson(item: ShownRunItem, name: RunItemName): string {
+  if (item.kind === 'question') return questionItemJson(item, name);
+  if (name.startsWith('handoff_')) return handOffJson(item);
   const shown = `{"type":"${RUN_ITEM_TYPES[item.kind]}","raw_item":${itemJson(item)}`;
   return item.kind === 'tool_output' ? `${shown},"output":${JSON.stringify(item.text)}}` : `${shown}}`;
+}
+
+/** The call that waits, with the id that an answer needs. */
+function questionItemJson({ questionId, callId, name: tool, text }: QuestionItem, name: RunItemName): string {
+  const type = name === 'tool_approval_requested' ? 'tool_approval_item' : 'client_tool_item';
+  const call = { type: 'function_call', call_id: callId, name: tool, arguments: text };
+  return JSON.stringify({ type, question_id: questionId, raw_item: call });
 }
 
 /** The call of a hand-off, or its output. */

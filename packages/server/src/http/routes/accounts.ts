@@ -1,6 +1,7 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
 import type { Adjustments } from '../../accounts/adjustments.ts';
+import type { ClientTokens } from '../../accounts/client-tokens.ts';
 import type { Integrations } from '../../accounts/integrations.ts';
 import type { Keys } from '../../accounts/keys.ts';
 import type { Members } from '../../accounts/members.ts';
@@ -16,12 +17,13 @@ export interface AccountRoutesDeps {
   readonly members: Members;
   readonly erasures: Erasures;
   readonly adjustments: Adjustments;
+  readonly clientTokens: ClientTokens;
   readonly keys: Keys;
   readonly owners: Owners;
 }
 
 export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): void {
-  const { ownership, integrations, members, erasures, adjustments, keys, owners } = deps;
+  const { ownership, integrations, members, erasures, adjustments, clientTokens, keys, owners } = deps;
 
   route(app, operations.createIntegration, async (request, reply) =>
     reply.code(201).send(await integrations.create(request.principal, request.body)),
@@ -79,6 +81,12 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
     const { apiIntegrationId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
     return members.list(apiIntegrationId, ownersQuery(request));
+  });
+
+  route(app, operations.createClientToken, async (request, reply) => {
+    const { apiIntegrationId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return reply.code(201).send(await clientTokens.create(request.principal, apiIntegrationId, request.body));
   });
 
   route(app, operations.createAdjustment, async (request, reply) => {

@@ -13,14 +13,14 @@ export function chatRoutes(app: FastifyInstance, ownership: IntegrationOwnership
 
   route(app, operations.listChats, async (request) => {
     const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return chats.list(apiIntegrationId, ownersQuery(request));
+    const scope = await ownership.scope(request, apiIntegrationId);
+    return chats.list(scope, ownersQuery(request));
   });
 
   route(app, operations.getChat, async (request) => {
     const { apiIntegrationId, chatId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return chats.get(apiIntegrationId, chatId);
+    const scope = await ownership.scope(request, apiIntegrationId);
+    return chats.get(scope, chatId);
   });
 
   route(app, operations.updateChat, async (request) => {
@@ -31,8 +31,8 @@ export function chatRoutes(app: FastifyInstance, ownership: IntegrationOwnership
 
   route(app, operations.listChatMessages, async (request) => {
     const { apiIntegrationId, chatId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return chats.messages(apiIntegrationId, chatId, ownersQuery(request));
+    const scope = await ownership.scope(request, apiIntegrationId);
+    return chats.messages(scope, chatId, ownersQuery(request));
   });
 
   route(app, operations.deleteChat, async (request, reply) => {

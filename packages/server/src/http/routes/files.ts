@@ -10,12 +10,12 @@ import { answerHead, sendFile } from '../file-answer.ts';
 import { readingOf } from '../file-conditions.ts';
 import { route } from '../route.ts';
 
-/** Operations on the files of an integration, for its owner. */
+/** Operations on the files of an integration. A client token reaches only its folder (`http/client-access.ts`). */
 export function fileRoutes(app: FastifyInstance, ownership: IntegrationOwnership, files: Files): void {
   route(app, operations.listFiles, async (request) => {
     const { apiIntegrationId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
-    return listFolder(files, apiIntegrationId, request.query);
+    return listFolder(files, apiIntegrationId, request.query, request.clientToken?.folder ?? undefined);
   });
 
   route(app, operations.headFileContent, async (request, reply) => {

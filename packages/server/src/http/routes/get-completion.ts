@@ -5,11 +5,14 @@ import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { RunAdmission } from '../../admission/admit-run.ts';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
 import { readRefreshes } from '../../domain/attachment-refresh.ts';
+import { checkClientTools } from '../../domain/client-tool.ts';
 import { fingerprint } from '../../domain/fingerprint.ts';
 import { isBlank } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isFinished } from '../../domain/run-state.ts';
 import { checkSandboxFile } from '../../domain/sandbox-file.ts';
+import type { Scope } from '../../domain/scope.ts';
+import { checkAnswers } from '../../domain/settle-questions.ts';
 import { comparedFields, listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import { memberName } from '../../lib/member-name.ts';
@@ -17,6 +20,7 @@ import type { FetchAllow } from '../../lib/url-rules/fetch-allow.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { requestAttachments } from '../body/request-attachments.ts';
+import { corsHeaders } from '../cors.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { givenCursor, parseEventId } from '../event-cursor.ts';
@@ -43,7 +47,7 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
   const complete = async (request: Request, reply: FastifyReply) => {
     const body = request.body;
     const completion = completionRequest(request, deps);
-    await deps.ownership.check(request.principal, body.apiIntegrationId);
+    const scope = await deps.ownership.scope(request, body.apiIntegrationId);
     const admission = await deps.admission.admit(completion);
     // "After admission nothing keeps the body alive": the framework holds on to the request as long as its stream.
     request.inlineImages?.release();
@@ -51,6 +55,7 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     deps.metrics.admissions.add({ outcome: admission.replayed ? 'replayed' : 'admitted' });
     // The run is reserved now. No error status may be sent any more: the stream reports what happens.
     const headers: Record<string, string> = {
+      ...corsHeaders(request.clientToken, request),
       [headerNames.requestId]: request.id,
       [headerNames.agentRunAdmitted]: 'true',
       [headerNames.runId]: admission.runId,
@@ -61,7 +66,7 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
       headers[headerNames.runReplayed] = 'true';
       // "A replay sends the whole text."
       if (!admission.textOnly)
-        after = await replayCursor(deps, completion.integrationId, admission.runId, request.headers['last-event-id']);
+        after = await replayCursor(deps, scope, admission.runId, request.headers['last-event-id']);
     }
     // `Accept` is ignored: only the integration decides.
     const encoder = admission.textOnly ? new TextOnly() : deps.encoder;
@@ -79,13 +84,13 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
  */
 async function replayCursor(
   deps: GetCompletionDeps,
-  integrationId: string,
+  scope: Scope,
   runId: string,
   header: string | string[] | undefined,
 ): Promise<number> {
   const after = parseEventId(givenCursor(header) ?? '0') ?? 0;
   if (after === 0) return 0;
-  const run = await deps.runReads.row(integrationId, runId).catch(() => null);
+  const run = await deps.runReads.row(scope, runId).catch(() => null);
   if (run === null || run.compacted_at !== null) return 0;
   return isFinished(run.status) && after >= (run.last_event_id ?? 0) ? 0 : after;
 }
@@ -102,6 +107,8 @@ const FIELDS: ReadonlySet<string> = new Set<keyof GetCompletionV2Request>([
   'consumerId',
   'usageRequestId',
   'attachmentUrlRefreshes',
+  'answers',
+  'clientTools',
 ]);
 
 const COMPARED_FIELDS = comparedFields(FIELDS);
@@ -126,13 +133,17 @@ function prepareBody(body: unknown): void {
 }
 
 function completionRequest(request: Request, { limits, fetchAllow }: GetCompletionDeps): CompletionRequest {
-  const { body, principal, inlineImages } = request;
+  const { body, principal, clientToken, inlineImages } = request;
   const usageRequestId = body.usageRequestId ?? null;
-  const context = body.user_context;
+  // With a client token the body has no context, so it is not compared for a replay.
+  const context = clientToken === null ? body.user_context : clientToken.userContext;
   const maxContextBytes = limits.userContextBytes;
   if (context !== undefined && context !== null && Buffer.byteLength(JSON.stringify(context)) > maxContextBytes) {
     throw new Refusal('invalid_request', `\`user_context\` must be at most ${maxContextBytes} bytes of JSON.`);
   }
+  const { answers = null, clientTools = [] } = body;
+  const wrong = checkAnswers(answers ?? []) ?? checkClientTools(clientTools);
+  if (wrong !== null) throw wrong;
   const attachments = requestAttachments(body.attachments, inlineImages, fetchAllow);
   const known: Record<string, unknown> = {};
   // Unknown fields are ignored, so they are not part of the comparison of bodies either.
@@ -142,6 +153,7 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
   return {
     ownerId: principal.ownerId,
     integrationId: body.apiIntegrationId,
+    member: clientToken,
     trace: traceOf(request),
     message: body.message,
     messageBytes: Buffer.byteLength(body.message),
@@ -154,6 +166,8 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
     aliasChatId: body.aliasChatId ?? null,
     agent: body.agent ?? null,
     fingerprint: usageRequestId === null ? null : fingerprint(known),
+    answers,
+    clientTools,
     ignoredFields: listedFields(unknownFields(body, FIELDS)),
     refreshes: readRefreshes(body.attachmentUrlRefreshes ?? {}, fetchAllow),
   };

@@ -6,6 +6,7 @@ import { Refusal } from '../../domain/refusal.ts';
 import { isFinished } from '../../domain/run-state.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
+import { corsHeaders } from '../cors.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { givenCursor, parseEventId } from '../event-cursor.ts';
 import { route } from '../route.ts';
@@ -23,14 +24,14 @@ export interface RunEventsDeps {
 export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
   route(app, operations.getRunEvents, async (request, reply) => {
     const { apiIntegrationId, runId } = request.params;
-    await deps.ownership.check(request.principal, apiIntegrationId);
+    const scope = await deps.ownership.scope(request, apiIntegrationId);
     const after = parseEventId(
       givenCursor(request.headers['last-event-id']) ?? givenCursor(request.query.after) ?? '0',
     );
     if (after === null) {
       throw new Refusal('invalid_cursor', '`Last-Event-ID` or `after` must be an event id: an integer of at least 0.');
     }
-    const run = await deps.runReads.row(apiIntegrationId, runId);
+    const run = await deps.runReads.row(scope, runId);
     if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
     if (isFinished(run.status) && after >= (run.last_event_id ?? 0)) return reply.code(204).send();
     if (run.compacted_at !== null && after > 0) throw new Refusal('cursor_too_old');
@@ -38,7 +39,11 @@ export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
     reply.hijack();
     const source = { runId, after, keyId: request.principal.key.keyId };
     const stream = new RunStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, source);
-    stream.start({ [headerNames.requestId]: request.id, [headerNames.runId]: runId });
+    stream.start({
+      ...corsHeaders(request.clientToken, request),
+      [headerNames.requestId]: request.id,
+      [headerNames.runId]: runId,
+    });
     return reply;
   });
 }

@@ -1,6 +1,7 @@
 import { AgencyFile, operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Agencies, type ListedAgency, toolNames } from '../../agencies/agencies.ts';
+import { type LoadedAgent, usesSandbox } from '../../agencies/loaded-agency.ts';
 import { decodeCursor } from '../../domain/list-cursor.ts';
 import { cursorBy, pageOfRows } from '../../domain/list-page.ts';
 import { Refusal } from '../../domain/refusal.ts';
@@ -10,17 +11,30 @@ import { DOCS_POLICY, type OpenApiDocument, renderDocs } from '../docs/render-do
 import { METRICS_TYPE } from '../metrics-listener.ts';
 import { route } from '../route.ts';
 
+interface McpState {
+  readonly server: string;
+  readonly state: string;
+  readonly tools: number;
+  readonly error: string | null;
+  /** In milliseconds since 1970. */
+  readonly since: number;
+}
+
 export interface ServiceRoutesDeps {
   readonly agencies: Agencies;
+  /** The MCP servers of an agency. */
+  readonly mcpStates: (agency: string) => readonly McpState[];
   /** Rejects, or returns what is missing, while the server cannot accept requests. */
   readonly isReady: () => Promise<boolean>;
   readonly storeKind: string;
+  /** Shown as it is. */
+  readonly sandbox: { readonly kind: string };
   readonly metrics: () => string;
   readonly nodes: Nodes;
 }
 
 export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): void {
-  const { agencies, isReady, storeKind, metrics, nodes } = deps;
+  const { agencies, mcpStates, isReady, storeKind, sandbox, metrics, nodes } = deps;
 
   route(app, operations.listAgencies, async ({ query }) => {
     // Agencies have no time of creation. The agency that was loaded last is first.
@@ -29,7 +43,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
     const limit = query.limit ?? 50;
     const rows = listed.map((agency, place) => ({ agency, place })).slice(start, start + limit + 1);
     const at = (row: { place: number }) => ({ createdAt: row.place + 1, id: '' });
-    return pageOfRows(rows, limit, cursorBy(at), ({ agency }) => agencyJson(agencies, agency));
+    return pageOfRows(rows, limit, cursorBy(at), ({ agency }) => agencyJson(agencies, agency, mcpStates(agency.id)));
   });
 
   route(app, operations.listNodes, async ({ principal, query }) => nodes.list(principal, query));
@@ -43,7 +57,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   const readiness = async () => {
     const ready = await isReady().catch(() => false);
     if (!ready) throw new Refusal('unavailable', undefined, {}, 1);
-    return { status: 'ok', store: storeKind };
+    return { status: 'ok', store: storeKind, sandbox };
   };
   route(app, operations.getReadiness, readiness);
   route(app, operations.headReadiness, readiness);
@@ -70,7 +84,13 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   route(app, operations.headDocs, docs);
 }
 
-function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency) {
+/** The tools whose calls need or may need an approval, without those of MCP servers. */
+function approvalOf({ tools, approval }: LoadedAgent): readonly string[] {
+  const own = tools.flatMap(({ name, asks }) => (asks?.kind === 'approval' ? [name] : []));
+  return [...new Set([...own, ...approval])];
+}
+
+function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp: readonly McpState[]) {
   const agents = [...(loaded?.agents.values() ?? [])];
   return {
     agency: id,
@@ -83,15 +103,21 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency) {
       model: loaded === null ? null : agencies.modelOf(loaded, agent, null),
       fallback: agent.fallback,
       tools: toolNames(agent),
-      approval: [],
-      sandbox: false,
+      approval: approvalOf(agent),
+      sandbox: usesSandbox(agent),
       starters: agent.starters,
     })),
     flows: agents.flatMap(({ name, flows }) => flows.map(({ to, kind }) => ({ from: name, to, kind }))),
     source: loaded?.source ?? null,
     version: loaded?.version ?? null,
     loadedAt: loaded === null ? null : iso(loaded.loadedAt),
-    mcp: [],
+    mcp: mcp.map(({ server, state, tools, error: problem, since }) => ({
+      server,
+      state,
+      tools,
+      error: problem,
+      since: iso(since),
+    })),
     error,
   };
 }

@@ -42,12 +42,12 @@ test('gives up after its time limit if the database never answers', async () => 
   server.close();
 });
 
-/** Makes a database with our tables, transactions that write a mark, and a judge with a limit of 300 ms. */
-async function staged() {
+/** Makes a database with our tables, transactions that write a mark, and a judge with this limit. */
+async function staged(lookForMs: number) {
   const stack = new AsyncDisposableStack();
   const { url } = stack.use(await migratedDatabase());
   await (await postgresStore(url))[Symbol.asyncDispose]();
-  const outcomes = stack.use(new CommitOutcomes({ url, pool: 1, pooled: false }, judgeCommit, 300));
+  const outcomes = stack.use(new CommitOutcomes({ url, pool: 1, pooled: false }, judgeCommit, lookForMs));
   let connections = 0;
   const begin = async () => {
     const client = new pg.Client({ connectionString: url });
@@ -73,7 +73,7 @@ const isLost = (outcome: unknown) => outcome instanceof StoreUnavailable && !(ou
 const skip = (await missingService('postgres')) ?? false;
 
 test('judges by the mark, not by the transaction that has the id now', { skip }, async () => {
-  await using stage = await staged();
+  await using stage = await staged(60_000);
   const { client, evidence } = await stage.begin();
   await client.query('commit');
   assert.equal(await stage.settle(evidence), 'committed');
@@ -87,7 +87,7 @@ test('judges by the mark, not by the transaction that has the id now', { skip },
 });
 
 test('a transaction in progress is unknown until it ends', { skip }, async () => {
-  await using stage = await staged();
+  await using stage = await staged(300);
   for (const end of ['commit', 'rollback']) {
     const { client, evidence } = await stage.begin();
     const unknown = await stage.settle(evidence);

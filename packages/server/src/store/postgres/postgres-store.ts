@@ -134,9 +134,9 @@ export class PostgresStore implements Store {
       throw reason;
     }
     // Sent together with COMMIT, in the same transaction: if the commit fails, no other node gets the hint.
-    if (name === 'cancel' && this.#hintsOf() !== null) {
-      client.query(hintQuery({ kind: 'cancel' })).catch(() => {});
-    }
+    const nodeId = this.#hintsOf();
+    if (nodeId !== null && name === 'cancel') client.query(hintQuery({ kind: 'cancel' })).catch(() => {});
+    if (nodeId !== null && name === 'publish') client.query(hintQuery({ kind: 'log', nodeId })).catch(() => {});
     try {
       const { command } = await client.query('commit');
       client.release();

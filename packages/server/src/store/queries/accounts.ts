@@ -137,6 +137,7 @@ export type IntegrationValues = Pick<
   | 'max_run_seconds'
   | 'max_runs_per_member'
   | 'keep_attachments'
+  | 'client_tools'
   | 'model'
   | 'file_access'
   | 'member_folder'
@@ -154,6 +155,7 @@ const integrationColumns = (p: IntegrationValues): IntegrationValues => ({
   max_run_seconds: p.max_run_seconds,
   max_runs_per_member: p.max_runs_per_member,
   keep_attachments: p.keep_attachments,
+  client_tools: p.client_tools,
   model: p.model,
   file_access: p.file_access,
   member_folder: p.member_folder,

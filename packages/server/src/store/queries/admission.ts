@@ -28,14 +28,15 @@ export const admissionFacts = statement(
       sql<AdmissionFactsRow>`select
           i.agency, i.default_agent, i.text_only, i.allowance_unit, i.allowance_limit, i.allowance_period,
           i.max_runs_per_member, i.max_run_seconds, i.on_disconnect, i.keep_attachments, i.model as integration_model,
-          i.file_access, i.member_folder,
+          i.file_access, i.member_folder, i.client_tools,
           m.active as member_active, m.own_limit as member_limit,
-          r.run_id as known_run_id, r.fingerprint as known_fingerprint, r.chat_key as known_chat_key,
+          r.run_id as known_run_id, r.fingerprint as known_fingerprint, r.consumer_id as known_consumer_id,
+          r.chat_key as known_chat_key,
           k.chat_id as known_chat_id, k.alias as known_alias, k.deleted_at as known_chat_deleted_at,
           c.chat_key as chat_key, c.alias as chat_alias, c.consumer_id as chat_consumer_id,
-          c.num_messages as chat_num_messages, c.text_bytes as chat_text_bytes,
+          c.num_messages as chat_num_messages, c.text_bytes as chat_text_bytes, c.questions_json as chat_questions_json,
           a.chat_key as alias_chat_key, a.chat_id as alias_chat_id, a.consumer_id as alias_consumer_id,
-          a.num_messages as alias_num_messages, a.text_bytes as alias_text_bytes,
+          a.num_messages as alias_num_messages, a.text_bytes as alias_text_bytes, a.questions_json as alias_questions_json,
           b.run_id as busy_run_id, b.usage_request_id as busy_usage_request_id,
           case when exists (select 1 from attachments w where w.chat_key = coalesce(c.chat_key, a.chat_key)
             and w.url is not null and w.blob_key is null and w.form is not null) then 1 else 0 end as files_without_copy,
@@ -87,19 +88,34 @@ export const insertChat = statement(
     }),
 );
 
-/** Adds a message to the chat. Sets the alias if one is given and the chat has none. */
+/**
+ * Adds a message to the chat. Sets the alias if one is given and the chat has none. Replaces the open questions. Changes no
+ * row if the chat has other questions than `known`: another request has settled them.
+ */
 export const growChat = statement(
   'grow chat',
-  (db, p: { chatKey: string; textBytes: number; alias: string | null; now: number }) =>
+  (
+    db,
+    p: {
+      chatKey: string;
+      textBytes: number;
+      alias: string | null;
+      questionsJson: string | null;
+      knownQuestionsJson: string | null;
+      now: number;
+    },
+  ) =>
     db
       .updateTable('chats')
       .set((eb) => ({
         num_messages: eb('num_messages', '+', 1),
         text_bytes: eb('text_bytes', '+', p.textBytes),
         alias: eb.fn.coalesce('alias', eb.val(p.alias)),
+        questions_json: p.questionsJson,
         updated_at: p.now,
       }))
       .where('chat_key', '=', p.chatKey)
+      .where('questions_json', 'is not distinct from', p.knownQuestionsJson)
       .where('deleted_at', 'is', null),
 );
 
@@ -179,6 +195,9 @@ export const insertRun = statement(
       period: 'day' | 'week' | 'month' | 'lifetime' | null;
       periodStart: number | null;
       userContextJson: string | null;
+      continues: string | null;
+      answersJson: string | null;
+      clientToolsJson: string | null;
       journalFormat: number;
       agencyVersion: string | null;
       fileAccess: FileAccess;
@@ -211,6 +230,9 @@ export const insertRun = statement(
       period: p.period,
       period_start: p.periodStart,
       user_context_json: p.userContextJson,
+      continues: p.continues,
+      answers_json: p.answersJson,
+      client_tools_json: p.clientToolsJson,
       cancel_requested_at: null,
       cancel_mode: null,
       last_event_id: null,

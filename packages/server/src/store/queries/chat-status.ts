@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { activeRun, live } from './chats.ts';
-import { answer, runColumns } from './runs.ts';
+import { answer, questionsOfRun, runColumns } from './runs.ts';
 
 /*
  * One statement reads a chat and one of its runs, so both are of one snapshot. With two statements, a chat that is running
@@ -17,6 +17,7 @@ const chatColumns = [
   'chats.num_messages as chat_num_messages',
   'chats.created_at as chat_created_at',
   'chats.updated_at as chat_updated_at',
+  'chats.questions_json as chat_questions_json',
 ] as const;
 
 export const statusOfRun = statement(
@@ -25,7 +26,7 @@ export const statusOfRun = statement(
     db
       .selectFrom('runs')
       .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-      .select([...runColumns, answer, ...chatColumns, ...activeRun])
+      .select([...runColumns, questionsOfRun, answer, ...chatColumns, ...activeRun])
       .where('runs.integration_id', '=', p.integrationId)
       .where('runs.usage_request_id', 'in', [p.usageRequestId, p.erasedUsageRequestId]),
 );
@@ -45,7 +46,7 @@ const newestRun = (db: Kysely<Schema>, integrationId: string) =>
           .limit(1),
       ),
     )
-    .select([...runColumns, answer, ...chatColumns, ...activeRun])
+    .select([...runColumns, questionsOfRun, answer, ...chatColumns, ...activeRun])
     .where('chats.integration_id', '=', integrationId)
     .where(live);
 

@@ -12,10 +12,10 @@ test('every filter of the chat list uses an index', async (t) => {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const store = await embeddedStore(folder);
   const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
-  const asked = async (filter: ChatFilter) => {
+  const asked = async (filter: Partial<ChatFilter>) => {
     let compiled: { sql: string; parameters: readonly unknown[] } | undefined;
     await store.reads.query((db) => {
-      const query = listChats('demo', filter, page)(db);
+      const query = listChats('demo', { member: null, ...filter }, page)(db);
       compiled = query.compile();
       return query;
     });
@@ -23,7 +23,11 @@ test('every filter of the chat list uses an index', async (t) => {
   };
   const queries = {
     chats_newest: [await asked({}), await asked({ status: 'idle' }), await asked({ updatedAfter: 1 })],
-    chats_consumer: [await asked({ consumerId: 'ann' }), await asked({ consumerId: 'ann', status: 'idle' })],
+    chats_consumer: [
+      await asked({ consumerId: 'ann' }),
+      await asked({ consumerId: 'ann', status: 'idle' }),
+      await asked({ member: { consumerId: 'ann', chatId: null } }),
+    ],
     runs_active: [await asked({ status: 'running' })],
   };
   await store[Symbol.asyncDispose]();

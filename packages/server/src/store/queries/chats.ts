@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type { MemberScope } from '../../domain/scope.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
@@ -27,6 +28,7 @@ const chatColumns = [
   'chats.deleted_at',
   'chats.title_json',
   'chats.metadata_json',
+  'chats.questions_json',
 ] as const;
 
 const liveChats = (db: Kysely<Schema>, integrationId: string) =>
@@ -55,6 +57,8 @@ export const chatsInTheWay = statement(
 export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatById)['build']>['execute']>>[number];
 
 export interface ChatFilter {
+  /** Selects the chats that a client token reaches. Null for all. */
+  readonly member: MemberScope | null;
   readonly consumerId?: string;
   readonly status?: 'idle' | 'running';
   /** In milliseconds. Selects chats whose last change is later. */
@@ -62,9 +66,11 @@ export interface ChatFilter {
 }
 
 export const listChats = (integrationId: string, filter: ChatFilter, page: Page) => (db: Kysely<Schema>) => {
-  const { consumerId, status, updatedAfter } = filter;
+  const { member, consumerId, status, updatedAfter } = filter;
   const all = status === 'running' ? busyChats(db, integrationId) : liveChats(db, integrationId);
   const chosen = all
+    .$if(member !== null, (chats) => chats.where('chats.consumer_id', '=', member?.consumerId ?? ''))
+    .$if(member !== null && member.chatId !== null, (chats) => chats.where('chats.chat_id', '=', member?.chatId ?? ''))
     .$if(consumerId !== undefined, (chats) => chats.where('chats.consumer_id', '=', consumerId ?? ''))
     .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_at', '>', updatedAfter ?? 0))
     .$if(status === 'idle', (chats) => chats.where(active('run_id'), 'is', null));
@@ -77,7 +83,8 @@ export const chatSizes = (integrationId: string, filter: ChatFilter, page: Page)
     listChats(integrationId, filter, page)(db),
     'chats.created_at',
     'chats.chat_key',
-    sql`coalesce(octet_length(chats.title_json), 0) + coalesce(octet_length(chats.metadata_json), 0)`,
+    sql`coalesce(octet_length(chats.title_json), 0) + coalesce(octet_length(chats.metadata_json), 0)
+      + coalesce(octet_length(chats.questions_json), 0)`,
   );
 
 /**
@@ -107,7 +114,7 @@ export const updateChat = statement(
 export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
   db
     .updateTable('chats')
-    .set({ deleted_at: p.now, updated_at: p.now, title_json: null, metadata_json: null })
+    .set({ deleted_at: p.now, updated_at: p.now, title_json: null, metadata_json: null, questions_json: null })
     .where('chat_key', '=', p.chatKey),
 );
 
@@ -173,6 +180,14 @@ export const history = statement('history', (db, p: PositionRange) =>
   db
     .selectFrom('messages')
     .select(['run_id', 'role', 'status', 'content_json', 'sandbox_files_json'])
+    // Null for the answer of the run, which is in the same turn.
+    .select(
+      sql<
+        string | null
+      >`case when role = 'user' then (select runs.continues from runs where runs.run_id = messages.run_id) end`.as(
+        'continues',
+      ),
+    )
     .where('chat_key', '=', p.chatKey)
     .where('position', '>=', p.from)
     .where('position', '<', p.before)
@@ -192,7 +207,7 @@ export const runsOfRange = (db: Kysely<Schema>, p: PositionRange) =>
 export const historySteps = statement('history steps', (db, p: PositionRange) =>
   db
     .selectFrom('steps')
-    .select(['run_id', 'kind', 'caller_agent', 'record_json'])
+    .select(['run_id', 'kind', 'caller_agent', 'call_id', 'record_json'])
     .where('run_id', 'in', runsOfRange(db, p))
     .orderBy('run_id')
     .orderBy('step'),
@@ -209,7 +224,7 @@ export const delegationsOfChat = statement(
       .innerJoin('steps as begun', (join) =>
         join.onRef('begun.run_id', '=', 'steps.run_id').onRef('begun.loop', '=', 'steps.call_id'),
       )
-      .select('steps.record_json')
+      .select(['steps.run_id', 'steps.record_json'])
       .where('runs.chat_key', '=', p.chatKey)
       .where('runs.run_id', '!=', p.runId)
       .where('steps.tool', '=', sql<string>`'send_message'`)

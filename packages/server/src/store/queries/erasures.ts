@@ -118,6 +118,7 @@ export const replaceChat = statement(
         alias: null,
         title_json: null,
         metadata_json: null,
+        questions_json: null,
         updated_at: p.now,
         deleted_at: eb.fn.coalesce('deleted_at', eb.val(p.now)),
       }))

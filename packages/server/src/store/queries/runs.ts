@@ -73,6 +73,8 @@ export const finishRun = statement(
         completed_at: p.now,
         // Stored only for a resume, because it can contain secrets.
         user_context_json: null,
+        answers_json: null,
+        client_tools_json: null,
       }))
       .where('run_id', '=', p.runId)
       .where('attempt', '=', p.attempt)
@@ -104,6 +106,11 @@ export const holdRun = statement('hold run', (db, p: { runId: string; attempt: n
     .where('run_id', '=', p.runId)
     .where('attempt', '=', p.attempt)
     .where(unfinished),
+);
+
+/** Reads which run a run continues. */
+export const continuedRun = statement('continued run', (db, p: { runId: string }) =>
+  db.selectFrom('runs').select('continues').where('run_id', '=', p.runId),
 );
 
 export const insertStep = statement(
@@ -155,6 +162,11 @@ export const insertStep = statement(
       .onConflict((c) => c.columns(['run_id', 'step']).doNothing()),
 );
 
+/** Finds a step that is stored, for a writer that did not learn the outcome of its commit. */
+export const stepOfRun = statement('step of run', (db, p: { runId: string; step: number }) =>
+  db.selectFrom('steps').select('step').where('run_id', '=', p.runId).where('step', '=', p.step),
+);
+
 /** Reads the stored end of a run, for a writer that did not learn the outcome of its commit. */
 export const endOfRun = statement('end of run', (db, p: { runId: string }) =>
   db.selectFrom('runs').select(['status', 'attempt', 'last_event_id']).where('run_id', '=', p.runId),
@@ -172,6 +184,10 @@ export const requestCancel = statement('request cancel', (db, p: { runId: string
     .where(unfinished),
 );
 
+/** The questions of the run, as long as they are open: the chat has those of its newest run, whose id is the first value. */
+export const questionsOfRun = sql<string | null>`case when chats.questions_json like '{"runId":"' || runs.run_id || '"%'
+  then chats.questions_json end`.as('questions_json');
+
 export const runColumns = [
   'runs.run_id',
   'runs.integration_id',
@@ -181,6 +197,7 @@ export const runColumns = [
   'runs.status',
   'runs.agent',
   'runs.agency_version',
+  'runs.continues',
   'runs.structured',
   'runs.attempt',
   'runs.cancel_requested_at',
@@ -220,7 +237,7 @@ export const runById = statement('run by id', (db, p: { integrationId: string; r
   db
     .selectFrom('runs')
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-    .select([...runColumns, answer])
+    .select([...runColumns, questionsOfRun, answer])
     .where('runs.run_id', '=', p.runId)
     .where('runs.integration_id', '=', p.integrationId),
 );
@@ -247,7 +264,7 @@ export function listRuns(filter: RunFilter) {
     let query = db
       .selectFrom('runs')
       .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-      .select([...runColumns, filter.answer === false ? noAnswer : answer])
+      .select([...runColumns, questionsOfRun, filter.answer === false ? noAnswer : answer])
       .where('runs.integration_id', '=', filter.integrationId);
     if (filter.chatId !== undefined) {
       query = query.where('runs.run_id', 'in', (eb) =>
@@ -278,12 +295,13 @@ const answerBytes = sql<number>`(select octet_length(content_json) from messages
 export const runSizes = (filter: RunFilter) => (db: Parameters<(typeof runById)['build']>[0]) =>
   sizesOf(listRuns(filter)(db), 'runs.created_at', 'runs.run_id', answerBytes);
 
-/** The sizes of the steps that `stepsBefore` reads. */
+/** The sizes of the steps that `stepsBefore` reads. A call that begins is shown by its outcome. */
 export const stepSizes = statement('step sizes', (db, p: { runId: string; before: number; limit: number }) =>
   db
     .selectFrom('steps')
     .select(['step as created_at', sql<string>`''`.as('id'), sql<number>`octet_length(record_json)`.as('bytes')])
     .where('run_id', '=', p.runId)
+    .where('kind', '<>', sql<'begin'>`'begin'`)
     .where('step', '<', sql<number>`cast(${p.before} as bigint)`)
     .orderBy('step', 'desc')
     .limit(p.limit),
@@ -294,6 +312,7 @@ export const stepsBefore = statement('steps before', (db, p: { runId: string; be
     .selectFrom('steps')
     .selectAll()
     .where('run_id', '=', p.runId)
+    .where('kind', '<>', sql<'begin'>`'begin'`)
     .where('step', '<', sql<number>`cast(${p.before} as bigint)`)
     .orderBy('step', 'desc')
     .limit(p.limit),

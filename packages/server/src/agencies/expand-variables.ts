@@ -1,0 +1,21 @@
+/** Returns the value of an environment variable, or null if it is not set. */
+export type ReadVariable = (name: string) => string | null;
+
+const VARIABLE = /\$\{([^}]*)\}/g;
+
+/** Replaces `${NAME}` by the value of the variable. Returns undefined and reports a variable that is not set. */
+export function expandVariables(
+  text: string,
+  variable: ReadVariable,
+  report: (problem: string) => void,
+): string | undefined {
+  let isWhole = true;
+  const result = text.replaceAll(VARIABLE, (_, name: string) => {
+    const value = variable(name);
+    if (value !== null) return value;
+    isWhole = false;
+    report(`The environment variable \`${name}\` is not set; set it, and start the server again.`);
+    return '';
+  });
+  return isWhole ? result : undefined;
+}

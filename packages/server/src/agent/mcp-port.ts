@@ -1,0 +1,80 @@
+import type { AboutRun } from '@runwire/agency';
+import type { ModelTool, Tool } from './ports.ts';
+
+/**
+ * How to reach an MCP server, with all values put in. `secrets` are the values of variables, which may be in any part; no error
+ * shows them.
+ */
+export type McpAddress =
+  | {
+      readonly kind: 'http';
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      /** Null if the server needs no token, or gets it in `headers`. */
+      readonly oauth: McpOAuth | null;
+      readonly secrets: readonly string[];
+    }
+  | {
+      readonly kind: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      /** Besides the variables that every server gets. */
+      readonly env: Readonly<Record<string, string>>;
+      /** Null if the agency is not in a folder. */
+      readonly cwd: string | null;
+      readonly secrets: readonly string[];
+    };
+
+/** OAuth client credentials. */
+export interface McpOAuth {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string | null;
+}
+
+/** An MCP server as an agency names it. */
+export interface McpServer {
+  readonly name: string;
+  /** Begins the names of its tools; '' if they have no prefix. */
+  readonly prefix: string;
+  /** The tools that agents get, by the server's names; null if they get all. */
+  readonly tools: readonly string[] | null;
+  /** Tools whose calls may be repeated, besides the tools that the server declares read-only. */
+  readonly repeatable: readonly string[];
+  /** The tools whose calls a person must approve, by the server's names, or all. */
+  readonly approval: readonly string[] | 'always';
+  /** True if each run has its own session. */
+  readonly isPerRun: boolean;
+  /** True if the address contains values of the run. */
+  readonly isFilled: boolean;
+  /** How long a call may be without a sign of life. */
+  readonly silenceMs: number;
+  readonly address: (about: AboutRun) => McpAddress;
+}
+
+/** The tools of an agent's servers in one run. */
+export interface McpTools {
+  readonly tools: readonly Tool[];
+  /** The same list in all runs, until a server changes its tools. */
+  readonly shown: readonly ModelTool[];
+}
+
+/** The MCP servers that one run uses. */
+export interface RunServers {
+  /**
+   * Resolves to the tools that are known, within 5 s for the whole run. `taken` are the names of the agent's other tools.
+   * The tools of a server stay the same to the end of the run.
+   */
+  tools(
+    servers: readonly McpServer[],
+    taken: ReadonlySet<string>,
+    about: () => Promise<AboutRun>,
+    signal: AbortSignal,
+  ): Promise<McpTools>;
+  /** Ends the sessions of this run. Sessions that the agency no longer names end after their last run. */
+  release(): void;
+}
+
+export type OpenRunServers = (agency: string) => RunServers;
+
+export const NO_MCP_TOOLS: McpTools = { tools: [], shown: [] };

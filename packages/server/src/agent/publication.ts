@@ -1,0 +1,17 @@
+import type { ChangedFile } from '../domain/changed-file.ts';
+import { wholePath } from '../domain/mount-path.ts';
+import type { StagedChange } from '../domain/staged-change.ts';
+
+/** The file changes of a call. They become visible in the transaction of its step, all of them or none. */
+export interface Publication {
+  readonly changes: readonly StagedChange[];
+  /** When the first new bytes were written, in milliseconds since 1970. */
+  readonly writtenAt: number;
+  /** Deletes the new bytes. Called if they do not become visible. */
+  discard(): Promise<void>;
+}
+
+export function changedFile({ path, stagedEtag, contentType, put }: StagedChange): ChangedFile {
+  const change = put === null ? 'deleted' : stagedEtag === null ? 'created' : 'changed';
+  return { path: wholePath(path), contentType, size: put?.size ?? 0, change };
+}

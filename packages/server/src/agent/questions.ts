@@ -1,0 +1,61 @@
+import type { ToolCallItem } from '../domain/events.ts';
+import { newId } from '../domain/ids.ts';
+import type { Question, QuestionKind } from '../domain/question.ts';
+import type { Step } from '../domain/step.ts';
+import { unlessAborted } from '../lib/unless-aborted.ts';
+import { modelMessages, readArguments } from './call-tool.ts';
+import type { PromptItem } from './ports.ts';
+import type { RunScope } from './run-scope.ts';
+import type { TeamAgent } from './team.ts';
+
+/**
+ * Decides which calls of a response need an answer of the caller. The step records it, so a later attempt decides nothing
+ * again, also if the agency has changed. A call with wrong arguments does not ask: it fails.
+ */
+export async function withQuestions(
+  step: Step,
+  { tools }: Pick<TeamAgent, 'tools'>,
+  prompt: readonly PromptItem[],
+  { userContext, signal }: Pick<RunScope, 'userContext' | 'signal'>,
+): Promise<Step> {
+  const asks: Record<string, QuestionKind> = {};
+  for (const item of step.output) {
+    if (item.kind !== 'tool_call') continue;
+    const tool = tools.find(({ name }) => name === item.name);
+    if (tool?.asks === undefined) continue;
+    const given = readArguments(item.text);
+    if ('problem' in given) continue;
+    const input = await tool.checkInput(given.value);
+    if ('problem' in input) continue;
+    const call = { toolCallId: item.callId, messages: modelMessages(prompt), context: userContext };
+    if (await unlessAborted(signal, tool.asks.isNeeded(input.value, call))) asks[item.callId] = tool.asks.kind;
+  }
+  return Object.keys(asks).length === 0 ? step : { ...step, asks };
+}
+
+/** Asks the caller about a call. The run ends with the question when nothing else is left to do. */
+export function ask(
+  { progress, emit }: Pick<RunScope, 'progress' | 'emit'>,
+  call: ToolCallItem,
+  kind: QuestionKind,
+): void {
+  const { agent, callerAgent, loop, callId, name, text } = call;
+  const argumentsText = text.trim() === '' ? '{}' : text;
+  const question: Question = { questionId: newId('qst'), kind, callId, agent, callerAgent, tool: name, argumentsText };
+  progress.questions.push(question);
+  emit({
+    type: 'run_item',
+    name: kind === 'approval' ? 'tool_approval_requested' : 'client_tool_requested',
+    item: {
+      kind: 'question',
+      agent,
+      callerAgent,
+      ...(loop === undefined ? {} : { loop }),
+      questionId: question.questionId,
+      callId,
+      name,
+      text: argumentsText,
+      timestamp: progress.timestamp(),
+    },
+  });
+}

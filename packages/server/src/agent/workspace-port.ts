@@ -1,0 +1,64 @@
+import type { MountPath } from '../domain/mount-path.ts';
+import type { Publication } from './publication.ts';
+import type { SandboxEnd } from './sandbox-port.ts';
+
+/** The tools of an agent with `sandbox: true`. */
+export const SANDBOX_TOOLS = ['write_file', 'run_command'] as const;
+
+export const WORKSPACE_LIMITS = {
+  /** The size of a file that `write_file` writes. */
+  writtenBytes: 1024 * 1024,
+  commandBytes: 100_000,
+  defaultSeconds: 60,
+  maxSeconds: 300,
+  /** The number and the size of the files that one command gets. */
+  files: 5000,
+  fileBytes: 256 * 1024 * 1024,
+} as const;
+
+export interface WorkspaceCommand {
+  readonly command: string;
+  /** Null for the folder that the agent works in if it names none. */
+  readonly folder: MountPath | null;
+  readonly seconds: number;
+}
+
+/** Something that a command left in its folder and that does not become a file. */
+export interface LeftOut {
+  /** The whole path; characters that are not UTF-8 are replaced. */
+  readonly path: string;
+  /** The rest of a sentence that begins with the path. */
+  readonly reason: string;
+}
+
+export interface CommandReport {
+  readonly end: SandboxEnd;
+  /** The start and the end of it if it is long. */
+  readonly output: CommandOutput;
+  readonly leftOut: readonly LeftOut[];
+  /** Null if no file changed, or if the command did not end by itself. */
+  readonly publication: Publication | null;
+}
+
+export interface CommandOutput {
+  readonly head: string;
+  /** How many bytes between the two are left out; 0 if `tail` continues `head`. */
+  readonly leftOutBytes: number;
+  readonly tail: string;
+}
+
+/** Gets the last lines of the output of a command, each time that output arrives. */
+export type OnLastLines = (text: string) => void;
+
+/** Changes the files that the agent of a run sees. */
+export interface Workspace {
+  /** Runs a command over a copy of its folder. Throws `WorkspaceRefused`. */
+  run(command: WorkspaceCommand, onLastLines: OnLastLines, signal: AbortSignal): Promise<CommandReport>;
+  /** Prepares one file with this content. Resolves to null if the file has it already. Throws `WorkspaceRefused`. */
+  write(path: MountPath, content: Uint8Array): Promise<Publication | null>;
+}
+
+/** The call cannot be made. The message is a text for the model. */
+export class WorkspaceRefused extends Error {
+  override readonly name = 'WorkspaceRefused';
+}

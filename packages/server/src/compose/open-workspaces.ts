@@ -1,0 +1,29 @@
+import { filesBelow, withAgencyFiles } from '../agent/files-in-scope.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
+import type { EngineDeps, FilesScope } from '../engine/deps.ts';
+import { AgencyFiles } from '../sandbox/agency-files.ts';
+import type { DocumentTexts } from '../sandbox/document-texts.ts';
+import { runFiles } from '../sandbox/run-files.ts';
+import { StageFolders } from '../sandbox/stage-folders.ts';
+import { RunWorkspace } from '../sandbox/workspace.ts';
+import { lockFile } from '../store/sqlite/data-folder-lock.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Opens what agents see and change. Deletes what commands of earlier processes left. */
+export async function openWorkspaces(
+  { sandbox: { sandbox }, files, overrides, logger, stack }: Foundation,
+  documents: DocumentTexts,
+): Promise<Pick<EngineDeps, 'files' | 'workspace'>> {
+  const agencyFiles = ({ ownerId }: AdmittedRun, { agency }: FilesScope) =>
+    agency === null ? null : new AgencyFiles({ ...agency, ownerId }, documents);
+  const seen: EngineDeps['files'] = (run, scope) =>
+    withAgencyFiles(filesBelow(runFiles({ files, documents }, run), scope.below), agencyFiles(run, scope));
+  if (sandbox === null) return { files: seen, workspace: null };
+  const swept = await StageFolders.sweep(lockFile);
+  if (swept > 0) logger.info({ folders: swept }, 'folders of commands of earlier processes were deleted');
+  const stages = stack.use(new StageFolders(sandbox.owner, lockFile));
+  const deps = { sandbox, files, stages, waitAt: overrides.waitAt };
+  const workspace: EngineDeps['workspace'] = (run, scope) =>
+    new RunWorkspace(deps, { run, below: scope.below, agencyFiles: agencyFiles(run, scope) });
+  return { files: seen, workspace };
+}

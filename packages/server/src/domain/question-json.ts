@@ -1,0 +1,30 @@
+import type { OpenQuestions, Question } from './question.ts';
+
+/** Decodes the column `questions_json`. */
+export const parseQuestions = (json: string | null): OpenQuestions | null =>
+  json === null ? null : (JSON.parse(json) as OpenQuestions);
+
+/** `arguments` of a question, as callers read it. */
+const argumentsOf = ({ argumentsText }: Question) => JSON.parse(argumentsText) as Record<string, unknown>;
+
+/** A question as the stream shows it. */
+export const streamedQuestion = (question: Question) => ({
+  question_id: question.questionId,
+  kind: question.kind,
+  call_id: question.callId,
+  agent: question.agent,
+  callerAgent: question.callerAgent,
+  tool: question.tool,
+  arguments: argumentsOf(question),
+});
+
+/** A question of a run or a chat. */
+export const questionJson = (question: Question) => ({
+  questionId: question.questionId,
+  kind: question.kind,
+  callId: question.callId,
+  agent: question.agent,
+  callerAgent: question.callerAgent,
+  tool: question.tool,
+  arguments: argumentsOf(question),
+});

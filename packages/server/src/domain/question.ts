@@ -1,0 +1,45 @@
+/** `approval`: a person decides whether the call is made. `tool`: only the caller can make it. */
+export type QuestionKind = 'approval' | 'tool';
+
+/** A call that waits for an answer of the caller. */
+export interface Question {
+  readonly questionId: string;
+  readonly kind: QuestionKind;
+  readonly callId: string;
+  readonly agent: string;
+  readonly callerAgent: string | null;
+  readonly tool: string;
+  /** The arguments as the model wrote them: a JSON object. */
+  readonly argumentsText: string;
+}
+
+/** The open questions of a chat: those of its newest run, as the chat's row stores them. */
+export interface OpenQuestions {
+  readonly runId: string;
+  /** The agent at which the asking run began. */
+  readonly agent: string;
+  readonly questions: readonly Question[];
+}
+
+/** An answer as the caller sent it. */
+export interface GivenAnswer {
+  readonly questionId: string;
+  readonly approve?: boolean;
+  readonly reason?: string;
+  /** Text, or any other JSON value. */
+  readonly output?: unknown;
+  readonly failed?: boolean;
+}
+
+/** What becomes of a call that waited. */
+export type Settlement = { readonly questionId: string; readonly callId: string } & (
+  | { readonly verdict: 'approved'; readonly reason: string | null }
+  | { readonly verdict: 'declined'; readonly text: string }
+  | { readonly verdict: 'output'; readonly text: string; readonly failed: boolean }
+);
+
+/** The run that asked, and what becomes of its calls. */
+export interface Continuation {
+  readonly runId: string;
+  readonly settlements: readonly Settlement[];
+}

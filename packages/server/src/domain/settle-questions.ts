@@ -1,0 +1,68 @@
+import type { Continuation, GivenAnswer, OpenQuestions, Question, Settlement } from './question.ts';
+import { Refusal } from './refusal.ts';
+
+const MAX_OUTPUT_BYTES = 1_048_576;
+
+const IGNORED = 'Not answered: the user sent a new message.';
+const DECLINED = 'Declined by the user.';
+
+/** Checks the answers by themselves, without the questions. Returns the refusal, or null. */
+export function checkAnswers(answers: readonly GivenAnswer[]): Refusal | null {
+  const ids = new Set<string>();
+  for (const [index, answer] of answers.entries()) {
+    const at = `\`answers[${index}]\``;
+    if (ids.has(answer.questionId))
+      return invalid(`${at} answers a question that another one answers; send one of them.`);
+    ids.add(answer.questionId);
+    const isOutput = answer.output !== undefined;
+    if (isOutput === (answer.approve !== undefined)) {
+      return invalid(`${at} must have either \`approve\` or \`output\`.`);
+    }
+    if (!isOutput && answer.failed !== undefined)
+      return invalid(`${at} has \`failed\`, which belongs to an \`output\`.`);
+    if (isOutput && answer.reason !== undefined) return invalid(`${at} has \`reason\`, which belongs to \`approve\`.`);
+    if (isOutput && Buffer.byteLength(outputText(answer.output)) > MAX_OUTPUT_BYTES) {
+      return invalid(`${at}.output must have at most ${MAX_OUTPUT_BYTES} bytes.`);
+    }
+  }
+  return null;
+}
+
+const invalid = (sentence: string) => new Refusal('invalid_request', sentence);
+
+const outputText = (output: unknown) => (typeof output === 'string' ? output : JSON.stringify(output));
+
+/**
+ * Decides what becomes of every open question. `answers` is null if the request has none: then the user has sent a new
+ * message instead. Returns null if nothing was open and nothing was answered.
+ */
+export function settleQuestions(
+  open: OpenQuestions | null,
+  answers: readonly GivenAnswer[] | null,
+): Continuation | Refusal | null {
+  const given = new Map((answers ?? []).map((answer) => [answer.questionId, answer]));
+  const questions = open?.questions ?? [];
+  for (const [index, { questionId, approve }] of (answers ?? []).entries()) {
+    const question = questions.find((one) => one.questionId === questionId);
+    if (question === undefined) {
+      const sentence = `\`answers[${index}].questionId\` is not an open question of this chat: it was answered, or a newer message arrived. Read the chat's \`pending\`.`;
+      return new Refusal('question_not_pending', sentence);
+    }
+    if ((approve !== undefined) !== (question.kind === 'approval')) {
+      const needs = question.kind === 'approval' ? '`approve`' : '`output`';
+      return invalid(`\`answers[${index}]\` must have ${needs}: the question is of the kind \`${question.kind}\`.`);
+    }
+  }
+  if (open === null) return null;
+  const ifIgnored = answers === null ? IGNORED : DECLINED;
+  return { runId: open.runId, settlements: questions.map((one) => settle(one, given.get(one.questionId), ifIgnored)) };
+}
+
+function settle({ questionId, callId }: Question, answer: GivenAnswer | undefined, ifIgnored: string): Settlement {
+  const ids = { questionId, callId };
+  if (answer === undefined) return { ...ids, verdict: 'declined', text: ifIgnored };
+  const { approve, reason, output, failed = false } = answer;
+  if (output !== undefined) return { ...ids, verdict: 'output', text: outputText(output), failed };
+  if (approve === true) return { ...ids, verdict: 'approved', reason: reason ?? null };
+  return { ...ids, verdict: 'declined', text: reason === undefined ? DECLINED : `Declined by the user: ${reason}` };
+}

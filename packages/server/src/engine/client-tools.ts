@@ -1,0 +1,19 @@
+import { alwaysAsks, type Tool } from '../agent/ports.ts';
+import type { ClientTool } from '../domain/client-tool.ts';
+import { compileJsonSchema } from '../lib/json-schema.ts';
+
+/** The tools that the request brought, in the form that the loop uses. A call always asks, and is never made here. */
+export function clientTools(tools: readonly ClientTool[]): readonly Tool[] {
+  return tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+    repeatable: false,
+    asks: alwaysAsks('tool'),
+    checkInput: compileJsonSchema(inputSchema),
+    checkContext: (value) => ({ value }),
+    execute: async () => {
+      throw new Error('Only the caller can run this tool.');
+    },
+  }));
+}

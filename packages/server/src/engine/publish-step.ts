@@ -1,0 +1,109 @@
+import type { Progress } from '../agent/progress.ts';
+import { changedFile, type Publication } from '../agent/publication.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
+import { changedFiles } from '../domain/changed-file.ts';
+import { lastFrameId, type RunEventBody, type ToolOutputItem } from '../domain/events.ts';
+import type { JournalledStep, Step } from '../domain/step.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
+import type { RunLog } from '../eventlog/run-log.ts';
+import { lockFiles } from '../files/change-files.ts';
+import { NotPublished, publishChanges } from '../files/publish-changes.ts';
+import { seenFiles } from '../files/seen-files.ts';
+import { journalStep, type StepDone } from '../runs/journal.ts';
+import { stepOfRun } from '../store/queries/runs.ts';
+import type { Tx } from '../store/store.ts';
+import type { EngineDeps } from './deps.ts';
+import { retryWhileUnavailable } from './retry-while-unavailable.ts';
+import type { StepIds } from './step-ids.ts';
+import type { StopHandle } from './stop-handle.ts';
+
+interface Publishing {
+  readonly deps: EngineDeps;
+  readonly run: AdmittedRun;
+  readonly log: RunLog;
+  readonly stop: StopHandle;
+  readonly progress: Progress;
+  readonly stepIds: StepIds;
+  /** What T3 writes besides the step and its events. */
+  readonly totals: () => Pick<StepDone, 'usage' | 'byModel' | 'begun' | 'hasGap'>;
+}
+
+/** A step that waits for its commit. */
+interface Draft {
+  readonly publication: Publication;
+  readonly step: JournalledStep;
+  readonly done: StepDone;
+}
+
+/**
+ * T3 of a step that changes files: one transaction writes the file rows, the step and its events. It may wait for other
+ * changes to the same files, so it does not run on the writer, and the writer first stores all earlier events of the run.
+ * Nothing may be appended to the log until this has ended. Resolves to a text for the model if nothing was changed.
+ */
+export async function publishStep(
+  publishing: Publishing,
+  publication: Publication,
+  given: Step,
+  item: ToolOutputItem,
+): Promise<string | null> {
+  const { deps, run, log, stop, progress, stepIds, totals } = publishing;
+  const files = publication.changes.map(changedFile);
+  const step = { ...given, files };
+  // From the first try on, the bytes stay: its commit may have happened. If it did not, the sweep deletes them.
+  let mayBeVisible = false;
+  try {
+    await storeEarlierEvents(publishing);
+    const { events, chunks } = log.draft(eventsOf(item, files));
+    const last = events.at(-1);
+    const journalled = stepIds.draft(step, last === undefined ? log.lastId : lastFrameId(last));
+    progress.settle(step);
+    const done = { runId: run.runId, step: journalled, ...totals(), chunks, startedAt: log.startedAt };
+    const draft = { publication, step: journalled, done };
+    mayBeVisible = true;
+    await retryWhileUnavailable(deps, stop, () =>
+      deps.store.transact('publish', (tx) => writeDraft(tx, deps, run, draft)),
+    );
+    log.markedRunning = true;
+    log.publish(events);
+    stepIds.journalled(step);
+    progress.items.push(item);
+    progress.files = changedFiles([progress, step]);
+    return null;
+  } catch (error) {
+    if (!(error instanceof NotPublished)) throw error;
+    mayBeVisible = false;
+    return error.message;
+  } finally {
+    if (!mayBeVisible) await publication.discard().catch(() => {});
+  }
+}
+
+function eventsOf(item: ToolOutputItem, files: NonNullable<Step['files']>): RunEventBody[] {
+  const { agent, callerAgent, loop, callId } = item;
+  const speaker = { agent, callerAgent, ...(loop === undefined ? {} : { loop }) };
+  return [
+    { type: 'run_item', name: 'tool_output', item },
+    ...files.map((file): RunEventBody => ({ type: 'file_changed', ...speaker, callId, file })),
+  ];
+}
+
+/** Rejects if the run stops before that: then nothing has been changed. */
+async function storeEarlierEvents({ deps, log, stop }: Publishing): Promise<void> {
+  await retryWhileUnavailable(deps, stop, async () => {
+    stop.signal.throwIfAborted();
+    await deps.eventLog.flushAll();
+    stop.signal.throwIfAborted();
+    if (log.wantsFlush) throw new StoreUnavailable('The events of the run are not stored yet.');
+  });
+}
+
+async function writeDraft(tx: Tx, deps: EngineDeps, run: AdmittedRun, { publication, step, done }: Draft) {
+  const { integrationId, chatKey, runId } = run;
+  await lockFiles(tx, integrationId);
+  // An earlier try has committed, and the answer to its commit was lost.
+  if ((await tx.all(stepOfRun, { runId, step: step.step })).length > 0) return;
+  const { changes, writtenAt } = publication;
+  const { mountQuotaBytes: quotaBytes } = deps;
+  await publishChanges(tx, { integrationId, chatKey, seen: seenFiles(run), changes, writtenAt, quotaBytes });
+  await journalStep(tx, done);
+}

@@ -1,0 +1,49 @@
+import { headerNames } from '@runwire/contract';
+import type { Operation } from '@runwire/contract/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ClientToken } from '../domain/caller.ts';
+
+const EXPOSED = [
+  headerNames.agentRunAdmitted,
+  headerNames.runId,
+  headerNames.chatId,
+  headerNames.runReplayed,
+  headerNames.requestId,
+  'Retry-After',
+].join(', ');
+
+/** Never allows credentials: a page sends its token itself, and no operation reads a cookie. */
+const ANY_ORIGIN = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
+
+const PREFLIGHT = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST',
+  'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
+  'access-control-max-age': '86400',
+};
+
+/**
+ * The headers with which a page may read the answer; none if the request was sent with an API key. `token` is undefined
+ * if it is not known who sends the request: a page must be able to see that its token has expired.
+ */
+export function corsHeaders(
+  token: ClientToken | null | undefined,
+  { headers: { origin } }: Pick<FastifyRequest, 'headers'>,
+): Readonly<Record<string, string>> {
+  if (token === null) return {};
+  if (token === undefined || token.origins === null) return ANY_ORIGIN;
+  const varies = { vary: 'Origin' };
+  if (origin === undefined || !token.origins.includes(origin)) return varies;
+  return { ...ANY_ORIGIN, ...varies, 'access-control-allow-origin': origin };
+}
+
+/** True if a browser asks whether a page may call one of these operations with a client token. */
+export function isPreflight({ method, headers }: FastifyRequest, operations: readonly Operation[]): boolean {
+  if (method !== 'OPTIONS' || headers.origin === undefined) return false;
+  return (
+    headers['access-control-request-method'] !== undefined &&
+    operations.some(({ clientToken }) => clientToken !== undefined)
+  );
+}
+
+export const answerPreflight = (reply: FastifyReply): FastifyReply => reply.code(204).headers(PREFLIGHT).send();

@@ -1,0 +1,141 @@
+import {
+  type FetchLike,
+  type JSONRPCMessage,
+  type OAuthClientProvider,
+  type OAuthTokens,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import type { McpAddress, McpOAuth } from '../agent/mcp-port.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { ListLimit } from './list-limit.ts';
+import { MAX_MESSAGE_BYTES } from './message-limit.ts';
+
+type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
+type HttpAddress = Extract<McpAddress, { kind: 'http' }>;
+
+/** After these tries a broken stream of a call is given up. They take 1.5 s. */
+const RECONNECTION = {
+  initialReconnectionDelay: 300,
+  reconnectionDelayGrowFactor: 2,
+  maxReconnectionDelay: 1200,
+  maxRetries: 3,
+};
+
+/** The code of the answer that we make if the server's own can no longer arrive. */
+export const STREAM_LOST_CODE = -32_050;
+
+/**
+ * A server that is reached by streamable HTTP. If the stream of a request is lost, the transport of the SDK reports
+ * nothing to the request, which would wait for its timeout: this one answers the request with an error.
+ */
+export class HttpTransport extends StreamableHTTPClientTransport {
+  readonly #waiting = new Set<string | number>();
+  readonly #lists = new ListLimit();
+
+  constructor({ url, headers, oauth }: HttpAddress) {
+    super(new URL(url), {
+      reconnectionOptions: RECONNECTION,
+      fetch: withHeaders(boundedFetch(MAX_MESSAGE_BYTES), new URL(url), headers),
+      ...(oauth === null ? {} : { authProvider: new ClientCredentials(oauth) }),
+    });
+  }
+
+  override async start(): Promise<void> {
+    const receive = this.onmessage;
+    this.onmessage = (message: JSONRPCMessage) => {
+      if ('id' in message && message.id !== undefined && !('method' in message)) this.#waiting.delete(message.id);
+      try {
+        receive?.(this.#lists.received(message, () => JSON.stringify(message).length));
+      } catch (error) {
+        // Such as JSON that is nested too deep.
+        this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      }
+    };
+    await super.start();
+  }
+
+  override send(message: JSONRPCMessage | JSONRPCMessage[], options?: SendOptions): Promise<void> {
+    if (Array.isArray(message) || !('method' in message) || !('id' in message)) return super.send(message, options);
+    const { id } = message;
+    this.#waiting.add(id);
+    this.#lists.sent(message);
+    const onRequestStreamEnd = () => {
+      options?.onRequestStreamEnd?.();
+      if (!this.#waiting.delete(id)) return;
+      const error = { code: STREAM_LOST_CODE, message: 'The connection was lost during the call.' };
+      this.onmessage?.({ jsonrpc: '2.0', id, error });
+    };
+    return super.send(message, { ...options, onRequestStreamEnd });
+  }
+}
+
+/**
+ * Adds the headers of the agency to requests to its own server. The SDK would send them to the authorization server too,
+ * which the MCP server names.
+ */
+function withHeaders(base: FetchLike, own: URL, headers: HttpAddress['headers']): FetchLike {
+  return (url, init) => {
+    if (!isSameServer(own, new URL(url))) return base(url, init);
+    const all = new Headers(headers);
+    for (const [name, value] of new Headers(init?.headers)) all.set(name, value);
+    return base(url, { ...init, headers: all });
+  };
+}
+
+/** True also for the https form of an http address, to which the SDK follows redirects. */
+function isSameServer(own: URL, other: URL): boolean {
+  const isUpgrade = own.protocol === 'http:' && other.protocol === 'https:' && own.port === '' && other.port === '';
+  return own.host === other.host && (own.protocol === other.protocol || isUpgrade);
+}
+
+/** Gets tokens with a client id and a client secret. The server names the authorization server. */
+class ClientCredentials implements OAuthClientProvider {
+  readonly #oauth: McpOAuth;
+  #tokens: OAuthTokens | undefined;
+  readonly redirectUrl = undefined;
+
+  constructor(oauth: McpOAuth) {
+    this.#oauth = oauth;
+  }
+
+  get clientMetadata() {
+    const { scope } = this.#oauth;
+    return {
+      client_name: 'Runwire',
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      token_endpoint_auth_method: 'client_secret_basic',
+      ...(scope === null ? {} : { scope }),
+    };
+  }
+
+  clientInformation() {
+    return { client_id: this.#oauth.clientId, client_secret: this.#oauth.clientSecret };
+  }
+
+  tokens(): OAuthTokens | undefined {
+    return this.#tokens;
+  }
+
+  saveTokens(tokens: OAuthTokens): void {
+    this.#tokens = tokens;
+  }
+
+  prepareTokenRequest(scope?: string): URLSearchParams {
+    const wanted = this.#oauth.scope ?? scope;
+    return new URLSearchParams({
+      grant_type: 'client_credentials',
+      ...(wanted === undefined ? {} : { scope: wanted }),
+    });
+  }
+
+  redirectToAuthorization(): never {
+    throw new Error('The authorization server wants a person to sign in; client credentials cannot.');
+  }
+
+  saveCodeVerifier(): void {}
+
+  codeVerifier(): never {
+    throw new Error('Client credentials have no code verifier.');
+  }
+}

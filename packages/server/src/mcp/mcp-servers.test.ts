@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import type { ToolCall } from '@runwire/agency';
+import type { McpServer } from '../agent/mcp-port.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { McpServers } from './mcp-servers.ts';
+
+const PROGRAM = resolve(import.meta.dirname, '../../../test-kit/src/scripted-mcp-main.ts');
+
+const server = (more: Partial<McpServer> = {}): McpServer => ({
+  name: 'one',
+  prefix: 'one',
+  tools: null,
+  repeatable: [],
+  approval: [],
+  isPerRun: false,
+  isFilled: false,
+  silenceMs: 5000,
+  address: () => ({ kind: 'stdio', command: process.execPath, args: [PROGRAM], env: {}, cwd: null, secrets: [] }),
+  ...more,
+});
+
+const open = () => new McpServers({ variable: () => null, logger: createLogger('silent') });
+const about = async () => ({ date: '2026-11-17', member: null, userContext: undefined });
+const call = (abortSignal: AbortSignal, progress: ToolCall['progress'] = () => {}): ToolCall => ({
+  idempotencyKey: 'run/call',
+  callId: 'call',
+  userContext: undefined,
+  member: null,
+  abortSignal,
+  progress,
+  toolCallId: 'call',
+  messages: [],
+  context: undefined,
+  experimental_context: undefined,
+  approval: null,
+});
+
+test('read-only and listed tools are repeatable, and all runs get the same list', async () => {
+  await using mcp = open();
+  const servers = [server({ repeatable: ['about'], tools: ['echo', 'about', 'die'] })];
+  mcp.use([{ agency: 'a', servers }]);
+  const { signal } = new AbortController();
+  const first = mcp.openRun('a');
+  const { tools, shown } = await first.tools(servers, new Set(), about, signal);
+  assert.deepEqual(
+    tools.map(({ name, repeatable }) => [name, repeatable]),
+    [
+      ['one_echo', true],
+      ['one_about', true],
+      ['one_die', false],
+    ],
+  );
+  const second = mcp.openRun('a');
+  assert.equal((await second.tools(servers, new Set(), about, signal)).shown, shown);
+  first.release();
+  second.release();
+});
+
+test('progress of a call is passed on', async () => {
+  await using mcp = open();
+  const servers = [server({ isPerRun: true })];
+  const heard: unknown[] = [];
+  const run = mcp.openRun('a');
+  const { signal } = new AbortController();
+  const { tools } = await run.tools(servers, new Set(), about, signal);
+  const tool = tools.find(({ name }) => name === 'one_progress');
+  assert.equal(
+    await tool?.execute(
+      { times: 3, everyMs: 50 },
+      call(signal, (text) => heard.push(text)),
+      '',
+    ),
+    'done',
+  );
+  // The SDK drops a progress that arrives together with the result.
+  assert.deepEqual(heard.slice(0, 2), ['part 1', 'part 2']);
+  run.release();
+});
+
+test('an aborted call rejects, and the session stays usable', async () => {
+  await using mcp = open();
+  const servers = [server()];
+  const run = mcp.openRun('a');
+  const { tools } = await run.tools(servers, new Set(), about, new AbortController().signal);
+  const byName = (name: string) => tools.find((tool) => tool.name === name);
+  const stop = new AbortController();
+  const hung = byName('one_hang')?.execute({}, call(stop.signal), '');
+  stop.abort();
+  await assert.rejects(async () => hung, /cancelled/);
+  assert.equal(await byName('one_echo')?.execute({ text: 'x' }, call(new AbortController().signal), ''), 'x');
+  run.release();
+});

@@ -1,0 +1,181 @@
+import type { McpServer, RunServers } from '../agent/mcp-port.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { ReadVariable } from './connection.ts';
+import { RunSessions } from './run-sessions.ts';
+import { type ServerTools, selectedTools } from './server-tools.ts';
+import { McpSession, type SessionState } from './session.ts';
+
+export interface McpServersOptions {
+  readonly variable: ReadVariable;
+  readonly logger: Logger;
+}
+
+/** An agency with the servers that its current version names. */
+export interface AgencyServers {
+  readonly agency: string;
+  readonly servers: readonly McpServer[];
+}
+
+/** A server as `/v2/agencies` shows it. */
+export interface ServerState extends SessionState {
+  readonly server: string;
+  /** How many tools agents get. */
+  readonly tools: number;
+}
+
+/** A session that the runs of an agency share. */
+interface SharedSession {
+  readonly session: McpSession;
+  /** False if the current version of the agency does not name it any more. */
+  isNamed: boolean;
+  runs: number;
+}
+
+/** The newest session of a server that each run connects itself. */
+interface NewestSession {
+  readonly session: McpSession;
+  state: SessionState | null;
+}
+
+const NO_RUN = { date: '', member: null, userContext: undefined };
+
+/** The sessions of this node with MCP servers: one per agency and server, or one per run. */
+export class McpServers implements AsyncDisposable {
+  readonly #options: McpServersOptions;
+  readonly #shared = new Map<string, SharedSession>();
+  /** By agency and server. */
+  readonly #newest = new Map<string, NewestSession>();
+  readonly #lastTools = new Map<string, ServerTools>();
+  /** The sessions of runs. */
+  readonly #open = new Set<McpSession>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #startedAt = Date.now();
+  #agencies: readonly AgencyServers[] = [];
+
+  constructor(options: McpServersOptions) {
+    this.#options = options;
+  }
+
+  /** Connects the servers of these agencies in the background, and ends sessions that are no longer named. */
+  use(agencies: readonly AgencyServers[]): void {
+    this.#agencies = agencies;
+    const named = new Set<string>();
+    for (const { agency, servers } of agencies) {
+      for (const server of servers) {
+        if (server.isPerRun) continue;
+        named.add(this.#shareKey(agency, server));
+        this.#share(agency, server).isNamed = true;
+      }
+    }
+    for (const [key, shared] of this.#shared) {
+      if (named.has(key)) continue;
+      shared.isNamed = false;
+      this.#closeUnused(key, shared);
+    }
+  }
+
+  #shareKey(agency: string, server: McpServer): string {
+    return `${agency}\0${server.name}\0${JSON.stringify(server.address(NO_RUN))}`;
+  }
+
+  #share(agency: string, server: McpServer): SharedSession {
+    const key = this.#shareKey(agency, server);
+    let shared = this.#shared.get(key);
+    if (shared === undefined) {
+      const session = new McpSession({
+        ...this.#options,
+        server: server.name,
+        address: server.address(NO_RUN),
+        known: null,
+      });
+      shared = { session, isNamed: false, runs: 0 };
+      this.#shared.set(key, shared);
+    }
+    return shared;
+  }
+
+  #closeUnused(key: string, shared: SharedSession): void {
+    if (shared.isNamed || shared.runs > 0) return;
+    this.#shared.delete(key);
+    this.#close(shared.session);
+  }
+
+  #close(session: McpSession): void {
+    const closed = session.close().catch((error: unknown) => {
+      this.#options.logger.error({ err: error }, 'a session with an MCP server could not be closed');
+    });
+    this.#closing.add(closed);
+    void closed.finally(() => this.#closing.delete(closed));
+  }
+
+  /** The servers of a run of the agency. */
+  openRun(agency: string): RunServers {
+    return new RunSessions({
+      logger: this.#options.logger,
+      take: (server, about) => (server.isPerRun ? this.#connect(agency, server, about) : this.#borrow(agency, server)),
+    });
+  }
+
+  /** Uses the session that the runs of the agency share, which may be one of an earlier version of the agency. */
+  #borrow(agency: string, server: McpServer) {
+    const key = this.#shareKey(agency, server);
+    const shared = this.#share(agency, server);
+    shared.runs += 1;
+    const release = () => {
+      shared.runs -= 1;
+      this.#closeUnused(key, shared);
+    };
+    return { session: shared.session, release };
+  }
+
+  #connect(agency: string, server: McpServer, about: Parameters<McpServer['address']>[0]) {
+    const id = `${agency}\0${server.name}`;
+    // Another member may have other tools.
+    const known = server.isFilled ? null : (this.#lastTools.get(id) ?? null);
+    const session = new McpSession({ ...this.#options, server: server.name, address: server.address(about), known });
+    this.#open.add(session);
+    const newest: NewestSession = { session, state: null };
+    this.#newest.set(id, newest);
+    const release = () => {
+      newest.state = session.state;
+      if (session.tools !== null) this.#lastTools.set(id, session.tools);
+      this.#open.delete(session);
+      this.#close(session);
+    };
+    return { session, release };
+  }
+
+  /** The servers that the current version of the agency names. */
+  states(agency: string): readonly ServerState[] {
+    const named = this.#agencies.find((one) => one.agency === agency)?.servers ?? [];
+    return named.map((server) => this.#stateOf(agency, server));
+  }
+
+  #stateOf(agency: string, server: McpServer): ServerState {
+    if (!server.isPerRun) {
+      const { session } = this.#share(agency, server);
+      return stateOf(server, session.state, session.tools);
+    }
+    const newest = this.#newest.get(`${agency}\0${server.name}`);
+    const state = newest?.state ??
+      newest?.session.state ?? { state: 'connecting', error: null, since: this.#startedAt };
+    return stateOf(server, state, newest?.session.tools ?? null);
+  }
+
+  /** All servers of all agencies. */
+  allStates(): readonly (ServerState & { readonly agency: string })[] {
+    return this.#agencies.flatMap(({ agency }) => this.states(agency).map((state) => ({ ...state, agency })));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#agencies = [];
+    const shared = [...this.#shared.values()].map(({ session }) => session);
+    for (const session of [...shared, ...this.#open]) this.#close(session);
+    this.#shared.clear();
+    await Promise.all(this.#closing);
+  }
+}
+
+function stateOf(server: McpServer, state: SessionState, tools: ServerTools | null): ServerState {
+  return { ...state, server: server.name, tools: tools === null ? 0 : selectedTools(tools, server).length };
+}

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { Bash, InMemoryFs, MountableFs, OverlayFs, ReadWriteFs } from 'just-bash';
+import type { BashRequest, BashResult } from './bash-request.ts';
+
+/** The process that interprets one command. Node's permission model lets it write to one folder only. */
+
+/** How just-bash reports that a command exceeded one of its limits. */
+const LIMIT_EXCEEDED = 126;
+const TOO_MUCH_OUTPUT = /output size (limit )?exceeded/;
+
+process.on('disconnect', () => process.exit(1));
+
+/** Writes all bytes, however slowly they are read. */
+const write = (bytes: Buffer) => new Promise<void>((resolve) => process.stdout.write(bytes, () => resolve()));
+
+async function run({ command, folder, agencyFolder, workingFolder, limits }: BashRequest): Promise<BashResult> {
+  const fs = new MountableFs({ base: new InMemoryFs() });
+  const maxFileReadSize = limits.fileBytes;
+  const written = new ReadWriteFs({
+    root: join(folder, workingFolder),
+    maxFileReadSize,
+    maxCopyOnWriteSize: limits.fileBytes,
+    maxCopySize: limits.fileBytes,
+  });
+  const inside = join('/app/mnt', workingFolder);
+  if (agencyFolder !== null) {
+    fs.mount('/app/agency', new OverlayFs({ root: agencyFolder, mountPoint: '/', readOnly: true, maxFileReadSize }));
+  }
+  fs.mount(inside, written);
+  const bash = new Bash({
+    fs,
+    cwd: inside,
+    env: { HOME: '/tmp', TMPDIR: '/tmp', USER: 'sandbox' },
+    executionLimits: {
+      maxOutputSize: limits.outputBytes + 1,
+      maxExecutionTimeMs: limits.seconds * 1000,
+      maxFileSystemBytes: 64 * 1024 * 1024,
+    },
+  });
+  const { stdout, stderr, exitCode, stdoutKind } = await bash.exec(command, { rawScript: true });
+  await write(Buffer.from(stdout, stdoutKind === 'bytes' ? 'latin1' : 'utf8'));
+  await write(Buffer.from(stderr));
+  return { exitCode, printedTooMuch: exitCode === LIMIT_EXCEEDED && TOO_MUCH_OUTPUT.test(stderr) };
+}
+
+process.once('message', async (request: BashRequest) => {
+  let result: BashResult = { exitCode: 1, printedTooMuch: false };
+  try {
+    result = await run(request);
+  } catch (error) {
+    // A write that the file system refuses ends the whole command, with all its output.
+    await write(Buffer.from(`bash: ${error instanceof Error ? error.message : error}\n`));
+  }
+  process.send?.(result, () => process.exit(0));
+});

@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { KIND_BYTES } from '@runwire/documents';
+import type { FilesBelow } from '../agent/files-port.ts';
+import type { Publication } from '../agent/publication.ts';
+import type { Sandbox, SandboxEnd, SandboxLimits } from '../agent/sandbox-port.ts';
+import {
+  type CommandReport,
+  type LeftOut,
+  type OnLastLines,
+  WORKSPACE_LIMITS,
+  type Workspace,
+  type WorkspaceCommand,
+  WorkspaceRefused,
+} from '../agent/workspace-port.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
+import { isBelow } from '../domain/file-access.ts';
+import { lastSegment, type MountPath, wholePath } from '../domain/mount-path.ts';
+import type { StagedChange } from '../domain/staged-change.ts';
+import type { WaitAt } from '../domain/wait-points.ts';
+import type { Files, StoredFile } from '../files/files.ts';
+import { seenFiles } from '../files/seen-files.ts';
+import { filePieces, fileStart } from '../lib/file-pieces.ts';
+import { mapAtMost } from '../lib/map-concurrently.ts';
+import type { AgencyFiles } from './agency-files.ts';
+import { LastLines, OutputParts } from './command-output.ts';
+import { contentTypeOf } from './content-type.ts';
+import { type FoundFile, fillStage, findFiles } from './stage.ts';
+import type { StageFolders } from './stage-folders.ts';
+
+const MIB = 1024 * 1024;
+const BLOBS_AT_ONCE = 4;
+
+const COMMAND_LIMITS: Omit<SandboxLimits, 'seconds'> = {
+  processMemoryMib: 2048,
+  memoryMib: 1024,
+  processes: 128,
+  fileBytes: 256 * MIB,
+  folderBytes: 512 * MIB,
+  folderEntries: 20_000,
+  outputBytes: 16 * MIB,
+};
+
+export interface WorkspaceDeps {
+  readonly sandbox: Sandbox;
+  readonly files: Files;
+  readonly stages: StageFolders;
+  readonly waitAt: WaitAt | undefined;
+}
+
+/** The part of the mount in which the agent works. */
+export interface WorkspaceScope {
+  readonly run: Pick<AdmittedRun, 'integrationId' | 'chatKey' | 'files'>;
+  readonly below: FilesBelow;
+  /** Null if the agency has none. */
+  readonly agencyFiles: AgencyFiles | null;
+}
+
+/** The files of a run that its agent may change. */
+export class RunWorkspace implements Workspace {
+  readonly #deps: WorkspaceDeps;
+  readonly #scope: WorkspaceScope;
+
+  constructor(deps: WorkspaceDeps, scope: WorkspaceScope) {
+    this.#deps = deps;
+    this.#scope = scope;
+  }
+
+  async run(
+    { command, folder, seconds }: WorkspaceCommand,
+    onLastLines: OnLastLines,
+    signal: AbortSignal,
+  ): Promise<CommandReport> {
+    const { sandbox, stages, files, waitAt } = this.#deps;
+    const workingFolder = this.#workingFolder(folder);
+    waitAt?.('command-stage.before');
+    const staged = await this.#visibleFiles(workingFolder);
+    const root = stages.make();
+    try {
+      const mount = `${root}/mnt`;
+      await makeOwned(stages, mount);
+      await fillStage(stages, files, { root: mount, workingFolder, staged }, signal);
+      const agencyFolder = await this.#copyAgencyFiles(`${root}/agency`);
+      waitAt?.('command-stage.after');
+      const output = new OutputParts();
+      const lastLines = new LastLines();
+      const onOutput = (bytes: Uint8Array) => {
+        output.add(bytes);
+        lastLines.add(bytes);
+        onLastLines(lastLines.text);
+      };
+      const limits = { ...COMMAND_LIMITS, seconds };
+      waitAt?.('command-run.before');
+      const end = await sandbox.run({ command, folder: mount, agencyFolder, workingFolder, limits }, onOutput, signal);
+      waitAt?.('command-run.after');
+      if (end.end !== 'exited') return { end, output: output.parts, leftOut: [], publication: null };
+      return { output: output.parts, ...(await this.#changes(mount, workingFolder, staged, end, signal)) };
+    } finally {
+      await stages.remove(root);
+    }
+  }
+
+  /** Makes a copy, because the command can see the path of the folder on this machine. Resolves to null without files. */
+  async #copyAgencyFiles(folder: string): Promise<string | null> {
+    const { agencyFiles } = this.#scope;
+    if (agencyFiles === null) return null;
+    await agencyFiles.copyTo(folder, this.#deps.stages);
+    return folder;
+  }
+
+  /** Throws if the agent may not work there. */
+  #workingFolder(asked: MountPath | null): MountPath {
+    const { below, run } = this.#scope;
+    if (below === 'nothing') throw new WorkspaceRefused('There is no folder that you may work in.');
+    const folder = asked ?? below ?? run.files.memberFolder ?? '';
+    if (below !== null && folder !== below && !isBelow(folder, below)) {
+      throw new WorkspaceRefused(`You may work only in ${wholePath(below)} and below.`);
+    }
+    return folder;
+  }
+
+  async #visibleFiles(folder: MountPath): Promise<readonly StoredFile[]> {
+    const { files } = this.#deps;
+    const { run } = this.#scope;
+    const seen = seenFiles(run);
+    if (folder !== '' && (await files.find(run.integrationId, folder, seen)) !== null) {
+      throw new WorkspaceRefused(`${wholePath(folder)} is a file; name a folder.`);
+    }
+    const staged: StoredFile[] = [];
+    let size = 0;
+    for await (const file of files.walk(run.integrationId, folder, seen)) {
+      staged.push(file);
+      size += file.size;
+      if (staged.length > WORKSPACE_LIMITS.files || size > WORKSPACE_LIMITS.fileBytes) {
+        const most = `${WORKSPACE_LIMITS.files} files or ${WORKSPACE_LIMITS.fileBytes / MIB} MiB`;
+        throw new WorkspaceRefused(`${wholePath(folder)} has more than ${most}; name a smaller folder.`);
+      }
+    }
+    return staged;
+  }
+
+  async #changes(
+    root: string,
+    workingFolder: MountPath,
+    staged: readonly StoredFile[],
+    end: SandboxEnd,
+    signal: AbortSignal,
+  ): Promise<Omit<CommandReport, 'output'>> {
+    const { waitAt } = this.#deps;
+    const found = await findFiles(root, workingFolder, COMMAND_LIMITS);
+    if (!found.isWithinLimits) {
+      return { end: { end: 'limit', limit: 'folder' }, leftOut: [], publication: null };
+    }
+    const before = new Map(staged.map((file) => [file.path, file]));
+    const leftOut: LeftOut[] = [...found.leftOut];
+    const changed: FoundFile[] = [];
+    for (const file of found.files) {
+      const old = before.get(file.path);
+      if (old === undefined && !this.#mayCreate(file.path)) {
+        leftOut.push({ path: wholePath(file.path), reason: 'is outside of the folder in which you may make files' });
+      } else if (old === undefined || (await differs(file, old))) changed.push(file);
+    }
+    signal.throwIfAborted();
+    waitAt?.('command-bytes.before');
+    const publication = await this.#publication(changed, before, deletedFiles(staged, found.files, leftOut));
+    waitAt?.('command-bytes.after');
+    return { end, leftOut, publication };
+  }
+
+  /** With `member`, a run makes files only below the folder of its member. */
+  #mayCreate(path: MountPath): boolean {
+    const { memberFolder } = this.#scope.run.files;
+    return this.#isInScope(path) && (memberFolder === null || isBelow(path, memberFolder));
+  }
+
+  /** True if the file is in the part of the mount in which the agent works. */
+  #isInScope(path: MountPath): boolean {
+    const { below } = this.#scope;
+    return below === null || (below !== 'nothing' && isBelow(path, below));
+  }
+
+  async #publication(
+    changed: readonly FoundFile[],
+    before: ReadonlyMap<MountPath, StoredFile>,
+    deleted: readonly StoredFile[],
+  ): Promise<Publication | null> {
+    if (changed.length === 0 && deleted.length === 0) return null;
+    const { files } = this.#deps;
+    const writtenAt = Date.now();
+    const keys: string[] = [];
+    const discard = async () => {
+      for (const key of keys) await files.discard(key);
+    };
+    try {
+      const puts = await mapAtMost(BLOBS_AT_ONCE, changed, async (file): Promise<StagedChange> => {
+        await using handle = await file.open();
+        const contentType = contentTypeOf(await fileStart(handle, KIND_BYTES), lastSegment(file.path));
+        const put = await files.store(filePieces(handle));
+        keys.push(put.blobKey);
+        return { path: file.path, stagedEtag: before.get(file.path)?.etag ?? null, contentType, put };
+      });
+      const deletions = deleted.map(
+        ({ path, etag, contentType }): StagedChange => ({ path, stagedEtag: etag, contentType, put: null }),
+      );
+      return { changes: [...puts, ...deletions].sort(byPath), writtenAt, discard };
+    } catch (error) {
+      await discard();
+      throw error;
+    }
+  }
+
+  async write(path: MountPath, content: Uint8Array): Promise<Publication | null> {
+    const { files } = this.#deps;
+    const { run } = this.#scope;
+    const old = this.#isInScope(path) ? await files.find(run.integrationId, path, seenFiles(run)) : null;
+    if (old === null && !this.#mayCreate(path)) {
+      throw new WorkspaceRefused(`${wholePath(path)} is outside of the folder in which you may make files.`);
+    }
+    const etag = `"${createHash('md5').update(content).digest('hex')}"`;
+    if (old?.etag === etag) return null;
+    const writtenAt = Date.now();
+    const put = await files.store(inOnePiece(content));
+    const contentType = contentTypeOf(content.subarray(0, KIND_BYTES), lastSegment(path));
+    const change = { path, stagedEtag: old?.etag ?? null, contentType, put };
+    return { changes: [change], writtenAt, discard: () => files.discard(put.blobKey) };
+  }
+}
+
+async function makeOwned(stages: StageFolders, path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 });
+  stages.own(path);
+}
+
+const byPath = (one: StagedChange, other: StagedChange) => (one.path < other.path ? -1 : 1);
+
+/**
+ * The staged files that do not exist any more. If something else has the name of a file, or of a folder above it, the
+ * file stays as it is.
+ */
+function deletedFiles(
+  staged: readonly StoredFile[],
+  found: readonly FoundFile[],
+  leftOut: readonly LeftOut[],
+): readonly StoredFile[] {
+  const paths = new Set(found.map(({ path }) => path));
+  const others = new Set(leftOut.map(({ path }) => path));
+  return staged.filter(({ path }) => {
+    if (paths.has(path)) return false;
+    for (let above = wholePath(path); above !== ''; above = above.slice(0, above.lastIndexOf('/'))) {
+      if (others.has(above)) return false;
+    }
+    return true;
+  });
+}
+
+async function differs(file: FoundFile, { size, etag }: StoredFile): Promise<boolean> {
+  if (file.size !== size) return true;
+  await using handle = await file.open();
+  const hash = createHash('md5');
+  for await (const piece of filePieces(handle)) hash.update(piece);
+  return `"${hash.digest('hex')}"` !== etag;
+}
+
+async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  yield bytes;
+}
