@@ -4,8 +4,15 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 import type { PublishedPackage } from './packages.ts';
 import { precompiledModule } from './precompile-validators.ts';
 
-/** Modules of CommonJS that are part of a bundle ask for Node's own modules by `require`. */
-const REQUIRE = "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);";
+/**
+ * Modules of CommonJS that are part of a bundle ask for Node's own modules by `require`. The other name is free in every
+ * module: some import `createRequire` themselves.
+ */
+const REQUIRE =
+  "import { createRequire as requireOfBundle } from 'node:module';\nconst require = requireOfBundle(import.meta.url);";
+
+/** Optional packages of just-bash, with native code. Without them its zstd and xz formats are refused. */
+const NATIVE = ['@mongodb-js/zstd', 'node-liblzma'];
 
 const withPrecompiledValidators: Plugin = {
   name: 'precompiled-validators',
@@ -37,7 +44,7 @@ export async function bundle({
     conditions: ['runwire'],
     // Modules of their own kind, if a package has both: the CommonJS form of the S3 client hides its exports from a bundle.
     mainFields: ['module', 'main'],
-    external: [...needs],
+    external: [...needs, ...NATIVE],
     banner: isPortable ? {} : { js: REQUIRE },
     plugins: [withPrecompiledValidators],
     // Names and lines stay readable: stacks in logs are for people.

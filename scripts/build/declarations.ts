@@ -42,14 +42,27 @@ const entriesOf = ({ exports, files }: PublishedPackage): string[] =>
 
 const declarationOf = (source: string) => source.replace(/\.ts$/, '.d.ts');
 
+/** Its declarations are copied into each package whose declarations name it: it need not be installed beside them. */
+const COPIED: Readonly<Record<string, string>> = {
+  '@runwire/contract': 'index',
+  '@runwire/contract/routes': 'routes.gen',
+};
+const IMPORTS = /(from |import\()(['"])(@runwire\/contract(?:\/routes)?|\.[^'"]+(?=\.ts\2))(?:\.ts)?\2/g;
+
 /** Copies a declaration and its imports. The imports name sources; in `dist/` they name what Node would load. */
 function copy(from: string, to: string, file: string): void {
   const target = join(to, file);
   if (existsSync(target)) return;
   const text = readFileSync(join(from, file), 'utf8');
   mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, text.replaceAll(/(from |import\()(['"])(\.[^'"]+)\.ts\2/g, '$1$2$3.js$2'));
-  for (const [, , , path = ''] of text.matchAll(/(from |import\()(['"])(\.[^'"]+)\.ts\2/g)) {
-    copy(from, to, posix.join(posix.dirname(file), `${path}.d.ts`));
+  const depth = posix.relative(posix.dirname(file), '.') || '.';
+  const shown = (path: string) => (path in COPIED ? `${depth}/contract/${COPIED[path]}` : path);
+  writeFileSync(
+    target,
+    text.replaceAll(IMPORTS, (_, start, quote, path) => `${start}${quote}${shown(path)}.js${quote}`),
+  );
+  for (const [, , , path = ''] of text.matchAll(IMPORTS)) {
+    if (path in COPIED) copy(join(OUT, 'contract/src'), join(to, 'contract'), `${COPIED[path]}.d.ts`);
+    else copy(from, to, posix.join(posix.dirname(file), `${path}.d.ts`));
   }
 }

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundle } from './bundle.ts';
@@ -61,7 +61,8 @@ for (const found of publishedPackages) {
   const dist = await bundle(found);
   writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(found), null, 2)}\n`);
   cpSync('LICENSE', join(dist, 'LICENSE'));
-  cpSync('README.md', join(dist, 'README.md'));
+  const readme = join('packages', found.folder, 'README.md');
+  cpSync(existsSync(readme) ? readme : 'README.md', join(dist, 'README.md'));
 }
 if (isForTests) await bundle(testServer);
 else declare(publishedPackages);

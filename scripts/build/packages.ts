@@ -24,14 +24,15 @@ const serverThreads = (source: string) => ({
   'checkpoint-worker': `${source}store/sqlite/checkpoint-worker.ts`,
   'strict-json-thread': `${source}http/body/strict-json-thread.ts`,
   'agency-child': `${source}agencies/agency-child.ts`,
+  'bash-child': `${source}sandbox/just-bash/bash-child.ts`,
 });
 
 export const publishedPackages: readonly PublishedPackage[] = [
   {
     folder: 'contract',
     description: "What crosses Runwire's wire: types, error table, event names, and a JSON Schema for every operation.",
-    files: { index: 'index.ts', 'schemas/index': 'schemas/index.ts' },
-    exports: { '.': 'index', './schemas': 'schemas/index' },
+    files: { index: 'index.ts', 'routes.gen': 'routes.gen.ts', 'schemas/index': 'schemas/index.ts' },
+    exports: { '.': 'index', './routes': 'routes.gen', './schemas': 'schemas/index' },
     needs: [],
     isPortable: true,
     types: ['typebox'],
@@ -39,6 +40,14 @@ export const publishedPackages: readonly PublishedPackage[] = [
   {
     folder: 'agency',
     description: 'defineAgency, defineAgent and defineTool for agencies that Runwire runs.',
+    files: { index: 'index.ts' },
+    exports: { '.': 'index' },
+    needs: [],
+    isPortable: true,
+  },
+  {
+    folder: 'client',
+    description: 'Client for Runwire: streams that recover from every cut, the whole API typed, uploads.',
     files: { index: 'index.ts' },
     exports: { '.': 'index' },
     needs: [],
@@ -65,13 +74,21 @@ export const publishedPackages: readonly PublishedPackage[] = [
   },
   {
     folder: 'cli',
-    description: 'The command `runwire`: starts the server, creates keys, backs up and restores an installation.',
+    description: 'The command `runwire`: starts and operates the server, runs agents, manages files, members and keys.',
     files: { main: 'main.ts' },
     exports: {},
     bin: { runwire: 'main' },
     // An older Node can load it, so that it can report which Node the server needs.
     loadsOn: 'node18',
     needs: ['@runwire/server'],
+  },
+  {
+    folder: 'create-runwire',
+    description: '`npm create runwire` makes a project with an agency that runs.',
+    files: { main: 'main.ts' },
+    exports: {},
+    bin: { 'create-runwire': 'main' },
+    needs: [],
   },
 ];
 

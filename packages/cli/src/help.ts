@@ -1,35 +1,94 @@
-import type { Command } from './commands.ts';
+import type { Command, Help, Option } from 'commander';
+import { type CliCommand, COMMON_OPTIONS, commandWords, leavesOf } from './command.ts';
+
+const WIDTH = 80;
 
 /** `keys create [--name NAME]` */
-function synopsis({ name, option, argument }: Command): string {
-  if (argument !== undefined) return `${name} ${argument}`;
-  if (option === undefined) return name;
-  const text = `--${option.name} ${option.placeholder}`;
-  return `${name} ${option.isRequired ? text : `[${text}]`}`;
+export function synopsis(command: Command): string {
+  const own = command.options.filter(({ helpGroupHeading }) => helpGroupHeading !== COMMON_OPTIONS);
+  const optional = own.filter(({ mandatory }) => !mandatory);
+  return [
+    ...commandWords(command),
+    ...own.filter(({ mandatory }) => mandatory).map(longForm),
+    ...(optional.length === 1 ? optional.map((option) => `[${longForm(option)}]`) : []),
+    ...(optional.length > 1 ? ['[options]'] : []),
+    ...argumentsOf(command),
+  ].join(' ');
 }
 
-/** One line for each command. */
-export function usage(commands: readonly Command[]): string {
-  const rows = [
-    ...commands.map((command) => [synopsis(command), command.summary] as const),
-    ['<command> --help', 'explain a command'] as const,
-    ['--version', 'print the version'] as const,
-  ];
-  return `Usage:\n${table(rows, '  runwire ')}\nIn a clone of the repository, write \`npm run runwire --\` instead of \`runwire\`.\n`;
+const argumentsOf = (command: Command): string[] =>
+  command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '…' : ''}`;
+    return argument.required ? name : `[${name}]`;
+  });
+
+/** `--name NAME`: Commander writes `<NAME>`. */
+const shownFlags = ({ flags }: Option) => flags.replaceAll(/[<>]/g, '');
+
+/** The same without the short form. */
+const longForm = (option: Option) => shownFlags(option).replace(/^-\w, /, '');
+
+/** The text that `--help` prints. */
+export function helpText(command: Command, helper: Help): string {
+  return command.commands.length === 0 ? leafHelp(command as CliCommand, helper) : usage(command as CliCommand, helper);
 }
+
+/** One line for each command below, under the headings of its groups. */
+function usage(command: CliCommand, helper: Help): string {
+  const leaves = leavesOf(command);
+  const term = (leaf: Command) => ['runwire', ...commandWords(leaf), ...argumentsOf(leaf)].join(' ');
+  const more = [
+    ['runwire <command> --help', 'explain a command'],
+    ['runwire --version', 'print the version'],
+  ] as const;
+  const width = Math.max(...leaves.map((leaf) => term(leaf).length), ...more.map(([left]) => left.length));
+  const lines = ['Usage:'];
+  let heading = '';
+  for (const leaf of leaves) {
+    const group = command.parent === null ? topLevel(leaf).helpGroup() : '';
+    if (group !== heading && group !== '') lines.push('', group);
+    heading = group;
+    lines.push(item(term(leaf), width, leaf.summary(), helper));
+  }
+  if (command.parent === null) lines.push('');
+  lines.push(...more.map(([left, right]) => item(left, width, right, helper)));
+  const clone = 'In a clone of the repository, write `npm run runwire --` instead of `runwire`.';
+  return `${[...lines, '', ...exampleLines(command), clone].join('\n')}\n`;
+}
+
+const topLevel = (command: Command): Command => (command.parent?.parent == null ? command : topLevel(command.parent));
 
 /** The help of one command. */
-export function commandHelp(command: Command): string {
-  const { summary, details, option } = command;
-  const rows = [
-    ...(option === undefined ? [] : [[`--${option.name} ${option.placeholder}`, option.about] as const]),
-    ['--help', 'print this text'] as const,
-  ];
-  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  return `Usage: runwire ${synopsis(command)}\n\n${[sentence, ...details].join('\n')}\n\n${table(rows, '  ')}`;
+function leafHelp(command: CliCommand, helper: Help): string {
+  const summary = command.summary();
+  const sentences = [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...command.details];
+  const options = helper.visibleOptions(command);
+  const isCommon = (option: Option) => option.helpGroupHeading === COMMON_OPTIONS || option.long === '--help';
+  const width = Math.max(...options.map((option) => shownFlags(option).length));
+  const list = (found: readonly Option[]) =>
+    found.map((option) => item(shownFlags(option), width, option.description, helper));
+  const own = list(options.filter((option) => !isCommon(option)));
+  return `${[
+    `Usage: runwire ${synopsis(command)}`,
+    '',
+    ...sentences.map((sentence) => helper.boxWrap(sentence, WIDTH)),
+    '',
+    ...(own.length === 0 ? [] : [...own, '']),
+    ...list(options.filter(isCommon)),
+    '',
+    ...exampleLines(command),
+  ]
+    .join('\n')
+    .trimEnd()}\n`;
 }
 
-function table(rows: readonly (readonly [string, string])[], before: string): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `${before}${left.padEnd(width)}   ${right}\n`).join('');
+function exampleLines({ examples }: CliCommand): string[] {
+  if (examples.length === 0) return [];
+  return [examples.length === 1 ? 'Example:' : 'Examples:', ...examples.map((example) => `  ${example}`), ''];
+}
+
+function item(left: string, width: number, right: string, helper: Help): string {
+  const before = 2 + width + 3;
+  const wrapped = helper.boxWrap(right, WIDTH - before).replaceAll('\n', `\n${' '.repeat(before)}`);
+  return `  ${left.padEnd(width)}   ${wrapped}`;
 }

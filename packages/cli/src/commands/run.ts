@@ -1,0 +1,73 @@
+import { text } from 'node:stream/consumers';
+import type { Run } from '@runwire/client';
+import type { CliCommand, Context } from '../command.ts';
+import { connectToIntegration, reach } from '../connection.ts';
+import { EXIT, UsageError } from '../exit-codes.ts';
+import { leave, onInterrupt } from '../interrupts.ts';
+import { printJson } from '../output.ts';
+import { addRequestOptions, type RequestOptions, requestOf } from '../request-options.ts';
+import { explainEnd, RunDisplay } from '../run-display.ts';
+
+interface RunCommandOptions extends RequestOptions {
+  readonly request?: string;
+  readonly quiet?: true;
+}
+
+export function addRunCommand(program: CliCommand, { env }: Context): void {
+  addRequestOptions(program.command('run'))
+    .explain({
+      summary: 'send one message and print the answer',
+      details: [
+        'The message is the argument, or standard input if there is no argument or it is `-`.',
+        'Standard output has the text of the answer and nothing else: in a terminal as it arrives, otherwise when the run has ended. Tools, questions and errors are on standard error.',
+        'The run is started once, however often the connection breaks. Ctrl-C cancels it; a second Ctrl-C leaves.',
+        `Exit codes: 0 completed, ${EXIT.failed} failed, ${EXIT.incomplete} cancelled or with open questions, ${EXIT.refused} refused, ${EXIT.unreachable} unreachable, ${EXIT.interrupted} Ctrl-C.`,
+      ],
+      examples: [
+        'runwire run "What is the weather in Rome?"',
+        'git diff | runwire run --chat review > review.md',
+        'runwire run --request order-17 "Summarise order 17."',
+        'runwire run --json "Hello" | jq -r .chatId',
+      ],
+    })
+    .argument('[MESSAGE]')
+    .option('--request <ID>', 'your own id of the request (usageRequestId): the same id never runs twice')
+    .option('-q, --quiet', 'no tools on standard error')
+    .printsJson('print how the run ended as JSON, with its text')
+    .asksIntegration()
+    .action(async (message: string | undefined, options: RunCommandOptions) => {
+      const content = await messageOf(message);
+      const client = await connectToIntegration(env, options);
+      await reach(client);
+      const { request } = options;
+      const id = request === undefined ? {} : { usageRequestId: request };
+      const run = client.run({ ...requestOf(options), ...id, message: content });
+      await finish(run, options);
+    });
+}
+
+async function messageOf(argument: string | undefined): Promise<string> {
+  if (argument !== undefined && argument !== '-') return argument;
+  if (process.stdin.isTTY) throw new UsageError('Name a message, or pipe one to standard input.');
+  const content = (await text(process.stdin)).trimEnd();
+  if (content === '') throw new UsageError('Standard input is empty; it must have the message.');
+  return content;
+}
+
+/** Shows the run to its end, and sets the exit code. */
+async function finish(run: Run, { json, quiet }: RunCommandOptions): Promise<void> {
+  const display = new RunDisplay(run, { isQuiet: quiet === true, isLive: !json && process.stdout.isTTY });
+  let isInterrupted = false;
+  using _ = onInterrupt(() => {
+    if (isInterrupted) leave();
+    isInterrupted = true;
+    display.aside('Cancelling the run; press Ctrl-C again to leave.');
+    // If the run cannot be cancelled any more, it ends by itself.
+    run.cancel().catch(() => {});
+  });
+  for await (const event of run) display.show(event);
+  const result = await run.result();
+  if (json) printJson(result);
+  else display.end(result);
+  process.exitCode = isInterrupted ? EXIT.interrupted : explainEnd(result);
+}

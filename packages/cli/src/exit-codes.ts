@@ -1,0 +1,79 @@
+/** What the exit code of a command tells a script. */
+export const EXIT = {
+  /** The run or the command failed. */
+  failed: 1,
+  /** The command line is wrong, or a setting is missing. */
+  usage: 2,
+  /** Something is missing from the result; the output names it. */
+  incomplete: 3,
+  /** The server refused the request. */
+  refused: 4,
+  /** The server could not be reached, or cannot answer now. */
+  unreachable: 5,
+  /** Ctrl-C. */
+  interrupted: 130,
+} as const;
+
+/** The exit code of a command that reads a run, by the end of the run. */
+export const EXIT_OF_END = { completed: 0, failed: EXIT.failed, cancelled: EXIT.incomplete } as const;
+
+/** The command line is wrong, or a setting is missing. */
+export class UsageError extends Error {
+  /** Follows the sentence. */
+  readonly help: string;
+
+  constructor(sentence: string, help = '') {
+    super(sentence);
+    this.help = help;
+  }
+}
+
+/** No answer arrived. */
+export class UnreachableError extends Error {}
+
+/** The fields of the client's errors that are used here. The client is loaded only by commands that need it. */
+interface ClientError extends Error {
+  readonly code: string;
+  readonly status: number | null;
+  readonly requestId: string | null;
+}
+
+const isClientError = (error: unknown): error is ClientError => error instanceof Error && 'admitted' in error;
+
+export interface Failure {
+  readonly exitCode: number;
+  /** What was wrong, and what to do. */
+  readonly message: string;
+  /** Null if the error is not one of the API. */
+  readonly code: string | null;
+  readonly status: number | null;
+  readonly requestId: string | null;
+}
+
+/** Explains an error to the person or the script that called. */
+export function failureOf(error: unknown): Failure {
+  const noAnswer = { code: null, status: null, requestId: null };
+  if (!isClientError(error)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { exitCode: codeOfOther(error), message, ...noAnswer };
+  }
+  const { code, status, requestId } = error;
+  const cause = code === 'connection_lost' && error.cause instanceof Error ? ` ${error.cause.message}` : '';
+  return { exitCode: codeOfAnswer(code, status), message: `${error.message}${cause}`, code, status, requestId };
+}
+
+/** The message with the code of the API, and with the id that names the request in the log of the server. */
+export const failureText = ({ message, code, requestId }: Failure): string =>
+  code === null ? message : `${message} (${[code, requestId].filter(Boolean).join(', ')})`;
+
+function codeOfOther(error: unknown): number {
+  if (error instanceof UsageError) return EXIT.usage;
+  return error instanceof UnreachableError ? EXIT.unreachable : EXIT.failed;
+}
+
+function codeOfAnswer(code: string, status: number | null): number {
+  if (code === 'connection_lost' || code === 'unexpected_answer') return EXIT.unreachable;
+  if (status === null) return EXIT.failed;
+  if (status < 500) return EXIT.refused;
+  return status === 500 ? EXIT.failed : EXIT.unreachable;
+}

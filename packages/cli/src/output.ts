@@ -1,0 +1,133 @@
+import { styleText } from 'node:util';
+
+/** Ends the process if the reader of a pipe is gone, as with `runwire runs | head`. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
+}
+
+/** Prints a line of the result. */
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Prints a line that is not part of the result, to standard error. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined));
+}
+
+/** Grey, if standard error is a terminal with colours. */
+export const dim = (text: string): string => styleText('dim', text, { stream: process.stderr });
+
+const NEWLINE_AND_TAB = new Set(['\n', '\t']);
+
+/** Removes what a terminal would take for a command: names and texts come from other people and from models. */
+export const visible = (text: string): string =>
+  text.replace(/\p{Cc}/gu, (character) => (NEWLINE_AND_TAB.has(character) ? character : ''));
+
+/** A text as one line, at most this long. */
+export function shortened(text: string, width: number): string {
+  const line = visible(text)
+    .trimEnd()
+    .replaceAll(/\s*[\n\t]\s*/g, ' ');
+  return line.length <= width ? line : `${line.slice(0, Math.max(width - 1, 0))}…`;
+}
+
+/** Breaks a text at spaces into lines of this width. */
+export const wrapped = (text: string, width: number): string[] =>
+  Number.isFinite(width) ? (visible(text).match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)|\\S+`, 'g')) ?? []) : [text];
+
+/** The width of the terminal; some report 0. A file or a pipe has no width. */
+export const widthOf = (stream: NodeJS.WriteStream): number =>
+  stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
+
+type Value = string | number | boolean | null | undefined;
+
+export interface Column<Item> {
+  readonly title: string;
+  readonly value: (item: Item) => Value;
+  /** True if a narrow terminal may cut it. Ids are never cut: people paste them. */
+  readonly canShrink?: boolean;
+}
+
+const cell = (value: Value): string =>
+  value === null || value === undefined ? '-' : shortened(String(value), Number.POSITIVE_INFINITY);
+
+/** Prints rows in aligned columns, numbers to the right. */
+export function printTable<Item>(items: readonly Item[], columns: readonly Column<Item>[]): void {
+  const values = items.map((item) => columns.map(({ value }) => value(item)));
+  const rows = [columns.map(({ title }) => title.toUpperCase()), ...values.map((row) => row.map(cell))];
+  const isNumber = columns.map(
+    (_, index) => values.length > 0 && values.every((row) => typeof row[index] === 'number'),
+  );
+  const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  let excess = widths.reduce((sum, width) => sum + width + 2, -2) - widthOf(process.stdout);
+  for (const [index, { canShrink }] of columns.entries()) {
+    if (canShrink !== true || excess <= 0) continue;
+    const width = widths[index] ?? 0;
+    const kept = Math.max(width - excess, 8);
+    excess -= width - kept;
+    widths[index] = kept;
+  }
+  for (const row of rows) {
+    const line = row.map((text, index) => {
+      const width = widths[index] ?? 0;
+      const shown = shortened(text, width);
+      return isNumber[index] ? shown.padStart(width) : shown.padEnd(width);
+    });
+    print(line.join('  ').trimEnd());
+  }
+}
+
+export type Fields = Readonly<Record<string, Value>>;
+
+/** Prints the fields of one record, one in each line. Fields without a value are left out. */
+export function printFields(fields: Fields): void {
+  const shown = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const width = Math.max(...shown.map(([name]) => name.length));
+  for (const [name, value] of shown) print(`${`${name}:`.padEnd(width + 1)} ${cell(value)}`);
+}
+
+export interface ListOptions {
+  readonly json?: true;
+  readonly limit: number;
+}
+
+/** Prints the first items of a list as a table or as one JSON array. */
+export async function printList<Item>(
+  list: AsyncIterable<Item>,
+  { json, limit }: ListOptions,
+  columns: readonly Column<Item>[],
+): Promise<void> {
+  const items: Item[] = [];
+  let hasMore = false;
+  for await (const item of list) {
+    hasMore = items.length === limit;
+    if (hasMore) break;
+    items.push(item);
+  }
+  if (json) printJson(items);
+  else if (items.length === 0) note('The list is empty.');
+  else printTable(items, columns);
+  if (hasMore) note(`There are more than ${limit}; raise --limit to see them.`);
+}
+
+/** `2026-11-17 10:12:03`, in UTC. */
+export const time = (text: string | null | undefined): string | null =>
+  text == null ? null : text.slice(0, 19).replace('T', ' ');
+
+const BYTES_PER_UNIT = 1024;
+
+/** `3.1 MiB` */
+export function bytes(count: number | null): string | null {
+  if (count === null) return null;
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(Math.floor(Math.log(Math.max(count, 1)) / Math.log(BYTES_PER_UNIT)), units.length - 1);
+  return `${(count / BYTES_PER_UNIT ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}

@@ -1,0 +1,51 @@
+import type { CliCommand, Context, Environment } from './command.ts';
+import { addAccessCommands } from './commands/access.ts';
+import { addAgencyCommands } from './commands/agencies.ts';
+import { addChatCommand } from './commands/chat.ts';
+import { addCompletionCommand } from './commands/completion.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
+import { addFileCommands } from './commands/files.ts';
+import { addInitCommand } from './commands/init.ts';
+import { addInstallationCommands } from './commands/installation.ts';
+import { addIntegrationCommands } from './commands/integrations.ts';
+import { addMemberCommands } from './commands/members.ts';
+import { addRunCommand } from './commands/run.ts';
+import { addRunsCommands } from './commands/runs.ts';
+import { addServeCommand } from './commands/serve.ts';
+import { addUsageCommand } from './commands/usage.ts';
+import { newProgram, runProgram } from './run-program.ts';
+
+/** Every command, in the order of the help. */
+export function buildProgram(env: Environment, version: string): CliCommand {
+  const context: Context = { env };
+  const program = newProgram(version).explain({
+    summary: 'the command line of Runwire',
+    examples: ['runwire serve', 'runwire run "What is new?"', 'git diff | runwire run --chat review'],
+  });
+  program.commandsGroup('Server and project:');
+  addServeCommand(program, context);
+  addInitCommand(program, version);
+  addAgencyCommands(program, context);
+  addDoctorCommand(program, context);
+  program.commandsGroup('Runs:');
+  addChatCommand(program, context);
+  addRunCommand(program, context);
+  addRunsCommands(program, context);
+  program.commandsGroup('Files:');
+  addFileCommands(program, context);
+  program.commandsGroup('Members and usage:');
+  addMemberCommands(program, context);
+  addUsageCommand(program, context);
+  program.commandsGroup('Integrations and access:');
+  addIntegrationCommands(program, context);
+  addAccessCommands(program, context);
+  program.commandsGroup('Installation:');
+  addInstallationCommands(program, context);
+  program.commandsGroup('Shell:');
+  addCompletionCommand(program);
+  return program;
+}
+
+/** Runs one command line. The exit code of the process tells how it ended. */
+export const runCommand = (args: readonly string[], env: Environment, version: string): Promise<void> =>
+  runProgram(buildProgram(env, version), args);

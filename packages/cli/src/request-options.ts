@@ -1,0 +1,47 @@
+import type { RunRequest } from '@runwire/client';
+import { type CliCommand, repeated } from './command.ts';
+import type { IntegrationOptions } from './connection.ts';
+import { UsageError } from './exit-codes.ts';
+
+/** The options of commands that start runs. */
+export interface RequestOptions extends IntegrationOptions {
+  readonly chat?: string;
+  readonly alias?: string;
+  readonly member?: string;
+  readonly agent?: string;
+  readonly context?: string;
+  readonly file?: readonly string[];
+  readonly json?: true;
+}
+
+export const addRequestOptions = (command: CliCommand): CliCommand =>
+  command
+    .option('--chat <ID>', 'continue this chat, or begin it under this id')
+    .option('--alias <ALIAS>', 'the same by an alias of the chat')
+    .option('--member <ID>', 'the member (consumerId) that asks')
+    .option('--agent <NAME>', 'the agent that answers; default: that of the integration')
+    .option('--context <JSON>', 'user_context, for tools and instructions')
+    .option('--file <PATH>', 'an uploaded file that the agent may read; may be repeated', repeated);
+
+/** The fields of a request, without its message. */
+export function requestOf({ chat, alias, member, agent, context, file }: RequestOptions): Omit<RunRequest, 'message'> {
+  return {
+    ...(chat === undefined ? {} : { chatId: chat }),
+    ...(alias === undefined ? {} : { aliasChatId: alias }),
+    ...(member === undefined ? {} : { consumerId: member }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(context === undefined ? {} : { user_context: jsonOption('--context', context) }),
+    ...(file === undefined ? {} : { sandboxFiles: file.map((path) => ({ name: path.split('/').at(-1) ?? '', path })) }),
+  };
+}
+
+/** Reads an option that is a JSON object. */
+export function jsonOption(name: string, text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // The sentence below is for both.
+  }
+  throw new UsageError(`${name} is \`${text}\`; write a JSON object, such as '{"plan":"pro"}'.`);
+}

@@ -1,0 +1,84 @@
+import { AuthenticationError } from './errors.ts';
+import { parseObject } from './json.ts';
+
+/** A key or a client token, or a function that returns a fresh one. */
+export type ApiKey = string | (() => string | Promise<string>);
+
+/** A token is renewed this long before it ends, or after three quarters of its time if that is later. */
+const RENEW_MS = 30_000;
+
+interface Claims {
+  readonly typ?: string;
+  readonly exp?: number;
+  readonly apiIntegrationId?: string;
+}
+
+/** Reads header and payload of a JWT, without checking it. Returns an empty object for a key that is no JWT. */
+export function claimsOf(token: string): Claims {
+  const [header, payload] = token.split('.').map(partOf);
+  return { ...payload, ...header };
+}
+
+function partOf(text: string): object {
+  try {
+    return parseObject(atob(text.replace(/-/g, '+').replace(/_/g, '/')));
+  } catch {
+    return {};
+  }
+}
+
+const isInPage = () => 'document' in globalThis;
+
+/** Everyone who opens a page can read its keys. Tokens of a client or of a console session are made for pages. */
+function checkPlace(token: string): string {
+  if (isInPage() && !/^(client|console)\+jwt$/.test(claimsOf(token).typ ?? '')) {
+    throw new AuthenticationError({
+      code: 'invalid_api_key',
+      message:
+        'Everyone can read an API key in a page. Create a client token on your server by `tokens.create()`, and pass a ' +
+        'function that fetches it.',
+    });
+  }
+  return token;
+}
+
+/** The key of a client. A function is asked again shortly before its token ends. */
+export class Credentials {
+  readonly #apiKey: ApiKey;
+  #token: Promise<string> | null = null;
+  #known = '';
+  /** NaN, which no time reaches, for a token without an end. */
+  #renewAt = Number.NaN;
+
+  constructor(apiKey: ApiKey) {
+    this.#apiKey = apiKey;
+    if (typeof apiKey === 'string') checkPlace(apiKey);
+  }
+
+  token(): Promise<string> {
+    if (this.#token === null || Date.now() >= this.#renewAt) this.#token = this.#ask();
+    return this.#token;
+  }
+
+  /** Forgets a refused token. Returns false if there can be no other. */
+  forget(token: string): boolean {
+    if (token === this.#known) this.#token = null;
+    return typeof this.#apiKey !== 'string';
+  }
+
+  async #ask(): Promise<string> {
+    this.#renewAt = Number.NaN;
+    if (typeof this.#apiKey === 'string') return this.#apiKey;
+    try {
+      // A function that throws immediately must not throw before `#token` is set.
+      const token = checkPlace(await Promise.resolve().then(this.#apiKey));
+      const endsAt = Number(claimsOf(token).exp) * 1000;
+      this.#renewAt = endsAt - Math.min(RENEW_MS, (endsAt - Date.now()) / 4);
+      this.#known = token;
+      return token;
+    } catch (error) {
+      this.#token = null;
+      throw error;
+    }
+  }
+}

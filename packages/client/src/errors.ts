@@ -1,0 +1,162 @@
+import type { ErrorCode } from '@runwire/contract';
+import { parseObject } from './json.ts';
+import type { RunHandle, RunResult } from './run-types.ts';
+
+/** Codes of errors that this package raises itself. */
+export type ClientErrorCode = 'connection_lost' | 'detached' | 'run_cancelled' | 'upload_failed' | 'unexpected_answer';
+
+/** True if the request reserved a run. `unknown`: no answer tells. Null if the request does not start a run. */
+export type AdmissionState = boolean | 'unknown' | null;
+
+export interface ErrorFields {
+  readonly code: ErrorCode | ClientErrorCode;
+  readonly message: string;
+  /** The status of the answer. Null if there was no answer, or if the error was in the stream. */
+  readonly status?: number | null;
+  /** Names the request in the log of the server. */
+  readonly requestId?: string | null;
+  readonly admitted?: AdmissionState;
+  /** After how many seconds the same request may succeed. */
+  readonly retryAfterSeconds?: number | null;
+  /** The whole JSON of the answer. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+/** Codes that are retryable whatever their status, in the order of the error table. */
+const RETRYABLE =
+  /^(run_active|mount_quota_exceeded|erasure_running|internal_error|model_error|model_timeout|run_interrupted|connection_lost)$/;
+
+/** True if the same request may succeed later. For a code in the stream: with a new `usageRequestId`. */
+const isRetryable = ({ code, status }: Pick<ErrorFields, 'code' | 'status'>): boolean =>
+  RETRYABLE.test(code) || status === 408 || (status === 429 && code !== 'consumer_inactive') || (status ?? 0) >= 500;
+
+/** Every error of this package. */
+export class RunwireError extends Error {
+  declare readonly code: ErrorCode | ClientErrorCode;
+  declare readonly status: number | null;
+  declare readonly requestId: string | null;
+  declare readonly retryable: boolean;
+  declare readonly admitted: AdmissionState;
+  declare readonly retryAfterSeconds: number | null;
+  declare readonly body: Readonly<Record<string, unknown>>;
+
+  constructor({ message, cause, ...fields }: ErrorFields) {
+    super(message, { cause });
+    const absent = { status: null, requestId: null, admitted: null, retryAfterSeconds: null, body: {} };
+    Object.assign(this, absent, fields, { name: new.target.name, retryable: isRetryable(fields) });
+  }
+}
+
+/** The request is wrong: correct it. */
+export class InvalidRequestError extends RunwireError {}
+/** The key or the token is missing, expired, revoked or not valid. */
+export class AuthenticationError extends RunwireError {}
+/** The key or the token does not permit this. */
+export class ForbiddenError extends RunwireError {}
+export class NotFoundError extends RunwireError {}
+/** The request conflicts with what is stored. */
+export class ConflictError extends RunwireError {}
+
+/** The chat has an active run: wait for it, or cancel exactly that run. */
+export class RunActiveError extends RunwireError {
+  /** The active run. */
+  get runId(): string {
+    return String(this.body.runId);
+  }
+}
+
+/** The member is not active. */
+export class MemberInactiveError extends RunwireError {}
+
+/** The member has used up its allowance. */
+export class AllowanceExhaustedError extends RunwireError {
+  /** When the allowance is reset. Null if it is never reset. */
+  get resetAt(): string | null {
+    return (this.body.resetAt ?? null) as string | null;
+  }
+}
+
+/** Too many runs or requests: send less concurrently. */
+export class RateLimitError extends RunwireError {}
+/** The server failed or cannot take the request now. */
+export class ServerError extends RunwireError {}
+/** The events after the cursor were compacted: attach without a cursor. */
+export class CursorTooOldError extends RunwireError {}
+/** The storage refused the file. */
+export class UploadError extends RunwireError {}
+
+/** A run that ended without success. `result` has the text so far. */
+class UnsuccessfulRunError extends RunwireError {
+  declare readonly result: RunResult;
+  constructor(result: RunResult, code: ErrorCode | ClientErrorCode, message: string) {
+    super({ code, message, admitted: true });
+    Object.assign(this, { result });
+  }
+}
+
+/** The run ended as failed. `result` has the text so far. */
+export class RunFailedError extends UnsuccessfulRunError {}
+/** The run ended as cancelled. `result` has the text so far. */
+export class RunCancelledError extends UnsuccessfulRunError {}
+
+/** A reader that stopped before the end of the run. The run may continue: `client.attach(error.handle)` reads it later. */
+class StoppedReaderError extends RunwireError {
+  declare readonly handle: RunHandle;
+  constructor(handle: RunHandle, code: ClientErrorCode, message: string, cause?: unknown) {
+    super({ code, message, admitted: handle.runId === null ? 'unknown' : true, cause });
+    Object.assign(this, { handle });
+  }
+}
+
+/** No contact with the server for too long. The run may continue. */
+export class ConnectionLostError extends StoppedReaderError {}
+/** `detach()` ended the reading. The run continues. */
+export class DetachedError extends StoppedReaderError {}
+
+type RefusalClass = new (fields: ErrorFields) => RunwireError;
+
+/** Codes whose class does not follow from the status. */
+const BY_CODE: Readonly<Partial<Record<ErrorCode, RefusalClass>>> = {
+  run_active: RunActiveError,
+  consumer_inactive: MemberInactiveError,
+  consumer_allowance_exhausted: AllowanceExhaustedError,
+  cursor_too_old: CursorTooOldError,
+  request_timeout: ServerError,
+};
+
+const BY_STATUS: Readonly<Record<number, RefusalClass>> = {
+  401: AuthenticationError,
+  403: ForbiddenError,
+  404: NotFoundError,
+  409: ConflictError,
+  429: RateLimitError,
+};
+
+/** Makes the error of the class that fits the code and the status. */
+export function refusal(fields: ErrorFields & { readonly status: number }): RunwireError {
+  const byStatus = BY_STATUS[fields.status] ?? (fields.status >= 500 ? ServerError : InvalidRequestError);
+  return new (BY_CODE[fields.code as ErrorCode] ?? byStatus)(fields);
+}
+
+/**
+ * Reads the error of an answer that is no success. An answer that is not of Runwire has the code `unexpected_answer`.
+ * Rejects if the answer is cut.
+ */
+export async function errorOfAnswer(answer: Response): Promise<RunwireError> {
+  const text = await answer.text();
+  const body = parseObject(text);
+  const { status, headers } = answer;
+  const header = headers.get('x-agent-run-admitted');
+  return refusal({
+    code: (body.code as ErrorCode | undefined) ?? 'unexpected_answer',
+    message: String(
+      body.error ?? `Status ${status}, but not of Runwire; check \`baseUrl\` and proxies: ${text.slice(0, 200)}`,
+    ),
+    status,
+    requestId: headers.get('x-request-id'),
+    admitted: header === null ? null : header === 'true',
+    retryAfterSeconds: Number(headers.get('retry-after')) || null,
+    body,
+  });
+}

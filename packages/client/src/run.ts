@@ -1,0 +1,192 @@
+import type { CancelResult, CancelRunRequest, ErrorCode } from '@runwire/contract';
+import * as routes from '@runwire/contract/routes';
+import { type AnsweringOptions, answer, nextRequest, withTools } from './answers.ts';
+import { DetachedError, RunCancelledError, RunFailedError } from './errors.ts';
+import { eventOf, resultOf } from './events.ts';
+import { readRun } from './recovery.ts';
+import { passOn } from './response.ts';
+import type { Admission, Frame, RunEvent, RunHandle, RunRequest, RunResult } from './run-types.ts';
+import { eitherOf } from './timing.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+export interface ReadOptions {
+  /** Detaches: the run itself continues. */
+  readonly signal?: AbortSignal;
+}
+export interface RunOptions extends ReadOptions, AnsweringOptions {}
+
+export interface AttachOptions extends ReadOptions {
+  /** Reads only events with a higher id. By default the run is read from its start. */
+  readonly after?: number;
+}
+
+interface Entry {
+  readonly frame: Frame;
+  readonly event: RunEvent | null;
+}
+
+/** A run that is read in the background, and can be read from its start as often as needed. */
+export class Run implements AsyncIterable<RunEvent> {
+  /** Resolves when the server has stored the run. Rejects if it refused the request. */
+  readonly admitted: Promise<Admission>;
+  readonly #transport: Transport;
+  readonly #reading = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #place: { -readonly [Key in keyof RunHandle]: RunHandle[Key] };
+  readonly #answering: AnsweringOptions;
+  readonly #entries: Entry[] = [];
+  /** The pieces of the answer that are not void, of the current run. */
+  #pieces: { readonly id: number; readonly delta: string }[] = [];
+  /** The answers of the runs before, if questions were answered. */
+  #textBefore = '';
+  #messages: string | null = null;
+  #result: RunResult | null = null;
+  #isCancelled = false;
+  #outcome: { readonly error?: unknown } | null = null;
+  #wake: () => void = () => {};
+  #next: Promise<void>;
+
+  constructor(transport: Transport, place: RunHandle, request: RunRequest | null, options: RunOptions) {
+    this.#transport = transport;
+    this.#place = { ...place };
+    this.#answering = options;
+    this.#next = this.#nextWake();
+    this.#signal = eitherOf(this.#reading.signal, options.signal);
+    this.admitted = new Promise((resolve, reject) => {
+      this.#read(request, resolve).then(
+        () => this.#end({}),
+        (error: unknown) => {
+          reject(error);
+          this.#end({ error });
+        },
+      );
+    });
+    // Every reader gets the error. A caller that reads nothing gets no unhandled rejection.
+    this.admitted.catch(() => {});
+  }
+
+  /** Names the run. With answered questions: the run that is being read. */
+  get handle(): RunHandle {
+    return { ...this.#place };
+  }
+
+  /** The answer so far, without void text. */
+  get currentText(): string {
+    return this.#textBefore + this.#pieces.map(({ delta }) => delta).join('');
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent, void> {
+    for await (const { event } of this.#entriesFromStart()) if (event !== null) yield event;
+  }
+
+  /** The events as sent. */
+  async *frames(): AsyncGenerator<Frame, void> {
+    for await (const { frame } of this.#entriesFromStart()) yield frame;
+  }
+
+  /** The whole answer. Rejects unless the run completed. */
+  async text(): Promise<string> {
+    const result = await this.result();
+    const { status, error, text } = result;
+    if (status === 'cancelled') throw new RunCancelledError(result, 'run_cancelled', 'The run was cancelled.');
+    if (error !== null) throw new RunFailedError(result, error.code as ErrorCode, error.message);
+    return text;
+  }
+
+  /** How the run ended, whatever its end. */
+  async result(): Promise<RunResult> {
+    while (this.#outcome === null) await this.#next;
+    if ('error' in this.#outcome) throw this.#outcome.error;
+    // A reader that attached after the last events has no result: another one reads the whole run.
+    return this.#result ?? (await new Run(this.#transport, { ...this.#place, lastEventId: 0 }, null, {}).result());
+  }
+
+  /** Cancels the run on the server. Resolves when it has stopped, or after 10 s with the status `cancelling`. */
+  async cancel(options: CancelRunRequest & CallOptions = {}): Promise<CancelResult> {
+    this.#isCancelled = true;
+    const { signal, ...body } = options;
+    await this.admitted;
+    // A run that continues with answers may be starting now.
+    while (this.#place.runId === null && this.#outcome === null) await this.#next;
+    const { apiIntegrationId, runId } = this.#place;
+    const input = { ...body, apiIntegrationId, runId };
+    return await this.#transport.json(routes.cancelRun, input, { ...(signal && { signal }) });
+  }
+
+  /** Stops reading. The run continues on the server. Readers that wait get a `DetachedError`. */
+  detach(): void {
+    this.#reading.abort(new DetachedError(this.handle, 'detached', 'The reader was detached; the run continues.'));
+  }
+
+  /** Passes the run on to a reader of your own, with the same ids. A refusal becomes an answer with its status. */
+  async toResponse(): Promise<Response> {
+    if (this.#answering.tools !== undefined || this.#answering.onApproval !== undefined) {
+      throw new TypeError('With `tools` or `onApproval` it is several runs; pass its events on yourself.');
+    }
+    return await passOn(this.admitted, () => this.frames());
+  }
+
+  /** Reads the run, and the runs that continue it with answers. */
+  async #read(request: RunRequest | null, onAdmitted: (admission: Admission) => void): Promise<void> {
+    const [transport, place, signal, answering] = [this.#transport, this.#place, this.#signal, this.#answering];
+    const apiIntegrationId = await transport.integration(place.apiIntegrationId);
+    place.apiIntegrationId = apiIntegrationId;
+    const first = request === null ? null : withTools({ ...request, apiIntegrationId }, answering.tools);
+    let next = first;
+    for (let turn = 2; ; turn += 1) {
+      const body = next === null ? null : JSON.stringify(next);
+      for await (const frame of readRun({ transport, place, body, signal, onAdmitted })) this.#take(frame);
+      if (first === null || this.#result === null || this.#isCancelled) return;
+      const answers = await answer(this.#result, answering, signal);
+      signal.throwIfAborted();
+      if (answers === null || this.#isCancelled) return;
+      next = nextRequest(first, this.#result.chatId, answers, turn);
+      this.#textBefore = this.#result.text;
+      this.#pieces = [];
+      Object.assign(place, { usageRequestId: next.usageRequestId, runId: null, lastEventId: 0 });
+    }
+  }
+
+  #take(frame: Frame): void {
+    let event = eventOf(frame);
+    if (event?.type === 'text') this.#pieces.push(event);
+    else if (event?.type === 'resumed') {
+      const { discardAfter } = event;
+      this.#pieces = this.#pieces.filter(({ id }) => id <= discardAfter);
+    } else if (frame.event === 'messages') this.#messages = frame.data;
+    else if (frame.event === 'end' && this.#messages !== null) {
+      this.#result = resultOf(this.#messages, this.#textBefore);
+      event = { type: 'ended', id: frame.id, ...this.#result };
+    }
+    this.#entries.push({ frame, event });
+    this.#wakeReaders();
+  }
+
+  async *#entriesFromStart(): AsyncGenerator<Entry, void> {
+    for (let index = 0; ; index += 1) {
+      while (index >= this.#entries.length) {
+        if (this.#outcome !== null && 'error' in this.#outcome) throw this.#outcome.error;
+        if (this.#outcome !== null) return;
+        await this.#next;
+      }
+      yield this.#entries[index] as Entry;
+    }
+  }
+
+  #end(outcome: { readonly error?: unknown }): void {
+    this.#outcome = outcome;
+    this.#wakeReaders();
+  }
+
+  #wakeReaders(): void {
+    const wake = this.#wake;
+    this.#next = this.#nextWake();
+    wake();
+  }
+
+  #nextWake(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}

@@ -1,0 +1,58 @@
+import type { SandboxFile } from '@runwire/contract';
+import { type ApiKey, Credentials } from './credentials.ts';
+import { type Api, apiOf } from './resources.ts';
+import { type AttachOptions, Run, type RunOptions } from './run.ts';
+import type { RunHandle, RunRequest } from './run-types.ts';
+import { DEFAULT_TIMING, type Timing } from './timing.ts';
+import { type Fetch, Transport } from './transport.ts';
+import { type UploadOptions, upload } from './upload.ts';
+
+export interface RunwireOptions {
+  /** The address of the server, for example `http://127.0.0.1:8787`. */
+  readonly baseUrl: string;
+  /** An API key, or a function that returns a client token. A function is asked again shortly before the token ends. */
+  readonly apiKey: ApiKey;
+  /** The integration of every request that names no other. A client token names it itself. */
+  readonly integration?: string;
+  /** Another `fetch`, for example with a proxy. */
+  readonly fetch?: Fetch;
+  /** Other limits than the default ones. */
+  readonly timing?: Partial<Timing>;
+}
+
+export interface Runwire extends Api {}
+
+/** A client of one Runwire server. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns every resource.
+export class Runwire {
+  readonly #transport: Transport;
+
+  constructor({ baseUrl, apiKey, integration, fetch = globalThis.fetch, timing }: RunwireOptions) {
+    const limits = { ...DEFAULT_TIMING, ...timing };
+    this.#transport = new Transport(baseUrl, new Credentials(apiKey), { integration, fetch, timing: limits });
+    Object.assign(this, apiOf(this.#transport));
+  }
+
+  /** Starts a run immediately. It runs once, however often connections break. */
+  run(request: RunRequest, options: RunOptions = {}): Run {
+    const usageRequestId = request.usageRequestId ?? newId();
+    const place = {
+      ...{ apiIntegrationId: request.apiIntegrationId ?? null, usageRequestId },
+      ...{ runId: null, chatId: request.chatId ?? null, lastEventId: 0 },
+    };
+    return new Run(this.#transport, place, { ...request, usageRequestId }, options);
+  }
+
+  /** Reads a run that was started before, from its start, during the run or after it. */
+  attach(handle: RunHandle, { after = 0, ...options }: AttachOptions = {}): Run {
+    return new Run(this.#transport, { ...handle, lastEventId: after }, null, options);
+  }
+
+  /** Uploads a file. Pass the result in `sandboxFiles` of a run. */
+  upload(file: Blob, options: UploadOptions): Promise<SandboxFile> {
+    return upload(this.#transport, file, options);
+  }
+}
+
+/** 144 random bits. Pages without https have no `randomUUID`. */
+const newId = () => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))));
