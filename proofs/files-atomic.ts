@@ -1,16 +1,6 @@
-import { readdirSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import { utimesSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ApiClient,
-  type StoreName,
-  s3Client,
-  s3Settings,
-  sharedS3,
-  UPLOAD_POINTS,
-  type UploadPoint,
-  type WaitPoint,
-} from '@runwire/test-kit';
+import { type ApiClient, type StoreName, UPLOAD_POINTS, type UploadPoint, type WaitPoint } from '@runwire/test-kit';
 import {
   expectAtLeast,
   expectAtMost,
@@ -21,9 +11,18 @@ import {
   within,
 } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from '../test/support/ask-store.ts';
-import { blobsIn } from '../test/support/attachment-rig.ts';
 import { missingService } from '../test/support/services.ts';
 import { download, sendForm, signing, upload } from '../test/support/uploads.ts';
+import {
+  compare,
+  draftsOf,
+  expectSwept,
+  type FilePlace,
+  filesIn,
+  INTEGRATION,
+  keysIn,
+  SWEEP_NOW,
+} from './support/file-checks.ts';
 import { inLanes } from './support/lanes.ts';
 import { addTo, LeftOut, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
@@ -35,11 +34,8 @@ import { CHANGES_VARIABLE, type StagedChanges } from './support/staged-changes.t
  * many callers sign and send concurrently against a quota that fits only some of them.
  */
 
-const INTEGRATION = 'atomic';
 const CHANGES = 50;
 const REPLACED = 15;
-/** The sweeps begin with the server, and treat everything without a row as old. */
-const SWEEP_NOW = { unusedBlobMs: 0, sweepMs: 200 };
 /** The sweeps of drafts and spools wait a day. */
 const LONG_AGO = new Date(Date.now() - 2 * 86_400_000);
 const QUOTA_BYTES = 100_000;
@@ -50,7 +46,6 @@ const STORED_BYTES = 'select coalesce(sum(size_bytes), 0) as bytes from files wh
 /** Each lane has one server and asks it from here: two cores are busy. */
 const LANES = 2;
 
-type FilePlace = 'disk' | 's3';
 type Contents = ReadonlyMap<string, string>;
 
 interface Setting {
@@ -109,11 +104,6 @@ async function filesOf(api: ApiClient, folder = '/app/mnt', found = new Map<stri
   return found;
 }
 
-/** The settings of a server that keeps its files there. */
-async function filesIn(place: FilePlace, uploads: 'direct' | 'through'): Promise<Record<string, string>> {
-  return place === 'disk' ? {} : await s3Settings(await sharedS3(), { S3_UPLOADS: uploads });
-}
-
 /** An installation whose servers die one after the other. */
 class Installation implements AsyncDisposable {
   readonly rig: Rig;
@@ -149,45 +139,6 @@ class Installation implements AsyncDisposable {
   drafts = () => draftsOf(this.rig, this.#bucket);
 
   [Symbol.asyncDispose] = () => this.rig[Symbol.asyncDispose]();
-}
-
-const draftsOf = ({ dataDir }: Rig, bucket: string | null): string[] => {
-  const folder = join(dataDir, bucket === null ? 'blobs/drafts' : 'spools');
-  return readdirSync(folder).map((name) => join(folder, name));
-};
-
-/** Compares the rows with the blobs, the drafts and the sum of the integration. */
-async function compare(rig: Rig, bucket: string | null, ask = (query: string) => askStore(rig.dataDir, query)) {
-  const keys = bucket === null ? blobsIn(rig.dataDir) : await keysIn(bucket);
-  const blobs = new Set(keys.flatMap((key) => /(?:^[0-9a-f]{2}|\/blobs)\/(.+)$/.exec(key)?.[1] ?? []));
-  const rows = await ask('select blob_key, size_bytes from files where freed_at is null');
-  const used = new Set(rows.map((row) => String(row.blob_key)));
-  const [sum] = await ask(`select file_bytes from integrations where integration_id = '${INTEGRATION}'`);
-  return {
-    rowsWithoutBlob: used.difference(blobs).size,
-    leftovers: blobs.difference(used).size + draftsOf(rig, bucket).length,
-    sumIsRight: Number(sum?.file_bytes) === rows.reduce((bytes, row) => bytes + Number(row.size_bytes), 0),
-  };
-}
-
-/** Waits for the sweeps of a server, after which each file has its blob and each blob its file. */
-async function expectSwept(compareNow: () => ReturnType<typeof compare>): Promise<void> {
-  await until('sweep', async () => (await compareNow()).leftovers === 0).catch(() => {});
-  const { leftovers, rowsWithoutBlob, sumIsRight } = await compareNow();
-  expectEqual('blobs without a row after the sweep', leftovers, 0);
-  expectEqual('rows without their blob after the sweep', rowsWithoutBlob, 0);
-  expectEqual('whether `file_bytes` is the sum of the sizes', sumIsRight, true);
-}
-
-async function keysIn(bucket: string): Promise<string[]> {
-  const { ListObjectsV2Command } = await import('@aws-sdk/client-s3');
-  const client = await s3Client(await sharedS3());
-  try {
-    const { Contents: found = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket }));
-    return found.map(({ Key = '' }) => Key);
-  } finally {
-    client.destroy();
-  }
 }
 
 /** Makes the changes of a round, and kills the server on the way or, if it dies in a sweep, afterwards. */

@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -16,7 +15,6 @@ import {
   type ServerProcess,
   type StreamReader,
   TEST_API_KEY,
-  temporaryFolder,
   UPLOAD_POINTS,
   type UploadPoint,
   WAIT_POINTS,
@@ -27,8 +25,9 @@ import { CliServer } from '../test/support/cli-process.ts';
 import { sendForm, signing } from '../test/support/uploads.ts';
 import { Claims } from './support/claims.ts';
 import { COMPACT } from './support/crash-cases.ts';
-import { addTo, LeftOut, type Proof } from './support/proof.ts';
+import { addTo, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
+import { SmallDisk } from './support/small-disk.ts';
 import { checkStory } from './support/story.ts';
 import { attachStrace } from './support/strace.ts';
 
@@ -71,18 +70,10 @@ async function play(call: ModelCall): Promise<void> {
   await call.end();
 }
 
-/** Mounts a small disk (tmpfs). Throws `LeftOut` if this user may not. */
+/** A small disk with a data folder, and a file that fills it. */
 function mountDisk() {
-  const folder = temporaryFolder();
-  const options = `size=${DISK_SIZE},mode=0700`;
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'runwire-proof', folder], { stdio: 'pipe' });
-  } catch (error) {
-    rmdirSync(folder);
-    const reason = String((error as { stderr?: Buffer }).stderr ?? error).trim();
-    throw new LeftOut(`full-disk: this user may not mount a tmpfs (${reason}); run it as root.`);
-  }
-  const [dataDir, file] = [join(folder, 'data'), join(folder, 'fill')];
+  const disk = new SmallDisk('full-disk', DISK_SIZE);
+  const [dataDir, file] = [join(disk.folder, 'data'), join(disk.folder, 'fill')];
   mkdirSync(dataDir);
   return {
     dataDir,
@@ -93,11 +84,7 @@ function mountDisk() {
       fillDisk(file);
     },
     free: () => rmSync(file, { force: true }),
-    [Symbol.dispose]: () => {
-      // A lazy unmount: a server that is just ending may still have a file open.
-      execFileSync('umount', ['-l', folder]);
-      rmdirSync(folder);
-    },
+    [Symbol.dispose]: () => disk[Symbol.dispose](),
   };
 }
 

@@ -93,10 +93,11 @@ async function upgrade({ old, fault, scale, order }: Plan) {
   return { ...load.tally, ...counts };
 }
 
-/** An earlier version wrote `messages` without `output`. */
+/** An earlier version wrote `messages` without `output` and `pending`. */
 function asToday(frame: Frame): Frame {
-  if (frame.event !== 'messages' || frame.data.includes('],"output":')) return frame;
-  return { ...frame, data: frame.data.replace(/,"usage":(?=[^[\]]*,"files":)/, ',"output":null,"usage":') };
+  if (frame.event !== 'messages' || frame.data.includes(',"pending":[')) return frame;
+  const output = frame.data.includes('],"output":') ? '' : ',"output":null';
+  return { ...frame, data: frame.data.replace(/,"usage":(?=[^[\]]*,"files":)/, `${output},"pending":[],"usage":`) };
 }
 
 /** Every admitted request is one run, ended and charged once, no call was made twice, and there are no other runs. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ToolCall } from '@runwire/agency';
 import {
   Agencies,
   askDatabase,
@@ -11,13 +12,17 @@ import {
   type Store,
   StoreUnavailable,
   scriptedModel,
+  type Tool,
   type Tx,
 } from '@runwire/test-kit';
 import pg from 'pg';
 import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
+import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
+import { writeBeforeCommit } from './publish-faults.ts';
 import { quotaOutsideTransaction, rowBeforeBlob, stageChanges } from './staged-changes.ts';
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
+import { TOKEN_FAULTS } from './token-faults.ts';
 import { holdFiles, loseAByte, writePlainly } from './upload-faults.ts';
 
 /** Reads outside the transaction, without locks, until the first write. */
@@ -155,6 +160,54 @@ function dropFlow(): Overrides {
   return {};
 }
 
+/** Makes a call when it is decided whether it needs approval. */
+function runBeforeAsking(): Overrides {
+  const { find } = Agencies.prototype;
+  Agencies.prototype.find = function (this: Agencies, id) {
+    const found = find.call(this, id);
+    if (!found?.loaded) return found;
+    const agents = [...found.loaded.agents].map(([name, agent]) => {
+      const tools = agent.tools.map((tool) => ({
+        ...tool,
+        ...(tool.asks?.kind === 'approval' ? { asks: { ...tool.asks, isNeeded: callFirst(tool) } } : {}),
+      }));
+      return [name, { ...agent, tools }] as const;
+    });
+    return { ...found, loaded: { ...found.loaded, agents: new Map(agents) } };
+  };
+  return {};
+}
+
+/** Admission sees the questions that a chat had before. */
+function answerTwice(): Overrides {
+  const stored = new Map<unknown, unknown>();
+  const ever = new Map<unknown, unknown>();
+  const remember = (row: Params): Params => {
+    const { chat_key: chatKey, chat_questions_json: questions } = row;
+    stored.set(chatKey, questions);
+    if (questions !== null) ever.set(chatKey, questions);
+    return { ...row, chat_questions_json: ever.get(chatKey) ?? null };
+  };
+  return {
+    wrapStore: tamper({
+      rows: (statement, all) => (statement === 'admission facts' ? all.map(remember) : all),
+      params: (statement, given) =>
+        statement === 'grow chat' && given.knownQuestionsJson !== null
+          ? { ...given, knownQuestionsJson: stored.get(given.chatKey) }
+          : given,
+    }),
+  };
+}
+
+const callFirst =
+  ({ execute }: Tool) =>
+  async (input: unknown, call: { readonly toolCallId: string }): Promise<true> => {
+    const { toolCallId: callId } = call;
+    const abortSignal = new AbortController().signal;
+    await execute(input, { ...call, callId, idempotencyKey: `early/${callId}`, abortSignal } as ToolCall, '');
+    return true;
+  };
+
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   // No request is known again: each is stored under an id of its own.
   'forget-requests': () => ({
@@ -164,6 +217,10 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
         statement === 'admission facts' ? all.map((row) => ({ ...row, known_run_id: null })) : all,
     }),
   }),
+  // A call is made before the question about it is asked.
+  'run-before-asking': runBeforeAsking,
+  // Questions stay open after their answer.
+  'answer-twice': answerTwice,
   // A run in progress holds nothing of its member's allowance.
   'forget-holds': () => params('insert run', (given) => ({ ...given, held: 0 })),
   'read-then-write': () => ({
@@ -233,10 +290,13 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'change-files': () => stageChanges(),
   'row-before-blob': rowBeforeBlob,
   'quota-outside-transaction': quotaOutsideTransaction,
+  'write-before-commit': writeBeforeCommit,
   // Every run sees all files of its integration.
   'no-file-access': () => rows('admission facts', (all) => all.map((row) => ({ ...row, file_access: 'all' }))),
   ...ATTACHMENT_FAULTS,
   ...MODEL_FAULTS,
+  ...MCP_FAULTS,
+  ...TOKEN_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {
     const error = (_: unknown, sentence?: string) => {

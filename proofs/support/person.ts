@@ -27,6 +27,10 @@ export function answerAbout(call: ModelCall): void {
       await call.toolCall('call_1', 'echo', JSON.stringify({ note: `${mark} argument` }));
       return call.end();
     }
+    if (message.includes('ask') && !hasOutput) {
+      await call.toolCall('call_2', 'pick', JSON.stringify({ note: `${mark} question` }));
+      return call.end();
+    }
     await call.text(`${mark} answer ${'with many words '.repeat(message.includes('long') ? 4000 : 1)}`);
     if (!message.includes('hold')) await call.end();
   })().catch(() => {});
@@ -79,6 +83,17 @@ export class PlantedPerson {
     expectEqual(`status of a run (${what})`, reader.status, 200);
   }
 
+  /** Ends a run with a question, and answers it if `what` wants it. */
+  async #ask(api: ServerProcess['api'], what: string): Promise<void> {
+    const tool = { name: 'pick', description: this.#text('tool'), inputSchema: { type: 'object' } };
+    await this.#run(api, what, { clientTools: [tool] });
+    const { body } = await api.get(`${this.#path}/chats/${encodeURIComponent(this.#text(`chat ${what}`))}`);
+    expectEqual('open questions', body.pending.length, 1);
+    if (!what.includes('answer')) return;
+    const answers = [{ questionId: body.pending[0].questionId, output: this.#text('output') }];
+    await this.#run(api, what, { message: '', answers, usageRequestId: this.#text('request of the answer') });
+  }
+
   /** Registers the person and lets runs, chats, files and adjustments come about. Everything has ended then. */
   async live({ api }: ServerProcess): Promise<void> {
     const expect = async (what: string, answer: ReturnType<typeof api.post>, status: number) => {
@@ -86,7 +101,7 @@ export class PlantedPerson {
       expectEqual(`status of ${what}`, found, status);
       return body;
     };
-    const fields = { apiIntegrationId: this.integration, agency: 'test', allowances: METERED };
+    const fields = { apiIntegrationId: this.integration, agency: 'test', allowances: METERED, clientTools: true };
     await expect('the integration', api.post('/v2/integrations', fields), 201);
     const member = { name: this.#text('name'), metadata: { note: this.#text('metadata') } };
     this.#folder = (await expect('the member', api.put(this.#member, member), 201)).folder;
@@ -105,6 +120,8 @@ export class PlantedPerson {
     });
     await this.#run(api, 'long');
     await this.#run(api, 'fail');
+    await this.#ask(api, 'ask and answer');
+    await this.#ask(api, 'ask and leave open');
     await this.#run(api, 'deleted', { attachments: [imageAttachment(pngWith(this.#text('deleted image')))] });
     const chat = (what: string) => `${this.#path}/chats/${encodeURIComponent(this.#text(`chat ${what}`))}`;
     const title = { title: this.#text('title'), metadata: { note: this.#text('chat metadata') } };

@@ -4,6 +4,7 @@ import type { Tool } from '@runwire/server/src/agent/ports.ts';
 import { fileTools } from '@runwire/server/src/agent/tools/file-tools.ts';
 import type { ToolCallItem } from '@runwire/server/src/domain/events.ts';
 
+const room = { isFull: false, onceRoom: () => {} };
 const speaker = { agent: 'A', callerAgent: null, outputIndex: 0, complete: true, timestamp: 1 };
 
 /** Returns the text that a model gets from a call with these arguments. */
@@ -14,8 +15,8 @@ export async function askTool(
   signal = new AbortController().signal,
 ): Promise<string> {
   const call: ToolCallItem = { kind: 'tool_call', id: 'f', callId: 'c', name, text: JSON.stringify(input), ...speaker };
-  return (await callTool(call, tools, { runId: 'r', userContext: null, member: async () => null, signal, prompt: [] }))
-    .text;
+  const run = { runId: 'r', userContext: null, member: async () => null, signal, prompt: [], room, approval: null };
+  return (await callTool(call, tools, { ...run, onProgress: () => {} })).text;
 }
 
 export const askToRead = (files: AgentFiles, path: string, more: object = {}, signal?: AbortSignal): Promise<string> =>

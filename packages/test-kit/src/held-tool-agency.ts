@@ -1,13 +1,14 @@
 import { connect } from 'node:net';
-import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
+import { defineAgency, defineAgent, defineTool, type NamedTool } from '@runwire/agency';
 import { onLines } from '@runwire/server/testing';
 
-const gate = (name: string, repeatable: boolean) =>
+const gate = (name: string, repeatable: boolean, needsApproval = false) =>
   defineTool({
     name,
     description: 'Ends when the listener on the port answers.',
     inputSchema: { type: 'object', properties: { port: { type: 'integer' } }, required: ['port'] },
     repeatable,
+    needsApproval,
     execute: (input, { callId, idempotencyKey, abortSignal }) =>
       new Promise<string>((resolve, reject) => {
         const socket = connect((input as { port: number }).port, '127.0.0.1');
@@ -38,13 +39,13 @@ export const heldToolAgency = defineAgency({
   ],
 });
 
-const member = (name: string) =>
-  defineAgent({ name, description: `${name} is asked.`, instructions: `You are ${name}.`, files: false, tools: GATES });
+const member = (name: string, tools: readonly NamedTool[] = GATES) =>
+  defineAgent({ name, description: `${name} is asked.`, instructions: `You are ${name}.`, files: false, tools });
 
 /** Desk hands over to Lead, who asks Research and Facts; Research asks Clerk. Their tool calls wait, too. */
 export const heldTeamAgency = defineAgency({
   name: 'Team',
-  agents: ['Desk', 'Lead', 'Research', 'Facts', 'Clerk'].map(member),
+  agents: ['Desk', 'Lead', 'Research', 'Facts', 'Clerk'].map((name) => member(name)),
   flows: [
     { from: 'Desk', to: 'Lead', kind: 'handoff' },
     { from: 'Lead', to: 'Research' },
@@ -52,3 +53,25 @@ export const heldTeamAgency = defineAgency({
     { from: 'Research', to: 'Clerk' },
   ],
 });
+
+const locate = defineTool({ name: 'locate', description: 'Only the caller can.', inputSchema: { type: 'object' } });
+
+/** A person must approve every `pay`, and the caller answers `locate`. Lead asks Billing, and Billing asks Clerk. */
+const asking = (needsApproval: boolean) => {
+  const tools = [gate('pay', false, needsApproval), locate];
+  return defineAgency({
+    name: 'Asking',
+    agents: ['Lead', 'Billing', 'Clerk'].map((name) => member(name, tools)),
+    entryPoints: ['Lead'],
+    flows: [
+      { from: 'Lead', to: 'Billing' },
+      { from: 'Billing', to: 'Clerk' },
+    ],
+  });
+};
+
+export const askingAgency = asking(true);
+/** The same after an edit: no call needs approval any more. */
+export const trustingAgency = asking(false);
+/** After another edit the tools are gone. */
+export const emptyAgency = defineAgency({ name: 'Empty', agents: [member('Lead', [])] });

@@ -1,11 +1,14 @@
+export { Authentication } from '@runwire/server/src/accounts/authenticate.ts';
+export { IntegrationOwnership } from '@runwire/server/src/accounts/owned-integration.ts';
 export { Agencies } from '@runwire/server/src/agencies/agencies.ts';
-export type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
+export type { Model, ModelOutput, ModelRequest, Tool } from '@runwire/server/src/agent/ports.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 export { sameHostAndPath } from '@runwire/server/src/domain/same-place.ts';
 export { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
 export {
   ERASURE_POINTS,
   FILE_POINTS,
+  PUBLISH_POINTS,
   UPLOAD_POINTS,
   type UploadPoint,
   WAIT_POINTS,
@@ -54,7 +57,7 @@ export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { FileServer } from './file-server.ts';
 export { fillDisk } from './fill-disk.ts';
 export { freePort } from './free-port.ts';
-export { heldTeamAgency, heldToolAgency } from './held-tool-agency.ts';
+export { askingAgency, emptyAgency, heldTeamAgency, heldToolAgency, trustingAgency } from './held-tool-agency.ts';
 export { writing } from './hook-blobs.ts';
 export { hookStore } from './hook-store.ts';
 export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
@@ -87,6 +90,7 @@ export {
   useS3Credentials,
 } from './s3-gateway.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
+export { type HttpMcpOptions, ScriptedMcpHttp } from './scripted-mcp-http.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export type { ScriptedPart, StreamScript } from './stream-script.ts';
 export { testAgency } from './test-agency.ts';
@@ -104,5 +108,5 @@ export {
   storeEnvironment,
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';
-export { ToolController } from './tool-controller.ts';
+export { type HeldToolCall, ToolController } from './tool-controller.ts';
 export { type Names, type Serve, WatchedNetwork } from './watched-network.ts';

@@ -9,7 +9,7 @@ import type { UploadPoint, WaitAt, WaitPoint } from '@runwire/server/src/domain/
 import { silentNotifier } from '@runwire/server/src/store/notifier.ts';
 import { scriptedModel } from '@runwire/server/testing';
 import { fillDisk } from './fill-disk.ts';
-import { heldTeamAgency, heldToolAgency } from './held-tool-agency.ts';
+import { askingAgency, emptyAgency, heldTeamAgency, heldToolAgency, trustingAgency } from './held-tool-agency.ts';
 import { testAgency } from './test-agency.ts';
 
 export interface ProcessOptions {
@@ -25,6 +25,8 @@ export interface ProcessOptions {
   /** Fills the disk of this file, once, at the point `at`, or at the point that its parent names later by `FillAt`. */
   readonly fill?: { readonly file: string; readonly at?: WaitPoint | UploadPoint };
   readonly limits?: Partial<Limits>;
+  /** By how much the clock of the process is ahead. */
+  readonly aheadMs?: number;
   /** Ignores the hints of other nodes. */
   readonly dropHints?: boolean;
   readonly fault?: string;
@@ -74,6 +76,9 @@ function holder(point: WaitPoint, file: string): WaitAt {
 /** Runs a server for a parent process, which sends commands over IPC. `plant` adds the fault that the parent names. */
 export async function runServerProcess(plant: (fault: string, options: ProcessOptions) => Overrides): Promise<void> {
   const options = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
+  const { aheadMs = 0 } = options;
+  const now = Date.now.bind(Date);
+  if (aheadMs > 0) Date.now = () => now() + aheadMs;
   const { config, secrets } = readConfig(process.env);
   const onFatal = (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
@@ -81,7 +86,14 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   };
   const planted = options.fault === undefined ? {} : plant(options.fault, options);
   const overrides: Overrides = {
-    agencies: { test: testAgency, gate: heldToolAgency, team: heldTeamAgency },
+    agencies: {
+      test: testAgency,
+      gate: heldToolAgency,
+      team: heldTeamAgency,
+      asking: askingAgency,
+      trusting: trustingAgency,
+      empty: emptyAgency,
+    },
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
     ...(options.killAt === undefined ? {} : { waitAt: signaller('SIGKILL', options.killAt, options.killAfter ?? 1) }),
     ...(options.stopAt === undefined

@@ -169,12 +169,13 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
 
   storeTest('concurrent writes take effect in their order', async (store) => {
     const none = { errorCode: null, errorMessage: null, sandboxFilesJson: null };
+    const unasked = { alias: null, questionsJson: null, knownQuestionsJson: null };
     const message = { chatKey: 'k', runId: 'r', agent: 'a', contentJson: '""', ...none };
     await store.transact('end', async (tx) => {
       await Promise.all([
         tx.run(insertChat, chat('k', 'c')),
         ...[1, 2, 3].flatMap((id) => [
-          tx.run(growChat, { chatKey: 'k', textBytes: 1, alias: null, now: id }),
+          tx.run(growChat, { chatKey: 'k', textBytes: 1, ...unasked, now: id }),
           tx.run(insertMessage, { ...message, messageId: `m${id}`, role: 'user', status: 'completed', now: id }),
         ]),
       ]);

@@ -25,6 +25,8 @@ async function environment(
     RUNWIRE_DATA_DIR: dataDir,
     RUNWIRE_API_KEY: TEST_API_KEY,
     RUNWIRE_LOG_LEVEL: 'silent',
+    // Its trial would cost every test a process.
+    RUNWIRE_SANDBOX: 'off',
     ...database,
     ...env,
   };
@@ -176,6 +178,11 @@ export class ServerProcess implements AsyncDisposable {
   get isStill(): boolean {
     // The state is the letter after the name, which is in brackets.
     return /\) T/.test(readFileSync(`/proc/${this.pid}/stat`, 'utf8'));
+  }
+
+  /** False if the process has ended. */
+  get isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {

@@ -105,6 +105,8 @@ function typesOf(schema: JsonSchema): Set<string> {
   return new Set(types);
 }
 
+const acceptsAll = (schema: JsonSchema): boolean => typesOf(schema).isSupersetOf(new Set(Object.keys(OF_TYPE)));
+
 /** Values of the right type that break a limit. */
 function outOfBounds(schema: JsonSchema, pick: Pick): unknown[] {
   const { type, minimum, maximum, minLength = 0, maxLength = LONG + 1, pattern, format = '', items, maxItems } = schema;
@@ -164,7 +166,8 @@ export function wrong(given: JsonSchema, field: string, pick: Pick): Wrong {
 function wrongObject(schema: JsonSchema, field: string, pick: Pick): Wrong {
   const { properties = {}, required = [], additionalProperties } = schema;
   const good = valid({ ...schema, nullable: false }, pick) as Fields;
-  const ways: (() => Wrong)[] = Object.entries(properties).map(([name, own]) => () => {
+  const limited = Object.entries(properties).filter(([, own]) => !acceptsAll(resolve(own)));
+  const ways: (() => Wrong)[] = limited.map(([name, own]) => () => {
     const bad = wrong(own, below(field, name), pick);
     return { value: { ...good, [name]: bad.value }, field: bad.field };
   });

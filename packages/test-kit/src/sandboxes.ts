@@ -1,0 +1,28 @@
+import type { Sandbox } from '@runwire/server/src/agent/sandbox-port.ts';
+import { chooseSandbox } from '@runwire/server/src/compose/choose-sandbox.ts';
+import { answer, encodeProgram } from '@runwire/server/src/sandbox/bubblewrap/bpf.ts';
+import {
+  type BubblewrapOptions,
+  BubblewrapSandbox,
+} from '@runwire/server/src/sandbox/bubblewrap/bubblewrap-sandbox.ts';
+import { ALLOW } from '@runwire/server/src/sandbox/bubblewrap/seccomp-filter.ts';
+import { JustBashSandbox } from '@runwire/server/src/sandbox/just-bash/just-bash-sandbox.ts';
+
+/** `auto` is what a server chooses. */
+export type SandboxName = 'bubblewrap' | 'just-bash' | 'auto';
+
+/** Fault of `escape` → what bubblewrap is without one of its walls. */
+const FAULTS: Readonly<Record<string, Partial<BubblewrapOptions>>> = {
+  'no-seccomp': { filter: encodeProgram([answer(ALLOW)]) },
+  'no-pid-namespace': { changeArguments: (all) => all.filter((one) => !['--unshare-pid', '--as-pid-1'].includes(one)) },
+  // The first process leaves all descriptors open.
+  'open-descriptors': { changeScript: (script) => script.replace(/^for path in .*$/m, '') },
+};
+
+export async function openSandbox(name: SandboxName, fault: string | null): Promise<Sandbox> {
+  if (name === 'just-bash') return new JustBashSandbox();
+  if (name === 'bubblewrap') return new BubblewrapSandbox({ proc: true, ...(fault === null ? {} : FAULTS[fault]) });
+  const { sandbox } = await chooseSandbox({ kind: 'auto', program: null, slots: 4 });
+  if (sandbox === null) throw new Error('No sandbox can run here.');
+  return sandbox;
+}
