@@ -94,6 +94,24 @@ export const contractFiles = [
       '*Announced*: every path in `sandboxFiles` of an admitted run of the chat, failed and cancelled runs included; it means whatever file is at that path when a tool runs. Replays and refused requests announce nothing. Deleting the chat ends both; a new chat with the same id starts with nothing.',
   },
   {
+    id: 'contract-7-made',
+    section: '7',
+    quote:
+      "*Made*: a file that a committed step of the chat's runs created, until it is deleted; a new version stays visible.",
+  },
+  {
+    id: 'contract-7-run-writes',
+    section: '7',
+    quote:
+      'A run may write where it may read, and may create new files: with `"member"` below the member\'s folder, otherwise anywhere. A write to a path that is taken by a file that the run may not see, or is above or below one, fails as a call and says only that the path is taken.',
+  },
+  {
+    id: 'contract-7-run-quota',
+    section: '7',
+    quote:
+      'Signing and every publication by a run check this in their transaction; both treat open forms as existing files for folder conflicts.',
+  },
+  {
     id: 'contract-7-file-lists',
     section: '7',
     quote:

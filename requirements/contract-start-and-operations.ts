@@ -28,7 +28,7 @@ export const contractStartAndOperations = [
   },
   { id: 'contract-1-log-days', section: '1', quote: '`RUNWIRE_LOG_DAYS`,' },
   { id: 'contract-1-fetch-allow', section: '1', quote: '`RUNWIRE_FETCH_ALLOW`,' },
-  { id: 'contract-1-sandbox', section: '1', quote: '`RUNWIRE_SANDBOX`,', later: 'Agents' },
+  { id: 'contract-1-sandbox', section: '1', quote: '`RUNWIRE_SANDBOX`,' },
   {
     id: 'contract-1-database-url',
     section: '1',

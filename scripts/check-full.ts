@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { withoutNamespaces } from '@runwire/test-kit/without-namespaces.ts';
 import { proofParts } from '../proofs/proof-parts.ts';
 import { GateServices } from './gate-services.ts';
 import { type Part, type PartResult, runParts } from './parts.ts';
@@ -11,8 +12,9 @@ import { runNode } from './run-node.ts';
 import { fullFiles } from './test-files.ts';
 
 /*
- * The gate, then the test files `*.full.test.ts`, every proof and every planted fault. A run that was interrupted continues
- * after the parts that passed; `--restart` begins anew. With names, only these parts run: `gate`, a test file, a proof.
+ * The gate, the gate on a system that forbids namespaces, the test files `*.full.test.ts`, every proof and every planted
+ * fault. A run that was interrupted continues after the parts that passed; `--restart` begins anew. With names, only these
+ * parts run: `gate`, `gate-without-namespaces`, a test file, a proof.
  *
  * npm run check:full -- [--restart] [--lanes <number>] [<name>...]
  */
@@ -24,14 +26,15 @@ const FILE_TIMEOUT_MS = 900_000;
 /** Builds the packages, so no other part may use the build concurrently. */
 const PACKAGES = 'test/packages.full.test.ts';
 
-const gate: Part = {
-  name: 'gate',
-  label: 'gate',
-  run: async () => {
-    const { status } = spawnSync('node', ['-C', 'runwire', 'scripts/check.ts'], { stdio: 'inherit' });
+const GATE = ['node', '-C', 'runwire', 'scripts/check.ts'] as const;
+
+function gatePart(name: string, [program, ...args]: readonly [string, ...string[]], env = process.env): Part {
+  async function run(): Promise<PartResult> {
+    const { status } = spawnSync(program, args, { stdio: 'inherit', env });
     return { problem: status === 0 ? null : `exit code ${status}; see above`, summary: '', output: '' };
-  },
-};
+  }
+  return { name, label: name, run };
+}
 
 function testPart(file: string): Part {
   async function run(): Promise<PartResult> {
@@ -70,7 +73,13 @@ const beside = [
     .map(testPart),
   ...(await proofParts()),
 ];
-const all = [gate, testPart(PACKAGES), ...beside];
+const all = [
+  gatePart('gate', GATE),
+  // Without `CI`, because tests of bubblewrap alone are skipped.
+  gatePart('gate-without-namespaces', withoutNamespaces(GATE), { ...process.env, CI: '' }),
+  testPart(PACKAGES),
+  ...beside,
+];
 const unknown = names.filter((name) => all.every((part) => part.name !== name));
 if (unknown.length > 0) throw new Error(`There is no part with the name ${unknown.join(', ')}.`);
 const chosen = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));

@@ -58,6 +58,7 @@ function tests(store: StoreName): void {
       model: null,
       fileAccess: 'chat',
       memberFolder: '/app/mnt/members/{consumerId}',
+      clientTools: false,
     });
     for (const time of [createdAt, updatedAt]) assert.match(time, ISO_TIME);
     const path = `/v2/integrations/${apiIntegrationId}`;

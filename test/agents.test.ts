@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { hookStore, type ModelCall, STORES, type StoreName, StoreUnavailable } from '@runwire/test-kit';
+import { agentOf, ask, calls, play, say, type Turn } from './support/play.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const agent = (name: string, tools: NonNullable<Parameters<typeof defineAgent>[0]['tools']> = []) =>
@@ -26,41 +27,6 @@ const team = defineAgency({
     { from: 'Closer', to: 'Lead', kind: 'handoff' },
   ],
 });
-
-type Turn = (call: ModelCall) => Promise<void>;
-
-const say =
-  (text: string): Turn =>
-  async (call) => {
-    await call.text(text);
-    await call.end();
-  };
-
-const calls =
-  (...made: readonly (readonly [id: string, name: string, given: object])[]): Turn =>
-  async (call) => {
-    for (const [id, name, given] of made) await call.toolCall(id, name, JSON.stringify(given));
-    await call.end();
-  };
-
-const ask = (id: string, to: string, message: string, more = {}) =>
-  [id, 'send_message', { recipient_agent: to, message, ...more }] as const;
-
-const agentOf = (call: ModelCall) => /^You are (\w+)\./.exec(call.request.instructions)?.[1] ?? '';
-
-/** Each agent plays its turns in their order. */
-function play(rig: ScriptedServer, turns: Readonly<Record<string, readonly Turn[]>>): readonly ModelCall[] {
-  const played = new Map<string, number>();
-  rig.controller.onCall = (call) => {
-    const name = agentOf(call);
-    const index = played.get(name) ?? 0;
-    played.set(name, index + 1);
-    const turn = turns[name]?.[index];
-    if (turn === undefined) throw new Error(`${name} has no turn ${index + 1}.`);
-    void turn(call);
-  };
-  return rig.controller.calls;
-}
 
 const start = (store: StoreName) => ScriptedServer.start({ store, agencies: { team } });
 

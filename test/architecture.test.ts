@@ -251,7 +251,7 @@ const rules: readonly Rule[] = [
     }),
   },
   {
-    claim: 'requests leave the server by the guarded fetcher and the adapters of models and S3 alone',
+    claim: 'requests leave the server by the guarded fetcher and the adapters of models, S3 and MCP alone',
     check: checkOutgoing,
     faults: [
       server({ 'files/attach.ts': 'const answer = await fetch(url);' }),
@@ -273,12 +273,14 @@ const rules: readonly Rule[] = [
       server({ 'engine/peer.ts': "import { createSocket } from 'node:dgram';" }),
       server({ 'engine/peer.ts': "import { Resolver } from 'dns';" }),
       server({ 'webhooks/send.ts': "const http = await import('node:http');" }),
+      server({ 'engine/run-team.ts': "import { Client } from '@modelcontextprotocol/client';" }),
       server({ 'files/sweep.ts': "import { S3Client } from '@aws-sdk/client-s3';" }),
     ],
     allowed: server({
       'http/listen.ts': "import { createServer } from 'node:http';",
       'runs/read.ts': "import type { IncomingMessage } from 'node:http';\nstore.fetch(1);\nprefetch();\n// fetch(url)",
       'agent/models/openai.ts': "import { request } from 'undici';",
+      'mcp/connection.ts': "import { Client } from '@modelcontextprotocol/client';",
       'files/s3/open-s3.ts': "const sdk = await import('@aws-sdk/client-s3');",
       'store/postgres/gathering-socket.ts': "import { Socket } from 'node:net';",
       'guarded-fetch/real-network.ts': "import { connect } from 'node:tls';\nimport 'node:dns/promises';",

@@ -49,6 +49,7 @@ function requestOf(operation: Operation, integrationId: string): readonly [strin
       contentType: 'text/plain',
       sizeBytes: 1,
     },
+    createClientToken: { consumerId: 'a' },
     createOwner: { email: 'third@example.com' },
     createAdjustment: { amount: 1, unit: 'tokens', reason: 'a', idempotencyKey: 'a' },
   };
@@ -305,7 +306,7 @@ function tests(store: StoreName): void {
       for (const handler of handlers) {
         const operation = operations[handler.slice(0, handler.indexOf(',')) as keyof typeof operations] as Operation;
         if (!operation.path.includes(':apiIntegrationId')) continue;
-        assert.match(handler, /ownership\.check\(/, `${path}: ${operation.operationId} asks there`);
+        assert.match(handler, /ownership\.(check|scope)\(/, `${path}: ${operation.operationId} asks there`);
       }
     }
   });

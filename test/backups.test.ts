@@ -156,7 +156,7 @@ const blobsIn = (folder: string) =>
     .filter(({ name }) => name !== 'installation')
     .map(({ parentPath, name }) => join(parentPath, name));
 
-const imageOf = (folder: string) => blobsIn(folder).find((path) => path.includes('-')) ?? '';
+const imageOf = (folder: string) => blobsIn(folder).find((path) => basename(path).includes('-')) ?? '';
 
 const largestIn = (folder: string) =>
   blobsIn(folder).reduce((one, other) => (statSync(one).size > statSync(other).size ? one : other));

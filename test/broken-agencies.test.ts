@@ -23,6 +23,8 @@ const setting = {
     fromObject: () => null,
   },
   limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
+  variable: () => null,
+  hasSandbox: false,
 };
 
 for (const broken of brokenAgencies) {

@@ -206,6 +206,7 @@ function tests(store: StoreName): void {
       status: 'idle',
       activeRunId: null,
       numMessages: 0,
+      pending: [],
       title: null,
       metadata: null,
     });

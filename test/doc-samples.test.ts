@@ -130,6 +130,13 @@ const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> =
     ['const forecast = async (city: string, days: number, _: unknown) => [city, days].join();', ''],
     [
       `import { defineTool } from '@runwire/agency';
+       import { z } from 'zod';
+       const hotelsOf = async (city: string) => [city];
+       const readHotel = async (hotel: string) => hotel;`,
+      'export const agent = { name: "Guide", description: "Reads.", instructions: "Read.", tools: [readHotels] };',
+    ],
+    [
+      `import { defineTool } from '@runwire/agency';
        import { tool } from 'ai';
        import { z } from 'zod';
        const inputSchema = z.object({ id: z.string() });
@@ -156,6 +163,12 @@ test('the samples in TypeScript compile, the test passes, and the agencies are a
       files.push(file);
     }
   }
+  // test/client-samples.test.ts runs them.
+  for (const page of ['docs/client.md', 'packages/client/README.md']) {
+    for (const [index, sample] of samplesOf(page, 'ts').entries()) {
+      writeFileSync(join(folder, `${page.replace(/\W/g, '-')}-${index}.ts`), sample);
+    }
+  }
   const sampleTest = join(folder, 'shop.test.ts');
   writeFileSync(sampleTest, samplesOf('docs/testing.md', 'ts')[0] ?? '');
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.json', include: ['*.ts'] }));
@@ -180,6 +193,6 @@ test('the samples in TypeScript compile, the test passes, and the agencies are a
     agents.flatMap((one) => one.tools).join(' '),
   );
   const added = ' list_files read_file search_files';
-  const expected = ['', `refund look_up${added}`, `weather${added}`, added.trim()];
+  const expected = ['', `refund look_up${added}`, `weather${added}`, `read_hotels${added}`, added.trim()];
   assert.deepEqual(tools.toSorted(), expected.toSorted());
 });

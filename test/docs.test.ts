@@ -42,8 +42,8 @@ test('docs pages have under 1 500 words, and the README at most 150 lines', () =
   assert.ok(readPage('README.md').trimEnd().split('\n').length <= MAX_README_LINES);
 });
 
-test('docs/promises.md names every proof with its planted faults', async () => {
-  const page = readPage('docs/promises.md');
+test('the pages about promises name every proof with its planted faults', async () => {
+  const page = ['promises', 'tool-promises', 'client-promises'].map((name) => readPage(`docs/${name}.md`)).join('');
   for (const [name, load] of PROOFS) {
     const row = page.split('\n').find((line) => line.includes(`| \`${name}\` |`)) ?? '';
     for (const fault of Object.keys((await load()).faults))
@@ -62,7 +62,7 @@ test('docs/README.md lists every page of docs', () => {
 
 test('every sample of the docs is counted in SAMPLES', () => {
   const counted: Record<string, Record<string, number>> = {};
-  for (const page of pages().filter((name) => /^(docs\/)?[^/]+\.md$/.test(name))) {
+  for (const page of pages().filter((name) => /^(docs\/|packages\/[^/]+\/)?[^/]+\.md$/.test(name))) {
     for (const { language } of fencesOf(page)) {
       if (language === '') continue;
       const samples = counted[page] ?? {};

@@ -28,16 +28,16 @@ interface Row {
   readonly sentence: string;
 }
 
-/** Reads the table of docs/errors.md, by code. */
-function documented(): Map<string, Row> {
-  const lines = readFileSync(join(root, 'docs/errors.md'), 'utf8').split('\n');
+/** Reads the table of a page, by code. */
+function documented(page: string): Map<string, Row> {
+  const lines = readFileSync(join(root, page), 'utf8').split('\n');
   const cells = (line: string) =>
     line
       .split(/(?<!\\)\|/)
       .slice(1, -1)
       .map((cell) => cell.trim());
   const head = lines.findIndex((line) => cells(line)[0] === 'code');
-  assert.notEqual(head, -1, 'docs/errors.md has a table whose first column is `code`');
+  assert.notEqual(head, -1, `${page} has a table whose first column is \`code\``);
   const columns = cells(lines[head] ?? '');
   const rows = new Map<string, Row>();
   for (const line of lines.slice(head + 2)) {
@@ -51,9 +51,10 @@ function documented(): Map<string, Row> {
   return rows;
 }
 
-test('docs/errors.md lists exactly the codes of the error table', () => {
-  const docs = documented();
-  assert.deepEqual([...docs.keys()].sort(), Object.keys(errors).sort());
+test('docs/errors.md and docs/run-errors.md list exactly the codes of the error table', () => {
+  const [refusals, failures] = [documented('docs/errors.md'), documented('docs/run-errors.md')];
+  assert.deepEqual([...refusals.keys(), ...failures.keys()].sort(), Object.keys(errors).sort());
+  const docs = new Map([...refusals, ...failures]);
   for (const [code, entry] of Object.entries(errors as Record<string, ErrorEntry>)) {
     assert.deepEqual(
       docs.get(code),
@@ -161,7 +162,7 @@ test('health and readiness answer without a key', async (t) => {
   const nobody = api.as(null);
   assert.deepEqual((await nobody.get('/healthz')).body, { status: 'ok' });
   const ready = await nobody.get('/readyz');
-  assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', store: 'sqlite' }]);
+  assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', store: 'sqlite', sandbox: { kind: 'off' } }]);
 });
 
 test('unknown paths are 404 and unknown methods 405 with Allow', async (t) => {

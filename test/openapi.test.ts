@@ -171,6 +171,8 @@ test('fields, types and required fields are those of the specification', (t) => 
     'user_context',
     'consumerId',
     'usageRequestId',
+    'answers',
+    'clientTools',
     'attachmentUrlRefreshes',
   ]);
   for (const name of ['chatId', 'aliasChatId']) assert.equal(field('GetCompletionV2Request', name).nullable, true);

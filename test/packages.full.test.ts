@@ -57,13 +57,16 @@ for (const { folder: name, exports } of publishedPackages) {
   });
 }
 
-/** An empty project with the packages that `npx runwire serve` needs. */
+/** What `npx runwire serve` needs. */
+const NEEDED = ['agency', 'documents', 'server', 'cli'];
+
+/** An empty project with these packages and `create-runwire`. */
 const project = join(folder, 'project');
 
 async function install(): Promise<void> {
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-  const needed = ['agency', 'documents', 'server', 'cli'].map((name) => tarballs.get(name) ?? '');
+  const needed = [...NEEDED, 'create-runwire'].map((name) => tarballs.get(name) ?? '');
   // Offline: npm needs only these tarballs.
   const args = ['install', '--offline', '--ignore-scripts', ...needed];
   const installed = await run('npm', args, { cwd: project, ...environment });
@@ -101,6 +104,29 @@ test('npx runwire serve works from the tarballs in an empty folder', async () =>
   });
   assert.equal(parseFrames(await answer.text()).at(-1)?.event, 'end');
   // npx does not pass signals on, so the server itself gets the signal.
+  for (const pid of childrenOf(server.pid)) process.kill(pid, 'SIGTERM');
+});
+
+test('a project of create-runwire works by the commands of its own README', async () => {
+  const offline = { env: { ...environment.env, npm_config_offline: 'true', npm_config_ignore_scripts: 'true' } };
+  const created = await run('npx', ['create-runwire', 'made'], { cwd: project, ...offline });
+  assert.equal(created.code, 0, created.stderr);
+  const made = join(project, 'made');
+  const sh = async (script: string, env: Readonly<Record<string, string>> = {}) => {
+    const { code, stdout, stderr } = await run('sh', ['-ec', script], { cwd: made, env: { ...offline.env, ...env } });
+    assert.equal(code, 0, `${script}: ${stderr}`);
+    return stdout;
+  };
+  const readme = readFileSync(join(made, 'README.md'), 'utf8');
+  const [, use = '', check = ''] = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, sample]) => sample);
+  // In place of `npm install`: the packages are not published yet.
+  await sh(`npm install ${NEEDED.map((name) => tarballs.get(name)).join(' ')}`);
+  await using server = await CliServer.start({ cwd: made, env: offline.env }, ['npm', 'start']);
+  assert.match(
+    await sh(use, { RUNWIRE_URL: server.url }),
+    /You said: Hello\nThe tool was called\. It returned: \w+day, /,
+  );
+  assert.match(await sh(check), /helper: ok \(yaml, 1 agent\)/);
   for (const pid of childrenOf(server.pid)) process.kill(pid, 'SIGTERM');
 });
 

@@ -43,6 +43,8 @@ function tests(store: StoreName): void {
       attempt: 1,
       lastEventId: frames.at(-1)?.id,
       error: null,
+      continues: null,
+      pending: [],
       message: 'Hello',
       output: null,
       usage: shownUsage(),
@@ -164,6 +166,7 @@ function tests(store: StoreName): void {
       activeRunId: runId,
       chatDeleted: false,
       numMessages: 3,
+      pending: [],
     });
     assert.deepEqual(
       { ...run, createdAt: '', startedAt: '' },

@@ -11,8 +11,9 @@ import { CliServer, folderOf, runwire } from './support/cli-process.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
+/** Settings that a later version may have. */
 const NOT_BUILT: Settings = {
-  RUNWIRE_SANDBOX: 'bubblewrap',
+  RUNWIRE_WEBHOOKS: 'true',
 };
 
 const WRONG: readonly Settings[] = [
@@ -105,6 +106,10 @@ const WRONG: readonly Settings[] = [
   { RUNWIRE_MAX_CONVERSION_SECONDS: '86401' },
   { RUNWIRE_MAX_RUN_SECONDS: '0' },
   { RUNWIRE_MAX_RUN_SECONDS: '86401' },
+  ...['none', 'Bubblewrap', 'exec', 'exec:', 'exec:bin/engine', 'bubblewrap,just-bash'].map((sandbox) => ({
+    RUNWIRE_SANDBOX: sandbox,
+  })),
+  ...['0', '-1', '1.5', 'many', '1001'].map((slots) => ({ RUNWIRE_SANDBOX_SLOTS: slots })),
 ];
 
 /** Checks that the text is one line with one sentence, which contains the name of the setting. */
@@ -192,7 +197,7 @@ test('a setting of a missing feature is refused with one sentence', (t) => {
       () => readConfig({ [name]: value }),
       (error) => {
         assert.ok(error instanceof StartRefused);
-        assertOneSentence(error.message, new RegExp(`^${name} is not supported by this version .*unset it`));
+        assertOneSentence(error.message, new RegExp(`^${name} is not a setting of Runwire; .*unset it`));
         return true;
       },
     );
@@ -395,9 +400,15 @@ test('the allowed private addresses are empty by default and printed at start', 
 test('without settings it is http://127.0.0.1:8787 and .runwire; set to nothing is not set', (t) => {
   cites(t, 'contract-1-run-address', 'contract-1-data-dir');
   const nothing = Object.fromEntries(
-    ['HOST', 'PORT', 'RUNWIRE_DATA_DIR', 'RUNWIRE_PUBLIC_URL', 'RUNWIRE_API_KEY', ...Object.keys(NOT_BUILT)].map(
-      (name) => [name, ''],
-    ),
+    [
+      'HOST',
+      'PORT',
+      'RUNWIRE_DATA_DIR',
+      'RUNWIRE_PUBLIC_URL',
+      'RUNWIRE_API_KEY',
+      'RUNWIRE_SANDBOX',
+      'RUNWIRE_SANDBOX_SLOTS',
+    ].map((name) => [name, '']),
   );
   for (const env of [{}, nothing]) {
     const { config, secrets } = readConfig(env);
@@ -407,6 +418,9 @@ test('without settings it is http://127.0.0.1:8787 and .runwire; set to nothing 
   }
   assert.equal(readConfig({ ...nothing, RUNWIRE_METRICS_PORT: '', RUNWIRE_METRICS_HOST: '' }).config.metrics, null);
   assert.deepEqual(readConfig({ RUNWIRE_METRICS_PORT: '9464' }).config.metrics, { host: '127.0.0.1', port: 9464 });
+  assert.deepEqual(readConfig(nothing).config.sandbox, { kind: 'auto', program: null, slots: 4 });
+  const exec = readConfig({ RUNWIRE_SANDBOX: 'exec:/opt/engine', RUNWIRE_SANDBOX_SLOTS: '8' });
+  assert.deepEqual(exec.config.sandbox, { kind: 'exec', program: '/opt/engine', slots: 8 });
   const elsewhere = folderOf(t);
   assert.equal(readConfig({ RUNWIRE_DATA_DIR: elsewhere }).config.dataDir, elsewhere);
 });

@@ -49,6 +49,7 @@ function tests(store: StoreName): void {
       callId: 'call_2',
       status: 'failed',
       loop: null,
+      files: [],
       handoff: null,
       usage: null,
       error: { code: 'tool_failed', message: 'The tool failed: it broke' },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentTool, defineAgency, defineAgent, defineTool, type ToolCall } from '@runwire/agency';
 import { jsonSchema, tool } from 'ai';
 import { z } from 'zod';
@@ -211,14 +212,113 @@ test('uses the last streamed value and the text of `toModelOutput`', async () =>
   ]);
 });
 
+interface ShownProgress {
+  readonly name: string;
+  readonly agent: string;
+  readonly callerAgent: string | null;
+  readonly item: { readonly type: string; readonly raw_item: Readonly<Record<string, unknown>> };
+}
+
+/** The names of the run items in order; of progress the texts. */
+const shownItems = ({ reader }: HeldRun) =>
+  reader.frames
+    .filter(({ data }) => data.includes('run_item_stream_event'))
+    .map(({ data }): ShownProgress => JSON.parse(data).data);
+
+test('progress and streamed values are run items before the output, and no part of the prompt', async () => {
+  await using rig = await withTools([
+    defineTool({
+      name: 'slow',
+      description: '',
+      inputSchema: {},
+      async execute(_input, { progress }) {
+        progress('one');
+        progress('two');
+        progress({ done: 3 });
+        setTimeout(() => progress('too late'), 5);
+        return 'whole';
+      },
+    }),
+    {
+      name: 'stream',
+      ...tool({
+        inputSchema: NO_INPUT,
+        async *execute() {
+          yield 'loading';
+          await sleep(150);
+          yield { half: true };
+          yield 'result';
+        },
+      }),
+    },
+    {
+      name: 'breaks',
+      ...tool({
+        inputSchema: NO_INPUT,
+        async *execute() {
+          yield 'begun';
+          throw new Error('cut off');
+        },
+      }),
+    },
+  ]);
+  for (const [name, texts, output] of [
+    ['slow', ['one', '{"done":3}'], 'whole'],
+    ['stream', ['loading', '{"half":true}'], 'result'],
+    ['breaks', ['begun'], 'The tool failed: cut off'],
+  ] as const) {
+    const held = await hold(rig);
+    assert.deepEqual(await outputsOf(rig, held, [name, '{}']), [output]);
+    const items = shownItems(held);
+    const shown = items.map(({ name, item }) => (name === 'tool_progress' ? item.raw_item.text : name));
+    assert.deepEqual(shown, ['tool_called', ...texts, 'tool_output'], name);
+    assert.deepEqual(items[1], {
+      type: 'run_item_stream_event',
+      agent: 'A',
+      callerAgent: null,
+      name: 'tool_progress',
+      item: { type: 'tool_progress_item', raw_item: { type: 'tool_progress', call_id: 'call_0', text: texts[0] } },
+    });
+    // Read from the store, the stream is the same.
+    const again = await rig.api.events(held.runId, null, 'own');
+    await again.whole();
+    assert.deepEqual(again.frames, held.reader.frames);
+  }
+});
+
+test('Text Only Mode contains no progress', async () => {
+  const said = defineTool({
+    name: 'say',
+    description: '',
+    inputSchema: {},
+    execute: (_input, { progress }) => progress('secret progress'),
+  });
+  await using rig = await withTools([said]);
+  await rig.api.post('/v2/integrations', { apiIntegrationId: 'plain', agency: 'own', textOnly: true });
+  const held = await hold(rig, { apiIntegrationId: 'plain' });
+  await held.call.toolCall('call_0', 'say', '{}');
+  await held.call.end();
+  const next = await rig.controller.nextCall();
+  await next.text('Done.');
+  await next.end();
+  await held.reader.whole();
+  assert.equal(held.reader.text, 'Done.');
+});
+
 test('refuses an agency with an unusable tool, and names the tool', async () => {
   const mute = z.object({});
   Object.defineProperty(mute, '~standard', {
     value: { version: 1, vendor: 'mute', validate: (value: unknown) => ({ value }) },
   });
   const cases: readonly (readonly [Tools, RegExp])[] = [
-    [{ ask: tool({ inputSchema: NO_INPUT }) }, /^The tool `ask` of agent `A` of agency `own` has no `execute`; .*\.$/],
-    [{ pay: tool({ inputSchema: NO_INPUT, needsApproval: true, execute: () => 1 }) }, /`pay` .* needs approval, .*\.$/],
+    [
+      { ask: { inputSchema: NO_INPUT, execute: 'ask' } as unknown as AgentTool },
+      /^The tool `ask` of agent `A` of agency `own` has an `execute` that is not a function; .*\.$/,
+    ],
+    [
+      { pay: { inputSchema: NO_INPUT, needsApproval: 'yes' } as unknown as AgentTool },
+      /`pay` .* has a `needsApproval` that is neither a boolean nor a function; .*\.$/,
+    ],
     [{ 'two words': tool({ inputSchema: NO_INPUT, execute: () => 1 }) }, /`two words` .* a name that models refuse; /],
     [
       { mute: tool({ inputSchema: mute, execute: () => 1 }) },

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineAgency, defineAgent } from '@runwire/agency';
 import { hookStore, STORES, type Store, type StoreName, StoreUnavailable, withoutComments } from '@runwire/test-kit';
+import { askStore } from './support/ask-store.ts';
 import { columnOf } from './support/columns.ts';
+import { eventually } from './support/eventually.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
 /**
@@ -39,7 +41,8 @@ function tests(store: StoreName): void {
     await goodCall.text('one ');
     await Promise.all([bad.untilText('fine '), good.untilText('one ')]);
     // The first word is stored before the second arrives: only the second is void.
-    while ((await api.get(`/v2/integrations/demo/runs/${runId}`)).body.status !== 'running');
+    const stored = `select 1 from event_chunks where run_id = '${runId}' and data like '%fine %'`;
+    await eventually('the first word is stored', async () => (await askStore(rig.server.dataDir, stored)).length > 0);
     await badCall.text('poison');
     await goodCall.text('two');
     assert.equal(await bad.over, false, 'the reader is cut, without an end');

@@ -11,13 +11,17 @@ const LIMIT_MS = 60_000;
 
 /** A store whose reads can be made to fail or hang. `real` is the store as another node sees it. */
 function breakable() {
-  const state = { broken: null as null | 'fails' | 'hangs', real: null as Store | null, reads: 0 };
+  const state = { broken: null as null | 'fails' | 'hangs', real: null as Store | null, reads: 0, underWay: 0 };
   const hooked = hookStore({
-    read: (statement, read) => {
+    read: async (statement, read) => {
       // The server reads the version continuously.
       if (statement !== accountsState.name) state.reads += 1;
-      if (state.broken === 'fails') return Promise.reject(new StoreUnavailable('The store is away.'));
-      return state.broken === 'hangs' ? new Promise(() => {}) : read();
+      if (state.broken === 'fails') throw new StoreUnavailable('The store is away.');
+      if (state.broken === 'hangs') return new Promise(() => {});
+      state.underWay += 1;
+      return await read().finally(() => {
+        state.underWay -= 1;
+      });
     },
   });
   const wrapStore = (store: Store): Store => {
@@ -45,6 +49,8 @@ for (const broken of ['fails', 'hangs'] as const) {
     assert.deepEqual([await me(client), await me(api)], [200, 200]);
 
     state.broken = broken;
+    // A version that is still being read would be trusted.
+    await eventually('earlier reads have ended', async () => state.underWay === 0);
     // Another node revokes the key, and this node cannot learn of it.
     await state.real?.transact('account', async (tx) => {
       await tx.run(revokeKey, { keyId, now: Date.now() });

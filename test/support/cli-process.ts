@@ -19,12 +19,17 @@ const command =
     ? ['-C', 'runwire', join(root, 'packages/cli/src/main.ts')]
     : [join(root, 'packages/cli/dist/main.js')];
 
+/** The program and arguments of `runwire serve`. */
+export const serve: readonly [string, ...string[]] = [process.execPath, ...command, 'serve'];
+
 export interface CliOptions {
   /** All variables of the process, in addition to the path and the store. */
   readonly env?: Readonly<Record<string, string>>;
   readonly store?: StoreName;
   readonly cwd?: string;
   readonly nodeArgs?: readonly string[];
+  /** Standard input. Without it the input is closed. */
+  readonly input?: string;
 }
 
 export interface ProcessResult {
@@ -41,11 +46,13 @@ async function withStore(options: CliOptions): Promise<CliOptions> {
 }
 
 function start(program: string, args: readonly string[], options: CliOptions): ChildProcess {
-  return spawn(program, args, {
+  const child = spawn(program, args, {
     cwd: options.cwd ?? root,
     env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: compileCache, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
+  child.stdin?.end(options.input);
+  return child;
 }
 
 function exited(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
@@ -56,8 +63,11 @@ function exited(child: ChildProcess): Promise<{ code: number | null; signal: Nod
 }
 
 /** Runs any program to its end. */
-export async function run(program: string, args: readonly string[], options: CliOptions = {}): Promise<ProcessResult> {
-  const child = start(program, args, options);
+export function run(program: string, args: readonly string[], options: CliOptions = {}): Promise<ProcessResult> {
+  return resultOf(start(program, args, options));
+}
+
+async function resultOf(child: ChildProcess): Promise<ProcessResult> {
   const [end, stdout, stderr] = await Promise.all([
     exited(child),
     text(child.stdout as NodeJS.ReadableStream),
@@ -69,6 +79,18 @@ export async function run(program: string, args: readonly string[], options: Cli
 /** Runs `runwire …` to its end, with the Node that runs this test. */
 export async function runwire(args: readonly string[], options: CliOptions = {}): Promise<ProcessResult> {
   return run(process.execPath, [...(options.nodeArgs ?? []), ...command, ...args], await withStore(options));
+}
+
+/** A `runwire …` that runs, for tests that send signals to it. */
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  readonly result: Promise<ProcessResult>;
+}
+
+/** Starts a `runwire …` that asks a server; it needs no store of its own. */
+export function startRunwire(args: readonly string[], options: CliOptions = {}): RunningCommand {
+  const child = start(process.execPath, [...command, ...args], options);
+  return { child, result: resultOf(child) };
 }
 
 /** `runwire serve`, or another program that starts the server, started as a person starts it. */

@@ -10,7 +10,7 @@ import { root } from './cli-process.ts';
 export const run = promisify(execFile);
 
 /** Languages of fences that a reader can paste. A fence without a language is an illustration. */
-export type SampleLanguage = 'sh' | 'ts' | 'js' | 'html' | 'json' | 'nginx' | 'sql' | 'yaml' | 'markdown';
+export type SampleLanguage = 'sh' | 'ts' | 'js' | 'python' | 'html' | 'json' | 'nginx' | 'sql' | 'yaml' | 'markdown';
 
 /**
  * The number of samples of each page, by language. Tests run them; a page with other samples fails `docs.test.ts`. JSON and
@@ -26,6 +26,11 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/attachments.md': { sh: 1, json: 1 },
   'docs/backup.md': { sh: 2 },
   'docs/chats.md': { sh: 6, json: 1 },
+  'docs/client-python.md': { sh: 1, python: 7 },
+  'docs/client-tokens.md': { sh: 1, js: 1 },
+  'docs/client.md': { ts: 8 },
+  'docs/command-line.md': { sh: 5 },
+  'docs/commands.md': { yaml: 1, markdown: 1 },
   'docs/erasure.md': { sh: 1, json: 1 },
   'docs/errors.md': { json: 1 },
   'docs/files.md': { sh: 4, js: 1, html: 1, json: 1 },
@@ -37,27 +42,34 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/from-google-adk.md': { yaml: 1, ts: 1 },
   'docs/from-openai-agents.md': { yaml: 1, ts: 1 },
   'docs/images.md': { sh: 1, json: 1 },
+  'docs/mcp.md': { yaml: 1, ts: 1, sh: 1, json: 1 },
   'docs/members.md': { sh: 3, json: 3 },
   'docs/models.md': { sh: 1, ts: 1 },
   'docs/monitoring.md': { sh: 1, yaml: 1 },
   'docs/nodes.md': { sh: 2, json: 1 },
   'docs/postgres.md': { sh: 1, sql: 1 },
   'docs/providers.md': { yaml: 2, sh: 1, ts: 1 },
+  'docs/questions.md': { yaml: 1, ts: 2, sh: 1, json: 2 },
   'docs/s3.md': { sh: 1, json: 3 },
   'docs/sandbox-files.md': { sh: 2 },
+  'docs/sandbox.md': { json: 1 },
   'docs/settings.md': { sh: 1 },
   'docs/stream.md': { sh: 3, nginx: 1 },
   'docs/testing.md': { ts: 1 },
   'docs/text-only.md': { sh: 1, nginx: 1 },
-  'docs/tools.md': { ts: 3 },
+  'docs/tools.md': { ts: 4 },
   'docs/upgrade.md': { sql: 1 },
   'docs/upload-address.md': { sh: 1 },
   'docs/usage.md': { sh: 3, json: 2 },
+  'packages/client/README.md': { ts: 2 },
+  'packages/client-python/README.md': { sh: 1, python: 1 },
 };
 
 /** Markdown pages of the project that people read, by their path from the root. */
 export const pages = (): string[] =>
-  ['*.md', 'docs/**/*.md', 'bench/*.md', 'requirements/*.md'].flatMap((pattern) => globSync(pattern, { cwd: root }));
+  ['*.md', 'docs/**/*.md', 'packages/*/*.md', 'bench/*.md', 'requirements/*.md'].flatMap((pattern) =>
+    globSync(pattern, { cwd: root }),
+  );
 
 export const readPage = (page: string): string => readFileSync(join(root, page), 'utf8');
 

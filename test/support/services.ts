@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { hasS3Gateway, postgresFolder } from '@runwire/test-kit';
@@ -13,6 +13,9 @@ export const PGBOUNCER = '/usr/sbin/pgbouncer';
 export const STRACE = '/usr/bin/strace';
 export const CURL = '/usr/bin/curl';
 export const CHROMIUM = '/usr/bin/chromium';
+export const BUBBLEWRAP = '/usr/bin/bwrap';
+export const PYTHON = '/usr/bin/python3';
+export const MYPY = '/usr/bin/mypy';
 
 interface Service {
   readonly packages: readonly string[];
@@ -28,6 +31,10 @@ export const SERVICES = {
   strace: { packages: ['strace'], isThere: () => existsSync(STRACE) },
   curl: { packages: ['curl'], isThere: () => existsSync(CURL) },
   chromium: { packages: ['chromium'], isThere: () => existsSync(CHROMIUM) },
+  python: { packages: ['python3'], isThere: () => existsSync(PYTHON) },
+  pip: { packages: ['python3-pip'], isThere: () => existsSync('/usr/bin/pip3') },
+  mypy: { packages: ['mypy'], isThere: () => existsSync(MYPY) },
+  bubblewrap: { packages: ['bubblewrap'], isThere: () => existsSync(BUBBLEWRAP) },
 } satisfies Readonly<Record<string, Service>>;
 
 export type ServiceName = keyof typeof SERVICES;
@@ -77,4 +84,12 @@ export async function missingServices(names = Object.keys(SERVICES) as ServiceNa
 /** Returns null if the program exists, otherwise the line with how to get it, as the reason of a skip. */
 export async function missingService(name: ServiceName): Promise<string | null> {
   return (await missingServices([name]))[0] ?? null;
+}
+
+/** Returns null if bubblewrap can run here, otherwise the reason of a skip. */
+export async function missingBubblewrap(): Promise<string | null> {
+  const missing = await missingService('bubblewrap');
+  if (missing !== null) return missing;
+  const { status } = spawnSync(BUBBLEWRAP, ['--unshare-user', '--ro-bind', '/', '/', '/bin/true']);
+  return status === 0 ? null : 'bubblewrap cannot run here, because namespaces are forbidden';
 }

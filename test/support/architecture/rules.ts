@@ -5,11 +5,14 @@ export const serverRoot = 'packages/server/src/';
 /** Name of a package in an import → its entry file. */
 export const packageEntries: Readonly<Record<string, string>> = {
   '@runwire/contract': 'packages/contract/src/index.ts',
+  '@runwire/contract/routes': 'packages/contract/src/routes.gen.ts',
   '@runwire/contract/schemas': 'packages/contract/src/schemas/index.ts',
   '@runwire/agency': 'packages/agency/src/index.ts',
   '@runwire/documents': 'packages/documents/src/index.ts',
+  '@runwire/client': 'packages/client/src/index.ts',
   '@runwire/server': 'packages/server/src/index.ts',
   '@runwire/server/testing': 'packages/server/src/testing/index.ts',
+  '@runwire/cli/init': 'packages/cli/src/create-runwire.ts',
   '@runwire/test-kit': 'packages/test-kit/src/index.ts',
 };
 
@@ -24,7 +27,14 @@ const base = ['domain', 'telemetry', 'lib'];
 const everything = ['**'];
 
 const enginePort = ['engine/port.ts'];
-const agentPorts = ['agent/ports.ts', 'agent/files-port.ts'];
+const agentPorts = [
+  'agent/ports.ts',
+  'agent/files-port.ts',
+  'agent/mcp-port.ts',
+  'agent/sandbox-port.ts',
+  'agent/workspace-port.ts',
+  'agent/publication.ts',
+];
 
 /**
  * Folder or file directly under the server's source → the other folders and files that it may import. A folder that is
@@ -72,6 +82,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   files: ['storage', 'store', ...base],
   storage: base,
   sandbox: [...agentPorts, 'files', ...base],
+  mcp: [...agentPorts, ...base],
   erasure: ['accounts', 'runs', 'chats', 'attachments', 'files', 'store', ...base],
   agent: base,
   eventlog: ['store', ...base],
@@ -98,6 +109,9 @@ export const adapters = [
   'storage/s3/**',
   'files/disk/**',
   'files/s3/**',
+  'sandbox/bubblewrap/**',
+  'sandbox/just-bash/**',
+  'sandbox/exec/**',
 ];
 export const adapterUsers = ['compose/**', 'commands/**', 'files/disk/**', 'files/s3/**'];
 
@@ -118,11 +132,13 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
   'packages/contract/src/schemas/': { own: [], others: false, types: ['typebox'] },
   'packages/agency/src/': { own: [], others: false },
   'packages/documents/src/': { own: [], others: true },
+  'packages/client/src/': { own: ['@runwire/contract', '@runwire/contract/routes'], others: false },
   'packages/server/src/': {
     own: ['@runwire/contract', '@runwire/contract/schemas', '@runwire/agency', '@runwire/documents'],
     others: true,
   },
-  'packages/cli/src/': { own: [], lazily: ['@runwire/server'], others: true },
+  'packages/cli/src/': { own: [], lazily: ['@runwire/server', '@runwire/client'], others: true },
+  'packages/create-runwire/src/': { own: ['@runwire/cli/init'], others: false },
   'packages/test-kit/src/': { own: ['@runwire/**'], others: true },
 };
 
@@ -142,6 +158,7 @@ export const testingUsers = [
   'test/**',
   'proofs/**',
   'bench/**',
+  'scripts/check-full.ts',
   '**.test.ts',
 ];
 
@@ -154,22 +171,32 @@ export const databaseModules: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['store/**', 'compose/**'],
 };
 
-/** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models and of S3 for what the operator set. */
+/** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models, S3 and MCP for what the operator set. */
 export const outgoingUsers = [
   'agent/models/**',
   'guarded-fetch/**',
   'storage/s3/**',
   'files/s3/**',
+  'mcp/**',
   'testing/**',
   '**.test.ts',
 ];
-export const clientModules = ['undici', '@aws-sdk/**', '@smithy/**', 'node:dns', 'node:dns/promises', 'node:dgram'];
+export const clientModules = [
+  'undici',
+  '@aws-sdk/**',
+  '@smithy/**',
+  '@modelcontextprotocol/**',
+  'node:dns',
+  'node:dns/promises',
+  'node:dgram',
+];
 export const socketModules = ['node:http', 'node:https', 'node:http2', 'node:net', 'node:tls'];
-/** `http/` only listens. The store's connection to PostgreSQL uses a socket that combines writes. */
+/** `http/` only listens. The sandbox reads a pipe by the class that reads sockets. The store's connection to PostgreSQL uses a socket that combines writes. */
 export const socketUsers = [
   ...outgoingUsers,
   'http/**',
   'store/postgres/gathering-socket.ts',
+  'sandbox/bubblewrap/output-pipe.ts',
   'lib/url-rules/address.ts',
 ];
 

@@ -109,7 +109,7 @@ const fetchUse = /(?<![\w$.#])(?<!function\s)(?<!function\s\*)fetch\s*(?:\(|(?=[
 /** The other clients that Node has without an import, and the ways to them that hide their names. */
 const globalClient =
   /(?<![\w$.#])(?:(?:WebSocket|EventSource|WebSocketStream)(?![\w$])|(?:globalThis|global)\s*(?:\?\.\s*)?(?:\[|\.?\s*(?:fetch|WebSocket|EventSource)(?![\w$])))/g;
-const OUT = 'requests leave by the guarded fetcher and the adapters of models and S3';
+const OUT = 'requests leave by the guarded fetcher and the adapters of models, S3 and MCP';
 
 export const checkOutgoing: Check = (sources) => {
   const complaints: string[] = [];

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
+import * as clientModule from '@runwire/client';
+import { AuthenticationError, ForbiddenError, Runwire, UploadError } from '@runwire/client';
+import { errors } from '@runwire/contract';
+import { operations } from '@runwire/contract/schemas';
+import { startTestServer, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
+import { build } from 'esbuild';
+import { errorOfAnswer } from '../packages/client/src/errors.ts';
+import { disturbedClient } from './support/disturbed-fetch.ts';
+
+/* The API, the errors and the questions of the TypeScript client, against the real server with the offline model. */
+
+const schema = { type: 'object' };
+const refund = defineTool({
+  ...{ name: 'refund', description: 'Pays money back.', inputSchema: schema, needsApproval: true },
+  execute: (_, { approval }) => `refunded: ${approval?.reason}`,
+});
+const position = defineTool({ name: 'position', description: 'Tells where the user is.', inputSchema: schema });
+const shop = defineAgency({
+  name: 'Shop',
+  agents: [
+    defineAgent({
+      name: 'Clerk',
+      description: 'Sells.',
+      instructions: 'Sell.',
+      tools: [refund, position],
+      files: false,
+    }),
+  ],
+});
+
+let server: TestServer;
+let client: Runwire;
+before(async () => {
+  server = await startTestServer({ agencies: { shop } });
+  client = new Runwire({ baseUrl: server.url, apiKey: TEST_API_KEY, integration: 'demo' });
+  await client.integrations.create({ apiIntegrationId: 'shop', agency: 'shop', clientTools: true });
+});
+after(() => server[Symbol.asyncDispose]());
+
+test('has a method for every operation that needs a key', async () => {
+  const { client: all, requests } = disturbedClient(server.url, { integration: 'api' }, ({ send }) => send());
+  await all.integrations.create({
+    ...{ apiIntegrationId: 'api', agency: 'demo', allowances: { unit: 'runs', limit: 10, period: 'day' } },
+  });
+  assert.equal((await all.integrations.update({ name: 'Api' })).name, (await all.integrations.get()).name);
+  await all.members.put({ consumerId: 'a/b', name: 'Ann' });
+  assert.equal((await all.members.get({ consumerId: 'a/b' })).name, 'Ann');
+  const token = await all.tokens.create({ consumerId: 'a/b' });
+  assert.equal(token.apiIntegrationId, 'api');
+  const run = all.run({ message: 'Hi', consumerId: 'a/b', chatId: 'c1' });
+  const { runId } = await run.result();
+  await all.attach({ ...run.handle, runId: null }).text();
+  assert.equal((await run.cancel()).status, 'completed');
+  assert.equal((await all.runs.cancel({ runId })).status, 'completed');
+  assert.equal((await all.runs.get({ runId })).message, await run.text());
+  await all.chats.create({ chatId: 'c2' });
+  await all.chats.update({ chatId: 'c2', title: 'Two' });
+  assert.equal((await all.chats.get({ chatId: 'c2' })).title, 'Two');
+  assert.equal((await all.chats.status({ chatId: 'c2' })).status, 'idle');
+  await all.members.adjust({ consumerId: 'a/b', amount: 1, unit: 'runs', reason: 'Sorry', idempotencyKey: 'k1' });
+  const file = await all.upload(new File(['x'], 'a.txt'), { folder: '/app/mnt/u' });
+  assert.equal(await (await all.files.content({ path: file.path })).text(), 'x');
+  assert.equal((await all.files.head({ path: file.path })).headers.get('content-length'), '1');
+  const key = await all.keys.create({ name: 'two' });
+  await all.owners.create({ email: 'b@example.com' });
+  const counts: Record<string, number> = {};
+  for (const [name, list] of Object.entries({
+    ...{ runs: all.runs.list({ limit: 1 }), steps: all.runs.steps({ runId }), chats: all.chats.list({ limit: 1 }) },
+    ...{ messages: all.chats.messages({ chatId: 'c1', limit: 1 }), members: all.members.list() },
+    ...{ adjustments: all.members.adjustments({ consumerId: 'a/b' }), usage: all.usage.list() },
+    ...{ summary: all.usage.summary({ groupBy: 'consumer' }), files: all.files.list({ folder: '/app/mnt/u' }) },
+    ...{ integrations: all.integrations.list(), keys: all.keys.list({ limit: 1 }), owners: all.owners.list() },
+    ...{ agencies: all.agencies.list(), nodes: all.nodes.list() },
+  })) {
+    counts[name] = (await Array.fromAsync(list as AsyncIterable<unknown>)).length;
+  }
+  assert.deepEqual(counts, {
+    ...{ runs: 1, steps: 1, chats: 2, messages: 2, members: 1, adjustments: 1, usage: 2, summary: 1, files: 1 },
+    ...{ integrations: 3, keys: counts.keys, owners: 2, agencies: 2, nodes: 1 },
+  });
+  const { items, nextCursor } = await all.chats.list({ limit: 1 }).page();
+  assert.deepEqual([items.length, typeof nextCursor], [1, 'string']);
+  assert.match(await (await all.usage.csv()).text(), /^"?kind|usageRequestId/m);
+  assert.match(await (await all.nodes.metrics()).text(), /^# HELP/m);
+  assert.equal((await all.me.get()).administrator, true);
+  await all.keys.revoke({ keyId: key.keyId });
+  await all.files.delete({ path: file.path });
+  await all.chats.delete({ chatId: 'c2' });
+  await all.members.delete({ consumerId: 'a/b', erase: true });
+  assert.match((await all.members.erasure({ consumerId: 'a/b' })).status, /^eras/);
+  await all.integrations.delete();
+
+  const missed = Object.values(operations)
+    .filter(({ auth, method, path }) => {
+      const pattern = new RegExp(`^${method} ${path.replace(/:\w+/g, '[^/?]+')}(\\?.*)?$`);
+      return auth && !requests.some((request) => pattern.test(request));
+    })
+    .map(({ operationId }) => operationId);
+  assert.deepEqual(missed, []);
+});
+
+test('has exactly the errors of the error table', async () => {
+  const classes = Object.entries(clientModule).filter(([name]) => name.endsWith('Error'));
+  const reached = new Set<unknown>();
+  for (const [code, entry] of Object.entries(errors)) {
+    const { status, retryable } = entry;
+    const answer = Response.json({ error: 'No.', code }, { status: status ?? 400, headers: { 'X-Request-Id': 'r1' } });
+    const error = await errorOfAnswer(answer);
+    assert.deepEqual([error.code, error.retryable, error.requestId], [code, retryable, 'r1'], code);
+    if (status !== null) reached.add(error.constructor);
+  }
+  const others = classes.filter(([, one]) => !reached.has(one)).map(([name]) => name);
+  const own = [
+    'ConnectionLostError',
+    'DetachedError',
+    'RunCancelledError',
+    'RunFailedError',
+    'RunwireError',
+    'UploadError',
+  ];
+  assert.deepEqual(others.toSorted(), own);
+  const named = (await import('node:fs')).readFileSync('packages/client/src/errors.ts', 'utf8');
+  const codes = [...named.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([code]) => code);
+  const ownCodes = ['connection_lost', 'run_cancelled', 'upload_failed', 'unexpected_answer'];
+  assert.deepEqual(
+    codes.filter((code) => !(code in errors) && !ownCodes.includes(code)),
+    [],
+  );
+});
+
+test('a failed and a cancelled run reject text() and resolve result()', async () => {
+  const failed = client.run({ message: '/fail' });
+  assert.equal((await failed.result()).status, 'failed');
+  await assert.rejects(failed.text(), { name: 'RunFailedError', code: 'model_error', retryable: true, admitted: true });
+  const slow = client.run({ message: '/slow 60' });
+  assert.equal((await slow.cancel({ mode: 'immediate' })).cancelled, true);
+  await assert.rejects(slow.text(), { name: 'RunCancelledError', code: 'run_cancelled' });
+});
+
+test('a run can be read twice, as events and as sent', async () => {
+  const run = client.run({ message: '/tool', usageRequestId: 'twice' });
+  const [first, second] = await Promise.all([Array.fromAsync(run), Array.fromAsync(run)]);
+  assert.deepEqual(first, second);
+  const types = [...new Set(first.map(({ type }) => type))];
+  assert.deepEqual(types, ['started', 'tool_call', 'tool_output', 'text', 'ended']);
+  const text = first.map((event) => (event.type === 'text' ? event.delta : '')).join('');
+  assert.deepEqual([run.currentText, await run.text()], [text, text]);
+  const frames = await Array.fromAsync(run.frames());
+  assert.ok(first.every(({ id }) => frames.some((frame) => frame.id === id)));
+});
+
+test('toResponse passes a run and a refusal on', async () => {
+  const run = client.run({ message: 'Hi' });
+  const answer = await run.toResponse();
+  const stored = await server.api.events(run.handle.runId ?? '', 0, 'demo');
+  await stored.whole();
+  assert.equal(await answer.text(), stored.text.replace(/^: \n\n/gm, ''));
+  assert.equal(answer.headers.get('x-run-id'), run.handle.runId);
+  const refused = await client.run({ message: 'Hi', agent: 'No one' }).toResponse();
+  assert.deepEqual([refused.status, refused.headers.get('x-agent-run-admitted')], [400, 'false']);
+  assert.equal(((await refused.json()) as { code: string }).code, 'unknown_agent');
+});
+
+test('answers questions by itself, and leaves a question open that it cannot answer', async () => {
+  const asked: string[] = [];
+  const inShop = { apiIntegrationId: 'shop' };
+  const approved = client.run(
+    { ...inShop, message: '/tool refund {"cents":5}' },
+    { onApproval: ({ tool, arguments: { cents } }) => ({ approve: asked.push(`${tool} ${cents}`) > 0, reason: 'ok' }) },
+  );
+  assert.match(await approved.text(), /refunded: ok/);
+  assert.deepEqual(asked, ['refund 5']);
+  const questions = (await Array.fromAsync(approved)).filter(({ type }) => type === 'question');
+  assert.equal(questions.length, 1);
+
+  const tools = { position: () => ({ city: 'Rome' }) };
+  const where = client.run({ ...inShop, message: '/tool position {}', usageRequestId: 'where' }, { tools });
+  assert.match(await where.text(), /Rome/);
+  assert.equal(where.handle.usageRequestId, 'where~2');
+  const again = client.run({ ...inShop, message: '/tool position {}', usageRequestId: 'where' }, { tools });
+  assert.deepEqual([await again.text(), again.handle.runId], [await where.text(), where.handle.runId]);
+
+  const failing = client.run(
+    { ...inShop, message: '/tool pick {}' },
+    {
+      tools: {
+        pick: {
+          ...{ description: 'Lets the user pick.', inputSchema: schema },
+          execute: () => {
+            throw new Error('The window was closed.');
+          },
+        },
+      },
+    },
+  );
+  assert.match(await failing.text(), /The window was closed\./);
+  const open = await client.run({ ...inShop, message: '/tool refund {}' }, { tools }).result();
+  assert.deepEqual([open.status, open.pending.map(({ tool }) => tool)], ['completed', ['refund']]);
+});
+
+test('uploads report progress, sign an expired form again once, and tell why the storage refused', async () => {
+  const sent: number[] = [];
+  const big = new File([new Uint8Array(300_000)], 'big.bin');
+  const onProgress = ({ loadedBytes }: { loadedBytes: number }) => sent.push(loadedBytes);
+  await client.upload(big, { folder: '/app/mnt/u', onProgress });
+  assert.equal(sent.at(-1), 300_000);
+
+  const expired =
+    '<Error><Code>AccessDenied</Code><Message>Invalid according to Policy: Policy expired.</Message></Error>';
+  for (const [times, signed] of [
+    [1, 2],
+    [2, 2],
+  ] as const) {
+    let left: number = times;
+    const { client: late, requests } = disturbedClient(server.url, { integration: 'demo' }, async ({ url, send }) => {
+      if (!url.pathname.startsWith('/uploads/') || left === 0) return await send();
+      left -= 1;
+      return new Response(expired, { status: 403 });
+    });
+    const upload = late.upload(new Blob(['abc']), { folder: '/app/mnt/u', name: 'late.txt' });
+    if (times === 1) assert.deepEqual(await upload, { name: 'late.txt', path: '/app/mnt/u/late.txt' });
+    else await assert.rejects(upload, (error) => error instanceof UploadError && /Policy expired/.test(error.message));
+    assert.equal(requests.filter((request) => request === 'POST /create_agency_upload').length, signed);
+  }
+});
+
+test('a page may hold a client token, never a key, and a function is asked again shortly before the end', async (t) => {
+  await client.members.put({ consumerId: 'ann' });
+  const { clientToken } = await client.tokens.create({ consumerId: 'ann', expiresInSeconds: 60 });
+  Object.assign(globalThis, { document: {} });
+  try {
+    const inPage = (apiKey: clientModule.KeySource) => new Runwire({ baseUrl: server.url, apiKey });
+    assert.throws(() => inPage(TEST_API_KEY), AuthenticationError);
+    await assert.rejects(
+      inPage(async () => TEST_API_KEY)
+        .run({ message: 'Hi' })
+        .text(),
+      AuthenticationError,
+    );
+    let asked = 0;
+    const page = inPage(async () => {
+      asked += 1;
+      return clientToken;
+    });
+    assert.match(await page.run({ message: 'Hi' }).text(), /You said: Hi/);
+    await assert.rejects(page.members.get({ consumerId: 'ann' }), ForbiddenError);
+    assert.equal(asked, 1);
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 50_000 });
+    await page.run({ message: 'Hi' }).text();
+    assert.equal(asked, 2);
+  } finally {
+    Reflect.deleteProperty(globalThis, 'document');
+  }
+});
+
+test('is at most 8 kB, gzipped', async () => {
+  const { outputFiles } = await build({
+    stdin: { contents: "export { Runwire } from '@runwire/client';", resolveDir: import.meta.dirname },
+    ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', conditions: ['runwire'], write: false },
+  });
+  const bytes = gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length;
+  assert.ok(bytes > 0 && bytes <= 8000, `${bytes} bytes`);
+});

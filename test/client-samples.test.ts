@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
+import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { root } from './support/cli-process.ts';
+import { samplesOf } from './support/doc-samples.ts';
+
+/* The samples of docs/client.md and of the README of the package. test/doc-samples.test.ts compiles them. */
+
+const refund = defineTool({
+  ...{ name: 'refund', description: 'Pays money back.', inputSchema: { type: 'object' }, needsApproval: true },
+  execute: (_, { approval }) => `refunded: ${approval?.reason}`,
+});
+const clerk = defineAgent({
+  name: 'Clerk',
+  description: 'Sells.',
+  instructions: 'Sell.',
+  tools: [refund],
+  files: false,
+});
+
+/** Runs a sample in this process. Resolves to its exports, and to what it printed. */
+async function runSample(t: TestContext, folder: string, name: string, sample: string) {
+  const file = join(folder, `${name}.ts`);
+  writeFileSync(file, sample);
+  const printed: string[] = [];
+  const log = t.mock.method(console, 'log', (...values: unknown[]) => printed.push(values.join(' ')));
+  const module = await import(pathToFileURL(file).href);
+  log.mock.restore();
+  return { module, printed: printed.join('\n') };
+}
+
+test('the samples of the client work as pasted', async (t) => {
+  await using server = await startTestServer({
+    agencies: { shop: defineAgency({ name: 'Shop', agents: [clerk] }) },
+  });
+  await server.api.post('/v2/integrations', { apiIntegrationId: 'shop', agency: 'shop' });
+  mkdirSync(join(root, '.work'), { recursive: true });
+  const folder = mkdtempSync(join(root, '.work/client-samples-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  Object.assign(process.env, { RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY });
+
+  const guide = samplesOf('docs/client.md', 'ts');
+  const expected = [
+    /You said: Plan a trip to Rome\./,
+    /^$/,
+    /You said: Hello/,
+    /This answer takes 1 seconds/,
+    /^Failed after: /,
+    /9 of 9\n[\s\S]*Buy milk\./,
+    /refunded: \{"cents":9900\}/,
+    /user-42 Ann\n[1-9]/,
+  ];
+  assert.equal(guide.length, expected.length);
+  for (const [index, pattern] of expected.entries()) {
+    const { module, printed } = await runSample(t, folder, `guide-${index}`, guide[index] ?? '');
+    assert.match(printed, pattern, `sample ${index}`);
+    if (index !== 1) continue;
+    const body = JSON.stringify({ message: 'Hi', chatId: 'c1' });
+    const answer = await module.handle(new Request('http://localhost/', { method: 'POST', body }));
+    assert.match(await answer.text(), /event: end\ndata: \[DONE\]\n\n$/);
+  }
+
+  const [start = '', rest = ''] = samplesOf('packages/client/README.md', 'ts');
+  assert.match((await runSample(t, folder, 'readme-0', start)).printed, /\n[1-9]\d+$/);
+  assert.match(
+    (await runSample(t, folder, 'readme-1', rest)).printed,
+    /run_\w+ completed\n[\s\S]*chat_not_found 404 false$/,
+  );
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { leavesOf } from '../packages/cli/src/command.ts';
+import { synopsis } from '../packages/cli/src/help.ts';
+import { buildProgram } from '../packages/cli/src/program.ts';
+import { CliServer, folderOf, root, run, serve } from './support/cli-process.ts';
+import { readPage, samplesOf } from './support/doc-samples.ts';
+
+/* The samples of docs/command-line.md, and the README of a project that `runwire init` makes. */
+
+const page = 'docs/command-line.md';
+
+/** Pastes a sample into bash. `runwire`, also by `npx` and `npm run`, is the one of this repository. */
+async function paste(sample: string, cwd: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const runwire = serve
+    .slice(0, -1)
+    .map((word) => `'${word}'`)
+    .join(' ');
+  const script = `set -e -o pipefail\nrunwire() { ${runwire} "$@"; }\nnpx() { "$@"; }\n${sample}`;
+  const { code, stdout, stderr } = await run('bash', ['-c', script], { cwd, env });
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+test('docs/command-line.md lists every command as the help does', () => {
+  const rows = leavesOf(buildProgram({}, '')).map((leaf) => `| \`${synopsis(leaf)}\` | ${leaf.summary()} |`);
+  const [, table = ''] = readPage(page).split('| command | what it does |\n|---|---|\n');
+  assert.equal(table.trimEnd(), rows.join('\n'));
+});
+
+test('the samples of docs/command-line.md work as pasted', async (t) => {
+  await using server = await startTestServer();
+  const [project = '', scripts = '', files = '', doctor = '', completion = ''] = samplesOf(page, 'sh');
+  const folder = folderOf(t);
+  assert.match(await paste(project, folder), /^shop: ok \(yaml, 1 agent\)$/m);
+  const env = { RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY };
+  const printed = await paste(scripts, folder, env);
+  assert.match(readFileSync(join(folder, 'answer.txt'), 'utf8'), /You said: Hello\n$/);
+  assert.match(printed, /You said: Summarise this line\.\n[\s\S]*^request: +order-17$[\s\S]*^RUN .*\nrun_/m);
+  assert.equal(JSON.parse(readFileSync(join(folder, 'order-17.json'), 'utf8')).status, 'completed');
+  assert.match(await paste(files, folder, env), /^\/app\/mnt\/members\/user-42\/list\.txt\n[\s\S]*█/);
+  assert.match(readFileSync(join(folder, 'usage.csv'), 'utf8'), /^member,runs,/);
+  assert.match(await paste(doctor, folder, { RUNWIRE_SANDBOX: 'off' }), /^ok +sandbox/m);
+  assert.match(await paste(`${completion}complete -p runwire`, folder), /-F _runwire runwire/);
+});
+
+test('a project of `runwire init` runs by the commands of its own README', async (t) => {
+  const folder = join(folderOf(t), 'My Agents');
+  await paste(`runwire init '${folder}'`, root);
+  assert.equal(statSync(join(folder, 'runwire.env')).mode & 0o777, 0o600);
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  assert.equal(manifest.name, 'my-agents');
+  assert.deepEqual(Object.values(manifest.scripts), [
+    'runwire serve',
+    'runwire agencies check agencies',
+    'runwire chat',
+  ]);
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  const [install, use = '', check] = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, sample]) => sample);
+  assert.deepEqual([install, check], ['npm install\nnpm start\n', 'npm run check\n']);
+  await using server = await CliServer.start({ cwd: folder });
+  const printed = await paste(use, folder, { RUNWIRE_URL: server.url });
+  assert.match(printed, /You said: Hello\nThe tool was called\. It returned: \w+day, /);
+  assert.match(await paste(manifest.scripts.check, folder), /^helper: ok \(yaml, 1 agent\)$/m);
+  await server.stop();
+
+  const again = await run('bash', ['-c', `cd '${folder}' && "$@" init`, 'bash', ...serve.slice(0, -1)]);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /has package\.json, .* already; .* Nothing was written\.$/m);
+});

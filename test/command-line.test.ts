@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
+import { startTestServer, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
+import { folderOf, type ProcessResult, run, serve, startRunwire } from './support/cli-process.ts';
+import { eventually } from './support/eventually.ts';
+
+/* The commands that ask a server, as processes: output, exit codes, input, signals. */
+
+const refund = defineTool({
+  name: 'refund',
+  description: 'Pays money back.',
+  inputSchema: { type: 'object', properties: {} },
+  needsApproval: true,
+  execute: () => 'paid',
+});
+const clerk = defineAgent({ name: 'Clerk', description: 'Pays.', instructions: 'Pay.', tools: [refund] });
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({ agencies: { shop: defineAgency({ name: 'Shop', agents: [clerk] }) } });
+  await server.api.post('/v2/integrations', { apiIntegrationId: 'shop', agency: 'shop' });
+});
+after(() => server[Symbol.asyncDispose]());
+
+const environment = () => ({ RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_INTEGRATION: 'demo' });
+
+/** Runs a command at the server of this file. */
+const runwire = (args: readonly string[], input?: string, env: Readonly<Record<string, string>> = {}) =>
+  startRunwire(args, { env: { ...environment(), ...env }, ...(input === undefined ? {} : { input }) }).result;
+
+/** Runs a command that must succeed, and parses its output. */
+async function json(...args: readonly string[]) {
+  const { code, stdout, stderr } = await runwire([...args, '--json']);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+const ended = ({ code, stdout, stderr }: ProcessResult) => [code, stdout, stderr];
+
+/** Resolves to a run of the chat when it is running, and the chat has this many messages before it. */
+const runOf = (chatId: string, { messages = 0 } = {}) =>
+  eventually(`${chatId} runs`, async (): Promise<string | null> => {
+    const { body } = await server.api.get(`/v2/integrations/demo/chat_status?chatId=${chatId}`);
+    return body.run?.status === 'running' && body.numMessages >= messages ? String(body.run.runId) : null;
+  });
+
+test('run prints the text to stdout, and tools to stderr', async () => {
+  const tool = await runwire(['run', '/tool calculate {"operation":"add","a":1,"b":2}']);
+  assert.deepEqual(ended(tool), [
+    0,
+    'The tool was called. It returned: 3\n',
+    '· calculate {"operation":"add","a":1,"b":2}\n  → 3\n',
+  ]);
+  const quiet = await runwire(['run', '--quiet', '/tool calculate {"operation":"add","a":1,"b":2}']);
+  assert.equal(quiet.stderr, '');
+});
+
+test('run reads the message from stdin, and --request never runs twice', async () => {
+  const args = ['run', '--json', '--chat', 'piped', '--request', 'once'];
+  const [first, second] = [await runwire(args, 'From a pipe\n'), await runwire(args, 'From a pipe\n')];
+  const result = JSON.parse(first.stdout);
+  assert.match(result.text, /You said: From a pipe$/);
+  assert.deepEqual([result.chatId, result.status], ['piped', 'completed']);
+  assert.equal(JSON.parse(second.stdout).runId, result.runId);
+  assert.equal((await json('status', '--request', 'once')).run.runId, result.runId);
+  assert.deepEqual(ended(await runwire(['run'], '')), [2, '', 'Standard input is empty; it must have the message.\n']);
+});
+
+test('exit codes tell a failed run, a refusal, an open question and an unreachable server apart', async () => {
+  const failed = await runwire(['run', '/fail']);
+  assert.deepEqual([failed.code, failed.stdout], [1, 'This is the offline model, about to fail.\n']);
+  assert.match(failed.stderr, /^The run failed: .*\(model_error\)\n$/);
+
+  const noKey = await runwire(['runs'], undefined, { RUNWIRE_API_KEY: '' });
+  assert.deepEqual([noKey.code, /^No API key is set; set RUNWIRE_API_KEY\./.test(noKey.stderr)], [2, true]);
+
+  const open = await runwire(['run', '-i', 'shop', '/tool refund {}']);
+  assert.equal(open.code, 3);
+  assert.match(open.stderr, /^The run waits: a person must approve refund \{\}\.$/m);
+
+  const refused = await runwire(['run', '--json', '-i', 'nowhere', 'Hello']);
+  assert.deepEqual([refused.code, refused.stdout], [4, '']);
+  assert.deepEqual(
+    [JSON.parse(refused.stderr).code, JSON.parse(refused.stderr).status],
+    ['integration_not_found', 404],
+  );
+
+  const gone = await runwire(['run', 'Hello'], undefined, { RUNWIRE_URL: 'http://127.0.0.1:9' });
+  assert.deepEqual([gone.code, gone.stdout], [5, '']);
+  assert.match(gone.stderr, /^http:\/\/127\.0\.0\.1:9 cannot be reached \(.+\); start the server, or set RUNWIRE_URL/);
+});
+
+test('names the integrations if there are several and none is named', async () => {
+  const several = await runwire(['runs'], undefined, { RUNWIRE_INTEGRATION: '' });
+  assert.equal(several.code, 2);
+  assert.match(several.stderr, /^There are several integrations \(.*demo.*\); name one with --integration/);
+});
+
+test('Ctrl-C cancels the run of `run` with exit code 130', async () => {
+  const { child, result } = startRunwire(['run', '--chat', 'stopped', '/slow 600'], { env: environment() });
+  const runId = await runOf('stopped');
+  child.kill('SIGINT');
+  const { code, stdout, stderr } = await result;
+  assert.equal(code, 130, stderr);
+  assert.match(stdout, /^This /, 'the text so far');
+  assert.match(stderr, /^Cancelling the run; press Ctrl-C again to leave\.$/m);
+  assert.equal((await server.api.get(`/v2/integrations/demo/runs/${runId}`)).body.status, 'cancelled');
+});
+
+test('a second Ctrl-C leaves while the server does not answer', async () => {
+  const silent = createServer((request, answer) => {
+    if (request.url === '/v2/me') answer.end('{}');
+    else silent.emit('asked');
+  }).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const asked = once(silent, 'asked');
+  const { child, result } = startRunwire(['run', 'Hello'], { env: { ...environment(), RUNWIRE_URL: url } });
+  await asked;
+  child.kill('SIGINT');
+  await once(child.stderr as NodeJS.ReadableStream, 'data');
+  child.kill('SIGINT');
+  assert.equal((await result).code, 130);
+  silent.closeAllConnections();
+  silent.close();
+});
+
+test('chat continues one chat, and Ctrl-C cancels one run only', async () => {
+  const lines = ['Hello', '/slow 600', 'And now?'].join('\n');
+  const { child, result } = startRunwire(['chat', '--chat', 'talk'], { env: environment(), input: `${lines}\n` });
+  await runOf('talk', { messages: 2 });
+  child.kill('SIGINT');
+  const { code, stdout, stderr } = await result;
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /You said: Hello\nThis [^\n]*\n.*You said: And now\?\n$/);
+  assert.match(stderr, /Cancelling the run/);
+  const { body } = await server.api.get('/v2/integrations/demo/chats/talk/messages');
+  assert.equal(body.items.length, 6);
+});
+
+test('chat --json prints one line for each run, and lines of a pipe approve nothing', async () => {
+  const { code, stdout, stderr } = await runwire(['chat', '--json', '-i', 'shop'], 'Hello\n/tool refund {}\n');
+  const runs = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(code, 3);
+  assert.equal(new Set(runs.map(({ chatId }) => chatId)).size, 1);
+  assert.deepEqual([runs.length, runs[1].pending.length], [2, 1]);
+  assert.match(stderr, /^The run waits: a person must approve refund \{\}\.$/m);
+});
+
+/** `script` of util-linux runs a program in a terminal. */
+test('chat in a terminal shows tools, asks for approvals, and Ctrl-C leaves', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const chat = [...serve.slice(0, -1), 'chat', '-i', 'shop'].map((word) => `'${word}'`).join(' ');
+  const env = { ...process.env, ...environment(), TERM: 'xterm', NO_COLOR: '1' };
+  const terminal = spawn('script', ['-qec', chat, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(terminal, 'exit');
+  let screen = '';
+  terminal.stdout.on('data', (text) => {
+    screen += text;
+  });
+  const type = async (keys: string, shown: string) => {
+    screen = '';
+    terminal.stdin.write(keys);
+    await eventually(`${shown} in the terminal`, async () => screen.includes(shown));
+  };
+  await eventually('the prompt', async () => screen.includes('> '));
+  await type('/tool refund {}\r', 'Approve refund {}? [y/N] ');
+  await type('y\r', '  → paid\r\n');
+  await type('/slow 600\r', 'This ');
+  await type('\u0003', 'The run was cancelled.');
+  terminal.stdin.write('\u0003');
+  const [code] = await exited;
+  assert.equal(code, 130, screen);
+});
+
+test('events prints what exists; with --follow it waits for the end; cancel ends the run', async () => {
+  const slow = await server.api.complete({ apiIntegrationId: 'demo', message: '/slow 600', chatId: 'followed' });
+  const runId = await runOf('followed');
+  const now = await runwire(['events', runId]);
+  assert.equal(now.code, 0);
+  assert.match(now.stdout, /^ {4}1 {2}started {6}Concierge, chat followed\n/);
+  assert.doesNotMatch(now.stdout, /ended/);
+  const follower = startRunwire(['events', '--follow', '--json', '--after', '1', runId], { env: environment() });
+  await once(follower.child.stdout as NodeJS.ReadableStream, 'data');
+  const cancelled = await runwire(['cancel', runId]);
+  assert.deepEqual(ended(cancelled), [0, '', 'The run is cancelled.\n']);
+  const { code, stdout } = await follower.result;
+  assert.equal(code, 3);
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.ok(events.every(({ id }) => id > 1));
+  assert.deepEqual([events.at(-1).type, events.at(-1).status], ['ended', 'cancelled']);
+  assert.equal((await json('runs', '--status', 'cancelled', '--chat', 'followed'))[0].runId, runId);
+  await slow.whole();
+});
+
+test('upload, files list, get and delete', async (t) => {
+  const folder = folderOf(t);
+  const path = join(folder, 'note.md');
+  writeFileSync(path, '# A note\n');
+  const uploaded = await runwire(['upload', path, '--folder', '/app/mnt/notes']);
+  assert.deepEqual(ended(uploaded), [0, '/app/mnt/notes/note.md\n', ''], 'no bar without a terminal');
+  const [file] = await json('files', 'list', '/app/mnt/notes');
+  assert.deepEqual([file.name, file.contentType, file.size], ['note.md', 'text/markdown', 9]);
+  const copy = join(folder, 'copy.md');
+  assert.equal((await runwire(['files', 'get', file.path, '--output', copy])).code, 0);
+  assert.equal(readFileSync(copy, 'utf8'), '# A note\n');
+  assert.equal((await runwire(['files', 'delete', file.path])).code, 0);
+  assert.equal((await runwire(['files', 'get', file.path])).code, 4);
+  assert.deepEqual(ended(await runwire(['upload', folder])), [
+    2,
+    '',
+    `${folder} is not a file; name files, one after the other.\n`,
+  ]);
+});
+
+test('members, tokens, usage and keys', async () => {
+  const allowances = '{"unit":"runs","limit":5,"period":"day"}';
+  await json('integrations', 'create', 'metered', '--set', `allowances=${allowances}`);
+  const member = await json('members', 'set', 'ann', '-i', 'metered', '--name', 'Ann', '--limit', '7');
+  assert.deepEqual([member.name, member.ownLimit, member.allowance.limit], ['Ann', 7, 7]);
+  const asAnn = ['run', '-i', 'metered', '--member', 'ann', '--request', 'ann-1', 'Hello'];
+  assert.equal((await runwire(asAnn)).code, 0);
+  const adjusted = ['members', 'adjust', 'ann', '1', '-i', 'metered', '--reason', 'Gift', '--key', 'gift-1'];
+  assert.deepEqual(ended(await runwire(adjusted)), [0, '', 'Applied: 1 runs.\n']);
+  const table = await runwire(['members', 'list', '-i', 'metered']);
+  assert.match(table.stdout, /^MEMBER +ACTIVE +USED +LIMIT +UNIT +NAME\nann +yes +0 +7 +runs\/day +Ann\n$/);
+
+  const token = await runwire(['tokens', 'create', 'ann', '-i', 'metered']);
+  assert.match(token.stdout, /^eyJ\S+\n$/);
+  const page = { RUNWIRE_API_KEY: token.stdout.trim(), RUNWIRE_INTEGRATION: '' };
+  const asPage = await runwire(['run', '--request', 'ann-2', 'Hello'], undefined, page);
+  assert.equal(asPage.code, 0, 'a client token names its integration itself');
+
+  const csv = await runwire(['usage', '-i', 'metered', '--by', 'member', '--csv']);
+  assert.match(csv.stdout, /^member,runs,modelCalls,.*,chargedCredits\r\nann,2,2,\d+,0,\d+,0,\d+,2,\d+,0\r\n$/);
+  const plot = await runwire(['usage', '-i', 'metered', '--plot']);
+  assert.match(plot.stdout, /^\d{4}-\d\d-\d\d {2}2 {2}█+\n$/);
+
+  const made = await json('keys', 'create', '--name', 'spare');
+  const listed = await json('keys', 'list');
+  const { keyId } = listed.find(({ name }: { name: string }) => name === 'spare');
+  assert.equal((await runwire(['keys', 'revoke', keyId])).code, 0);
+  assert.equal((await runwire(['keys', 'list'], undefined, { RUNWIRE_API_KEY: made.apiKey })).code, 4);
+});
+
+test('serve --json prints one line of JSON with the address and the new key', async (t) => {
+  const env = { PORT: '0', RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_LOG_LEVEL: 'silent', RUNWIRE_SANDBOX: 'off' };
+  const { child, result } = startRunwire(['serve', '--json'], { env });
+  const [line] = await once(child.stdout as NodeJS.ReadableStream, 'data');
+  const { url, apiKey } = JSON.parse(String(line));
+  const started = { RUNWIRE_URL: url, RUNWIRE_API_KEY: apiKey, RUNWIRE_INTEGRATION: '' };
+  assert.equal((await runwire(['run', 'Hello'], undefined, started)).code, 0, 'it has one integration');
+  child.kill('SIGTERM');
+  const { code, stdout } = await result;
+  assert.deepEqual([code, stdout], [0, String(line)]);
+});
+
+test('a reader that leaves ends a command without an error', async () => {
+  const [node, ...args] = serve.slice(0, -1);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the shell
+  const script = '"$@" agencies list | true; exit ${PIPESTATUS[0]}';
+  const { code, stderr } = await run('bash', ['-c', script, 'bash', node ?? '', ...args], { env: environment() });
+  assert.deepEqual([code, stderr], [0, '']);
+});

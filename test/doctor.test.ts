@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { Runwire } from '@runwire/client';
+import { diagnose } from '@runwire/server';
+import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { checkProxy } from '../packages/cli/src/check-proxy.ts';
+import { WatchedFetch } from '../packages/cli/src/watched-fetch.ts';
+import { folderOf, startRunwire } from './support/cli-process.ts';
+import { Nginx } from './support/nginx.ts';
+import { missingService } from './support/services.ts';
+
+/* Needs its own process: `diagnose` sets the umask. */
+
+/** The checks with a finding, as `check: finding`. */
+const findings = async (env: Readonly<Record<string, string>>) =>
+  (await diagnose(env)).flatMap(({ check, finding }) => (finding === null ? [] : [`${check}: ${finding}`]));
+
+test('doctor names a wrong setting, an unreachable database and a refused model key', async (t) => {
+  const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'just-bash' };
+  assert.deepEqual(await findings(env), [], 'a healthy set-up');
+  assert.deepEqual(await findings({ ...env, PORT: 'x' }), [
+    'settings: PORT is `x`; set it to a whole number from 0 to 65535.',
+  ]);
+  const provider = createServer((_, answer) => answer.writeHead(401).end('{}')).listen(0, '127.0.0.1');
+  t.after(() => provider.close());
+  await once(provider, 'listening');
+  const OPENAI_BASE_URL = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
+  const DATABASE_URL = 'postgres://runwire:secret@127.0.0.1:9/runwire';
+  assert.deepEqual(await findings({ ...env, DATABASE_URL, OPENAI_BASE_URL, OPENAI_API_KEY: 'sk-wrong' }), [
+    'store: The database of DATABASE_URL cannot be used (connect ECONNREFUSED 127.0.0.1:9); fix that, or DATABASE_URL.',
+    'model: The model provider refused the API key (401); check OPENAI_API_KEY.',
+  ]);
+});
+
+test('runwire doctor prints a line for each check, and exits with 1 if there is a problem', async (t) => {
+  const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'off' };
+  const healthy = await startRunwire(['doctor'], { env }).result;
+  assert.deepEqual([healthy.code, healthy.stderr], [0, 'No problem was found.\n']);
+  assert.match(
+    healthy.stdout,
+    /^ok +settings .*\nok +store +SQLite in .*\nok +files .*\nok +model +offline\/demo\nok +sandbox +off\n$/,
+  );
+  const wrong = await startRunwire(['doctor', '--json'], { env: { ...env, RUNWIRE_SANDBOX: 'exec:/none' } }).result;
+  assert.equal(wrong.code, 1);
+  assert.match(
+    JSON.parse(wrong.stdout).at(-1).finding,
+    /which cannot run here .*; fix this, or set it to auto or off\.$/,
+  );
+});
+
+const nginx = (await missingService('nginx')) ?? false;
+
+test('doctor names what a proxy does to streams and headers', { skip: nginx }, async () => {
+  await using server = await startTestServer();
+  const check = async (settings: string) => {
+    await using proxy = await Nginx.start(server.url, settings);
+    const watched = new WatchedFetch(fetch);
+    const client = new Runwire({ baseUrl: proxy.url, apiKey: TEST_API_KEY, fetch: watched.fetch });
+    return (await checkProxy(client, watched, { firstByteMs: 5000, watchMs: 6000 })).join('\n');
+  };
+  const [healthy, buffered, impatient, stripping] = await Promise.all([
+    check(''),
+    check('proxy_buffering on; proxy_ignore_headers X-Accel-Buffering;'),
+    check('proxy_read_timeout 1s;'),
+    check('proxy_hide_header X-Run-Id; proxy_set_header Last-Event-ID "";'),
+  ]);
+  assert.equal(healthy, '');
+  assert.match(buffered ?? '', /^A proxy holds streams back: .*`proxy_buffering off;`/);
+  assert.match(impatient ?? '', /^A proxy cuts streams after about 1 s without a byte; .*`proxy_read_timeout 75s;`/);
+  assert.match(
+    stripping ?? '',
+    /^A proxy removes headers of answers \(x-run-id\); .*\nA proxy removes the header Last-Event-ID/,
+  );
+  const { body } = await server.api.get('/v2/integrations');
+  assert.deepEqual(
+    body.items.map(({ apiIntegrationId }: { apiIntegrationId: string }) => apiIntegrationId),
+    ['demo'],
+    'its integrations are deleted',
+  );
+});

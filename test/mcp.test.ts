@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { until } from './support/eventually.ts';
+import {
+  everything,
+  filesystem,
+  McpRig,
+  mcpAgency,
+  scripted,
+  scriptedBelowShell,
+  toolNames,
+} from './support/mcp-agency.ts';
+
+/* MCP servers that are programs. */
+
+/** False also if the process has ended and its parent has not asked for its status. */
+const isAlive = (pid: number) => {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+test('an agent calls the tools of a stdio server that the agency names', async (t) => {
+  // In the environment of the process and in the settings of the server.
+  process.env.PLANTED_HERE = 'planted-secret';
+  t.after(() => delete process.env.PLANTED_HERE);
+  await using rig = await McpRig.start(mcpAgency({ every: everything }));
+  const held = await rig.hold();
+  const names = toolNames(held);
+  assert.ok(names.includes('every_echo'), names.join());
+  const [echo, env] = await rig.outputs(held, ['every_echo', { message: 'Hello' }], ['every_get-env', {}]);
+  assert.equal(echo, 'Echo: Hello');
+  assert.doesNotMatch(String(env), /planted-secret|RUNWIRE/);
+  assert.match(String(env), /"PATH"/);
+  const [state] = await rig.states();
+  assert.deepEqual([state?.server, state?.state, state?.error], ['every', 'connected', null]);
+  assert.ok(Number(state?.tools) >= 8 && !Number.isNaN(Date.parse(String(state?.since))));
+  const metrics = (await rig.rig.api.get('/metrics')).body;
+  assert.match(metrics, /^runwire_mcp_connected\{agency="mine",server="every"\} 1$/m);
+});
+
+test('an agent reads a file with server-filesystem, in the folder of the agency', async () => {
+  const files = { 'agency.yaml': mcpAgency({ docs: filesystem('./files') }), 'files/a.txt': 'Forty-two.' };
+  await using rig = await McpRig.start(files);
+  const [text] = await rig.run(['docs_read_text_file', { path: 'a.txt' }]);
+  assert.equal(text, 'Forty-two.');
+});
+
+test('the same server works in Markdown and TypeScript agencies', async () => {
+  const fields = scripted().replace('command:', '"command":').replace('args:', '"args":');
+  const server = JSON.parse(`{ ${fields} }`);
+  const typescript = `import { defineAgency, defineAgent } from '@runwire/agency';
+const a = defineAgent({ name: 'A', instructions: 'Be A.', files: false, mcp: ['one'] });
+export default defineAgency({ name: 'Mine', agents: [a], mcp: { one: ${JSON.stringify(server)} } });`;
+  const markdown = {
+    'agency.yaml': mcpAgency({ one: scripted(), two: scripted() }).replace(/agents:[\s\S]*/, ''),
+    'agents/a.md': '---\nname: A\nfiles: false\nmcp: [one]\n---\nBe A.\n',
+  };
+  for (const files of [markdown, { 'agency.ts': typescript }]) {
+    await using rig = await McpRig.start(files);
+    const held = await rig.hold();
+    assert.ok(toolNames(held).every((name) => name.startsWith('one_')));
+    assert.deepEqual(await rig.outputs(held, ['one_echo', { text: 'x' }]), ['x']);
+  }
+});
+
+test('names do not collide, and tools that only run as tasks are left out', async () => {
+  const agency = mcpAgency({
+    one: `${scripted()}, prefix: "", tools: [echo, about, two words, needs task]`,
+    two: `${scripted()}, prefix: ""`,
+  });
+  await using rig = await McpRig.start(agency);
+  const held = await rig.hold();
+  const names = toolNames(held);
+  assert.equal(new Set(names).size, names.length);
+  assert.deepEqual(names.slice(0, 2), ['echo', 'about']);
+  assert.match(String(names[2]), /^two_words_[0-9a-f]{8}$/);
+  assert.match(String(names[3]), /^echo_[0-9a-f]{8}$/);
+  assert.equal(names.length, 3 + 12);
+  assert.deepEqual(await rig.outputs(held, [String(names[3]), { text: 'second' }]), ['second']);
+});
+
+test('every call has the idempotency key of its call, and results become text', async () => {
+  await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
+  const held = await rig.hold();
+  const [about, picture, structured, fail, big] = await rig.outputs(
+    held,
+    ['one_about', {}],
+    ['one_picture', {}],
+    ['one_structured', {}],
+    ['one_fail', {}],
+    ['one_big', { characters: 10_000_000 }],
+  );
+  const { meta, cwd } = JSON.parse(String(about));
+  assert.equal(meta['runwire/idempotencyKey'], `${held.runId}/call_0`);
+  assert.ok(cwd.endsWith('/mine'), cwd);
+  assert.equal(picture, 'See:\n[image, image/png, 3 bytes]\n[sound, audio/wav, 2 bytes]');
+  assert.equal(structured, '{"answer":42}');
+  assert.equal(fail, 'The tool failed: No such invoice.');
+  assert.match(String(big), /^x{40000}\n\[The output has 10000000 characters/);
+});
+
+test('a killed server is reported to the model, and the next call has a new one', async () => {
+  await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
+  const [died] = await rig.run(['one_die', {}]);
+  assert.match(String(died), /^The tool failed: The MCP server `one` was lost during the call.*SIGKILL/);
+  assert.deepEqual(await rig.run(['one_echo', { text: 'again' }]), ['again']);
+});
+
+test('the progress of a server is in the stream of the run', async () => {
+  await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
+  const held = await rig.hold();
+  assert.deepEqual(await rig.outputs(held, ['one_progress', { times: 3, everyMs: 200 }]), ['done']);
+  const texts = held.reader.frames
+    .filter(({ data }) => data.includes('"tool_progress"'))
+    .map(({ data }) => JSON.parse(data).data.item.raw_item)
+    .map(({ call_id: callId, text }) => `${callId}: ${text}`);
+  // The SDK drops a progress that arrives together with the result.
+  assert.deepEqual(texts.slice(0, 2), ['call_0: part 1', 'call_0: part 2']);
+});
+
+test('garbage on stdout does not disturb a call', async () => {
+  await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
+  assert.deepEqual(await rig.run(['one_garbage', {}], ['one_echo', { text: 'x' }]), ['after garbage', 'x']);
+});
+
+test('schemas and messages of a hostile server disturb neither a call nor the node', async () => {
+  await using rig = await McpRig.start(mcpAgency({ one: scripted('--hostile') }));
+  const held = await rig.hold();
+  const shown = new Map(
+    held.call.request.tools.map(({ name, inputSchema }) => [name.replace(/_[0-9a-f]{8}$/, ''), inputSchema]),
+  );
+  assert.equal(shown.has('one_deep_schema'), false);
+  assert.deepEqual(shown.get('one_no_properties'), { type: 'object', properties: {} });
+  const pattern = toolNames(held).find((name) => name.startsWith('one_slow_pattern'));
+  const startedAt = performance.now();
+  const [slow, garbage, echo] = await rig.outputs(
+    held,
+    [String(pattern), {}],
+    ['one_garbage', {}],
+    ['one_echo', { text: 'x' }],
+  );
+  assert.ok(performance.now() - startedAt < 10_000);
+  assert.deepEqual([slow, garbage, echo], [`{"text":"${'a'.repeat(60)}b"}`, 'after garbage', 'x']);
+  assert.equal('polluted' in {}, false);
+  assert.equal((await rig.states())[0]?.state, 'connected');
+});
+
+test('a hung call ends at its time limit, and progress extends it', async () => {
+  await using rig = await McpRig.start(mcpAgency({ one: `${scripted()}, timeoutSeconds: 1` }));
+  const startedAt = performance.now();
+  const [hung, progressed] = await rig.run(['one_hang', {}], ['one_progress', { times: 4, everyMs: 500 }]);
+  assert.match(String(hung), /did not finish within its time limit \(1 s without a sign of life/);
+  assert.equal(progressed, 'done');
+  assert.ok(performance.now() - startedAt < 5000);
+});
+
+test('a server that never answers delays neither the start nor a run beyond 5 s', async () => {
+  const startedAt = performance.now();
+  await using rig = await McpRig.start(
+    mcpAgency({ one: scripted('--silent'), two: scripted(), none: 'command: /nowhere' }),
+  );
+  assert.ok(performance.now() - startedAt < 4000);
+  const runAt = performance.now();
+  const held = await rig.hold();
+  const waitedMs = performance.now() - runAt;
+  assert.ok(waitedMs < 6500, String(waitedMs));
+  assert.ok(toolNames(held).length > 0 && toolNames(held).every((name) => name.startsWith('two_')));
+  await held.finish('Hi');
+  const states = await rig.states();
+  assert.deepEqual(
+    states.map(({ state }) => state),
+    ['connecting', 'connected', 'failed'],
+  );
+  assert.match(String(states[2]?.error), /ENOENT/);
+});
+
+test('a list that changes applies to the next run; 5 000 tools are usable', async () => {
+  await using rig = await McpRig.start(mcpAgency({ one: scripted('--extra', '5000') }));
+  const held = await rig.hold();
+  const before = toolNames(held);
+  assert.equal(before.length, 5012);
+  await held.call.toolCall('call_0', 'one_change', '{}');
+  await held.call.end();
+  const next = await rig.rig.controller.nextCall();
+  assert.equal(next.request.tools.length, before.length);
+  await next.end();
+  await held.reader.whole();
+  for (;;) {
+    if ((await rig.states())[0]?.tools === before.length + 1) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const later = await rig.hold();
+  assert.equal(toolNames(later).length, before.length + 1);
+  assert.deepEqual(await rig.outputs(later, ['one_extra_5000', {}]), ['called extra_5000']);
+});
+
+test('no process of a server is left, also if it ignores signals below a shell', async () => {
+  const pids: number[] = [];
+  {
+    await using rig = await McpRig.start(
+      mcpAgency({ one: scripted(), deaf: scriptedBelowShell('--deaf'), own: `${scripted()}, session: run` }),
+    );
+    const outputs = await rig.run(['one_about', {}], ['deaf_about', {}], ['own_about', {}]);
+    pids.push(...outputs.map((output) => JSON.parse(output).pid));
+    const [again] = await rig.run(['own_about', {}]);
+    assert.notEqual(JSON.parse(String(again)).pid, pids[2]);
+    await until(() => !isAlive(pids[2] as number));
+  }
+  // A process that was killed closes its pipes a moment before it has ended.
+  await until(() => !pids.some(isAlive));
+});
+
+test('values of the run in `env` give each run its own session', async () => {
+  await using rig = await McpRig.start(
+    mcpAgency({ one: `${scripted()}, env: { WHO: "{{user_context.who}} of \${TEAM}" }` }),
+    { TEAM: 'red' },
+  );
+  const injected = '$'.concat('{SERVER_SECRET}');
+  for (const who of ['Ada', injected]) {
+    const held = await rig.hold({ user_context: { who } });
+    const [about] = await rig.outputs(held, ['one_about', {}]);
+    assert.equal(JSON.parse(String(about)).env.WHO, `${who} of red`);
+  }
+});
+
+test('an edit ends sessions that are no longer named, after the runs that use them', async () => {
+  await using rig = await McpRig.start(mcpAgency({ one: scripted(), two: scripted() }), {
+    RUNWIRE_AGENCIES_WATCH: 'true',
+  });
+  const [first, second] = (await rig.run(['one_about', {}], ['two_about', {}])).map((text) => JSON.parse(text).pid);
+  const held = await rig.hold();
+  rig.folder.write({ 'mine/agency.yaml': mcpAgency({ two: scripted() }) });
+  for (;;) {
+    if ((await rig.states()).length === 1) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const [about] = await rig.outputs(held, ['one_about', {}]);
+  assert.equal(JSON.parse(String(about)).pid, first);
+  await until(() => !isAlive(first));
+  const [still] = await rig.run(['two_about', {}]);
+  assert.equal(JSON.parse(String(still)).pid, second);
+});

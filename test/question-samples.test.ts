@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { AgenciesFolder } from './support/agencies-folder.ts';
+import { root } from './support/cli-process.ts';
+import { paste, samplesOf } from './support/doc-samples.ts';
+
+/* The samples of docs/questions.md. */
+
+const page = 'docs/questions.md';
+
+/** Runs a program that asks on its terminal. Resolves to its output. */
+async function answered(file: string, env: Readonly<Record<string, string>>, said: string): Promise<string> {
+  const child = spawn(process.execPath, [file], { env: { PATH: process.env.PATH ?? '', ...env } });
+  let output = '';
+  child.stdout.on('data', (data) => {
+    output += data;
+  });
+  child.stderr.on('data', (data) => {
+    output += data;
+  });
+  child.stdin.end(`${said}\n`);
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  assert.equal(code, 0, output);
+  return output;
+}
+
+test('the agency and the backend of docs/questions.md ask and answer', async (t) => {
+  const [agency = ''] = samplesOf(page, 'yaml');
+  const [tools = '', backend = ''] = samplesOf(page, 'ts');
+  const [asking = ''] = samplesOf(page, 'sh');
+  const [pending = '', request = ''] = samplesOf(page, 'json');
+  using folder = new AgenciesFolder({
+    'shop/agency.yaml': agency,
+    'shop/tools.ts': tools,
+    'shop/package.json': '{"type":"module"}',
+    'shop/backend.ts': backend,
+  });
+  folder.link('shop/node_modules', join(root, 'node_modules'));
+  await using server = await startTestServer({ env: { RUNWIRE_AGENCIES_DIR: folder.path } });
+  const env = { URL: server.url, KEY: TEST_API_KEY };
+  const printed = await paste(t, asking, env);
+  assert.match(printed, /"name":"tool_approval_requested","item":\{"type":"tool_approval_item","question_id":"qst_/);
+  const { body: chat } = await server.api.get('/v2/integrations/shop/chats/c1');
+  const [example] = JSON.parse(pending);
+  const [{ questionId, callId }] = chat.pending;
+  assert.deepEqual(chat.pending, [{ ...example, questionId, callId }]);
+  const output = await answered(join(folder.path, 'shop/backend.ts'), env, 'yes');
+  assert.match(output, /refunded, yes, key run_\w+\/call_/);
+  assert.deepEqual((await server.api.get('/v2/integrations/shop/chats/c1')).body.pending, []);
+  await server.api.patch('/v2/integrations/shop', { clientTools: true });
+  const brought = await server.api.complete({ ...JSON.parse(request), message: '/tool pick {"options":["a"]}' });
+  await brought.whole();
+  assert.match(brought.text, /"name":"client_tool_requested"/);
+});

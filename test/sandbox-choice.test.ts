@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startTestServer } from '@runwire/test-kit';
+import { withoutNamespaces } from '@runwire/test-kit/without-namespaces.ts';
+import { cites } from '../requirements/cite.ts';
+import { CliServer, folderOf, run, runwire, serve } from './support/cli-process.ts';
+import { samplesOf } from './support/doc-samples.ts';
+import { missingBubblewrap } from './support/services.ts';
+
+const missing = await missingBubblewrap();
+
+const shown = async (env: Readonly<Record<string, string>>) => {
+  await using server = await startTestServer({ env });
+  const { body } = await server.api.as(null).get('/readyz');
+  return body.sandbox;
+};
+
+test('the sample of the docs is the answer of the server', { skip: missing ?? false }, async () => {
+  const [sample = ''] = samplesOf('docs/sandbox.md', 'json');
+  assert.deepEqual(JSON.parse(sample).sandbox, await shown({ RUNWIRE_SANDBOX: 'bubblewrap' }));
+});
+
+test('auto uses bubblewrap if it works', { skip: missing ?? false }, async () => {
+  const sandbox = { kind: 'bubblewrap', proc: true, memory: 'watch' };
+  assert.deepEqual(await shown({ RUNWIRE_SANDBOX: 'auto' }), sandbox);
+  assert.deepEqual(await shown({ RUNWIRE_SANDBOX: '' }), sandbox);
+});
+
+test('each sandbox can be chosen, and readiness shows it', async (t) => {
+  cites(t, 'contract-1-sandbox');
+  const program = join(folderOf(t), 'engine');
+  writeFileSync(program, '#!/bin/sh\nsed "s#/app/mnt#$1#g" | bash\n');
+  chmodSync(program, 0o755);
+  assert.deepEqual(await shown({ RUNWIRE_SANDBOX: 'off' }), { kind: 'off' });
+  assert.deepEqual(await shown({ RUNWIRE_SANDBOX: 'just-bash' }), { kind: 'just-bash' });
+  assert.deepEqual(await shown({ RUNWIRE_SANDBOX: `exec:${program}` }), { kind: 'exec' });
+});
+
+test('the start prints the sandbox, and its trial leaves no files', { skip: missing ?? false }, async (t) => {
+  const folder = folderOf(t);
+  // Commands have a user of their own, which must be able to enter it.
+  chmodSync(folder, 0o755);
+  {
+    await using server = await CliServer.start({ env: { RUNWIRE_DATA_DIR: join(folder, 'data'), TMPDIR: folder } });
+    assert.match(server.stdout, /^Sandbox: bubblewrap$/m);
+  }
+  assert.deepEqual(readdirSync(folder), ['data']);
+});
+
+test('a sandbox that cannot run refuses the start with one sentence', async (t) => {
+  const program = join(folderOf(t), 'broken');
+  writeFileSync(program, '#!/bin/sh\necho no engine here\nexit 1\n');
+  chmodSync(program, 0o755);
+  const sandbox = `exec:${program}`;
+  const env = { PORT: '0', RUNWIRE_DATA_DIR: join(folderOf(t), 'data'), RUNWIRE_SANDBOX: sandbox };
+  const { code, stderr } = await runwire(['serve'], { env });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^RUNWIRE_SANDBOX is `exec:[^`]+`, which cannot run here \(a trial printed `no engine here` .*\.\n$/,
+  );
+});
+
+test('without namespaces, auto uses just-bash', async (t) => {
+  const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'auto' };
+  await using server = await CliServer.start({ env }, withoutNamespaces(serve));
+  assert.match(server.stdout, /^Sandbox: just-bash, .*; bubblewrap cannot run here \(.+\)$/m);
+  const { body } = await server.api(null).get('/readyz');
+  assert.deepEqual(body.sandbox, { kind: 'just-bash' });
+});
+
+test('without namespaces, bubblewrap refuses the start', { skip: missing ?? false }, async (t) => {
+  const env = { PORT: '0', RUNWIRE_DATA_DIR: join(folderOf(t), 'data'), RUNWIRE_SANDBOX: 'bubblewrap' };
+  const [program, ...args] = withoutNamespaces(serve);
+  const { code, stderr } = await run(program, args, { env });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^RUNWIRE_SANDBOX is `bubblewrap`, which cannot run here \(bwrap: .*namespace.*\); fix this, .*\.\n$/,
+  );
+});
