@@ -18,7 +18,8 @@ RUN cp -L node_modules/.bin/node /app/node_modules/.bin/node
 RUN mkdir -m 700 /data
 
 FROM debian:bookworm-slim
-RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && rm -rf /var/lib/apt/lists/*
+# bubblewrap isolates the commands of agents: docs/sandbox.md has the settings that it needs.
+RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap libatomic1 && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 # The files belong to root: the server writes to its data folder only.
 COPY --from=build /app ./
