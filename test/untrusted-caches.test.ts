@@ -9,15 +9,17 @@ import { refusal } from './support/scripted-server.ts';
 
 const LIMIT_MS = 60_000;
 
-/** A store whose reads can be made to fail or hang. `real` is the store as another node sees it. */
+/** A store whose reads can be made to fail or hang until `endHung`. `real` is the store as another node sees it. */
 function breakable() {
+  const hung = Promise.withResolvers<never>();
+  hung.promise.catch(() => {});
   const state = { broken: null as null | 'fails' | 'hangs', real: null as Store | null, reads: 0, underWay: 0 };
   const hooked = hookStore({
     read: async (statement, read) => {
       // The server reads the version continuously.
       if (statement !== accountsState.name) state.reads += 1;
       if (state.broken === 'fails') throw new StoreUnavailable('The store is away.');
-      if (state.broken === 'hangs') return new Promise(() => {});
+      if (state.broken === 'hangs') return hung.promise;
       state.underWay += 1;
       return await read().finally(() => {
         state.underWay -= 1;
@@ -28,7 +30,7 @@ function breakable() {
     state.real = store;
     return hooked(store);
   };
-  return { state, wrapStore };
+  return { state, wrapStore, endHung: () => hung.reject(new StoreUnavailable('The store is away.')) };
 }
 
 const me = async (client: ApiClient) => (await client.get('/v2/me')).status;
@@ -40,7 +42,7 @@ test('the version of accounts is read every 2 s, and trusted for 5', () => {
 
 for (const broken of ['fails', 'hangs'] as const) {
   test(`keys are not trusted for long if the store ${broken} to be read`, async () => {
-    const { state, wrapStore } = breakable();
+    const { state, wrapStore, endHung } = breakable();
     const limits = { accountsVersionMs: 50, accountsTrustedMs: 500, accountsPatienceMs: 2000 };
     await using server = await startTestServer({ wrapStore, limits });
     const { api } = server;
@@ -76,6 +78,8 @@ for (const broken of ['fails', 'hangs'] as const) {
       const before = state.reads;
       return (await me(api)) === 200 && state.reads === before;
     });
+    // A stop waits for the reads of the server's loops.
+    endHung();
   });
 }
 

@@ -45,6 +45,9 @@ function folderOfDatabase(databaseUrl: string): string {
   return folder;
 }
 
+/** Requests that wait for each other are not refused on a slow machine. */
+const LONG_DATABASE_TIMES = { idleInTransactionMs: 60_000, lockMs: 60_000, statementMs: 60_000, answerMs: 70_000 };
+
 /** The real server in this process, on a free port, on the store of the options. */
 export async function startTestServer(options: StoreTestServerOptions = {}): Promise<TestServer> {
   const shared = options.env?.DATABASE_URL ?? '';
@@ -52,7 +55,7 @@ export async function startTestServer(options: StoreTestServerOptions = {}): Pro
   const { dataDir = ownFolder(), env, store, ...overrides } = options;
   const settings = await environment(dataDir, env, store);
   if (options.dataDir === undefined && (settings.DATABASE_URL ?? '') === '') await copyEmbeddedTemplate(dataDir);
-  const server = await startWithOverrides(settings, overrides);
+  const server = await startWithOverrides(settings, { databaseTimes: LONG_DATABASE_TIMES, ...overrides });
   return new TestServer(server, dataDir, async () => {
     if (options.dataDir !== undefined || shared !== '') return;
     rmSync(dataDir, { recursive: true, force: true });

@@ -64,6 +64,7 @@ export async function openFoundation(
   const hooks = {
     waitAt: overrides.waitAt,
     judgeCommit: overrides.judgeCommit,
+    databaseTimes: overrides.databaseTimes,
     onFatal,
     onCommit: (commitMs: number, syncMs: number) => {
       metrics.commit.observe(commitMs);

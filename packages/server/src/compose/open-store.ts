@@ -12,6 +12,7 @@ import type { Heartbeats } from '../store/heartbeats.ts';
 import { type Notifier, silentNotifier } from '../store/notifier.ts';
 import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
 import type { ConflictKind } from '../store/postgres/postgres-store.ts';
+import type { DatabaseTimes } from '../store/postgres/settings.ts';
 import { installation, storedSecret, storeSecretOnce } from '../store/queries/accounts.ts';
 import { lockDataFolder } from '../store/sqlite/data-folder-lock.ts';
 import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
@@ -65,6 +66,7 @@ export interface StoreHooks {
   /** Returns the node id for hints to other nodes; null if no hints are sent. */
   readonly hintsOf: () => string | null;
   readonly judgeCommit: JudgeCommit | undefined;
+  readonly databaseTimes: DatabaseTimes | undefined;
 }
 
 /** Opens the store that the settings name. `stack` closes it. */
@@ -76,7 +78,7 @@ export async function openStore(
   stack: AsyncDisposableStack,
 ): Promise<OpenedStore> {
   if (config.database !== null && secrets.databaseUrl !== null) {
-    const settings = { ...config.database, url: secrets.databaseUrl };
+    const settings = { ...config.database, url: secrets.databaseUrl, times: hooks.databaseTimes };
     const embedded = unmigratedInstallation(config, settings.place);
     const { PostgresStore, PostgresHeartbeats, PostgresNotifier, PostgresSnapshot } = await postgresParts();
     // Checked before the database is opened: servers that start concurrently for the first time make the tables first

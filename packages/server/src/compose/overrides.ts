@@ -10,6 +10,7 @@ import type { FairBudget } from '../lib/fair-budget.ts';
 import type { BlobStore } from '../storage/blob-store.ts';
 import type { Notifier } from '../store/notifier.ts';
 import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
+import type { DatabaseTimes } from '../store/postgres/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -20,6 +21,7 @@ export interface Overrides {
   /** Changes the faults of broken agencies. */
   readonly wrapFault?: (fault: Fault) => Fault;
   readonly limits?: Partial<Limits>;
+  readonly databaseTimes?: DatabaseTimes;
   readonly waitAt?: WaitAt;
   readonly judgeCommit?: JudgeCommit;
   readonly healTurn?: typeof healTurn;

@@ -10,13 +10,25 @@ export interface PostgresSettings {
    * True if the connections go through a pooler in transaction mode: no prepared statements, no settings of a session.
    */
   readonly pooled: boolean;
+  /** `DATABASE_TIMES` by default. */
+  readonly times?: DatabaseTimes | undefined;
 }
 
-const IDLE_IN_TRANSACTION_MS = 3000;
-const LOCK_MS = 2000;
-const STATEMENT_MS = 5000;
-/** Longer than the time limits of the server itself: this limit is for a server that does not answer any more. */
-const ANSWER_MS = 8000;
+/** The time limits of the connections of a server. */
+export interface DatabaseTimes {
+  readonly idleInTransactionMs: number;
+  readonly lockMs: number;
+  readonly statementMs: number;
+  /** Longer than the other limits: PostgreSQL applies those, and this limit is for a PostgreSQL that does not answer. */
+  readonly answerMs: number;
+}
+
+export const DATABASE_TIMES: DatabaseTimes = {
+  idleInTransactionMs: 3000,
+  lockMs: 2000,
+  statementMs: 5000,
+  answerMs: 8000,
+};
 export const CONNECT_MS = 5000;
 
 const INT8 = 20;
@@ -41,15 +53,15 @@ const types = {
  * The configuration of every connection except those for migrations. A transaction that hangs must not block others, so
  * idle time, lock waits and statements are limited.
  */
-export function sessionConfig({ url, pooled }: PostgresSettings): ClientConfig {
+export function sessionConfig({ url, pooled, times = DATABASE_TIMES }: PostgresSettings): ClientConfig {
   const stream = () => new GatheringSocket();
-  const bare: ClientConfig = { ...plainConfig(url), query_timeout: ANSWER_MS, pipeline: true, stream };
+  const bare: ClientConfig = { ...plainConfig(url), query_timeout: times.answerMs, pipeline: true, stream };
   if (pooled) return bare;
   return {
     ...bare,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    lock_timeout: LOCK_MS,
-    statement_timeout: STATEMENT_MS,
+    idle_in_transaction_session_timeout: times.idleInTransactionMs,
+    lock_timeout: times.lockMs,
+    statement_timeout: times.statementMs,
   };
 }
 
@@ -65,11 +77,11 @@ export function plainConfig(url: string): ClientConfig {
 }
 
 /** Returns the SQL that begins a transaction. With a pooler it also sets the time limits, in the same message. */
-export function beginText({ pooled }: PostgresSettings): string {
+export function beginText({ pooled, times = DATABASE_TIMES }: PostgresSettings): string {
   if (!pooled) return 'begin';
   return (
-    `begin; set local idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; ` +
-    `set local lock_timeout = ${LOCK_MS}; set local statement_timeout = ${STATEMENT_MS}`
+    `begin; set local idle_in_transaction_session_timeout = ${times.idleInTransactionMs}; ` +
+    `set local lock_timeout = ${times.lockMs}; set local statement_timeout = ${times.statementMs}`
   );
 }
 
