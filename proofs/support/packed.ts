@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '@runwire/test-kit';
+import { Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { publishedPackages } from '../../scripts/build/packages.ts';
+import { root } from '../../test/support/cli-process.ts';
+import { linkPackages } from './link-packages.ts';
+
+const execute = promisify(execFile);
+
+/** The packages as people install them: built in a copy of this checkout, and packed. */
+export class PackedPackages implements Disposable {
+  /** For what the proof makes. It is deleted with the packages. */
+  readonly folder = temporaryFolder();
+  readonly checkout = join(this.folder, 'checkout');
+  /** The folder of a package → the path of its tarball. */
+  readonly tarballs = new Map<string, string>();
+  /** No installed package of this machine is used. */
+  readonly env: Readonly<Record<string, string>> = {
+    PATH: process.env.PATH ?? '',
+    HOME: this.folder,
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+  };
+
+  /** `spoil` gets the folder of the built package, and changes it before it is packed. */
+  static async make(spoil: (name: string, dist: string) => void = () => {}): Promise<PackedPackages> {
+    const packed = new PackedPackages();
+    try {
+      await packed.#copy();
+      await packed.build();
+      for (const { folder: name } of publishedPackages) {
+        const dist = packed.dist(name);
+        spoil(name, dist);
+        const stdout = await packed.run('npm', ['pack', '--json', dist], packed.folder);
+        packed.tarballs.set(name, join(packed.folder, JSON.parse(stdout)[0].filename));
+      }
+      return packed;
+    } catch (error) {
+      packed[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  dist(name: string): string {
+    return join(this.checkout, 'packages', name, 'dist');
+  }
+
+  tarball(name: string): string {
+    const path = this.tarballs.get(name);
+    if (path === undefined) throw new Error(`No package ${name} is published.`);
+    return path;
+  }
+
+  /** Files that are not committed yet are copied too. */
+  async #copy(): Promise<void> {
+    const { stdout } = await execute('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: root });
+    for (const path of stdout
+      .split('\0')
+      .filter((path) => /^(packages|scripts|LICENSE|README|package|tsconfig)/.test(path))) {
+      mkdirSync(dirname(join(this.checkout, path)), { recursive: true });
+      cpSync(join(root, path), join(this.checkout, path));
+    }
+    linkPackages(root, this.checkout);
+  }
+
+  async build(...args: readonly string[]): Promise<void> {
+    await this.run(process.execPath, ['-C', 'runwire', 'scripts/build/main.ts', ...args], this.checkout);
+  }
+
+  /** Runs a program to its end, and returns its output. Throws a `Shortfall` if it fails. */
+  async run(
+    program: string,
+    args: readonly string[],
+    cwd: string,
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<string> {
+    try {
+      return (await execute(program, args, { cwd, env: { ...this.env, ...env }, maxBuffer: 2 ** 28 })).stdout;
+    } catch (error) {
+      const { stdout = '', stderr = '', code } = error as { stdout?: string; stderr?: string; code: unknown };
+      throw new Shortfall(`${[program, ...args].join(' ')}: exit ${code}:\n${`${stdout}${stderr}`.slice(-4000)}`);
+    }
+  }
+
+  /** Makes a project with these packages and nothing else. npm may use only the tarballs. */
+  async project(name: string, packages: readonly string[]): Promise<string> {
+    const project = join(this.folder, name);
+    mkdirSync(project);
+    await this.run('npm', ['init', '--yes', '--init-type=module'], project);
+    const tarballs = packages.map((needed) => this.tarball(needed));
+    await this.run('npm', ['install', '--offline', '--ignore-scripts', ...tarballs], project);
+    return project;
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
