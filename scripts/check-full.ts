@@ -23,8 +23,6 @@ import { fullFiles } from './test-files.ts';
 const TEST_TIMEOUT_MS = 240_000;
 /** Ends a file that hangs. Longer than the longest timeout of a single test. */
 const FILE_TIMEOUT_MS = 900_000;
-/** Builds the packages, so no other part may use the build concurrently. */
-const PACKAGES = 'test/packages.full.test.ts';
 
 const GATE = ['node', '-C', 'runwire', 'scripts/check.ts'] as const;
 
@@ -67,17 +65,11 @@ const { values, positionals: names } = parseArgs({
 const notes = resolve('.work/checked.txt');
 if (values.restart) rmSync(notes, { force: true });
 const progress = new Progress(notes);
-const beside = [
-  ...fullFiles()
-    .filter((file) => file !== PACKAGES)
-    .map(testPart),
-  ...(await proofParts()),
-];
+const beside = [...fullFiles().map(testPart), ...(await proofParts())];
 const all = [
   gatePart('gate', GATE),
   // Without `CI`, because tests of bubblewrap alone are skipped.
   gatePart('gate-without-namespaces', withoutNamespaces(GATE), { ...process.env, CI: '' }),
-  testPart(PACKAGES),
   ...beside,
 ];
 const unknown = names.filter((name) => all.every((part) => part.name !== name));

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '@runwire/test-kit';
@@ -34,9 +34,10 @@ export class PackedPackages implements Disposable {
       for (const { folder: name } of publishedPackages) {
         const dist = packed.dist(name);
         spoil(name, dist);
-        const stdout = await packed.run('npm', ['pack', '--json', dist], packed.folder);
-        packed.tarballs.set(name, join(packed.folder, JSON.parse(stdout)[0].filename));
+        await packed.#pack(name, dist);
       }
+      // The one package of others that a published package depends on.
+      await packed.#pack('typebox', join(root, 'node_modules/typebox'));
       return packed;
     } catch (error) {
       packed[Symbol.dispose]();
@@ -57,13 +58,17 @@ export class PackedPackages implements Disposable {
   /** Files that are not committed yet are copied too. */
   async #copy(): Promise<void> {
     const { stdout } = await execute('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: root });
-    for (const path of stdout
-      .split('\0')
-      .filter((path) => /^(packages|scripts|LICENSE|README|package|tsconfig)/.test(path))) {
+    const paths = stdout.split('\0').filter((path) => existsSync(join(root, path)) && path !== '');
+    for (const path of paths) {
       mkdirSync(dirname(join(this.checkout, path)), { recursive: true });
       cpSync(join(root, path), join(this.checkout, path));
     }
     linkPackages(root, this.checkout);
+  }
+
+  async #pack(name: string, folder: string): Promise<void> {
+    const stdout = await this.run('npm', ['pack', '--json', '--ignore-scripts', folder], this.folder);
+    this.tarballs.set(name, join(this.folder, JSON.parse(stdout)[0].filename));
   }
 
   async build(...args: readonly string[]): Promise<void> {
@@ -71,12 +76,7 @@ export class PackedPackages implements Disposable {
   }
 
   /** Runs a program to its end, and returns its output. Throws a `Shortfall` if it fails. */
-  async run(
-    program: string,
-    args: readonly string[],
-    cwd: string,
-    env: NodeJS.ProcessEnv = {},
-  ): Promise<string> {
+  async run(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
     try {
       return (await execute(program, args, { cwd, env: { ...this.env, ...env }, maxBuffer: 2 ** 28 })).stdout;
     } catch (error) {
