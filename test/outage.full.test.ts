@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitProxy, heldToolAgency, PostgresServer, type StreamReader, ToolController } from '@runwire/test-kit';
 import { until } from '@runwire/test-kit/shortfall.ts';
+import { DATABASE_TIMES } from '../packages/server/src/store/postgres/settings.ts';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -118,7 +119,11 @@ if (missing === null) {
     const direct = await postgres.database();
     await using proxy = await CommitProxy.start(postgres.port);
     const url = direct.replace(`:${postgres.port}/`, `:${proxy.port}/`);
-    await using rig = await ScriptedServer.start({ env: { DATABASE_URL: url }, limits: { leaseMs } });
+    await using rig = await ScriptedServer.start({
+      env: { DATABASE_URL: url },
+      limits: { leaseMs },
+      databaseTimes: DATABASE_TIMES,
+    });
     const integration = await rig.metered({ unit: 'runs', limit: 10_000, period: 'lifetime' });
     const who = { apiIntegrationId: integration, consumerId: 'ann' };
     const own = (path: string) => `/v2/integrations/${integration}${path}`;

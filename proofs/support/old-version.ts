@@ -87,7 +87,8 @@ export function openOldVersion() {
   const entry = join(checkout, ENTRIES.find((path) => existsSync(join(checkout, path))) ?? '');
   const settings = readFileSync(join(checkout, SERVER, 'config/read-config.ts'), 'utf8');
   const known = Object.entries(EARLIER_SETTINGS).filter(([name]) => settings.includes(`'${name}'`));
-  const env: Record<string, string> = Object.fromEntries(known);
+  // The test kit sets `RUNWIRE_SANDBOX`, which a version may refuse. An empty setting counts as not set.
+  const env: Record<string, string> = { ...Object.fromEntries(known), RUNWIRE_SANDBOX: '' };
   const stack = building.move();
   return { ...found, entry, env, [Symbol.dispose]: () => stack.dispose() };
 }

@@ -11,6 +11,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | JsonSchema;
   readonly items?: JsonSchema;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -88,7 +89,8 @@ export function valid(given: JsonSchema, pick: Pick): unknown {
   if (schema.type === 'number') return pick([0, 0.5, 3]);
   if (schema.type === 'boolean') return pick([true, false]);
   if (schema.type === 'array') {
-    return pick(upTo(Math.min(schema.maxItems ?? 3, 3))) === 0 ? [] : [valid(schema.items ?? {}, pick)];
+    const isEmpty = (schema.minItems ?? 0) === 0 && pick(upTo(Math.min(schema.maxItems ?? 3, 3))) === 0;
+    return isEmpty ? [] : [valid(schema.items ?? {}, pick)];
   }
   if (schema.type !== 'object') return pick([1, 'a', null, [1], { a: [1] }]);
   const { properties = {}, required = [] } = schema;
@@ -110,6 +112,7 @@ const acceptsAll = (schema: JsonSchema): boolean => typesOf(schema).isSupersetOf
 /** Values of the right type that break a limit. */
 function outOfBounds(schema: JsonSchema, pick: Pick): unknown[] {
   const { type, minimum, maximum, minLength = 0, maxLength = LONG + 1, pattern, format = '', items, maxItems } = schema;
+  const { minItems = 0 } = schema;
   if (schema.enum !== undefined) return ['', 'AUTO', ' low', 'input_audio', 'runs '];
   if (type === 'string') {
     const short = minLength > 0 ? [''] : [];
@@ -122,8 +125,9 @@ function outOfBounds(schema: JsonSchema, pick: Pick): unknown[] {
     const high = maximum === undefined ? [] : [maximum + 1, 1e300];
     return [...(type === 'integer' ? [(minimum ?? 0) + 0.5] : []), ...low, ...high];
   }
-  if (type !== 'array' || maxItems === undefined) return [];
-  return [Array.from({ length: maxItems + 1 }, () => valid(items ?? {}, pick))];
+  if (type !== 'array') return [];
+  const few = minItems > 0 ? [[]] : [];
+  return maxItems === undefined ? few : [...few, Array.from({ length: maxItems + 1 }, () => valid(items ?? {}, pick))];
 }
 
 const below = (field: string, name: string) => (field === '' ? name : `${field}.${name}`);
