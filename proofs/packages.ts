@@ -51,6 +51,7 @@ async function useInJavaScript(packed: PackedPackages, project: string): Promise
   const serve = ['npx', '--offline', 'runwire', 'serve'] as const;
   const env = { ...packed.env, RUNWIRE_API_KEY: 'k'.repeat(40) };
   await using server = await CliServer.start({ cwd: project, env }, serve);
+  using _ = ended(server);
   writeFileSync(join(project, 'main.js'), JAVASCRIPT);
   const printed = await packed.run(process.execPath, ['main.js', server.url, env.RUNWIRE_API_KEY], project);
   expectEqual('output of the JavaScript project', JSON.parse(printed), [
@@ -59,7 +60,6 @@ async function useInJavaScript(packed: PackedPackages, project: string): Promise
     409,
     'GET /v2/integrations/:apiIntegrationId/runs',
   ]);
-  endAll(server.pid);
 }
 
 /** The types need no package but those of Node, and the test of docs/testing.md passes. */
@@ -92,13 +92,13 @@ async function makeProject(packed: PackedPackages, cwd: string, make: readonly s
   // In place of `npm install`: the packages are not published yet.
   await sh(`npm install ${NEEDED.map((name) => packed.tarball(name)).join(' ')}`);
   await using server = await CliServer.start({ cwd: made, env: { ...packed.env, ...offline } }, ['npm', 'start']);
+  using _ = ended(server);
   const answer = await sh(use, { RUNWIRE_URL: server.url });
   if (!/You said: Hello\nThe tool was called\. It returned: \w+day, /.test(answer)) {
     throw new Shortfall(`the answer in the README: found \`${answer}\``);
   }
   const checked = await sh(check);
   if (!/helper: ok \(yaml, 1 agent\)/.test(checked)) throw new Shortfall(`agencies check: found \`${checked}\``);
-  endAll(server.pid);
 }
 
 /** No server listens at the registry, so npm fails in any case, and its code tells why. */
@@ -148,8 +148,12 @@ export const proof: Proof = {
 };
 
 /** npm does not pass signals on, so the server itself gets the signal. */
-function endAll(pid: number): void {
-  for (const child of childrenOf(pid)) process.kill(child, 'SIGTERM');
+function ended({ pid }: CliServer): Disposable {
+  return {
+    [Symbol.dispose]: () => {
+      for (const child of childrenOf(pid)) process.kill(child, 'SIGTERM');
+    },
+  };
 }
 
 /** Returns all descendants of a process. */

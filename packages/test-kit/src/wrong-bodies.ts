@@ -111,8 +111,8 @@ const acceptsAll = (schema: JsonSchema): boolean => typesOf(schema).isSupersetOf
 
 /** Values of the right type that break a limit. */
 function outOfBounds(schema: JsonSchema, pick: Pick): unknown[] {
-  const { type, minimum, maximum, minLength = 0, maxLength = LONG + 1, pattern, format = '', items, maxItems } = schema;
-  const { minItems = 0 } = schema;
+  const { type, minimum, maximum, minLength = 0, maxLength = LONG + 1, pattern, format = '' } = schema;
+  const { items, minItems = 0, maxItems } = schema;
   if (schema.enum !== undefined) return ['', 'AUTO', ' low', 'input_audio', 'runs '];
   if (type === 'string') {
     const short = minLength > 0 ? [''] : [];
@@ -158,7 +158,10 @@ export function wrong(given: JsonSchema, field: string, pick: Pick): Wrong {
   if (schema.type === 'object') ways.push(() => wrongObject(schema, field, pick));
   if (schema.type === 'array') {
     ways.push(() => {
-      const before = (valid({ ...schema, maxItems: 1 }, pick) as unknown[]).slice(0, (schema.maxItems ?? 4) - 1);
+      const before = (valid({ ...schema, maxItems: 1, nullable: false }, pick) as unknown[]).slice(
+        0,
+        (schema.maxItems ?? 4) - 1,
+      );
       const bad = wrong(schema.items ?? {}, '', pick);
       const at = `${field}[${before.length}]`;
       return { value: [...before, bad.value], field: bad.field === '' ? at : below(at, bad.field) };

@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommitProxy } from '@runwire/test-kit/commit-proxy.ts';
+import { until } from '@runwire/test-kit/shortfall.ts';
 import { storeConformance } from '@runwire/test-kit/store-conformance.ts';
 import { freshDatabase, migratedDatabase } from '@runwire/test-kit/test-store.ts';
+import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
 import { CommitUnknown, NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
+import { migrate } from '../migrate.ts';
 import { insertMember } from '../queries/accounts.ts';
 import { insertChat } from '../queries/admission.ts';
 import { raiseUsageDay } from '../queries/allowance.ts';
 import { insertChunk, lastStoredId } from '../queries/eventlog.ts';
 import { lockMember } from '../queries/locks.ts';
 import { fenceNode, insertHeartbeat, insertNode } from '../queries/nodes.ts';
+import type { Schema } from '../schema.ts';
 import { first, ORDERED_TRANSACTIONS, type Tx } from '../store.ts';
 import { type NodeIdentity, ThisNode } from '../this-node.ts';
 import { ConnectionLost } from './errors.ts';
@@ -155,6 +159,26 @@ test('a deadlock is solved by repeating one of the two transactions', { skip }, 
   await Promise.all([crossed('a', 'b', 0), crossed('b', 'a', 1)]);
   // Three calls, or more if the repeated transaction reaches the row before the transaction that had waited for it.
   assert.ok(calls >= 3, `one of the two came twice: ${calls}`);
+});
+
+test('a migration that deadlocks with a node of an earlier version is repeated', { skip }, async () => {
+  await using database = await freshDatabase();
+  await using stack = new AsyncDisposableStack();
+  const earlier = stack.adopt(new pg.Pool({ connectionString: database.url }), (pool) => pool.end());
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: earlier }) });
+  await migrate(db, 'postgres', { upTo: '0016-erasures' });
+  // The migration looks for a deadlock earlier than the node, so it is the one that is rolled back.
+  await earlier.query(`alter database "${new URL(database.url).pathname.slice(1)}" set deadlock_timeout = '5s'`);
+  const node = await earlier.connect();
+  await node.query(`begin; set local deadlock_timeout = '60s'; lock table runs in row share mode`);
+  const opened = open(database.url);
+  const waits = `select 1 from pg_locks where not granted and relation = 'runs'::regclass`;
+  await until('the migration waits', async () => (await earlier.query(waits)).rows.length > 0);
+  await node.query('lock table chats in row share mode; commit');
+  node.release();
+  const store = stack.use(await opened);
+  assert.equal((await store.reads.query((tables) => tables.selectFrom('chats').select('questions_json'))).length, 0);
+  assert.ok((await deadlocks(database.url)) > 0);
 });
 
 test('two nodes that write the same day totals in crossed order do not deadlock', { skip }, async () => {

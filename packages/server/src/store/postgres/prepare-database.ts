@@ -4,10 +4,11 @@ import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
-import { translate } from './errors.ts';
+import { LostRace, translate } from './errors.ts';
 import { ignoreErrorEvents, type PostgresSettings, plainConfig, sessionConfig } from './settings.ts';
 
 const OLDEST_VERSION = 15;
+const MIGRATION_ATTEMPTS = 20;
 
 /** Checks that can refuse a start before the database is changed. */
 export interface StartChecks {
@@ -49,14 +50,27 @@ export async function prepareDatabase(
       );
     }
     if (refusedIfEmpty !== null && rows[0]?.made !== true) throw refusedIfEmpty;
-    // Kysely's migrator holds a lock in the database. A second node waits for it and finds the migrations done.
     const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-    if (migrates) await migrate(db, 'postgres', { beforeMigrating });
+    if (migrates) await migrateAmongNodes(() => migrate(db, 'postgres', { beforeMigrating }));
   } catch (error) {
     throw startRefusal(error);
   } finally {
     await client.end();
     await pool.end();
+  }
+}
+
+/**
+ * Kysely's migrator holds a lock in the database. A second node waits for it and finds the migrations done. Nodes of an
+ * earlier version use the tables that a migration locks: if it deadlocks with them, it is rolled back and repeated.
+ */
+async function migrateAmongNodes(migrateOnce: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await migrateOnce();
+    } catch (error) {
+      if (!(translate(error) instanceof LostRace) || attempt === MIGRATION_ATTEMPTS) throw error;
+    }
   }
 }
 
