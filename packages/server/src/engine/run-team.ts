@@ -109,11 +109,11 @@ export class RunTeam implements Team, Disposable {
     };
   }
 
-  /** A tool that only the caller can run asks already. */
+  /** `approval` counts whatever the tool's own rule is. A tool that only the caller can run asks already. */
   #approved({ approval }: LoadedAgent, tools: readonly Tool[]): readonly Tool[] {
     if (approval.size === 0) return tools;
     const asks = alwaysAsks('approval');
-    return tools.map((tool) => (approval.has(tool.name) && tool.asks === undefined ? { ...tool, asks } : tool));
+    return tools.map((tool) => (approval.has(tool.name) && tool.asks?.kind !== 'tool' ? { ...tool, asks } : tool));
   }
 
   #modelOf(agent: LoadedAgent): { readonly id: string; readonly model: Model | null } {
