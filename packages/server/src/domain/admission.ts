@@ -138,7 +138,7 @@ export interface AdmissionSetting {
   readonly nowMs: number;
   readonly entryPoints: EntryPoints;
   readonly prices: EntryPrices;
-  /** The names of the tools of all its agents, without those of MCP servers. */
+  /** The names of the tools of all its agents, as far as they are known: MCP servers list theirs when they are connected. */
   readonly toolNames: (agency: string) => ReadonlySet<string>;
   /** `RUNWIRE_RESERVE_TOKENS`. */
   readonly reserveTokens: number;
