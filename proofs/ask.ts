@@ -116,7 +116,7 @@ const approve = ({ pending }: OpenRun) => pending.map(({ question_id: questionId
 const made = ({ gate }: Rig, callId: string) => gate.calls.filter((call) => call.callId === callId).length;
 
 /** The output of the call that the model got. */
-function told({ model }: Rig, callId: string): string | undefined {
+function outputForModel({ model }: Rig, callId: string): string | undefined {
   const outputs = model.calls.flatMap(({ request }) =>
     request.prompt.flatMap((item) => (item.kind === 'tool_output' && item.callId === callId ? [item.output] : [])),
   );
@@ -152,7 +152,7 @@ async function killOne(rig: Rig, kill: Kill, name: string): Promise<void> {
 
 async function checkCall(rig: Rig, { chatId, runId }: OpenRun, kill: Kill): Promise<void> {
   const callId = `${chatId}-a`;
-  const output = told(rig, callId) ?? '';
+  const output = outputForModel(rig, callId) ?? '';
   const count = made(rig, callId);
   if (isOpenAt(kill)) {
     expectEqual('text about a call that was open', UNKNOWN.test(output), true);
@@ -221,7 +221,7 @@ async function decisions(rig: Rig, sums: Sums, many: number): Promise<void> {
   await settle(found, {
     answers: found.pending.map(({ question_id: questionId }) => ({ questionId, output: { lat: 1 } })),
   });
-  expectEqual('output of the caller', told(rig, 'find-a'), '{"lat":1}');
+  expectEqual('output of the caller', outputForModel(rig, 'find-a'), '{"lat":1}');
 
   for (const isSame of [true, false]) {
     const chatId = isSame ? 'same' : 'rivals';
