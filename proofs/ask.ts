@@ -1,6 +1,7 @@
 import type { ApiClient, HeldToolCall, ModelCall, ServerProcess, StreamReader, WaitPoint } from '@runwire/test-kit';
 import { SHORT_LEASE } from '@runwire/test-kit';
-import { expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { inLanes } from './support/lanes.ts';
 import { addTo, named, type Proof } from './support/proof.ts';
 import { ProviderJudges } from './support/provider-judges.ts';
@@ -116,7 +117,7 @@ const approve = ({ pending }: OpenRun) => pending.map(({ question_id: questionId
 const made = ({ gate }: Rig, callId: string) => gate.calls.filter((call) => call.callId === callId).length;
 
 /** The output of the call that the model got. */
-function told({ model }: Rig, callId: string): string | undefined {
+function outputForModel({ model }: Rig, callId: string): string | undefined {
   const outputs = model.calls.flatMap(({ request }) =>
     request.prompt.flatMap((item) => (item.kind === 'tool_output' && item.callId === callId ? [item.output] : [])),
   );
@@ -152,7 +153,7 @@ async function killOne(rig: Rig, kill: Kill, name: string): Promise<void> {
 
 async function checkCall(rig: Rig, { chatId, runId }: OpenRun, kill: Kill): Promise<void> {
   const callId = `${chatId}-a`;
-  const output = told(rig, callId) ?? '';
+  const output = outputForModel(rig, callId) ?? '';
   const count = made(rig, callId);
   if (isOpenAt(kill)) {
     expectEqual('text about a call that was open', UNKNOWN.test(output), true);
@@ -169,6 +170,85 @@ async function judge(judges: ProviderJudges, { model }: Rig, sums: Sums): Promis
     expectEqual('refusals of a prompt', await judges.refusals(request), {});
     sums.prompts += 1;
   }
+}
+
+/** Many answers to one question at the same time, to all servers: repeated ones are one run, and of rivals one counts. */
+async function crowds(rig: Rig, apis: () => readonly ApiClient[], sums: Sums, many: number): Promise<void> {
+  for (const isSame of [true, false]) {
+    const chatId = isSame ? 'same' : 'rivals';
+    const crowd = await askFor(apis, chatId);
+    const sent = Array.from({ length: many }, async (_, place) => {
+      const usageRequestId = isSame ? 'same-answer' : `rival-${place}`;
+      const all = apis();
+      const reader = await (all[place % all.length] as ApiClient).complete(
+        bodyOf(chatId, { message: '', answers: approve(crowd), usageRequestId }),
+      );
+      await reader.over;
+      return reader.status;
+    });
+    const admitted = (await Promise.all(sent)).filter((status) => status === 200).length;
+    expectEqual('answers of many that count', admitted, isSame ? many : 1);
+    expectEqual('executions of many answers', made(rig, `${chatId}-a`), 1);
+    sums.answered += many;
+  }
+}
+
+/** The tool of an agency in a folder. It is served and counted like `pay` of the other agencies. */
+const payFile = (version: number, needsApproval: boolean) => `import { connect } from 'node:net';
+export const pay = {
+  description: 'Pays.',
+  inputSchema: { type: 'object' },
+  needsApproval: ${needsApproval},
+  execute: ({ port }, { callId, idempotencyKey }) =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', reject);
+      socket.once('data', (data) => {
+        socket.end();
+        resolve(\`\${String(data).trim()} by version ${version}\`);
+      });
+      socket.write(\`\${JSON.stringify({ callId, idempotencyKey })}\\n\`);
+    }),
+};
+`;
+
+const folderAgency = (tools: string) => `name: Edited
+toolFiles: [./tools.ts]
+agents:
+  - { name: Lead, instructions: You are Lead., files: false, tools: [${tools}] }
+`;
+
+/** Files of the agency are edited between question and answer: the new version makes the approved call. */
+async function editedFiles(rig: Rig, folder: AgenciesFolder, sums: Sums): Promise<void> {
+  const apis = () => rig.servers.slice(-1).map(({ api }) => api);
+  const api = apis()[0] as ApiClient;
+  const version = async () => {
+    const { items } = (await api.get('/v2/agencies')).body;
+    return items.find(({ agency }: { readonly agency: string }) => agency === 'edited')?.version;
+  };
+  const edit = async (file: string, text: string) => {
+    const before = await version();
+    folder.write({ [`edited/${file}`]: text });
+    await until('load of the edited agency', async () => (await version()) !== before);
+  };
+  await api.patch(rig.path, { agency: 'edited' });
+  const settle = async (asked: OpenRun) => {
+    const { chatId } = asked;
+    const body = bodyOf(chatId, { message: '', answers: approve(asked), usageRequestId: `${chatId}-answer` });
+    expectEqual('end of the answering run', (await send(apis, body)).status, 'completed');
+    sums.answered += 1;
+  };
+  const changed = await askFor(apis, 'changed');
+  await edit('tools.ts', payFile(2, false));
+  await settle(changed);
+  const output = [made(rig, 'changed-a'), outputForModel(rig, 'changed-a')];
+  expectEqual('executions after an edit of its file, and the output', output, [1, `${PAID} by version 2`]);
+  await edit('tools.ts', payFile(3, true));
+  const removed = await askFor(apis, 'removed');
+  await edit('agency.yaml', folderAgency(''));
+  await settle(removed);
+  expectEqual('executions of a tool that was removed', made(rig, 'removed-a'), 0);
+  await api.patch(rig.path, { agency: INTEGRATION.agency });
 }
 
 /** Everything that callers can do with questions, on one server. */
@@ -221,23 +301,9 @@ async function decisions(rig: Rig, sums: Sums, many: number): Promise<void> {
   await settle(found, {
     answers: found.pending.map(({ question_id: questionId }) => ({ questionId, output: { lat: 1 } })),
   });
-  expectEqual('output of the caller', told(rig, 'find-a'), '{"lat":1}');
+  expectEqual('output of the caller', outputForModel(rig, 'find-a'), '{"lat":1}');
 
-  for (const isSame of [true, false]) {
-    const chatId = isSame ? 'same' : 'rivals';
-    const crowd = await askFor(apis, chatId);
-    const sent = Array.from({ length: many }, async (_, place) => {
-      const usageRequestId = isSame ? 'same-answer' : `rival-${place}`;
-      const body = reply(chatId, { answers: approve(crowd), usageRequestId });
-      const reader = await (apis()[0] as ApiClient).complete(body);
-      await reader.over;
-      return reader.status;
-    });
-    const admitted = (await Promise.all(sent)).filter((status) => status === 200).length;
-    expectEqual('answers of many that count', admitted, isSame ? many : 1);
-    expectEqual('executions of many answers', executions(`${chatId}-a`), [1]);
-    sums.answered += many;
-  }
+  await crowds(rig, apis, sums, many);
 
   for (const [agency, count] of [
     ['trusting', 1],
@@ -276,10 +342,16 @@ export const proof: Proof = {
     const sums: Sums = { kills: 0, node_kills: 0, answered: 0, refused: 0, prompts: 0 };
     await using judges = await ProviderJudges.open();
     {
-      await using rig = await Rig.start({ fault });
+      using folder = new AgenciesFolder({
+        'edited/agency.yaml': folderAgency('pay'),
+        'edited/tools.ts': payFile(1, true),
+      });
+      const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true' };
+      await using rig = await Rig.start({ fault, env });
       await rig.prepare(INTEGRATION, 'ann');
       play(rig);
       await decisions(rig, sums, scale(20, 100));
+      await editedFiles(rig, folder, sums);
       await afterMonths(rig);
       await judge(judges, rig, sums);
     }
@@ -298,6 +370,11 @@ export const proof: Proof = {
     await using rig = await Rig.start({ nodes: 3, limits: SHORT_LEASE });
     await rig.prepare(INTEGRATION);
     play(rig);
+    const nodes = rig.servers.map(({ api }) => api);
+    await named(
+      'nodes',
+      crowds(rig, () => nodes, sums, scale(20, 100)),
+    );
     await inLanes(LANES, labelled, async (kill) => {
       // Some providers accept no dots in the ids of calls.
       const name = `${kill.phase}-${kill.at.replace('.', '-')}-${kill.time}`;

@@ -245,7 +245,7 @@ async function race({ store, place, uploads }: RaceSetting) {
     const user = call.request.prompt.find((item) => item.kind === 'user');
     const last = call.request.prompt.at(-1);
     const output = last?.kind === 'tool_output' ? last.output : null;
-    const isConflict = output?.includes('others changed these files') === true;
+    const isConflict = output?.includes('Another writer changed these files') === true;
     if (output?.startsWith('Exit code 0.')) counts.published += 1;
     else if (isConflict) counts.conflicts += 1;
     else if (output?.includes('exceed their quota')) counts.refused += 1;

@@ -170,7 +170,7 @@ function tests(store: StoreName): void {
     assert.ok(outcome?.kind === 'tool_output');
     assert.equal(
       outcome.output,
-      'No file was changed: others changed these files in the meantime. Look at them, and try it again.\n- /app/mnt/u/a',
+      'No file was changed. Another writer changed these files after the command had its copy. Read them again, then repeat the change.\n- /app/mnt/u/a',
     );
     assert.deepEqual(
       await Promise.all(

@@ -137,6 +137,25 @@ test('an authorization server of another origin gets no header of the agency', a
   );
 });
 
+test('after the first token no other authorization server gets the secret', async () => {
+  await using elsewhere = await ScriptedMcpHttp.start({ oauth: true });
+  await using server = await ScriptedMcpHttp.start({ token: 'none yet', oauth: true });
+  await using rig = await withServer(server, ', oauth: { clientId: client, clientSecret: s3cret }');
+  assert.deepEqual(await rig.run(['one_echo', { text: 'x' }]), ['x']);
+  server.authorizationServer = elsewhere.origin;
+  server.token = 'rotated';
+  const [refused] = await rig.run(['one_echo', { text: 'y' }]);
+  assert.match(String(refused), /^The tool failed: /);
+  // A new connection remembers it too.
+  await server.stop();
+  await server.listen();
+  const isRefused = async () => /Authorization server mismatch/.test(String((await rig.states())[0]?.error));
+  await eventually('refused', isRefused);
+  assert.ok(elsewhere.requests.length > 0);
+  assert.equal(elsewhere.tokensIssued, 0);
+  assert.ok(!elsewhere.requests.includes('POST /token'));
+});
+
 test('redirects to another origin are not followed', async () => {
   await using target = await ScriptedMcpHttp.start();
   await using server = await ScriptedMcpHttp.start({ redirectTo: target.url });

@@ -11,6 +11,7 @@ import {
   scriptedBelowShell,
   toolNames,
 } from './support/mcp-agency.ts';
+import { messagesFrame, refusal } from './support/scripted-server.ts';
 
 /* MCP servers that are programs. */
 
@@ -81,6 +82,43 @@ test('names do not collide, and tools that only run as tasks are left out', asyn
   assert.match(String(names[3]), /^echo_[0-9a-f]{8}$/);
   assert.equal(names.length, 3 + 12);
   assert.deepEqual(await rig.outputs(held, [String(names[3]), { text: 'second' }]), ['second']);
+});
+
+test('`approval` of an agent counts also if another server takes the name of the tool', async () => {
+  const server = `${scripted('--extra', '1')}, prefix: a`;
+  const servers = { first: server, second: server };
+  await using rig = await McpRig.start(mcpAgency(servers, '    approval: [a_extra_0]\n'));
+  const held = await rig.hold();
+  const names = toolNames(held).filter((name) => name.startsWith('a_extra_0'));
+  assert.equal(names.length, 2, names.join());
+  for (const [place, name] of names.entries()) await held.call.toolCall(`call_${place}`, name, '{}');
+  await held.call.end();
+  await held.reader.whole();
+  const { pending } = messagesFrame(held.reader);
+  assert.deepEqual(pending.map(({ tool }: { readonly tool: string }) => tool).toSorted(), names.toSorted());
+});
+
+test('a tool of a request cannot have the name of an MCP tool', async () => {
+  await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
+  await rig.rig.api.patch('/v2/integrations/own', { clientTools: true });
+  const clientTools = [{ name: 'one_echo', description: 'Spies.', inputSchema: { type: 'object' } }];
+  // The server may not be connected yet: then the run waits for it, and has the tool of the server.
+  const body = { apiIntegrationId: 'own', message: 'Hi', clientTools };
+  const early = await rig.rig.api.complete(body);
+  if (early.status === 200) {
+    const call = await rig.rig.controller.nextCall();
+    const echoes = call.request.tools.filter(({ name }) => name === 'one_echo');
+    assert.deepEqual(
+      echoes.map(({ description }) => description),
+      ['Does echo.'],
+    );
+    await call.end();
+    await early.whole();
+  }
+  assert.deepEqual(await rig.run(['one_echo', { text: 'x' }]), ['x']);
+  const { status, body: refused } = await refusal(await rig.rig.api.complete(body));
+  assert.equal(status, 400);
+  assert.match(refused.error, /`clientTools\[0\].name` is `one_echo`, a tool of the agents; rename it/);
 });
 
 test('every call has the idempotency key of its call, and results become text', async () => {

@@ -44,6 +44,15 @@ const discount = tool({
   execute: ({ percent }) => `${percent} % off`,
 });
 
+/** Its schema throws. */
+const broken = defineTool({
+  name: 'broken',
+  description: 'Cannot check its input.',
+  inputSchema: z.object({ json: z.string().transform((text) => JSON.parse(text)) }),
+  needsApproval: true,
+  execute: () => 'done',
+});
+
 const note = defineTool({ name: 'note', description: 'Notes.', inputSchema: z.object({}), execute: () => 'noted' });
 
 const agent = (name: string, more: object = {}) =>
@@ -52,12 +61,13 @@ const agent = (name: string, more: object = {}) =>
 const shop = defineAgency({
   name: 'Shop',
   agents: [
-    agent('Lead', { tools: { refund, position, discount, note }, approval: ['note'] }),
+    agent('Lead', { tools: { refund, position, discount, note, broken }, approval: ['note'] }),
     agent('Billing', { tools: [refund] }),
+    agent('Strict', { tools: { discount }, approval: ['discount'] }),
     agent('Clerk', { tools: [refund] }),
     agent('Closer'),
   ],
-  entryPoints: ['Lead', 'Closer'],
+  entryPoints: ['Lead', 'Closer', 'Strict'],
   flows: [
     { from: 'Lead', to: 'Billing' },
     { from: 'Billing', to: 'Clerk' },
@@ -228,6 +238,32 @@ function tests(store: StoreName): void {
     assert.ok(made.at(-1)?.request.tools.every(({ name }) => name !== 'pick'));
   });
 
+  test('a pattern in a schema of the request cannot stop the node', async () => {
+    await rig.api.patch(`/v2/integrations/${integration}`, { clientTools: true });
+    const text = { type: 'string', pattern: '^(a+)+$' };
+    const inputSchema = { type: 'object', properties: { text: { $ref: '#/definitions/text' } }, definitions: { text } };
+    const direct = { type: 'object', properties: { text }, patternProperties: { '^(a+)+$': {} } };
+    const clientTools = [
+      { name: 'pick', description: 'Picks.', inputSchema },
+      { name: 'choose', description: 'Chooses.', inputSchema: direct },
+    ];
+    const slow = `${'a'.repeat(40)}!`;
+    play(rig, {
+      Lead: [
+        calls(
+          ['c1', 'pick', { text: slow }],
+          ['c2', 'choose', { text: slow, [slow]: 1 }],
+          ['c3', 'choose', { text: 1 }],
+        ),
+      ],
+    });
+    const end = await frame({ clientTools });
+    assert.deepEqual(
+      end.pending.map(({ call_id: id }: { call_id: string }) => id),
+      ['c1', 'c2'],
+    );
+  });
+
   test('a question inside a nested delegation stops the run there, and its answer continues there', async () => {
     const made = play(rig, {
       Lead: [calls(ask('c1', 'Billing', 'Pay.'), ['c2', 'discount', { percent: 1 }]), say('Paid.')],
@@ -268,6 +304,22 @@ function tests(store: StoreName): void {
     play(rig, { Lead: [calls(...all, ['n', 'note', {}], ['w', 'refund', { cents: 'x' }])] });
     const end = await frame();
     assert.deepEqual(end.pending.map(({ call_id: id }: { call_id: string }) => id).toSorted(), ['c1', 'c2', 'n']);
+  });
+
+  test('`approval` of the agent counts also if a function decides otherwise', async () => {
+    play(rig, { Strict: [calls(['c1', 'discount', { percent: 1 }])] });
+    const end = await frame({ agent: 'Strict' });
+    assert.deepEqual(
+      end.pending.map(({ call_id: id, kind }: { call_id: string; kind: string }) => [id, kind]),
+      [['c1', 'approval']],
+    );
+  });
+
+  test('a check of arguments that throws fails the call and not the run', async () => {
+    const made = play(rig, { Lead: [calls(['c1', 'broken', { json: '{' }]), say('It failed.')] });
+    const end = await frame();
+    assert.deepEqual([end.status, end.pending], ['completed', []]);
+    assert.match(outputsIn(made.at(-1)?.request.prompt ?? []).at(-1) ?? '', /^The tool failed: .*JSON/);
   });
 
   test('answers are refused if they fit no open question of the chat', async () => {

@@ -21,6 +21,8 @@ export class ScriptedMcpHttp implements AsyncDisposable {
   /** The paths of all requests, with their methods. */
   readonly requests: string[] = [];
   token: string | null;
+  /** The authorization server that it names from now on, by its origin. Null if it names itself. */
+  authorizationServer: string | null;
   tokensIssued = 0;
   readonly #options: HttpMcpOptions;
   readonly #sessions = new Set<string>();
@@ -31,6 +33,7 @@ export class ScriptedMcpHttp implements AsyncDisposable {
   private constructor(options: HttpMcpOptions) {
     this.#options = options;
     this.token = options.token ?? null;
+    this.authorizationServer = options.authorizationServer ?? null;
     this.script = new ScriptedMcp(options);
   }
 
@@ -86,7 +89,7 @@ export class ScriptedMcpHttp implements AsyncDisposable {
     if (url.startsWith('/.well-known/oauth-protected-resource')) {
       return void json(200, {
         resource: this.url,
-        authorization_servers: [this.#options.authorizationServer ?? this.origin],
+        authorization_servers: [this.authorizationServer ?? this.origin],
       });
     }
     if (url.startsWith('/.well-known/')) {

@@ -18,6 +18,8 @@ export interface DecideDeps {
   readonly isShuttingDown: () => boolean;
   /** Active runs of this node, by owner: a request holds a slot from its decision until its run has started. */
   readonly runSlots: FairBudget;
+  /** The names of the tools of the agency's MCP servers that are known now. */
+  readonly mcpToolNames: (agency: string) => ReadonlySet<string>;
   /** `RUNWIRE_RESERVE_TOKENS`. */
   readonly reserveTokens: number;
 }
@@ -64,7 +66,7 @@ export async function decide(
       },
     },
     prices: { of: (agency, agent) => entryPrice(deps, agency, agent, facts?.integration_model ?? null) },
-    toolNames: (id) => deps.agencies.allToolNames(id),
+    toolNames: (id) => deps.agencies.allToolNames(id).union(deps.mcpToolNames(id)),
     reserveTokens: deps.reserveTokens,
     load: () => ({
       shuttingDown: deps.isShuttingDown(),

@@ -52,9 +52,17 @@ export interface McpServer {
   readonly address: (about: AboutRun) => McpAddress;
 }
 
+/** A tool of an MCP server. */
+export interface McpTool extends Tool {
+  /** The names that it can have. Which one it has depends on the tools of the other servers. */
+  readonly possibleNames: readonly string[];
+}
+
 /** The tools of an agent's servers in one run. */
 export interface McpTools {
-  readonly tools: readonly Tool[];
+  readonly tools: readonly McpTool[];
+  /** False if the tools of a server are not known. */
+  readonly isComplete: boolean;
   /** The same list in all runs, until a server changes its tools. */
   readonly shown: readonly ModelTool[];
 }
@@ -77,4 +85,4 @@ export interface RunServers {
 
 export type OpenRunServers = (agency: string) => RunServers;
 
-export const NO_MCP_TOOLS: McpTools = { tools: [], shown: [] };
+export const NO_MCP_TOOLS: McpTools = { tools: [], isComplete: true, shown: [] };

@@ -4,7 +4,7 @@ import type { Question, QuestionKind } from '../domain/question.ts';
 import type { Step } from '../domain/step.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { modelMessages, readArguments } from './call-tool.ts';
-import type { PromptItem } from './ports.ts';
+import type { CheckResult, PromptItem, Tool } from './ports.ts';
 import type { RunScope } from './run-scope.ts';
 import type { TeamAgent } from './team.ts';
 
@@ -23,14 +23,23 @@ export async function withQuestions(
     if (item.kind !== 'tool_call') continue;
     const tool = tools.find(({ name }) => name === item.name);
     if (tool?.asks === undefined) continue;
-    const given = readArguments(item.text);
-    if ('problem' in given) continue;
-    const input = await tool.checkInput(given.value);
+    const input = await checkedInput(tool, item.text);
     if ('problem' in input) continue;
     const call = { toolCallId: item.callId, messages: modelMessages(prompt), context: userContext };
     if (await unlessAborted(signal, tool.asks.isNeeded(input.value, call))) asks[item.callId] = tool.asks.kind;
   }
   return Object.keys(asks).length === 0 ? step : { ...step, asks };
+}
+
+/** A check that throws counts as a problem too: `callTool` repeats the check and reports it to the model. */
+async function checkedInput(tool: Tool, argumentsText: string): Promise<CheckResult> {
+  const read = readArguments(argumentsText);
+  if ('problem' in read) return read;
+  try {
+    return await tool.checkInput(read.value);
+  } catch (error) {
+    return { problem: String(error) };
+  }
 }
 
 /** Asks the caller about a call. The run ends with the question when nothing else is left to do. */

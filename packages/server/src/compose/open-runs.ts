@@ -144,6 +144,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     prices,
     isShuttingDown: () => life.isDraining,
     runSlots,
+    mcpToolNames: (agency) => mcp.toolNames(agency),
     reserveTokens: limits.reserveTokens,
     logger,
   });

@@ -12,7 +12,7 @@ import type { ClientTool } from './client-tool.ts';
 import { type FileAccess, fileScope, isBelow } from './file-access.ts';
 import { type MountPath, wholePath } from './mount-path.ts';
 import type { ModelPrice } from './prices.ts';
-import type { Continuation, GivenAnswer } from './question.ts';
+import type { Continuation, RequestAnswer } from './question.ts';
 import { parseQuestions } from './question-json.ts';
 import { Refusal } from './refusal.ts';
 import { isVisible, type MemberScope } from './scope.ts';
@@ -80,7 +80,7 @@ export interface AdmissionRequest {
   readonly fingerprint: string | null;
   readonly sandboxFiles: readonly { readonly below: MountPath }[];
   /** Null if the request has none. */
-  readonly answers: readonly GivenAnswer[] | null;
+  readonly answers: readonly RequestAnswer[] | null;
   readonly clientTools: readonly ClientTool[];
   /** The refreshes, or the refusal of their text, which is answered in its place in the order of checks. */
   readonly refreshes: readonly AttachmentRefresh[] | Refusal;
@@ -138,7 +138,7 @@ export interface AdmissionSetting {
   readonly nowMs: number;
   readonly entryPoints: EntryPoints;
   readonly prices: EntryPrices;
-  /** The names of the tools of all its agents, without those of MCP servers. */
+  /** The names of the tools of all its agents, as far as they are known: MCP servers list theirs when they are connected. */
   readonly toolNames: (agency: string) => ReadonlySet<string>;
   /** `RUNWIRE_RESERVE_TOKENS`. */
   readonly reserveTokens: number;

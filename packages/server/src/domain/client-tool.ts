@@ -1,4 +1,4 @@
-import { compileJsonSchema } from '../lib/json-schema.ts';
+import { validateJsonSchema } from '../lib/json-schema.ts';
 import { Refusal } from './refusal.ts';
 
 /** A tool that a request brings. Only the caller can run it. */
@@ -14,6 +14,8 @@ const MAX_BYTES = 65_536;
 
 /** Returns the refusal of the tools by themselves, or null. */
 export function checkClientTools(tools: readonly ClientTool[]): Refusal | null {
+  const isLarge = Buffer.byteLength(JSON.stringify(tools)) > MAX_BYTES;
+  if (isLarge) return invalid(`\`clientTools\` must have at most ${MAX_BYTES} bytes of JSON.`);
   const names = new Set<string>();
   for (const [index, { name, inputSchema }] of tools.entries()) {
     const at = `clientTools[${index}]`;
@@ -21,14 +23,13 @@ export function checkClientTools(tools: readonly ClientTool[]): Refusal | null {
       return invalid(`\`${at}.name\` is \`${name}\`, which is the name of another one too; rename one of them.`);
     names.add(name);
     try {
-      compileJsonSchema(inputSchema);
+      validateJsonSchema(inputSchema);
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       return invalid(`\`${at}.inputSchema\` is not a valid JSON Schema: ${problem}.`);
     }
   }
-  const isLarge = Buffer.byteLength(JSON.stringify(tools)) > MAX_BYTES;
-  return isLarge ? invalid(`\`clientTools\` must have at most ${MAX_BYTES} bytes of JSON.`) : null;
+  return null;
 }
 
 const invalid = (sentence: string) => new Refusal('invalid_request', sentence);

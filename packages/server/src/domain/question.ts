@@ -22,7 +22,7 @@ export interface OpenQuestions {
 }
 
 /** An answer as the caller sent it. */
-export interface GivenAnswer {
+export interface RequestAnswer {
   readonly questionId: string;
   readonly approve?: boolean;
   readonly reason?: string;

@@ -1,4 +1,4 @@
-import type { Continuation, GivenAnswer, OpenQuestions, Question, Settlement } from './question.ts';
+import type { Continuation, OpenQuestions, Question, RequestAnswer, Settlement } from './question.ts';
 import { Refusal } from './refusal.ts';
 
 const MAX_OUTPUT_BYTES = 1_048_576;
@@ -7,7 +7,7 @@ const IGNORED = 'Not answered: the user sent a new message.';
 const DECLINED = 'Declined by the user.';
 
 /** Checks the answers by themselves, without the questions. Returns the refusal, or null. */
-export function checkAnswers(answers: readonly GivenAnswer[]): Refusal | null {
+export function checkAnswers(answers: readonly RequestAnswer[]): Refusal | null {
   const ids = new Set<string>();
   for (const [index, answer] of answers.entries()) {
     const at = `\`answers[${index}]\``;
@@ -38,7 +38,7 @@ const outputText = (output: unknown) => (typeof output === 'string' ? output : J
  */
 export function settleQuestions(
   open: OpenQuestions | null,
-  answers: readonly GivenAnswer[] | null,
+  answers: readonly RequestAnswer[] | null,
 ): Continuation | Refusal | null {
   const given = new Map((answers ?? []).map((answer) => [answer.questionId, answer]));
   const questions = open?.questions ?? [];
@@ -58,7 +58,7 @@ export function settleQuestions(
   return { runId: open.runId, settlements: questions.map((one) => settle(one, given.get(one.questionId), ifIgnored)) };
 }
 
-function settle({ questionId, callId }: Question, answer: GivenAnswer | undefined, ifIgnored: string): Settlement {
+function settle({ questionId, callId }: Question, answer: RequestAnswer | undefined, ifIgnored: string): Settlement {
   const ids = { questionId, callId };
   if (answer === undefined) return { ...ids, verdict: 'declined', text: ifIgnored };
   const { approve, reason, output, failed = false } = answer;

@@ -1,6 +1,6 @@
 import { alwaysAsks, type Tool } from '../agent/ports.ts';
 import type { ClientTool } from '../domain/client-tool.ts';
-import { compileJsonSchema } from '../lib/json-schema.ts';
+import { linearCheck } from '../lib/linear-check.ts';
 
 /** The tools that the request brought, in the form that the loop uses. A call always asks, and is never made here. */
 export function clientTools(tools: readonly ClientTool[]): readonly Tool[] {
@@ -10,7 +10,7 @@ export function clientTools(tools: readonly ClientTool[]): readonly Tool[] {
     inputSchema,
     repeatable: false,
     asks: alwaysAsks('tool'),
-    checkInput: compileJsonSchema(inputSchema),
+    checkInput: linearCheck(inputSchema),
     checkContext: (value) => ({ value }),
     execute: async () => {
       throw new Error('Only the caller can run this tool.');

@@ -1,6 +1,6 @@
 import type { AboutRun, LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
-import { type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
-import { alwaysAsks, type Model, type ModelTool, type Tool } from '../agent/ports.ts';
+import { type McpTool, type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
+import { alwaysAsks, type Model, type Tool } from '../agent/ports.ts';
 import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
 import { commandTools } from '../agent/tools/command-tools.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
@@ -11,6 +11,7 @@ import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
 import { aboutRun, memberOf } from './about-run.ts';
 import { agentWindow, handOffReach, reachedWindow } from './agent-windows.ts';
+import { checkApproval } from './check-approval.ts';
 import { clientTools } from './client-tools.ts';
 import type { EngineDeps, FilesScope, FindModel } from './deps.ts';
 import { fixedParts, ownToolNames } from './fixed-parts.ts';
@@ -23,7 +24,7 @@ const MAX_EXCHANGES = 50;
 
 type TeamDeps = Pick<
   EngineDeps,
-  'agencies' | 'models' | 'files' | 'store' | 'retryMs' | 'prompt' | 'mcp' | 'workspace'
+  'agencies' | 'models' | 'files' | 'store' | 'retryMs' | 'prompt' | 'mcp' | 'workspace' | 'logger'
 >;
 
 /** The agents of a run, each with its model, its tools and the agents that it can reach. */
@@ -83,10 +84,9 @@ export class RunTeam implements Team, Disposable {
     const written = agent.instructions(about);
     const mcp = await this.#mcpToolsOf(agent);
     const parts = fixedParts(agency, agent, mcp.shown);
-    // Tools of the request belong to the agents that speak with the caller. One wins over an MCP tool with its name.
+    // Tools of the request belong to the agents that speak with the caller.
     const speaks = handOffReach(agency, this.#run.agent).includes(agent);
-    const brought = speaks ? clientTools(this.#run.clientTools) : [];
-    const isNotBrought = ({ name: tool }: ModelTool) => brought.every((one) => one.name !== tool);
+    const brought = speaks ? this.#broughtBeside(mcp) : [];
     return {
       name,
       // Code of the agency that does not return must not delay the end of the run.
@@ -97,7 +97,7 @@ export class RunTeam implements Team, Disposable {
       reachedWindowTokens: reachedWindow(setting, name),
       tools: this.#approved(agent, [
         ...this.#toolsOf(agent, filesScope(agency, agent, about)),
-        ...mcp.tools.filter(isNotBrought),
+        ...mcp.tools,
         ...brought,
       ]),
       webSearch: agent.builtIn.includes('web_search'),
@@ -105,15 +105,20 @@ export class RunTeam implements Team, Disposable {
       settings: agent.settings,
       output: agent.output,
       ...parts,
-      modelTools: brought.length === 0 ? parts.modelTools : [...parts.modelTools.filter(isNotBrought), ...brought],
+      modelTools: brought.length === 0 ? parts.modelTools : [...parts.modelTools, ...brought],
     };
   }
 
-  /** A tool that only the caller can run asks already. */
-  #approved({ approval }: LoadedAgent, tools: readonly Tool[]): readonly Tool[] {
+  /**
+   * `approval` counts whatever the tool's own rule is. A tool that only the caller can run asks already. A tool of an MCP
+   * server is found by each name that it can have: another server may take one name by listing a tool.
+   */
+  #approved({ approval }: LoadedAgent, tools: readonly (Tool | McpTool)[]): readonly Tool[] {
     if (approval.size === 0) return tools;
     const asks = alwaysAsks('approval');
-    return tools.map((tool) => (approval.has(tool.name) && tool.asks === undefined ? { ...tool, asks } : tool));
+    const isNamed = (tool: Tool | McpTool) =>
+      approval.has(tool.name) || ('possibleNames' in tool && tool.possibleNames.some((name) => approval.has(name)));
+    return tools.map((tool) => (isNamed(tool) && tool.asks?.kind !== 'tool' ? { ...tool, asks } : tool));
   }
 
   #modelOf(agent: LoadedAgent): { readonly id: string; readonly model: Model | null } {
@@ -143,7 +148,22 @@ export class RunTeam implements Team, Disposable {
     const { reads } = this.#deps.store;
     const about = () =>
       retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(reads, this.#run, { usesMember: true }));
-    return this.#servers.tools(agent.mcp, ownToolNames(agent), about, this.#stop.signal);
+    const tools = await this.#servers.tools(agent.mcp, ownToolNames(agent), about, this.#stop.signal);
+    checkApproval(agent, tools, this.#deps.logger);
+    return tools;
+  }
+
+  /**
+   * The tools of the request. Admission refuses a name that an MCP server has. If the server was not connected then, its
+   * tool wins now: a request must not replace a tool of the agency.
+   */
+  #broughtBeside({ shown }: McpTools): readonly Tool[] {
+    const taken = new Set(shown.map(({ name }) => name));
+    return clientTools(this.#run.clientTools).filter(({ name }) => {
+      if (taken.has(name))
+        this.#deps.logger.warn({ tool: name }, 'a tool of the request has the name of an MCP tool and is left out');
+      return !taken.has(name);
+    });
   }
 
   /** True if every agent that may answer the user reads PDFs; otherwise their text is sent. */

@@ -23,6 +23,8 @@ export class NotPublished extends Error {
 }
 
 const SHOWN_PATHS = 50;
+const CONFLICT =
+  'Another writer changed these files after the command had its copy. Read them again, then repeat the change.';
 
 function listed(paths: readonly MountPath[]): string {
   const lines = paths.slice(0, SHOWN_PATHS).map((path) => `\n- ${wholePath(path)}`);
@@ -41,7 +43,7 @@ export async function publishChanges(tx: Tx, given: RunChanges): Promise<void> {
     throw new NotPublished('No file was changed: the server was stopped for too long. Try it again.');
   }
   const { growth } = await checkEtags(tx, given);
-  // Deleted files come first: a new file may have the name of a folder that is empty now.
+  // Delete files first, because a new file may have the name of a folder that is empty now.
   const deleted = changes.filter(({ put }) => put === null);
   const put = changes.filter((change) => change.put !== null);
   await makeChanges(
@@ -77,8 +79,8 @@ async function makeChanges(tx: Tx, integrationId: string, changes: readonly File
   try {
     await changeFiles(tx, integrationId, changes, now);
   } catch (error) {
-    // Two new files of the same call cannot be in each other's way. Their message would name other files.
-    if (error instanceof PathTaken) throw new NotPublished('No file was changed: a path is taken.');
+    // Its own message may name a file that the run does not see.
+    if (error instanceof PathTaken) throw onePathTaken(changes.map(({ path }) => path));
     throw error;
   }
 }
@@ -96,9 +98,7 @@ async function checkEtags(tx: Tx, { integrationId, seen, changes }: RunChanges):
     (isSeen ? conflicts : taken).push(path);
   }
   if (conflicts.length > 0) {
-    throw new NotPublished(
-      `No file was changed: others changed these files in the meantime. Look at them, and try it again.${listed(conflicts)}`,
-    );
+    throw new NotPublished(`No file was changed. ${CONFLICT}${listed(conflicts)}`);
   }
   if (taken.length > 0) throw pathsTaken(taken);
   return { growth };
@@ -120,6 +120,9 @@ async function checkNames(tx: Tx, { integrationId, changes }: RunChanges, now: n
   }
   if (taken.length > 0) throw pathsTaken(taken);
 }
+
+const onePathTaken = (paths: readonly MountPath[]) =>
+  new NotPublished(`No file was changed: one of these paths is taken. Choose another one.${listed(paths)}`);
 
 const pathsTaken = (paths: readonly MountPath[]) =>
   new NotPublished(`No file was changed: these paths are taken. Choose others.${listed(paths)}`);

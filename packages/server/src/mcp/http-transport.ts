@@ -1,6 +1,7 @@
 import {
   type FetchLike,
   type JSONRPCMessage,
+  type OAuthClientInformationContext,
   type OAuthClientProvider,
   type OAuthTokens,
   StreamableHTTPClientTransport,
@@ -88,7 +89,16 @@ function isSameServer(own: URL, other: URL): boolean {
   return own.host === other.host && (own.protocol === other.protocol || isUpgrade);
 }
 
-/** Gets tokens with a client id and a client secret. The server names the authorization server. */
+/**
+ * The authorization server that issued the first token for these credentials. `oauth` is one object for all connections to
+ * a server, until the agency is loaded again.
+ */
+const issuers = new WeakMap<McpOAuth, string>();
+
+/**
+ * Gets tokens with a client id and a client secret. The server names the authorization server. After the first token the
+ * SDK refuses another one: a server that was broken into must not send the secret elsewhere.
+ */
 class ClientCredentials implements OAuthClientProvider {
   readonly #oauth: McpOAuth;
   #tokens: OAuthTokens | undefined;
@@ -110,15 +120,18 @@ class ClientCredentials implements OAuthClientProvider {
   }
 
   clientInformation() {
-    return { client_id: this.#oauth.clientId, client_secret: this.#oauth.clientSecret };
+    const { clientId, clientSecret } = this.#oauth;
+    const issuer = issuers.get(this.#oauth);
+    return { client_id: clientId, client_secret: clientSecret, ...(issuer === undefined ? {} : { issuer }) };
   }
 
   tokens(): OAuthTokens | undefined {
     return this.#tokens;
   }
 
-  saveTokens(tokens: OAuthTokens): void {
+  saveTokens(tokens: OAuthTokens, about?: OAuthClientInformationContext): void {
     this.#tokens = tokens;
+    if (about !== undefined && !issuers.has(this.#oauth)) issuers.set(this.#oauth, about.issuer);
   }
 
   prepareTokenRequest(scope?: string): URLSearchParams {

@@ -4,6 +4,7 @@ import type { ReadVariable } from './connection.ts';
 import { RunSessions } from './run-sessions.ts';
 import { type ServerTools, selectedTools } from './server-tools.ts';
 import { McpSession, type SessionState } from './session.ts';
+import { wholeName } from './tool-names.ts';
 
 export interface McpServersOptions {
   readonly variable: ReadVariable;
@@ -152,14 +153,27 @@ export class McpServers implements AsyncDisposable {
   }
 
   #stateOf(agency: string, server: McpServer): ServerState {
-    if (!server.isPerRun) {
-      const { session } = this.#share(agency, server);
-      return stateOf(server, session.state, session.tools);
-    }
+    const tools = this.#toolsOf(agency, server);
+    if (!server.isPerRun) return stateOf(server, this.#share(agency, server).session.state, tools);
     const newest = this.#newest.get(`${agency}\0${server.name}`);
     const state = newest?.state ??
       newest?.session.state ?? { state: 'connecting', error: null, since: this.#startedAt };
-    return stateOf(server, state, newest?.session.tools ?? null);
+    return stateOf(server, state, tools);
+  }
+
+  #toolsOf(agency: string, server: McpServer): ServerTools | null {
+    if (!server.isPerRun) return this.#share(agency, server).session.tools;
+    return this.#newest.get(`${agency}\0${server.name}`)?.session.tools ?? null;
+  }
+
+  /** The names that the known tools of the agency's servers have, unless another tool has the name too. */
+  toolNames(agency: string): ReadonlySet<string> {
+    const named = this.#agencies.find((one) => one.agency === agency)?.servers ?? [];
+    const names = named.flatMap((server) => {
+      const tools = this.#toolsOf(agency, server);
+      return tools === null ? [] : selectedTools(tools, server).map(({ name }) => wholeName(server, name));
+    });
+    return new Set(names);
   }
 
   /** All servers of all agencies. */

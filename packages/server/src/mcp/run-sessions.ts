@@ -1,29 +1,29 @@
-import type { McpServer, McpTools, RunServers } from '../agent/mcp-port.ts';
-import { alwaysAsks, type CheckResult, type ModelTool, type Tool } from '../agent/ports.ts';
+import type { McpServer, McpTool, McpTools, RunServers } from '../agent/mcp-port.ts';
+import { alwaysAsks, type CheckResult, type ModelTool } from '../agent/ports.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { resultText } from './result-text.ts';
 import { type ServerTool, type ServerTools, selectedTools } from './server-tools.ts';
 import type { McpSession } from './session.ts';
-import { toolName } from './tool-names.ts';
+import { possibleNames, toolName } from './tool-names.ts';
 
 /** How long a run waits for servers whose tools are not known, all waits together. */
 const RUN_WAIT_MS = 5000;
 
 type About = Parameters<McpServer['address']>[0];
 
-interface TakenSession {
+interface SessionLease {
   readonly session: McpSession;
   readonly release: () => void;
 }
 
 export interface RunSessionsDeps {
-  readonly take: (server: McpServer, about: About) => TakenSession;
+  readonly take: (server: McpServer, about: About) => SessionLease;
   readonly logger: Logger;
 }
 
-interface UsedServer extends TakenSession {
+interface RunServer extends SessionLease {
   /** What the run sees to its end. Null if no tools are known. */
   tools: ServerTools | null;
 }
@@ -32,6 +32,7 @@ interface UsedServer extends TakenSession {
 interface NamedTool {
   readonly server: McpServer;
   readonly tool: ServerTool;
+  readonly possibleNames: readonly string[];
   readonly shown: ModelTool;
 }
 
@@ -47,7 +48,7 @@ const namedByServers = new WeakMap<readonly McpServer[], NamedTools>();
 /** The sessions that one run uses. */
 export class RunSessions implements RunServers {
   readonly #deps: RunSessionsDeps;
-  readonly #used = new Map<string, Promise<UsedServer>>();
+  readonly #used = new Map<string, Promise<RunServer>>();
   #waitUntil: number | null = null;
   #isReleased = false;
 
@@ -70,10 +71,10 @@ export class RunSessions implements RunServers {
     );
     const sessions = new Map(servers.map((server, index) => [server, used[index]?.session as McpSession]));
     const tools = named.map((one) => this.#toolOf(one, sessions.get(one.server) as McpSession));
-    return { tools, shown };
+    return { tools, isComplete: used.every((one) => one.tools !== null), shown };
   }
 
-  #use(server: McpServer, about: () => Promise<About>): Promise<UsedServer> {
+  #use(server: McpServer, about: () => Promise<About>): Promise<RunServer> {
     let used = this.#used.get(server.name);
     if (used === undefined) {
       used = this.#begin(server, about);
@@ -82,7 +83,7 @@ export class RunSessions implements RunServers {
     return used;
   }
 
-  async #begin(server: McpServer, about: () => Promise<About>): Promise<UsedServer> {
+  async #begin(server: McpServer, about: () => Promise<About>): Promise<RunServer> {
     const taken = this.#deps.take(server, await about());
     const { session } = taken;
     const leftMs = Math.max(0, (this.#waitUntil ?? 0) - performance.now());
@@ -111,12 +112,14 @@ export class RunSessions implements RunServers {
       return [];
     }
     const { description, inputSchema } = tool;
-    return [{ server, tool, shown: { name, description, inputSchema } }];
+    const shown = { name, description, inputSchema };
+    return [{ server, tool, possibleNames: possibleNames(server, tool.name), shown }];
   }
 
-  #toolOf({ server, tool, shown }: NamedTool, session: McpSession): Tool {
+  #toolOf({ server, tool, possibleNames: names, shown }: NamedTool, session: McpSession): McpTool {
     return {
       ...shown,
+      possibleNames: names,
       repeatable: tool.isReadOnly || server.repeatable.includes(tool.name),
       asks: server.approval === 'always' || server.approval.includes(tool.name) ? alwaysAsks('approval') : undefined,
       checkInput,

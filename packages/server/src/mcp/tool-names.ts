@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 const MAX_LENGTH = 64;
 const KEPT_LENGTH = 55;
 const HASH_DIGITS = 8;
+const INVALID = /[^A-Za-z0-9_-]/gu;
 
 export interface NamedServer {
   readonly name: string;
@@ -14,15 +15,26 @@ export interface NamedServer {
  * Returns a name for a tool that no other tool of the agent has, and adds it to `taken`. Returns null if there is none: a
  * server has chosen a name on purpose that equals the last possible name.
  */
-export function toolName({ name: server, prefix }: NamedServer, tool: string, taken: Set<string>): string | null {
-  const whole = prefix === '' ? tool : `${prefix}_${tool}`;
-  const valid = whole.replaceAll(/[^A-Za-z0-9_-]/gu, '_');
-  const isUsable = valid === whole && valid !== '' && valid.length <= MAX_LENGTH && !taken.has(valid);
-  const name = isUsable ? valid : `${valid.slice(0, KEPT_LENGTH)}_${hashOf(server, tool)}`;
-  if (taken.has(name)) return null;
+export function toolName(server: NamedServer, tool: string, taken: Set<string>): string | null {
+  const name = possibleNames(server, tool).find((one) => isUsable(one) && !taken.has(one));
+  if (name === undefined) return null;
   taken.add(name);
   return name;
 }
+
+/** The names that a tool can have: which one it gets depends on the other tools of the agent. */
+export function possibleNames(server: NamedServer, tool: string): readonly string[] {
+  const whole = wholeName(server, tool);
+  const valid = whole.replaceAll(INVALID, '_');
+  return [whole, `${valid.slice(0, KEPT_LENGTH)}_${hashOf(server.name, tool)}`];
+}
+
+/** The name of the tool if it is valid and no other tool has it. */
+export function wholeName({ prefix }: NamedServer, tool: string): string {
+  return prefix === '' ? tool : `${prefix}_${tool}`;
+}
+
+const isUsable = (name: string) => name !== '' && name.length <= MAX_LENGTH && name.search(INVALID) === -1;
 
 function hashOf(server: string, tool: string): string {
   return createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, HASH_DIGITS);
