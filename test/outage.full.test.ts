@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommitProxy, heldToolAgency, PostgresServer, type StreamReader, ToolController } from '@runwire/test-kit';
+import {
+  CommitProxy,
+  DATABASE_TIMES,
+  heldToolAgency,
+  PostgresServer,
+  type StreamReader,
+  ToolController,
+} from '@runwire/test-kit';
 import { until } from '@runwire/test-kit/shortfall.ts';
-import { DATABASE_TIMES } from '../packages/server/src/store/postgres/settings.ts';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';

@@ -46,7 +46,7 @@ function checkOf(schema: unknown): Check {
 
 function ofType({ type, nullable }: Schema): Check | null {
   if (type === undefined || nullable === true) return null;
-  const names = [type].flat().map(String);
+  const names = [...new Set([type].flat().map(String))];
   return (value, path) => (names.some((name) => TYPES[name]?.(value)) ? null : `${path} must be ${names.join(' or ')}`);
 }
 
