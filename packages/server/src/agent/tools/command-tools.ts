@@ -112,6 +112,8 @@ const LIMITS: Readonly<Record<SandboxLimit, (seconds: number) => string>> = {
   memory: () => 'The command was ended, because it used too much memory. No file was changed.',
   folder: () => 'The command was ended, because its files are too many or too large. No file was changed.',
   output: () => 'The command was ended, because it printed too much. No file was changed.',
+  interpreter: () =>
+    'The command was ended at a limit of the interpreter, which the output names. No file was changed.',
 };
 
 function changedLines(publication: Publication | null): string[] {
