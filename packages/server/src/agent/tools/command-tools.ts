@@ -6,7 +6,7 @@ import type { SandboxLimit } from '../sandbox-port.ts';
 import {
   type CommandOutput,
   type CommandReport,
-  type LeftOut,
+  type OmittedEntry,
   type SANDBOX_TOOLS,
   WORKSPACE_LIMITS,
   type Workspace,
@@ -127,7 +127,7 @@ function changedLines(publication: Publication | null): string[] {
 
 const more = (count: number) => (count > SHOWN_FILES ? [`[and ${count - SHOWN_FILES} more]`] : []);
 
-function leftOutLines(leftOut: readonly LeftOut[]): string[] {
+function leftOutLines(leftOut: readonly OmittedEntry[]): string[] {
   if (leftOut.length === 0) return [];
   const lines = leftOut.slice(0, SHOWN_FILES).map(({ path, reason }) => `${path} ${reason}`);
   return ['These were not kept:', ...lines, ...more(leftOut.length)];
