@@ -4,7 +4,6 @@ import {
   chmodSync,
   closeSync,
   copyFileSync,
-  lstatSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -21,7 +20,8 @@ import { expectAtLeast, expectAtMost, expectEqual, Shortfall, WAIT_MS, within } 
 import { withoutNamespaces } from '@runwire/test-kit/without-namespaces.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { missingBubblewrap } from '../test/support/services.ts';
-import { ITEMS, MEASURED } from './support/escape-attempt.ts';
+import { diskOf } from './support/disk-of.ts';
+import { ITEMS, type Item, MEASURED } from './support/escape-attempt.ts';
 import { ATTEMPTS } from './support/escape-attempts.ts';
 import { PLANTED, PLANTED_DESCRIPTOR } from './support/escape-host.ts';
 import type { EscapeOutcome, EscapeRequest } from './support/escape-process.ts';
@@ -36,7 +36,6 @@ import { Rig } from './support/rig.ts';
 /** No system assigns this number. */
 const USER = { uid: 65_531, gid: 65_531 };
 const LEAST_TRIED = 50;
-const MIB = 1024 * 1024;
 /** How long all attempts of one user may take. */
 const ATTEMPTS_MS = 900_000;
 const MISSING = /command not found|command not available/;
@@ -130,6 +129,10 @@ function judge(label: string, outcomes: readonly EscapeOutcome[]): Judgement {
 const UNMEASURED = ATTEMPTS.filter(({ seen }) => !MEASURED.has(seen)).map(({ name }) => name);
 const CHEAP = ATTEMPTS.filter(({ seen }) => !MEASURED.has(seen) && seen !== 'late').map(({ name }) => name);
 
+/** What the server finds out by `/proc` of the command, if it has one. */
+const BY_PROC: ReadonlySet<Item> = new Set(['memory of many processes', 'descriptors of the server']);
+const NAMES_BY_PROC = ATTEMPTS.filter(({ item }) => BY_PROC.has(item)).map(({ name }) => name);
+
 function settingsOf(fault: string | null, scale: Scale): readonly Setting[] {
   const root: Setting = {
     label: 'as root',
@@ -143,6 +146,7 @@ function settingsOf(fault: string | null, scale: Scale): readonly Setting[] {
   const user: Setting = { ...root, label: 'as a user', user: USER };
   return [
     root,
+    { ...root, sandboxes: ['bubblewrap-without-proc'], names: NAMES_BY_PROC },
     scale({ ...user, sandboxes: ['bubblewrap'], names: CHEAP }, user),
     { ...user, label: 'without namespaces', sandboxes: ['auto'], names: scale(CHEAP, null), hasNamespaces: false },
   ];
@@ -186,7 +190,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'output without end': 'yes',
   'memory of many processes': `for i in $(seq 30); do perl -e '$n = 100 << 20; $x = "x" x $n; sleep 5' & done; wait`,
   'files without end': `perl -e 'while (1) { open F, ">", "f" . $n++ or exit }'`,
-  [DISK]: 'while :; do i=$((i + 1)); head -c 100000000 /dev/zero > big-$i; done',
+  [DISK]: `mkdir $'\\xff'; cd $'\\xff'; while :; do i=$((i + 1)); head -c 100000000 /dev/zero > $i; done`,
 };
 const HOSTILE_SECONDS = 5;
 /** The limit of the memory of a command, the half of it for what happens between two looks, and its processes. */
@@ -218,9 +222,9 @@ async function inLockStep(rig: Rig, counting: Promise<ModelCall>, work: () => Pr
   return { tokens, slowestMs: Math.round(slowestMs) };
 }
 
-/** The memory of all processes of the commands, which have their own user, and of their folders. */
+/** The memory of all processes of the commands, which have their own user, and the disk below a folder. */
 function usedBy(folder: string | null) {
-  let [kib, blocks] = [0, 0];
+  let kib = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const status = readFileSync(`/proc/${pid}/status`, 'latin1');
@@ -230,19 +234,7 @@ function usedBy(folder: string | null) {
       // The process has ended.
     }
   }
-  const isStage = (path: string) => /\/[0-9a-f]{24}$/.test(path);
-  const names = (path: string) => readdirSync(path).map((name) => join(path, name));
-  try {
-    if (folder === null) return { mib: kib / 1024, diskMib: 0 };
-    // A folder of the server, in it a folder of each command.
-    const mounts = names(folder).flatMap((path) => (path.includes('runwire-sandbox-') ? names(path) : []));
-    for (const path of mounts.filter(isStage).flatMap((stage) => names(join(stage, 'mnt')))) {
-      if (path.includes('/big-')) blocks += lstatSync(path).blocks;
-    }
-  } catch {
-    // It was deleted in the meantime.
-  }
-  return { mib: kib / 1024, diskMib: (blocks * 512) / MIB };
+  return { mib: kib / 1024, diskMib: folder === null ? 0 : diskOf(folder).mib };
 }
 
 async function hostileCommands(scale: Scale) {

@@ -25,6 +25,26 @@ const agencies = {
 
 for (const store of STORES) describe(store, () => tests(store));
 
+test('a command waits for its slot before its files are copied', async () => {
+  const points: string[] = [];
+  const env = { RUNWIRE_SANDBOX: 'auto', RUNWIRE_SANDBOX_SLOTS: '1' };
+  await using rig = await ScriptedServer.start({ agencies, env, waitAt: (point) => points.push(point) });
+  const apiIntegrationId = await rig.integration({ agency: 'work' });
+  const { call, reader } = await rig.hold({ apiIntegrationId, message: 'Do it' });
+  const commands = [0, 1, 2];
+  for (const index of commands) {
+    await call.toolCall(`call_${index}`, 'run_command', JSON.stringify({ command: `printf ${index} > ${index}` }));
+  }
+  await call.end();
+  await (await rig.controller.nextCall()).end();
+  await reader.whole();
+  const ofCommands = points.filter((point) => /^command-(stage\.before|bytes\.after)$/.test(point));
+  assert.deepEqual(
+    ofCommands,
+    commands.flatMap(() => ['command-stage.before', 'command-bytes.after']),
+  );
+});
+
 function tests(store: StoreName): void {
   const env = { RUNWIRE_SANDBOX: 'auto', RUNWIRE_MOUNT_QUOTA_BYTES: '2000' };
   let reached = (_point: string) => {};

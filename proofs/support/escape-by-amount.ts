@@ -5,6 +5,8 @@ import { type Attempt, call, FORM_VARIABLE, perl, REACHED } from './escape-attem
 const FILL = (folder: string) =>
   `folder=$(mktemp -d ${folder}/escape-XXXXXX); failed=0; for i in $(seq $N); do head -c 8000000 /dev/zero > $folder/$i || failed=1; done; rm -rf $folder; [ $failed = 0 ] && reached`;
 
+const LARGE_FILES = 'for i in $(seq $N); do head -c 10000000 /dev/zero > big-$i; done';
+
 export const AMOUNTS: readonly Attempt[] = [
   {
     name: 'processes in a row',
@@ -49,6 +51,13 @@ export const AMOUNTS: readonly Attempt[] = [
     seen: 'memory',
   },
   {
+    name: 'a process whose name looks like a parent',
+    item: 'memory of many processes',
+    command: `cp /usr/bin/perl 'x) S 1 1'; './x) S 1 1' -e 'for (1 .. $ENV{N}) { if (!fork) { $n = 50 << 20; $x = "x" x $n; sleep 2; exit } } 1 while wait > 0'`,
+    sizes: [18, 50],
+    seen: 'memory',
+  },
+  {
     name: 'a 10 GB file',
     item: '10 GB file',
     command: 'head -c $N /dev/zero > big',
@@ -58,7 +67,23 @@ export const AMOUNTS: readonly Attempt[] = [
   {
     name: 'many large files',
     item: '10 GB file',
-    command: 'for i in $(seq $N); do head -c 10000000 /dev/zero > big-$i; done',
+    command: LARGE_FILES,
+    sizes: [60, 1000],
+    seconds: 20,
+    seen: 'disk',
+  },
+  {
+    name: 'large files below a name that is not UTF-8',
+    item: '10 GB file',
+    command: `mkdir $'\\xff'; cd $'\\xff'; ${LARGE_FILES}`,
+    sizes: [60, 1000],
+    seconds: 20,
+    seen: 'disk',
+  },
+  {
+    name: 'large files in a folder that is renamed without end',
+    item: '10 GB file',
+    command: `mkdir d0; ${perl('$n = 0; $n++ while rename "d$n", "d" . ($n + 1)')} & cd d0; ${LARGE_FILES}; kill $!`,
     sizes: [60, 1000],
     seconds: 20,
     seen: 'disk',
@@ -137,7 +162,7 @@ export const AMOUNTS: readonly Attempt[] = [
     seen: 'printed',
   },
   {
-    name: 'shared memory that nobody has touched since',
+    name: 'shared memory that no process touches',
     item: 'memory of many processes',
     // MADV_DONTNEED gives the pages of the process back, and keeps the memory.
     command: perl(`

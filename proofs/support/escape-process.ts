@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
-import { existsSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeStage } from '@runwire/test-kit/sandbox-conformance.ts';
 import { openSandbox, type SandboxName } from '@runwire/test-kit/sandboxes.ts';
 import type { Sandbox, SandboxInfo, SandboxLimits } from '../../packages/server/src/agent/sandbox-port.ts';
 import { findFiles } from '../../packages/server/src/sandbox/stage.ts';
+import { parentIn } from '../../packages/server/src/sandbox/watch-memory.ts';
+import { diskOf } from './disk-of.ts';
 import { type Attempt, MEASURED, type Sign } from './escape-attempt.ts';
 import { ATTEMPTS } from './escape-attempts.ts';
 import { EscapeHost, newToken, PLANTED, Victim } from './escape-host.ts';
@@ -27,7 +29,7 @@ export interface EscapeRequest {
 }
 
 export interface EscapeOutcome {
-  readonly sandbox: SandboxInfo['kind'] | 'none';
+  readonly sandbox: SandboxInfo['kind'] | SandboxName | 'none';
   readonly name: string;
   readonly signs: readonly Sign[];
   readonly end: string;
@@ -117,7 +119,7 @@ function processesBelow() {
   const parents = new Map<number, number>();
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
     try {
-      parents.set(pid, Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]));
+      parents.set(pid, parentIn(readFileSync(`/proc/${pid}/stat`, 'latin1')));
     } catch {
       // The process has ended.
     }
@@ -155,25 +157,11 @@ async function measure(stage: string, work: Promise<unknown>): Promise<Peaks> {
     const { pids, mib } = processesBelow();
     peaks.mib = Math.max(peaks.mib, mib);
     peaks.processes = Math.max(peaks.processes, pids.length);
-    peaks.diskMib = Math.max(peaks.diskMib, diskOf(stage).mib);
+    peaks.diskMib = Math.max(peaks.diskMib, diskOf(join(stage, 'u/42')).mib);
     await Promise.race([over, sleep(SAMPLE_MS)]);
   }
-  peaks.diskMib = Math.max(peaks.diskMib, diskOf(stage).mib);
+  peaks.diskMib = Math.max(peaks.diskMib, diskOf(join(stage, 'u/42')).mib);
   return peaks;
-}
-
-/** The disk that the own folder of the command uses, and its files. Does not walk into more than some of them. */
-function diskOf(stage: string) {
-  const folder = join(stage, 'u/42');
-  const names = readdirSync(folder);
-  let [blocks, largest] = [0, 0];
-  for (const name of names.slice(0, 200)) {
-    const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
-    if (!stats?.isFile()) continue;
-    blocks += stats.blocks;
-    largest = Math.max(largest, stats.size);
-  }
-  return { mib: (blocks * 512) / MIB, largest };
 }
 
 const shellText = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -249,7 +237,7 @@ async function published(stage: string, names: readonly string[], isSandbox: boo
   if (!isSandbox) {
     const entries = readdirSync(join(stage, 'u/42'), { recursive: true }).length;
     return {
-      size: diskOf(stage).largest > LIMITS.fileBytes,
+      size: diskOf(join(stage, 'u/42')).largest > LIMITS.fileBytes,
       entries: entries > LIMITS.folderEntries,
       published: names.length > 0 && names.every((name) => existsSync(path(name)) || isThere(stage, name)),
     };
@@ -276,7 +264,7 @@ await using host = await EscapeHost.open(process.env[PLANTED] ?? '', request.roo
 for (const name of ['none', ...request.sandboxes] as const) {
   const sandbox = name === 'none' ? null : await openSandbox(name, request.fault);
   const run = sandbox === null ? withoutSandbox : inSandbox(sandbox);
-  const kind = sandbox?.info.kind ?? 'none';
+  const kind = name === 'auto' && sandbox !== null ? sandbox.info.kind : name;
   host.plant();
   const one = async (attempt: Attempt) => {
     print({ sandbox: kind, ...(await attemptOnce(host, attempt, { sandbox, run })) });

@@ -9,7 +9,7 @@ import { ALLOW } from '@runwire/server/src/sandbox/bubblewrap/seccomp-filter.ts'
 import { JustBashSandbox } from '@runwire/server/src/sandbox/just-bash/just-bash-sandbox.ts';
 
 /** `auto` is what a server chooses. */
-export type SandboxName = 'bubblewrap' | 'just-bash' | 'auto';
+export type SandboxName = 'bubblewrap' | 'bubblewrap-without-proc' | 'just-bash' | 'auto';
 
 /** Fault of `escape` → what bubblewrap is without one of its walls. */
 const FAULTS: Readonly<Record<string, Partial<BubblewrapOptions>>> = {
@@ -21,8 +21,9 @@ const FAULTS: Readonly<Record<string, Partial<BubblewrapOptions>>> = {
 
 export async function openSandbox(name: SandboxName, fault: string | null): Promise<Sandbox> {
   if (name === 'just-bash') return new JustBashSandbox();
+  if (name === 'bubblewrap-without-proc') return new BubblewrapSandbox({ proc: false });
   if (name === 'bubblewrap') return new BubblewrapSandbox({ proc: true, ...(fault === null ? {} : FAULTS[fault]) });
-  const { sandbox } = await chooseSandbox({ kind: 'auto', program: null, slots: 4 });
+  const { sandbox } = await chooseSandbox({ kind: 'auto', program: null });
   if (sandbox === null) throw new Error('No sandbox can run here.');
   return sandbox;
 }

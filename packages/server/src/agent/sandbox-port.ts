@@ -29,8 +29,11 @@ export interface SandboxCommand {
   readonly limits: SandboxLimits;
 }
 
-/** The limits for which the server itself ends a command. The kernel enforces the others, as failed calls. */
-export type SandboxLimit = 'seconds' | 'memory' | 'folder' | 'output';
+/**
+ * The limits for which the server itself ends a command. The kernel enforces the others, as failed calls. `interpreter`: a
+ * limit of a sandbox that interprets bash itself, such as the depth of calls; the output names it.
+ */
+export type SandboxLimit = 'seconds' | 'memory' | 'folder' | 'output' | 'interpreter';
 
 /** How a command ended. In all cases none of its processes exists any more. */
 export type SandboxEnd =

@@ -24,7 +24,7 @@ export interface WorkspaceCommand {
 }
 
 /** Something that a command left in its folder and that does not become a file. */
-export interface LeftOut {
+export interface OmittedEntry {
   /** The whole path; characters that are not UTF-8 are replaced. */
   readonly path: string;
   /** The rest of a sentence that begins with the path. */
@@ -35,7 +35,7 @@ export interface CommandReport {
   readonly end: SandboxEnd;
   /** The start and the end of it if it is long. */
   readonly output: CommandOutput;
-  readonly leftOut: readonly LeftOut[];
+  readonly leftOut: readonly OmittedEntry[];
   /** Null if no file changed, or if the command did not end by itself. */
   readonly publication: Publication | null;
 }

@@ -4,11 +4,10 @@ import { StartRefused } from '../domain/start-refused.ts';
 import { BubblewrapSandbox } from '../sandbox/bubblewrap/bubblewrap-sandbox.ts';
 import { ExecSandbox } from '../sandbox/exec/exec-sandbox.ts';
 import { JustBashSandbox } from '../sandbox/just-bash/just-bash-sandbox.ts';
-import { SandboxSlots } from '../sandbox/slots.ts';
 import { trySandbox } from '../sandbox/try-sandbox.ts';
 
 /** The sandbox of this node. It is null if there is none, because the setting is `off` or because nothing works. */
-export interface ChosenSandbox {
+export interface SandboxChoice {
   readonly sandbox: Sandbox | null;
   readonly info: SandboxInfo;
   /** Why a better sandbox cannot run here; null if the setting names this one, or if it is the best. */
@@ -37,9 +36,9 @@ const bubblewrap = () =>
 const justBash = () => firstThatWorks([() => new JustBashSandbox()]);
 
 /** Chooses the sandbox that the settings name, and runs a command in it. Refuses the start if that fails. */
-export async function chooseSandbox({ kind, program, slots }: SandboxConfig): Promise<ChosenSandbox> {
+export async function chooseSandbox({ kind, program }: Omit<SandboxConfig, 'slots'>): Promise<SandboxChoice> {
   const chosen = (sandbox: Sandbox, reason: string | null = null) => ({
-    sandbox: new SandboxSlots(sandbox, slots),
+    sandbox,
     info: sandbox.info,
     reason,
   });

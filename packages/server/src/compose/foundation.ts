@@ -11,7 +11,7 @@ import type { NodeIdentity } from '../store/this-node.ts';
 import { EventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { type ChosenSandbox, chooseSandbox } from './choose-sandbox.ts';
+import { chooseSandbox, type SandboxChoice } from './choose-sandbox.ts';
 import { NodeLife } from './node-life.ts';
 import { type OpenedFiles, openFiles } from './open-files.ts';
 import { type OpenedModels, openModels } from './open-models.ts';
@@ -29,7 +29,7 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly metrics: Metrics;
   readonly models: OpenedModels;
   readonly agencies: Agencies;
-  readonly sandbox: ChosenSandbox;
+  readonly sandbox: SandboxChoice;
   readonly life: NodeLife;
   readonly identity: NodeIdentity;
   readonly isFirstStart: boolean;

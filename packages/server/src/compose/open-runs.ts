@@ -80,7 +80,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       eventLog,
       agencies,
       models,
-      ...(await openWorkspaces(foundation, documents)),
+      ...(await openWorkspaces(foundation, documents, newBudget(foundation.config.sandbox.slots))),
       mcp: (agency) => mcp.openRun(agency),
       mountQuotaBytes: limits.mountQuotaBytes,
       prices,

@@ -1,6 +1,7 @@
 import { filesBelow, withAgencyFiles } from '../agent/files-in-scope.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { EngineDeps, FilesScope } from '../engine/deps.ts';
+import type { FairBudget } from '../lib/fair-budget.ts';
 import { AgencyFiles } from '../sandbox/agency-files.ts';
 import type { DocumentTexts } from '../sandbox/document-texts.ts';
 import { runFiles } from '../sandbox/run-files.ts';
@@ -13,16 +14,17 @@ import type { Foundation } from './foundation.ts';
 export async function openWorkspaces(
   { sandbox: { sandbox }, files, overrides, logger, stack }: Foundation,
   documents: DocumentTexts,
+  slots: FairBudget,
 ): Promise<Pick<EngineDeps, 'files' | 'workspace'>> {
   const agencyFiles = ({ ownerId }: AdmittedRun, { agency }: FilesScope) =>
     agency === null ? null : new AgencyFiles({ ...agency, ownerId }, documents);
   const seen: EngineDeps['files'] = (run, scope) =>
     withAgencyFiles(filesBelow(runFiles({ files, documents }, run), scope.below), agencyFiles(run, scope));
   if (sandbox === null) return { files: seen, workspace: null };
-  const swept = await StageFolders.sweep(lockFile);
+  const swept = await StageFolders.sweep(lockFile, logger);
   if (swept > 0) logger.info({ folders: swept }, 'folders of commands of earlier processes were deleted');
-  const stages = stack.use(new StageFolders(sandbox.owner, lockFile));
-  const deps = { sandbox, files, stages, waitAt: overrides.waitAt };
+  const stages = stack.use(new StageFolders(sandbox.owner, lockFile, logger));
+  const deps = { sandbox, slots, files, stages, waitAt: overrides.waitAt };
   const workspace: EngineDeps['workspace'] = (run, scope) =>
     new RunWorkspace(deps, { run, below: scope.below, agencyFiles: agencyFiles(run, scope) });
   return { files: seen, workspace };

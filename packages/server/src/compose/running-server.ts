@@ -1,4 +1,4 @@
-import type { ChosenSandbox } from './choose-sandbox.ts';
+import type { SandboxChoice } from './choose-sandbox.ts';
 
 /** A composed server: what its process, tests and proofs can do with it. */
 export interface RunningServer extends AsyncDisposable {
@@ -18,7 +18,7 @@ export interface RunningServer extends AsyncDisposable {
   readonly modelPlace: string | null;
   /** The agencies of `RUNWIRE_AGENCIES_DIR` at the start. `problem` is null, or why the agency is broken. */
   readonly agencies: readonly { readonly id: string; readonly problem: string | null }[];
-  readonly sandbox: Pick<ChosenSandbox, 'info' | 'reason'>;
+  readonly sandbox: Pick<SandboxChoice, 'info' | 'reason'>;
   /** Runs that the last stop left unfinished: how many were resumed, and how many were ended. */
   readonly resumedRuns: number;
   readonly endedRuns: number;

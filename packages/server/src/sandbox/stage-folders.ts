@@ -5,6 +5,8 @@ import { chmod, lstat, opendir, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SandboxUser } from '../agent/sandbox-port.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { childPath } from './stage-path.ts';
 
 const PREFIX = 'runwire-sandbox-';
 const LOCK = 'lock.db';
@@ -28,11 +30,13 @@ interface Root extends Disposable {
 export class StageFolders implements AsyncDisposable {
   readonly #owner: SandboxUser | null;
   readonly #lock: LockFile;
+  readonly #logger: Logger;
   #root: Root | null = null;
 
-  constructor(owner: SandboxUser | null, lock: LockFile) {
+  constructor(owner: SandboxUser | null, lock: LockFile, logger: Logger) {
     this.#owner = owner;
     this.#lock = lock;
+    this.#logger = logger;
   }
 
   /** Makes an empty folder that the user of the sandbox owns. */
@@ -66,27 +70,27 @@ export class StageFolders implements AsyncDisposable {
     return this.#root;
   }
 
+  /** Never rejects: a folder that cannot be deleted is logged, and the next start tries again. */
   async remove(path: string): Promise<void> {
-    await removeFolder(path);
+    await tryRemove(path, this.#logger);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const root = this.#root;
     this.#root = null;
     if (root === null) return;
-    await removeFolder(root.path);
+    await tryRemove(root.path, this.#logger);
     root[Symbol.dispose]();
   }
 
   /** Deletes what processes that died left in the temporary folder. Resolves to the number of folders. */
-  static async sweep(lock: LockFile): Promise<number> {
+  static async sweep(lock: LockFile, logger: Logger): Promise<number> {
     let count = 0;
     for (const name of await readdir(tmpdir()).catch(() => [])) {
       if (!name.startsWith(PREFIX)) continue;
       const path = join(tmpdir(), name);
       if (!(await isLeft(path, lock).catch(() => false))) continue;
-      await removeFolder(path);
-      count += 1;
+      if (await tryRemove(path, logger)) count += 1;
     }
     return count;
   }
@@ -116,11 +120,22 @@ async function isLeft(path: string, lockFile: LockFile): Promise<boolean> {
   return locked !== null;
 }
 
+/** Resolves to false if the folder could not be deleted. */
+async function tryRemove(path: string, logger: Logger): Promise<boolean> {
+  try {
+    await removeFolder(path);
+    return true;
+  } catch (error) {
+    logger.warn({ err: error, path }, 'the folder of a command could not be deleted');
+    return false;
+  }
+}
+
 /** A command may have made folders that their owner cannot enter. */
 async function removeFolder(path: string): Promise<void> {
   if (await removeByProgram(path)) return;
   await openAll(path);
-  await rm(path, { recursive: true, force: true });
+  if (!(await removeByProgram(path))) await rm(path, { recursive: true, force: true });
 }
 
 /** With 60 000 files `rm` of Node needs 2 s of CPU here, and all streams wait up to 0.8 s. A program delays none. Resolves to false if it failed. */
@@ -133,9 +148,11 @@ function removeByProgram(path: string): Promise<boolean> {
 }
 
 async function openAll(root: string): Promise<void> {
-  const folders = [root];
+  const folders: Buffer[] = [Buffer.from(root)];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     await chmod(folder, 0o700);
-    for await (const entry of await opendir(folder)) if (entry.isDirectory()) folders.push(join(folder, entry.name));
+    for await (const entry of await opendir(folder, { encoding: 'latin1' })) {
+      if (entry.isDirectory()) folders.push(childPath(folder, entry.name));
+    }
   }
 }

@@ -1,25 +1,27 @@
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { chmod, type FileHandle, lstat, mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { LeftOut } from '../agent/workspace-port.ts';
+import type { OmittedEntry } from '../agent/workspace-port.ts';
 import { checkFilePath, type MountPath, wholePath } from '../domain/mount-path.ts';
 import type { Files, StoredFile } from '../files/files.ts';
 import { mapConcurrently } from '../lib/map-concurrently.ts';
 import type { StageFolders } from './stage-folders.ts';
+import { childPath, isDenied } from './stage-path.ts';
+import type { FolderLimits } from './watch-folder.ts';
 
-const COPIES_AT_ONCE = 8;
+const CONCURRENT_COPIES = 8;
 
 /** A regular file of a stage that can become a file of the mount. */
-export interface FoundFile {
+export interface StageFile {
   readonly path: MountPath;
   readonly size: number;
   /** The caller closes it. */
   readonly open: () => Promise<FileHandle>;
 }
 
-export interface FoundFiles {
-  readonly files: readonly FoundFile[];
-  readonly leftOut: readonly LeftOut[];
+export interface StageContent {
+  readonly files: readonly StageFile[];
+  readonly leftOut: readonly OmittedEntry[];
   /** False if the stage has more entries or bytes than allowed. The lists are not complete then. */
   readonly isWithinLimits: boolean;
 }
@@ -45,7 +47,7 @@ export async function fillStage(
     return making;
   };
   await makeFolder(workingFolder);
-  await mapConcurrently(COPIES_AT_ONCE, staged, signal, async (file, stop) => {
+  await mapConcurrently(CONCURRENT_COPIES, staged, signal, async (file, stop) => {
     stop.throwIfAborted();
     await makeFolder(dirname(file.path));
     const path = join(root, file.path);
@@ -59,74 +61,90 @@ export async function fillStage(
  * Finds what a command left in its folder. Links are not followed. No process of the command exists any more, so nothing
  * changes during the walk.
  */
-export async function findFiles(
-  root: string,
-  workingFolder: MountPath,
-  limits: { readonly folderEntries: number; readonly folderBytes: number },
-): Promise<FoundFiles> {
-  const files: FoundFile[] = [];
-  const leftOut: LeftOut[] = [];
+export async function findFiles(root: string, workingFolder: MountPath, limits: FolderLimits): Promise<StageContent> {
+  const files: StageFile[] = [];
+  const leftOut: OmittedEntry[] = [];
+  const replaced = await replacedFolder(root, workingFolder);
+  if (replaced !== null) {
+    leftOut.push({ path: wholePath(replaced), reason: 'is not a folder any more' });
+    return { files, leftOut, isWithinLimits: true };
+  }
   let entries = 0;
   let size = 0;
-  const folders = [{ bytes: Buffer.from(join(root, workingFolder)), path: workingFolder }];
+  // The path is null if the name of the folder, or of one above it, is not UTF-8. What is in it only counts.
+  const folders: { bytes: Buffer; path: MountPath | null }[] = [
+    { bytes: Buffer.from(join(root, workingFolder)), path: workingFolder },
+  ];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const name of await namesIn(folder.bytes)) {
+    const { bytes: above, path } = folder;
+    for (const name of await withRights(above, 0o700, () => readdir(above, { encoding: 'latin1' }))) {
+      const bytes = childPath(above, name);
+      const stats = await withRights(above, 0o700, () => lstat(bytes));
       entries += 1;
-      if (entries > limits.folderEntries) return { files, leftOut, isWithinLimits: false };
-      const bytes = Buffer.concat([folder.bytes, Buffer.from('/'), name]);
+      if (stats.isFile()) size += stats.size;
+      if (entries > limits.folderEntries || size > limits.folderBytes) return { files, leftOut, isWithinLimits: false };
       const text = decoded(name);
-      const shown = `${wholePath(folder.path)}/${name.toString()}`;
-      const stats = await lstat(bytes);
-      if (text === null) leftOut.push({ path: shown, reason: 'has a name that is not UTF-8' });
-      else if (stats.isDirectory()) folders.push({ bytes, path: joined(folder.path, text) });
-      else if (!stats.isFile()) leftOut.push({ path: shown, reason: `is ${kindOf(stats)}, not a regular file` });
-      else {
-        size += stats.size;
-        if (size > limits.folderBytes) return { files, leftOut, isWithinLimits: false };
-        const checked = checkFilePath(shown);
-        if ('problem' in checked)
-          leftOut.push({ path: shown, reason: `has a path that is not allowed: it ${checked.problem}` });
-        else files.push({ path: checked.below, size: stats.size, open: () => openFile(bytes) });
-      }
+      if (stats.isDirectory())
+        folders.push({ bytes, path: path === null || text === null ? null : joined(path, text) });
+      if (path === null) continue;
+      const found = judge(`${wholePath(path)}/${text ?? Buffer.from(name, 'latin1')}`, text !== null, stats);
+      if ('reason' in found) leftOut.push(found);
+      else if ('below' in found) files.push({ path: found.below, size: stats.size, open: () => openFile(bytes) });
     }
   }
   return { files, leftOut, isWithinLimits: true };
 }
 
+/** Finds what a command put in the place of its folder: in `exec`, a link there could lead to files of this machine. */
+async function replacedFolder(root: string, workingFolder: MountPath): Promise<MountPath | null> {
+  const parts = workingFolder.split('/');
+  for (const index of parts.keys()) {
+    const path = parts.slice(0, index + 1).join('/');
+    const stats = await lstat(join(root, path)).catch(() => null);
+    if (!stats?.isDirectory()) return path;
+  }
+  return null;
+}
+
 const joined = (folder: MountPath, name: string): MountPath => (folder === '' ? name : `${folder}/${name}`);
 
-/** The command may have taken the rights away. The owner can give them back. */
-async function namesIn(folder: Buffer): Promise<Buffer[]> {
+/** Returns the path of a file that may be published, why the entry is left out, or nothing for a folder. */
+function judge(
+  path: string,
+  isUtf8: boolean,
+  stats: Stats,
+): { below: MountPath } | OmittedEntry | Record<never, never> {
+  if (!isUtf8) return { path, reason: 'has a name that is not UTF-8' };
+  if (stats.isDirectory()) return {};
+  if (!stats.isFile()) return { path, reason: `is ${kindOf(stats)}, not a regular file` };
+  const checked = checkFilePath(path);
+  return 'problem' in checked ? { path, reason: `has a path that is not allowed: it ${checked.problem}` } : checked;
+}
+
+/** The command may have taken the rights to `path` away. The owner can give them back. */
+async function withRights<T>(path: Buffer, mode: number, work: () => Promise<T>): Promise<T> {
   try {
-    return await readdir(folder, { encoding: 'buffer' });
+    return await work();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
-    await chmod(folder, 0o700);
-    return await readdir(folder, { encoding: 'buffer' });
+    if (!isDenied(error)) throw error;
+    await chmod(path, mode);
+    return await work();
   }
 }
 
-async function openFile(path: Buffer): Promise<FileHandle> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  try {
-    return await open(path, flags);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
-    await chmod(path, 0o600);
-    return await open(path, flags);
-  }
-}
+const openFile = (path: Buffer): Promise<FileHandle> =>
+  withRights(path, 0o600, () => open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
 
 /** Returns null if the name is not UTF-8. */
-function decoded(name: Buffer): string | null {
+function decoded(latin1: string): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(latin1, 'latin1'));
   } catch {
     return null;
   }
 }
 
-function kindOf(stats: Awaited<ReturnType<typeof lstat>>): string {
+function kindOf(stats: Stats): string {
   if (stats.isSymbolicLink()) return 'a link';
   if (stats.isFIFO()) return 'a named pipe';
   return stats.isSocket() ? 'a socket' : 'a device';

@@ -19,6 +19,7 @@ const TRIAL_LIMITS: Readonly<Record<SandboxLimit, string>> = {
   memory: `${LIMITS.memoryMib} MiB of memory`,
   folder: `${LIMITS.folderEntries} files or ${LIMITS.folderBytes} bytes in its folder`,
   output: `${LIMITS.outputBytes} bytes of output`,
+  interpreter: 'the interpreter',
 };
 
 /** Runs a command that writes a file and prints it. Resolves to null if that worked, otherwise to the reason. */

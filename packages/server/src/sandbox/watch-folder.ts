@@ -1,44 +1,145 @@
-import { lstat, opendir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants, type Stats } from 'node:fs';
+import { chmod, lstat, open, opendir, readlink } from 'node:fs/promises';
+import { childPath, isDenied } from './stage-path.ts';
 
 const ONE_BLOCK = 512;
 /** How many entries are read together. */
 const BATCH = 256;
+/** How many folders one look lists again, because an entry was renamed or deleted before it could be read. */
+const MAX_REPEATS = 100;
+/** `O_PATH` of Linux, which Node does not name: opens a folder without any right to it. */
+const O_PATH = 0o10000000;
+
+export interface FolderLimits {
+  readonly folderEntries: number;
+  readonly folderBytes: number;
+}
 
 /**
  * True if a folder has more entries or uses more of the disk than allowed, or if a part of it cannot be read. Stops
  * there, so that a command cannot make the server read without end.
  */
-export async function exceedsFolder(root: string, limits: { folderEntries: number; folderBytes: number }) {
-  let entries = 0;
-  let bytes = 0;
-  const folders = [root];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    try {
-      const files: string[] = [];
-      for await (const entry of await opendir(folder, { bufferSize: BATCH })) {
-        entries += 1;
-        if (entries > limits.folderEntries) return true;
-        (entry.isDirectory() ? folders : files).push(join(folder, entry.name));
-      }
-      for (let at = 0; at < files.length; at += BATCH) {
-        for (const blocks of await Promise.all(files.slice(at, at + BATCH).map(sizeOf))) bytes += blocks * ONE_BLOCK;
-        if (bytes > limits.folderBytes) return true;
-      }
-    } catch (error) {
-      // The command may delete or replace a folder while it is read.
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT' && code !== 'ENOTDIR') return true;
-    }
-  }
-  return false;
+export async function exceedsFolder(root: string, limits: FolderLimits): Promise<boolean> {
+  return (await new FolderLook(root, limits).read(Buffer.from(root))) === 'exceeded';
 }
 
-/** Resolves to blocks of the disk, because a sparse file uses less than its size. */
-async function sizeOf(path: string): Promise<number> {
+/** `gone`: the folder, or an entry of it, was renamed or deleted before it could be read. */
+type Outcome = 'read' | 'gone' | 'exceeded';
+
+/**
+ * One look at a folder that a command changes. Files and folders are known by their inodes, so that a file counts once if
+ * it is renamed during the look.
+ */
+class FolderLook {
+  readonly #root: string;
+  readonly #limits: FolderLimits;
+  readonly #folders = new Set<number>();
+  readonly #files = new Map<number, number>();
+  #entries = 0;
+  #bytes = 0;
+  #repeats = 0;
+
+  constructor(root: string, limits: FolderLimits) {
+    this.#root = root;
+    this.#limits = limits;
+  }
+
+  /**
+   * Lists the folder again while entries are gone that it had: a process could hide everything below a folder that it
+   * renames without end. A process that deletes entries is not ended, because the next list does not have them.
+   */
+  async read(folder: Buffer): Promise<Outcome> {
+    const known = new Set<string>();
+    for (let listed = 0; this.#repeats <= MAX_REPEATS; this.#repeats += 1) {
+      try {
+        const names = await this.#list(folder, listed);
+        if (names === null) return 'exceeded';
+        listed = names.length;
+        const outcome = await this.#readEntries(folder, names, known);
+        if (outcome !== 'gone') return outcome;
+      } catch (error) {
+        if (isGone(error)) return 'gone';
+        if (!isDenied(error)) return 'exceeded';
+        const allowed = await this.#allow(folder);
+        if (allowed !== 'read') return allowed;
+      }
+    }
+    return 'exceeded';
+  }
+
+  /** Resolves to null if there are too many entries. `before` entries of this folder are counted already. */
+  async #list(folder: Buffer, before: number): Promise<readonly string[] | null> {
+    const names: string[] = [];
+    const room = this.#limits.folderEntries - this.#entries + before;
+    // Names need not be UTF-8. Latin-1 keeps all their bytes.
+    for await (const { name } of await opendir(folder, { bufferSize: BATCH, encoding: 'latin1' })) {
+      names.push(name);
+      if (names.length > room) return null;
+    }
+    this.#entries += names.length - before;
+    return names;
+  }
+
+  async #readEntries(folder: Buffer, names: readonly string[], known: Set<string>): Promise<Outcome> {
+    const fresh = names.filter((name) => !known.has(name));
+    let isWhole = true;
+    for (let at = 0; at < fresh.length; at += BATCH) {
+      const batch = fresh.slice(at, at + BATCH).map((name) => ({ name, path: childPath(folder, name) }));
+      const all = await Promise.all(batch.map(({ path }) => statsOf(path)));
+      for (const [index, { name, path }] of batch.entries()) {
+        const outcome = await this.#readEntry(path, all[index] ?? null);
+        if (outcome === 'exceeded') return outcome;
+        if (outcome === 'read') known.add(name);
+        else isWhole = false;
+      }
+    }
+    return isWhole ? 'read' : 'gone';
+  }
+
+  async #readEntry(path: Buffer, stats: Stats | null): Promise<Outcome> {
+    if (stats === null) return 'gone';
+    if (stats.isDirectory()) {
+      const outcome = this.#folders.has(stats.ino) ? 'read' : await this.read(path);
+      if (outcome === 'read') this.#folders.add(stats.ino);
+      return outcome;
+    }
+    // Blocks of the disk, because a sparse file uses less than its size.
+    const bytes = stats.blocks * ONE_BLOCK;
+    const before = this.#files.get(stats.ino) ?? 0;
+    this.#files.set(stats.ino, Math.max(bytes, before));
+    this.#bytes += Math.max(0, bytes - before);
+    return this.#bytes > this.#limits.folderBytes ? 'exceeded' : 'read';
+  }
+
+  /**
+   * Gives the owner of a folder its rights back, which the command took away. The command runs and may replace the folder
+   * by a link, so the rights are those of an opened folder, which is below the root.
+   */
+  async #allow(folder: Buffer): Promise<Outcome> {
+    try {
+      await using opened = await open(folder, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+      await using root = await open(this.#root, O_PATH | constants.O_DIRECTORY);
+      const [path, above] = await Promise.all(
+        [opened, root].map(({ fd }) => readlink(`/proc/self/fd/${fd}`, 'latin1')),
+      );
+      if (path !== above && !path?.startsWith(`${above}/`)) return 'gone';
+      await chmod(`/proc/self/fd/${opened.fd}`, 0o700);
+      return 'read';
+    } catch (error) {
+      // The folder above it is listed again, and gets its own rights back.
+      return isGone(error) || isDenied(error) ? 'gone' : 'exceeded';
+    }
+  }
+}
+
+const isGone = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** Resolves to null if the entry does not exist any more. */
+async function statsOf(path: Buffer): Promise<Stats | null> {
   try {
-    return (await lstat(path)).blocks;
-  } catch {
-    return 0;
+    return await lstat(path);
+  } catch (error) {
+    if (isGone(error)) return null;
+    throw error;
   }
 }

@@ -28,12 +28,15 @@ export async function namespaceProcesses(first: number): Promise<string[]> {
   return descendants(first);
 }
 
+/** Returns the parent in a `stat` of a process. The name before it is the command's choice, and may contain `) S 1 `. */
+export const parentIn = (stat: string): number => Number(stat.slice(stat.lastIndexOf(')')).split(' ')[2] ?? 0);
+
 async function descendants(first: number): Promise<string[]> {
   const pids = (await readdir('/proc')).filter(isProcess);
   const children = new Map<number, number[]>();
   await Promise.all(
     pids.map(async (pid) => {
-      const parent = Number(/\) \S (\d+)/.exec(await read(`/proc/${pid}/stat`))?.[1] ?? 0);
+      const parent = parentIn(await read(`/proc/${pid}/stat`));
       children.set(parent, [...(children.get(parent) ?? []), Number(pid)]);
     }),
   );

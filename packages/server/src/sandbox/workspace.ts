@@ -6,7 +6,7 @@ import type { Publication } from '../agent/publication.ts';
 import type { Sandbox, SandboxEnd, SandboxLimits } from '../agent/sandbox-port.ts';
 import {
   type CommandReport,
-  type LeftOut,
+  type OmittedEntry,
   type OnLastLines,
   WORKSPACE_LIMITS,
   type Workspace,
@@ -20,16 +20,17 @@ import type { StagedChange } from '../domain/staged-change.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { Files, StoredFile } from '../files/files.ts';
 import { seenFiles } from '../files/seen-files.ts';
+import type { FairBudget } from '../lib/fair-budget.ts';
 import { filePieces, fileStart } from '../lib/file-pieces.ts';
 import { mapAtMost } from '../lib/map-concurrently.ts';
 import type { AgencyFiles } from './agency-files.ts';
 import { LastLines, OutputParts } from './command-output.ts';
 import { contentTypeOf } from './content-type.ts';
-import { type FoundFile, fillStage, findFiles } from './stage.ts';
+import { fillStage, findFiles, type StageFile } from './stage.ts';
 import type { StageFolders } from './stage-folders.ts';
 
 const MIB = 1024 * 1024;
-const BLOBS_AT_ONCE = 4;
+const CONCURRENT_BLOBS = 4;
 
 const COMMAND_LIMITS: Omit<SandboxLimits, 'seconds'> = {
   processMemoryMib: 2048,
@@ -43,6 +44,8 @@ const COMMAND_LIMITS: Omit<SandboxLimits, 'seconds'> = {
 
 export interface WorkspaceDeps {
   readonly sandbox: Sandbox;
+  /** A slot for each command, by owner. A command holds it as long as its files are on the disk. */
+  readonly slots: FairBudget;
   readonly files: Files;
   readonly stages: StageFolders;
   readonly waitAt: WaitAt | undefined;
@@ -50,7 +53,7 @@ export interface WorkspaceDeps {
 
 /** The part of the mount in which the agent works. */
 export interface WorkspaceScope {
-  readonly run: Pick<AdmittedRun, 'integrationId' | 'chatKey' | 'files'>;
+  readonly run: Pick<AdmittedRun, 'integrationId' | 'ownerId' | 'chatKey' | 'files'>;
   readonly below: FilesBelow;
   /** Null if the agency has none. */
   readonly agencyFiles: AgencyFiles | null;
@@ -71,8 +74,10 @@ export class RunWorkspace implements Workspace {
     onLastLines: OnLastLines,
     signal: AbortSignal,
   ): Promise<CommandReport> {
-    const { sandbox, stages, files, waitAt } = this.#deps;
+    const { sandbox, slots, stages, files, waitAt } = this.#deps;
     const workingFolder = this.#workingFolder(folder);
+    // The time that a command waits for its slot does not count towards its limit.
+    using _slot = await slots.reserve(this.#scope.run.ownerId, 1, signal);
     waitAt?.('command-stage.before');
     const staged = await this.#visibleFiles(workingFolder);
     const root = stages.make();
@@ -152,8 +157,8 @@ export class RunWorkspace implements Workspace {
       return { end: { end: 'limit', limit: 'folder' }, leftOut: [], publication: null };
     }
     const before = new Map(staged.map((file) => [file.path, file]));
-    const leftOut: LeftOut[] = [...found.leftOut];
-    const changed: FoundFile[] = [];
+    const leftOut: OmittedEntry[] = [...found.leftOut];
+    const changed: StageFile[] = [];
     for (const file of found.files) {
       const old = before.get(file.path);
       if (old === undefined && !this.#mayCreate(file.path)) {
@@ -180,7 +185,7 @@ export class RunWorkspace implements Workspace {
   }
 
   async #publication(
-    changed: readonly FoundFile[],
+    changed: readonly StageFile[],
     before: ReadonlyMap<MountPath, StoredFile>,
     deleted: readonly StoredFile[],
   ): Promise<Publication | null> {
@@ -192,7 +197,7 @@ export class RunWorkspace implements Workspace {
       for (const key of keys) await files.discard(key);
     };
     try {
-      const puts = await mapAtMost(BLOBS_AT_ONCE, changed, async (file): Promise<StagedChange> => {
+      const puts = await mapAtMost(CONCURRENT_BLOBS, changed, async (file): Promise<StagedChange> => {
         await using handle = await file.open();
         const contentType = contentTypeOf(await fileStart(handle, KIND_BYTES), lastSegment(file.path));
         const put = await files.store(filePieces(handle));
@@ -239,8 +244,8 @@ const byPath = (one: StagedChange, other: StagedChange) => (one.path < other.pat
  */
 function deletedFiles(
   staged: readonly StoredFile[],
-  found: readonly FoundFile[],
-  leftOut: readonly LeftOut[],
+  found: readonly StageFile[],
+  leftOut: readonly OmittedEntry[],
 ): readonly StoredFile[] {
   const paths = new Set(found.map(({ path }) => path));
   const others = new Set(leftOut.map(({ path }) => path));
@@ -253,7 +258,7 @@ function deletedFiles(
   });
 }
 
-async function differs(file: FoundFile, { size, etag }: StoredFile): Promise<boolean> {
+async function differs(file: StageFile, { size, etag }: StoredFile): Promise<boolean> {
   if (file.size !== size) return true;
   await using handle = await file.open();
   const hash = createHash('md5');

@@ -6,7 +6,7 @@ import type { SandboxLimit } from '../sandbox-port.ts';
 import {
   type CommandOutput,
   type CommandReport,
-  type LeftOut,
+  type OmittedEntry,
   type SANDBOX_TOOLS,
   WORKSPACE_LIMITS,
   type Workspace,
@@ -112,6 +112,8 @@ const LIMITS: Readonly<Record<SandboxLimit, (seconds: number) => string>> = {
   memory: () => 'The command was ended, because it used too much memory. No file was changed.',
   folder: () => 'The command was ended, because its files are too many or too large. No file was changed.',
   output: () => 'The command was ended, because it printed too much. No file was changed.',
+  interpreter: () =>
+    'The command was ended at a limit of the interpreter, which the output names. No file was changed.',
 };
 
 function changedLines(publication: Publication | null): string[] {
@@ -125,7 +127,7 @@ function changedLines(publication: Publication | null): string[] {
 
 const more = (count: number) => (count > SHOWN_FILES ? [`[and ${count - SHOWN_FILES} more]`] : []);
 
-function leftOutLines(leftOut: readonly LeftOut[]): string[] {
+function leftOutLines(leftOut: readonly OmittedEntry[]): string[] {
   if (leftOut.length === 0) return [];
   const lines = leftOut.slice(0, SHOWN_FILES).map(({ path, reason }) => `${path} ${reason}`);
   return ['These were not kept:', ...lines, ...more(leftOut.length)];

@@ -78,7 +78,8 @@ for (const architecture of ['x64', 'arm64'] as const) {
   const filter = seccompFilter(architecture);
   const index = architecture === 'x64' ? 0 : 1;
   const by = (call: Call) => decide(filter, architecture, call);
-  const [clone, socket, ioctl, setsockopt] = architecture === 'x64' ? [56, 41, 16, 54] : [220, 198, 29, 208];
+  const [clone, socket, socketpair, ioctl, setsockopt] =
+    architecture === 'x64' ? [56, 41, 53, 16, 54] : [220, 198, 199, 29, 208];
 
   test(`${architecture}: the calls of usual programs are allowed`, () => {
     for (const number of NEEDED[architecture]) assert.equal(by({ number }), ALLOW, String(number));
@@ -114,11 +115,13 @@ for (const architecture of ['x64', 'arm64'] as const) {
   });
 
   test(`${architecture}: sockets are local or of the empty network`, () => {
-    for (let family = 0; family < 64; family += 1) {
-      const expected = [1, 2, 10].includes(family) ? ALLOW : NO_SUCH_FAMILY;
-      assert.equal(by({ number: socket, args: [BigInt(family)] }), expected, String(family));
+    for (const number of [socket, socketpair]) {
+      for (let family = 0; family < 64; family += 1) {
+        const expected = [1, 2, 10].includes(family) ? ALLOW : NO_SUCH_FAMILY;
+        assert.equal(by({ number, args: [BigInt(family)] }), expected, String(family));
+      }
+      assert.equal(by({ number, args: [(1n << 32n) | 40n] }), NO_SUCH_FAMILY, 'the kernel reads the low word');
     }
-    assert.equal(by({ number: socket, args: [(1n << 32n) | 40n] }), NO_SUCH_FAMILY, 'the kernel reads the low word');
   });
 
   test(`${architecture}: nothing is typed into a terminal`, () => {

@@ -47,6 +47,11 @@ const SOL_SOCKET = 1;
 /** SO_SNDBUF, SO_RCVBUF and their variants for root. Larger buffers of sockets are memory that no process shows. */
 const BUFFER_SIZES = [7, 8, 32, 33];
 
+const ONLY_KNOWN_FAMILIES: readonly Instruction[] = [
+  ...SOCKET_FAMILIES.flatMap((family) => when(BPF_JUMP_EQUAL, family, [answer(ALLOW)])),
+  answer(NO_SUCH_FAMILY),
+];
+
 /** Returns the instructions that decide one call by an argument, which is loaded first. */
 function checked(number: number | null, index: number, decide: readonly Instruction[]): Instruction[] {
   return number === null ? [] : when(BPF_JUMP_EQUAL, number, [load(argument(index)), ...decide]);
@@ -66,10 +71,8 @@ export function filterProgram(architecture: Architecture): Instruction[] {
     // Also the calls of x32, which have a high bit.
     ...when(BPF_JUMP_GREATER, NEWEST_CALL, [answer(ABSENT)]),
     ...checked(number('clone'), 0, [...when(BPF_JUMP_SET, NAMESPACE_FLAGS, [answer(REFUSE)]), answer(ALLOW)]),
-    ...checked(number('socket'), 0, [
-      ...SOCKET_FAMILIES.flatMap((family) => when(BPF_JUMP_EQUAL, family, [answer(ALLOW)])),
-      answer(NO_SUCH_FAMILY),
-    ]),
+    ...checked(number('socket'), 0, ONLY_KNOWN_FAMILIES),
+    ...checked(number('socketpair'), 0, ONLY_KNOWN_FAMILIES),
     ...checked(number('ioctl'), 1, [
       ...TERMINAL_INPUT.flatMap((request) => when(BPF_JUMP_EQUAL, request, [answer(REFUSE)])),
       answer(ALLOW),

@@ -96,6 +96,7 @@ export const ABSENT_CALLS = {
 export const CHECKED_CALLS = {
   clone: [56, 220],
   socket: [41, 198],
+  socketpair: [53, 199],
   ioctl: [16, 29],
   setsockopt: [54, 208],
 } as const satisfies Readonly<Record<string, Numbers>>;

@@ -4,9 +4,19 @@ import type { BashRequest, BashResult } from './bash-request.ts';
 
 /** The process that interprets one command. Node's permission model lets it write to one folder only. */
 
-/** How just-bash reports that a command exceeded one of its limits. */
+/** How just-bash reports that a command exceeded one of its limits. A program that cannot be started has this code too. */
 const LIMIT_EXCEEDED = 126;
+const EXCEEDED = /\bexceed(s|ed)\b/;
 const TOO_MUCH_OUTPUT = /output size (limit )?exceeded/;
+
+/** What time and memory limit already, with the limits of the server. */
+const UNLIMITED = 1_000_000_000;
+const MAX_CALL_DEPTH = 1000;
+
+function limitOf(exitCode: number, stderr: string): BashResult['limit'] {
+  if (exitCode !== LIMIT_EXCEEDED || !EXCEEDED.test(stderr)) return null;
+  return TOO_MUCH_OUTPUT.test(stderr) ? 'output' : 'interpreter';
+}
 
 process.on('disconnect', () => process.exit(1));
 
@@ -35,16 +45,25 @@ async function run({ command, folder, agencyFolder, workingFolder, limits }: Bas
       maxOutputSize: limits.outputBytes + 1,
       maxExecutionTimeMs: limits.seconds * 1000,
       maxFileSystemBytes: 64 * 1024 * 1024,
+      maxCallDepth: MAX_CALL_DEPTH,
+      maxCommandCount: UNLIMITED,
+      maxLoopIterations: UNLIMITED,
+      maxAwkIterations: UNLIMITED,
+      maxSedIterations: UNLIMITED,
+      maxJqIterations: UNLIMITED,
+      maxGlobOperations: UNLIMITED,
+      maxTraversalWork: UNLIMITED,
+      maxWorkUnits: UNLIMITED,
     },
   });
   const { stdout, stderr, exitCode, stdoutKind } = await bash.exec(command, { rawScript: true });
   await write(Buffer.from(stdout, stdoutKind === 'bytes' ? 'latin1' : 'utf8'));
   await write(Buffer.from(stderr));
-  return { exitCode, printedTooMuch: exitCode === LIMIT_EXCEEDED && TOO_MUCH_OUTPUT.test(stderr) };
+  return { exitCode, limit: limitOf(exitCode, stderr) };
 }
 
 process.once('message', async (request: BashRequest) => {
-  let result: BashResult = { exitCode: 1, printedTooMuch: false };
+  let result: BashResult = { exitCode: 1, limit: null };
   try {
     result = await run(request);
   } catch (error) {

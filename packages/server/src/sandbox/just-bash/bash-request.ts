@@ -1,10 +1,10 @@
-import type { SandboxCommand } from '../../agent/sandbox-port.ts';
+import type { SandboxCommand, SandboxLimit } from '../../agent/sandbox-port.ts';
 
 /** What the server sends to the process that interprets a command. */
 export type BashRequest = SandboxCommand;
 
 export interface BashResult {
   readonly exitCode: number;
-  /** True if the command was ended because it printed too much. */
-  readonly printedTooMuch: boolean;
+  /** The limit of the interpreter at which the command was ended; null if it ended by itself. */
+  readonly limit: Extract<SandboxLimit, 'output' | 'interpreter'> | null;
 }

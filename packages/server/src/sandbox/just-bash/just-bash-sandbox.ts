@@ -66,8 +66,10 @@ export class JustBashSandbox implements Sandbox {
     if (end.end !== 'exited') return end;
     // The closure above sets it, which the compiler does not see.
     const reported = result as BashResult | null;
-    if (reported?.printedTooMuch) return { end: 'limit', limit: 'output' };
-    if (reported !== null) return { end: 'exited', exitCode: reported.exitCode };
+    if (reported !== null) {
+      const { limit, exitCode } = reported;
+      return limit === null ? { end: 'exited', exitCode } : { end: 'limit', limit };
+    }
     if (end.exitCode === ABORTED) return { end: 'limit', limit: 'memory' };
     throw new SandboxFailed(`The process that interprets commands ended with exit code ${end.exitCode}.`);
   }
