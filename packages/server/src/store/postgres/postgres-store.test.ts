@@ -167,7 +167,7 @@ test('a migration that deadlocks with a node of an earlier version is repeated',
   const earlier = stack.adopt(new pg.Pool({ connectionString: database.url }), (pool) => pool.end());
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: earlier }) });
   await migrate(db, 'postgres', { upTo: '0016-erasures' });
-  // The migration looks for a deadlock earlier than the node, so it is the one that is rolled back.
+  // The migration looks for a deadlock earlier than the node, so the migration is rolled back.
   await earlier.query(`alter database "${new URL(database.url).pathname.slice(1)}" set deadlock_timeout = '5s'`);
   const node = await earlier.connect();
   await node.query(`begin; set local deadlock_timeout = '60s'; lock table runs in row share mode`);
