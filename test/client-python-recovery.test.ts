@@ -77,6 +77,14 @@ describe('the Python client behind a proxy', { skip: (await missingService('pyth
     });
   }
 
+  test('replaces a blank id by a new one, so that a lost answer starts no second run', async () => {
+    rig.controller.answerAll('Hello');
+    const code = 'return client.run("Hi", usage_request_id=" ").text()';
+    const { requests } = await disturbed(code, { kind: 'cut-answer', afterBytes: 0 });
+    assert.deepEqual(requests, [POST, STATUS, EVENTS]);
+    assert.equal((await usage()).length, 1);
+  });
+
   /** An answer of the proxy. */
   const answer = (status: string, headers: readonly string[], body: string, late = false): Fault => ({
     ...{ kind: 'answer', late },

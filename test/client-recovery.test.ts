@@ -68,6 +68,19 @@ for (const [what, lose] of [
   });
 }
 
+test('a blank id is replaced by a new one, so that a lost answer starts no second run', async () => {
+  for (const usageRequestId of ['', ' \n']) {
+    const { client, runsOf } = await disturbed(async ({ number, send }) => {
+      const answer = await send();
+      if (number !== 1) return answer;
+      await answer.body?.cancel();
+      return await networkFailure();
+    });
+    assert.equal(await answering(client.run({ message: 'Hi', usageRequestId }).text()), 'Hello');
+    assert.equal((await runsOf()).length, 1);
+  }
+});
+
 test('asks the chat status after a refusal of a later send', async () => {
   const refusal = { error: 'Busy.', code: 'unavailable' };
   const { client, requests, below } = await disturbed(async ({ number, send }) => {

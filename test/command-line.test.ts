@@ -70,6 +70,8 @@ test('run reads the message from stdin, and --request never runs twice', async (
   assert.deepEqual([result.chatId, result.status], ['piped', 'completed']);
   assert.equal(JSON.parse(second.stdout).runId, result.runId);
   assert.equal((await json('status', '--request', 'once')).run.runId, result.runId);
+  const blank = await runwire(['run', '--request', '', 'Hello']);
+  assert.deepEqual(ended(blank), [2, '', '--request is blank; write an id, such as `order-17`.\n']);
   assert.deepEqual(ended(await runwire(['run'], '')), [2, '', 'Standard input is empty; it must have the message.\n']);
 });
 
