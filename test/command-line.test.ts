@@ -97,6 +97,20 @@ test('exit codes tell a failed run, a refusal, an open question and an unreachab
   const gone = await runwire(['run', 'Hello'], undefined, { RUNWIRE_URL: 'http://127.0.0.1:9' });
   assert.deepEqual([gone.code, gone.stdout], [5, '']);
   assert.match(gone.stderr, /^http:\/\/127\.0\.0\.1:9 cannot be reached \(.+\); start the server, or set RUNWIRE_URL/);
+
+  const noStorage = createServer((_, answer) => {
+    const form = { uploadUrl: 'http://127.0.0.1:9/drops', uploadFields: {}, resource: '/app/mnt/a', expiresAt: '' };
+    answer.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(form));
+  }).listen(0, '127.0.0.1');
+  await once(noStorage, 'listening');
+  const RUNWIRE_URL = `http://127.0.0.1:${(noStorage.address() as AddressInfo).port}`;
+  const upload = await runwire(['upload', 'package.json', '--folder', '/app/mnt'], undefined, { RUNWIRE_URL });
+  noStorage.close();
+  assert.equal(upload.code, 5);
+  assert.match(
+    upload.stderr,
+    /^The storage http:\/\/127\.0\.0\.1:9 cannot be reached \(.+\); check that this machine/m,
+  );
 });
 
 test('names the integrations if there are several and none is named', async () => {
