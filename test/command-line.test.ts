@@ -173,6 +173,14 @@ test('chat --json prints one line for each run, and lines of a pipe approve noth
   assert.match(stderr, /^The run waits: a person must approve refund \{\}\.$/m);
 });
 
+test('with --json a refusal of chat and a usage error are one line of JSON', async () => {
+  const refused = await runwire(['chat', '--json', '-i', 'nowhere'], 'Hello\n');
+  assert.deepEqual([refused.code, JSON.parse(refused.stderr).code], [4, 'integration_not_found']);
+  const wrong = await runwire(['runs', '--limit', 'x', '--json']);
+  assert.equal(wrong.code, 2);
+  assert.match(JSON.parse(wrong.stderr).error, /Write a whole number\.$/);
+});
+
 /** `script` of util-linux runs a program in a terminal. */
 test('chat in a terminal shows tools, asks for approvals, and Ctrl-C leaves', {
   skip: process.platform !== 'linux',
@@ -193,6 +201,8 @@ test('chat in a terminal shows tools, asks for approvals, and Ctrl-C leaves', {
   await eventually('the prompt', async () => screen.includes('> '));
   await type('/tool refund {}\r', 'Approve refund {}? [y/N] ');
   await type('y\r', '  → paid\r\n');
+  await type('/tool refund {}\r', 'Approve refund {}? [y/N] ');
+  await type('\u0003', '> ');
   await type('/slow 600\r', 'This ');
   await type('\u0003', 'The run was cancelled.');
   terminal.stdin.write('\u0003');

@@ -1,3 +1,5 @@
+import { note } from './output.ts';
+
 /** What the exit code of a command tells a script. */
 export const EXIT = {
   /** The run or the command failed. */
@@ -68,6 +70,16 @@ export function failureOf(error: unknown): Failure {
   // The error of a lost run tells how to read it later.
   const message = error.handle ? `${error.message} ${error.cause.message}` : error.cause.message;
   return { exitCode: EXIT.unreachable, message, ...answer };
+}
+
+/** Prints an error, and sets the exit code. */
+export function report(error: unknown, isJson: boolean): void {
+  const failure = failureOf(error);
+  const { exitCode, message, code, status, requestId } = failure;
+  process.exitCode = exitCode;
+  if (isJson) note(JSON.stringify({ error: message, code, status, requestId }));
+  else if (error instanceof UsageError && error.help !== '') note(`${message}\n\n${error.help.trimEnd()}`);
+  else note(failureText(failure));
 }
 
 /** The message with the code of the API, and with the id that names the request in the log of the server. */
