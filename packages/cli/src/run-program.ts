@@ -62,10 +62,10 @@ function usageError({ code, message }: CommanderError, program: Command, args: r
   const help = command.helpInformation();
   const sentence = message.replace(/^error: /, '').replaceAll(/[<>]/g, '');
   const [, name = ''] = /'([^']+)'/.exec(sentence) ?? [];
-  if (code === 'commander.missingArgument') return new UsageError(`Give ${withArticle(name)}.`, help);
+  if (code === 'commander.missingArgument') return new UsageError(`Name ${withArticle(name)}.`, help);
   if (code === 'commander.missingMandatoryOptionValue') {
     const [flag = '', value = ''] = name.split(' ');
-    return new UsageError(`Give ${withArticle(value)} with ${flag}.`, help);
+    return new UsageError(`Name ${withArticle(value)} with ${flag}.`, help);
   }
   if (code === 'commander.excessArguments') {
     const extra = command.args.slice(command.registeredArguments.length).map((arg) => `'${arg}'`);
