@@ -165,5 +165,7 @@ export class Transport {
 }
 
 /** Reads the JSON of an answer. A silence within it counts as a cut. */
-export const jsonOf: Read<unknown> = ({ body }, watchdog) =>
-  body && new Response(watched(body, () => watchdog.restart())).json();
+export const jsonOf: Read<unknown> = ({ status, body }, watchdog) =>
+  status === 204
+    ? undefined
+    : new Response(watched(body as ReadableStream<Uint8Array>, () => watchdog.restart())).json();
