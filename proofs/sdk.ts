@@ -167,7 +167,7 @@ export const proof: Proof = {
     const kills = await killing;
     // Runs that a faulty client left continue.
     await until('no run is active', async () =>
-      (await allOf<StoredRun>(rig, 'runs')).every(({ status }) => status !== 'running'),
+      (await allOf<StoredRun>(rig, 'runs')).every(({ status }) => status !== 'admitted' && status !== 'running'),
     );
 
     const runs = await allOf<StoredRun>(rig, 'runs');
@@ -183,6 +183,8 @@ export const proof: Proof = {
     const started = new Set(reports.map(({ id }) => id));
     const unknown = runs.map(({ usageRequestId }) => usageRequestId).filter((id) => !started.has(id));
     expectEqual('doubled', byClient(unknown), NONE);
+    // No id may have two runs. A client that counts a request as refused has fewer.
+    if (fault === null) expectEqual('stored runs', runs.length, total);
     expectEqual('lost', byClient(lost.map(({ id }) => id)), NONE);
     expectEqual('wrong_text', byClient(wrong.map(({ id }) => id)), NONE);
     expectEqual('charged', charged, total);

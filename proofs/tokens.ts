@@ -279,12 +279,15 @@ async function checkEnds({ stage, own }: Scene): Promise<void> {
     expectEqual(`CORS of a token: ${operation.id}`, ofToken.get('access-control-allow-origin'), '*');
   }
   const ofIdle = await stage.mint({ consumerId: 'idle' });
-  await rig.api().put(`${rig.path}/members/idle`, { active: false });
   const minted = await stage.mint({}, api.as(apiKey));
-  const status = async (node: number) => (await rig.api(node).as(minted).get(`${rig.path}/chats`)).status;
+  const status = async (node: number, by = minted) => (await rig.api(node).as(by).get(`${rig.path}/chats`)).status;
   const nodes = [...rig.servers.keys()];
-  // Every node has the token in its cache.
-  for (const node of nodes) expectEqual('status before the revocation', await status(node), 200);
+  // Every node has the tokens in its cache.
+  for (const node of nodes) {
+    expectEqual('status before the revocation', await status(node), 200);
+    expectEqual('status while the member is active', await status(node, ofIdle), 200);
+  }
+  await rig.api().put(`${rig.path}/members/idle`, { active: false });
   expectEqual('status of the revocation', (await api.delete(`/v2/api_keys/${keyId}`)).status, 204);
   const what = 'the refusal of a token whose key was revoked';
   await Promise.all(nodes.map((node) => until(what, async () => (await status(node)) === 401, { limitMs: 5000 })));

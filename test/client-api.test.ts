@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
@@ -7,6 +8,7 @@ import { AuthenticationError, ForbiddenError, Runwire, UploadError } from '@runw
 import { errors } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
 import { startTestServer, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
+import { FaultyProxy } from '@runwire/test-kit/faulty-proxy.ts';
 import { build } from 'esbuild';
 import { errorOfAnswer } from '../packages/client/src/errors.ts';
 import { disturbedClient } from './support/disturbed-fetch.ts';
@@ -226,6 +228,92 @@ test('uploads report progress, sign an expired form again once, and tell why the
     else await assert.rejects(upload, (error) => error instanceof UploadError && /Policy expired/.test(error.message));
     assert.equal(requests.filter((request) => request === 'POST /create_agency_upload').length, signed);
   }
+});
+
+test('a call without a whole answer is retried, and then lost', async () => {
+  await using proxy = await FaultyProxy.start(server.url);
+  const timing = { silenceMs: 500, minPauseMs: 1, maxPauseMs: 20 };
+  const behind = new Runwire({ baseUrl: proxy.url, apiKey: TEST_API_KEY, integration: 'demo', timing });
+  // The headers of this answer have about 250 bytes.
+  for (const fault of [
+    { kind: 'silence', afterBytes: 330 },
+    { kind: 'cut-answer', afterBytes: 330 },
+  ] as const) {
+    let requests = 0;
+    proxy.plan = () => {
+      requests += 1;
+      return requests === 1 ? fault : null;
+    };
+    assert.equal((await behind.agencies.list().page()).items.length, 2);
+    assert.equal(requests, 2, fault.kind);
+  }
+  let requests = 0;
+  proxy.plan = () => {
+    requests += 1;
+    return { kind: 'silence', afterBytes: 330 };
+  };
+  const lost = { name: 'ConnectionLostError', code: 'connection_lost', status: null, handle: null, admitted: null };
+  await assert.rejects(behind.agencies.list().page(), lost);
+  assert.equal(requests, 4);
+  proxy.plan = () => ({ kind: 'refuse' });
+  await assert.rejects(behind.keys.create({}), lost);
+  await assert.rejects(behind.me.get({}, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+});
+
+test('a call waits for Retry-After, and leaves nothing at the signal', async () => {
+  for (const [seconds, maxPauseMs, answered] of [
+    [1, 2000, true],
+    [60, 2000, false],
+  ] as const) {
+    let requests = 0;
+    const timing = { minPauseMs: 1, maxPauseMs };
+    const { client: patient } = disturbedClient(server.url, { timing }, async ({ send }) => {
+      requests += 1;
+      if (requests > 1) return await send();
+      const headers = { 'Retry-After': String(seconds) };
+      return Response.json({ error: 'Busy.', code: 'unavailable' }, { status: 503, headers });
+    });
+    const { signal } = new AbortController();
+    const before = Date.now();
+    const call = patient.me.get({}, { signal });
+    if (answered) await call;
+    else await assert.rejects(call, { code: 'unavailable', retryAfterSeconds: 60 });
+    assert.equal(Date.now() - before >= 1000, answered);
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
+  }
+});
+
+test('an upload that the storage never answers is an UploadError', async () => {
+  await using proxy = await FaultyProxy.start(server.url);
+  for (const fault of [{ kind: 'refuse' }, { kind: 'silence', afterBytes: 0 }] as const) {
+    proxy.plan = () => fault;
+    const timing = { silenceMs: 500, minPauseMs: 1 };
+    const { client: away, requests } = disturbedClient(server.url, { integration: 'demo', timing }, ({ url, init }) =>
+      fetch(url.pathname.startsWith('/uploads/') ? new URL(url.pathname, proxy.url) : url, init),
+    );
+    const upload = away.upload(new Blob(['abc']), { folder: '/app/mnt/u', name: 'a.txt' });
+    await assert.rejects(upload, (error) => {
+      assert.ok(error instanceof UploadError);
+      assert.deepEqual([error.code, error.status, error.cause instanceof Error], ['upload_failed', null, true]);
+      assert.match(error.message, /^http:\S+\/uploads\/\S+ did not take the file: no answer /);
+      return true;
+    });
+    assert.equal(requests.filter((request) => request === 'POST /create_agency_upload').length, 2);
+  }
+});
+
+test('cancel() of a run whose answers were refused rejects with the refusal', async () => {
+  let posts = 0;
+  const { client: refused } = disturbedClient(server.url, { integration: 'shop' }, ({ url, send }) => {
+    if (url.pathname !== '/get_completion_v2') return send();
+    posts += 1;
+    if (posts === 1) return send();
+    const refusal = { error: 'No.', code: 'question_not_pending' };
+    return Promise.resolve(Response.json(refusal, { status: 400, headers: { 'X-Agent-Run-Admitted': 'false' } }));
+  });
+  const run = refused.run({ message: '/tool refund {}' }, { onApproval: () => true });
+  await assert.rejects(run.result(), { code: 'question_not_pending' });
+  await assert.rejects(run.cancel(), { code: 'question_not_pending' });
 });
 
 test('a page may hold a client token, never a key, and a function is asked again shortly before the end', async (t) => {

@@ -77,6 +77,14 @@ describe('the Python client behind a proxy', { skip: (await missingService('pyth
     });
   }
 
+  test('replaces a blank id by a new one, so that a lost answer starts no second run', async () => {
+    rig.controller.answerAll('Hello');
+    const code = 'return client.run("Hi", usage_request_id=" ").text()';
+    const { requests } = await disturbed(code, { kind: 'cut-answer', afterBytes: 0 });
+    assert.deepEqual(requests, [POST, STATUS, EVENTS]);
+    assert.equal((await usage()).length, 1);
+  });
+
   /** An answer of the proxy. */
   const answer = (status: string, headers: readonly string[], body: string, late = false): Fault => ({
     ...{ kind: 'answer', late },
@@ -93,6 +101,30 @@ describe('the Python client behind a proxy', { skip: (await missingService('pyth
     );
     assert.equal(value, 'Hello');
     assert.deepEqual(requests, [POST, STATUS, POST, STATUS, EVENTS]);
+  });
+
+  test('a 4xx of a proxy starts no run, and is not repeated', async () => {
+    await using proxy = await FaultyProxy.start(rig.server.url);
+    proxy.plan = ({ method }) => (method === 'POST' ? answer('413 Too Large', [], '<h1>413</h1>') : null);
+    const error = await fail('client.run("Hi")', { url: proxy.url });
+    assert.deepEqual([error.code, error.status, error.admitted], ['unexpected_answer', 413, false]);
+  });
+
+  test('does not retry a used-up allowance that is never reset', async () => {
+    const below = `/v2/integrations/${integration}`;
+    await rig.api.patch(below, { allowances: { unit: 'runs', limit: 1, period: 'lifetime' } });
+    await rig.api.put(`${below}/members/ann`, {});
+    rig.controller.answerAll('Hello');
+    const code = `
+      client.run("Hi", consumer_id="ann").text()
+      try:
+          client.run("Hi", consumer_id="ann")
+      except AllowanceExhaustedError as error:
+          return [error.reset_at, error.retryable, error.admitted]
+    `;
+    const { value, requests } = await disturbed(code);
+    assert.deepEqual(value, [null, false, false]);
+    assert.deepEqual(requests, [POST, POST]);
   });
 
   test('does not follow redirects', async () => {

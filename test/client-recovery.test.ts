@@ -68,6 +68,19 @@ for (const [what, lose] of [
   });
 }
 
+test('a blank id is replaced by a new one, so that a lost answer starts no second run', async () => {
+  for (const usageRequestId of ['', ' \n']) {
+    const { client, runsOf } = await disturbed(async ({ number, send }) => {
+      const answer = await send();
+      if (number !== 1) return answer;
+      await answer.body?.cancel();
+      return await networkFailure();
+    });
+    assert.equal(await answering(client.run({ message: 'Hi', usageRequestId }).text()), 'Hello');
+    assert.equal((await runsOf()).length, 1);
+  }
+});
+
 test('asks the chat status after a refusal of a later send', async () => {
   const refusal = { error: 'Busy.', code: 'unavailable' };
   const { client, requests, below } = await disturbed(async ({ number, send }) => {
@@ -85,6 +98,22 @@ test('asks the chat status after a refusal of a later send', async () => {
   assert.equal(await answering(run.text()), 'Hello');
   const status = `GET ${below}/chat_status?usageRequestId=u1`;
   assert.deepEqual(requests.slice(0, 4), [POST, status, POST, status]);
+});
+
+test('finds the run of a stream without X-Run-Id by the chat status', async () => {
+  const { client, requests, below } = await disturbed(async ({ number, send }) => {
+    const answer = await send();
+    if (number !== 1) return answer;
+    const headers = new Headers(answer.headers);
+    headers.delete('x-run-id');
+    return cut(new Response(answer.body, { headers }), 1500);
+  });
+  const run = client.run({ message: 'Hi', usageRequestId: 'u1' });
+  assert.equal(await answering(run.text(), 'One ', 'two ', 'three ', 'four.'), 'One two three four.');
+  const { runId } = await run.admitted;
+  assert.match(runId, /^run_/);
+  const status = `GET ${below}/chat_status?usageRequestId=u1`;
+  assert.deepEqual(requests, [POST, status, `GET ${below}/runs/${runId}/events`]);
 });
 
 for (const how of ['breaks', 'ends', 'falls silent'] as const) {
@@ -171,13 +200,24 @@ test('retries a refusal that is retryable, after Retry-After, and no other', asy
   assert.deepEqual(requests, [POST]);
 });
 
+test('does not retry a used-up allowance that is never reset', async () => {
+  const { client, requests, below } = await disturbed(({ send }) => send(), { giveUpMs: 5000 });
+  await rig.api.patch(below, { allowances: { unit: 'runs', limit: 1, period: 'lifetime' } });
+  await rig.api.put(`${below}/members/ann`, {});
+  const ask = () => client.run({ message: 'Hi', consumerId: 'ann' }).text();
+  await answering(ask());
+  requests.length = 0;
+  await assert.rejects(ask(), { name: 'AllowanceExhaustedError', resetAt: null, retryable: false, admitted: false });
+  assert.deepEqual(requests, [POST]);
+});
+
 test('gives up after a time without contact, with a handle to attach by', async () => {
   const dead = await disturbed(networkFailure, { giveUpMs: 50 });
   const lost = dead.client.run({ message: 'Hi', usageRequestId: 'u1' });
   await assert.rejects(lost.text(), (error: unknown) => {
     assert.ok(error instanceof ConnectionLostError);
     assert.equal(error.admitted, 'unknown');
-    assert.deepEqual([error.handle.usageRequestId, error.handle.runId], ['u1', null]);
+    assert.deepEqual([error.handle?.usageRequestId, error.handle?.runId], ['u1', null]);
     return true;
   });
   await assert.rejects(lost.admitted, ConnectionLostError);
@@ -223,6 +263,15 @@ test('attach reads after a cursor, ends at a 204, and reports what is gone', asy
   const ended = client.attach(run.handle, { after: run.handle.lastEventId });
   assert.deepEqual(await Array.fromAsync(ended), []);
   assert.deepEqual(await ended.result(), result);
+  const abort = new AbortController();
+  const late = client.attach(run.handle, { after: run.handle.lastEventId, signal: abort.signal });
+  await Array.fromAsync(late);
+  abort.abort();
+  await assert.rejects(late.result(), { name: 'AbortError' });
+  for (const handle of [run.handle, { ...run.handle, runId: null }]) {
+    const passedOn = await client.attach(handle, { after: run.handle.lastEventId }).toResponse();
+    assert.deepEqual([passedOn.status, await passedOn.text()], [204, ''], 'there is no stream without `end`');
+  }
 
   const unknown = client.attach({ ...run.handle, runId: null, usageRequestId: 'never' });
   await assert.rejects(unknown.text(), NotFoundError);

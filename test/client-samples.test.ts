@@ -47,7 +47,8 @@ test('the samples of the client work as pasted', async (t) => {
   const expected = [
     /You said: Plan a trip to Rome\./,
     /^$/,
-    /You said: Hello/,
+    /^$/,
+    /^$/,
     /This answer takes 1 seconds/,
     /^Failed after: /,
     /9 of 9\n[\s\S]*Buy milk\./,
@@ -55,14 +56,37 @@ test('the samples of the client work as pasted', async (t) => {
     /user-42 Ann\n[1-9]/,
   ];
   assert.equal(guide.length, expected.length);
+  const modules = [];
   for (const [index, pattern] of expected.entries()) {
     const { module, printed } = await runSample(t, folder, `guide-${index}`, guide[index] ?? '');
     assert.match(printed, pattern, `sample ${index}`);
-    if (index !== 1) continue;
-    const body = JSON.stringify({ message: 'Hi', chatId: 'c1' });
-    const answer = await module.handle(new Request('http://localhost/', { method: 'POST', body }));
-    assert.match(await answer.text(), /event: end\ndata: \[DONE\]\n\n$/);
+    modules.push(module);
   }
+  const [, backend, tokens, page] = modules;
+  const body = JSON.stringify({ message: 'Hi', chatId: 'c1', usageRequestId: 'page-1' });
+  const post = async (lastEventId?: string): Promise<{ status: number; text: string }> => {
+    const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    const answer = await backend.handle(new Request('http://localhost/', { method: 'POST', body, headers }));
+    return { status: answer.status, text: await answer.text() };
+  };
+  const whole = await post();
+  assert.match(whole.text, /event: end\ndata: \[DONE\]\n\n$/);
+  assert.deepEqual(await post(), whole, 'the page repeats the request');
+  const [third = ''] = /^id: 3$[\s\S]*/m.exec(whole.text) ?? [];
+  assert.deepEqual(await post('2'), { status: 200, text: third });
+  const last = whole.text
+    .match(/^id: (\d+)$/gm)
+    ?.at(-1)
+    ?.slice(4);
+  assert.deepEqual(await post(last), { status: 204, text: '' });
+  assert.equal((await server.api.get('/v2/integrations/demo/runs?chatId=c1')).body.items.length, 1);
+
+  const { fetch } = globalThis;
+  t.mock.method(globalThis, 'fetch', (input: string, init: RequestInit) =>
+    input === '/token' ? tokens.handleToken('user-42') : fetch(input, init),
+  );
+  assert.match(await page.ask(server.url, 'Hello'), /You said: Hello/);
+  t.mock.restoreAll();
 
   const [start = '', rest = ''] = samplesOf('packages/client/README.md', 'ts');
   assert.match((await runSample(t, folder, 'readme-0', start)).printed, /\n[1-9]\d+$/);

@@ -67,6 +67,16 @@ test('a project of `runwire init` runs by the commands of its own README', async
   assert.match(await paste(manifest.scripts.check, folder), /^helper: ok \(yaml, 1 agent\)$/m);
   await server.stop();
 
+  for (const name of ['demo', 'My shop']) {
+    const { code, stderr } = await run(serve[0] ?? '', [
+      ...serve.slice(1, -1),
+      'init',
+      `${folder}-2`,
+      '--agency',
+      name,
+    ]);
+    assert.deepEqual([code, /such as `helper`\.$/m.test(stderr)], [2, true], stderr);
+  }
   const again = await run('bash', ['-c', `cd '${folder}' && "$@" init`, 'bash', ...serve.slice(0, -1)]);
   assert.equal(again.code, 1);
   assert.match(again.stderr, /has package\.json, .* already; .* Nothing was written\.$/m);

@@ -70,6 +70,8 @@ test('run reads the message from stdin, and --request never runs twice', async (
   assert.deepEqual([result.chatId, result.status], ['piped', 'completed']);
   assert.equal(JSON.parse(second.stdout).runId, result.runId);
   assert.equal((await json('status', '--request', 'once')).run.runId, result.runId);
+  const blank = await runwire(['run', '--request', '', 'Hello']);
+  assert.deepEqual(ended(blank), [2, '', '--request is blank; write an id, such as `order-17`.\n']);
   assert.deepEqual(ended(await runwire(['run'], '')), [2, '', 'Standard input is empty; it must have the message.\n']);
 });
 
@@ -95,6 +97,20 @@ test('exit codes tell a failed run, a refusal, an open question and an unreachab
   const gone = await runwire(['run', 'Hello'], undefined, { RUNWIRE_URL: 'http://127.0.0.1:9' });
   assert.deepEqual([gone.code, gone.stdout], [5, '']);
   assert.match(gone.stderr, /^http:\/\/127\.0\.0\.1:9 cannot be reached \(.+\); start the server, or set RUNWIRE_URL/);
+
+  const noStorage = createServer((_, answer) => {
+    const form = { uploadUrl: 'http://127.0.0.1:9/drops', uploadFields: {}, resource: '/app/mnt/a', expiresAt: '' };
+    answer.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(form));
+  }).listen(0, '127.0.0.1');
+  await once(noStorage, 'listening');
+  const RUNWIRE_URL = `http://127.0.0.1:${(noStorage.address() as AddressInfo).port}`;
+  const upload = await runwire(['upload', 'package.json', '--folder', '/app/mnt'], undefined, { RUNWIRE_URL });
+  noStorage.close();
+  assert.equal(upload.code, 5);
+  assert.match(
+    upload.stderr,
+    /^The storage http:\/\/127\.0\.0\.1:9 cannot be reached \(.+\); check that this machine/m,
+  );
 });
 
 test('names the integrations if there are several and none is named', async () => {
@@ -157,6 +173,14 @@ test('chat --json prints one line for each run, and lines of a pipe approve noth
   assert.match(stderr, /^The run waits: a person must approve refund \{\}\.$/m);
 });
 
+test('with --json a refusal of chat and a usage error are one line of JSON', async () => {
+  const refused = await runwire(['chat', '--json', '-i', 'nowhere'], 'Hello\n');
+  assert.deepEqual([refused.code, JSON.parse(refused.stderr).code], [4, 'integration_not_found']);
+  const wrong = await runwire(['runs', '--limit', 'x', '--json']);
+  assert.equal(wrong.code, 2);
+  assert.match(JSON.parse(wrong.stderr).error, /Write a whole number\.$/);
+});
+
 /** `script` of util-linux runs a program in a terminal. */
 test('chat in a terminal shows tools, asks for approvals, and Ctrl-C leaves', {
   skip: process.platform !== 'linux',
@@ -177,6 +201,8 @@ test('chat in a terminal shows tools, asks for approvals, and Ctrl-C leaves', {
   await eventually('the prompt', async () => screen.includes('> '));
   await type('/tool refund {}\r', 'Approve refund {}? [y/N] ');
   await type('y\r', '  → paid\r\n');
+  await type('/tool refund {}\r', 'Approve refund {}? [y/N] ');
+  await type('\u0003', '> ');
   await type('/slow 600\r', 'This ');
   await type('\u0003', 'The run was cancelled.');
   terminal.stdin.write('\u0003');

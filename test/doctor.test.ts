@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { Runwire } from '@runwire/client';
 import { diagnose } from '@runwire/server';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { FaultyProxy } from '@runwire/test-kit/faulty-proxy.ts';
 import { checkProxy } from '../packages/cli/src/check-proxy.ts';
 import { WatchedFetch } from '../packages/cli/src/watched-fetch.ts';
 import { folderOf, startRunwire } from './support/cli-process.ts';
@@ -49,6 +50,35 @@ test('runwire doctor prints a line for each check, and exits with 1 if there is 
     JSON.parse(wrong.stdout).at(-1).finding,
     /which cannot run here .*; fix this, or set it to auto or off\.$/,
   );
+});
+
+test('an unreachable address and a missing key are findings of doctor', async (t) => {
+  const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'off' };
+  for (const [key, finding] of [
+    [TEST_API_KEY, /^http:\/\/127\.0\.0\.1:9 cannot be reached \(.*\); start the server/],
+    ['', /^No API key is set; set RUNWIRE_API_KEY\./],
+  ] as const) {
+    const doctor = ['doctor', '--json', '--url', 'http://127.0.0.1:9'];
+    const { code, stdout } = await startRunwire(doctor, { env: { ...env, RUNWIRE_API_KEY: key } }).result;
+    const results = JSON.parse(stdout);
+    assert.deepEqual([code, results.length, results.at(-1).check], [1, 6, 'proxy']);
+    assert.match(results.at(-1).finding, finding);
+  }
+});
+
+test('doctor names a proxy that refuses the request of a run', async () => {
+  await using server = await startTestServer();
+  await using proxy = await FaultyProxy.start(server.url);
+  const page = '<h1>403 at a firewall</h1>';
+  proxy.plan = ({ path }) =>
+    path === '/get_completion_v2'
+      ? { kind: 'answer', late: false, text: `HTTP/1.1 403 No\r\nContent-Length: ${page.length}\r\n\r\n${page}` }
+      : null;
+  const watched = new WatchedFetch(fetch);
+  const client = new Runwire({ baseUrl: proxy.url, apiKey: TEST_API_KEY, fetch: watched.fetch });
+  const [finding = '', ...others] = await checkProxy(client, watched, { firstByteMs: 5000, watchMs: 6000 });
+  assert.match(finding, /^The run was refused: Status 403, .*firewall.* let it pass POST \/get_completion_v2 on\.$/);
+  assert.deepEqual(others, []);
 });
 
 const nginx = (await missingService('nginx')) ?? false;

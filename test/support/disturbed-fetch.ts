@@ -9,6 +9,8 @@ export interface ClientRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The options of `fetch`. */
+  readonly init: RequestInit;
   /** Sends it to the server. */
   readonly send: () => Promise<Response>;
 }
@@ -29,7 +31,7 @@ export function disturbedClient(
     requests.push(`${method} ${url.pathname}${url.search}`);
     const headers = Object.fromEntries(new Headers(init.headers));
     const body = typeof init.body === 'string' ? init.body : '';
-    return await disturb({ number: requests.length, method, url, headers, body, send: () => fetch(input, init) });
+    return await disturb({ number: requests.length, method, url, headers, body, init, send: () => fetch(input, init) });
   };
   const client = new Runwire({ baseUrl, apiKey: TEST_API_KEY, timing: SHORT_TIMING, ...options, fetch: through });
   return { client, requests };

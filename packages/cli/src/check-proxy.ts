@@ -28,7 +28,15 @@ export async function checkProxy(client: Runwire, watched: WatchedFetch, times: 
   await client.integrations.create({ apiIntegrationId, agency: 'demo', model: 'offline/demo', name: 'runwire doctor' });
   try {
     const run = client.run({ apiIntegrationId, message: SLOW_MESSAGE });
+    const refused = run.admitted.then(
+      () => null,
+      (error: Error) => error.message,
+    );
     await sleep(times.watchMs);
+    const refusal = await Promise.race([refused, sleep(0, null)]);
+    if (refusal !== null) {
+      return [`The run was refused: ${refusal} If a proxy did this, let it pass POST /get_completion_v2 on.`];
+    }
     const stream = watched.first(COMPLETION);
     const findings = stream === undefined ? [] : streamFindings({ ...stream }, times);
     const { usageRequestId } = run.handle;

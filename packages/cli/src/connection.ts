@@ -1,6 +1,6 @@
 import type { Runwire } from '@runwire/client';
 import type { Environment } from './command.ts';
-import { UnreachableError, UsageError } from './exit-codes.ts';
+import { isUnreachable, UnreachableError, UsageError } from './exit-codes.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8787';
 
@@ -71,22 +71,24 @@ export async function reach(client: Runwire): Promise<void> {
   try {
     await client.me.get();
   } catch (error) {
-    if (error instanceof UnreachableError) throw error;
+    if (isUnreachable(error)) throw error;
   }
 }
 
-/** Names the address and the reason if no answer arrives. */
+/** Names the address and the reason if no answer arrives. Files may be sent to a storage at another address. */
 function namingFailures(url: string, fetchBelow: typeof fetch): typeof fetch {
-  return async (...request) => {
+  return async (input, init) => {
     try {
-      return await fetchBelow(...request);
+      return await fetchBelow(input, init);
     } catch (error) {
       const { cause } = error as Error;
       const reason = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : String(error);
-      throw new UnreachableError(
-        `${url} cannot be reached (${reason}); start the server, or set RUNWIRE_URL or --url to its address.`,
-        { cause: error },
-      );
+      const { origin } = new URL(input instanceof Request ? input.url : input);
+      const [place, cure] =
+        origin === new URL(url).origin
+          ? [url, 'start the server, or set RUNWIRE_URL or --url to its address.']
+          : [`The storage ${origin}`, 'check that this machine may connect to it.'];
+      throw new UnreachableError(`${place} cannot be reached (${reason}); ${cure}`, { cause: error });
     }
   };
 }

@@ -1,3 +1,5 @@
+import { note } from './output.ts';
+
 /** What the exit code of a command tells a script. */
 export const EXIT = {
   /** The run or the command failed. */
@@ -28,14 +30,19 @@ export class UsageError extends Error {
   }
 }
 
-/** No answer arrived. */
+/** No answer arrived. The message names the address, and the cure. */
 export class UnreachableError extends Error {}
+
+/** True if the client gave up because no answer arrived. */
+export const isUnreachable = <E>(error: E): error is E & Error & { readonly cause: UnreachableError } =>
+  error instanceof Error && error.cause instanceof UnreachableError;
 
 /** The fields of the client's errors that are used here. The client is loaded only by commands that need it. */
 interface ClientError extends Error {
   readonly code: string;
   readonly status: number | null;
   readonly requestId: string | null;
+  readonly handle?: object | null;
 }
 
 const isClientError = (error: unknown): error is ClientError => error instanceof Error && 'admitted' in error;
@@ -58,8 +65,21 @@ export function failureOf(error: unknown): Failure {
     return { exitCode: codeOfOther(error), message, ...noAnswer };
   }
   const { code, status, requestId } = error;
-  const cause = code === 'connection_lost' && error.cause instanceof Error ? ` ${error.cause.message}` : '';
-  return { exitCode: codeOfAnswer(code, status), message: `${error.message}${cause}`, code, status, requestId };
+  const answer = { code, status, requestId };
+  if (!isUnreachable(error)) return { exitCode: codeOfAnswer(code, status), message: error.message, ...answer };
+  // The error of a lost run tells how to read it later.
+  const message = error.handle ? `${error.message} ${error.cause.message}` : error.cause.message;
+  return { exitCode: EXIT.unreachable, message, ...answer };
+}
+
+/** Prints an error, and sets the exit code. */
+export function report(error: unknown, isJson: boolean): void {
+  const failure = failureOf(error);
+  const { exitCode, message, code, status, requestId } = failure;
+  process.exitCode = exitCode;
+  if (isJson) note(JSON.stringify({ error: message, code, status, requestId }));
+  else if (error instanceof UsageError && error.help !== '') note(`${message}\n\n${error.help.trimEnd()}`);
+  else note(failureText(failure));
 }
 
 /** The message with the code of the API, and with the id that names the request in the log of the server. */
@@ -67,8 +87,7 @@ export const failureText = ({ message, code, requestId }: Failure): string =>
   code === null ? message : `${message} (${[code, requestId].filter(Boolean).join(', ')})`;
 
 function codeOfOther(error: unknown): number {
-  if (error instanceof UsageError) return EXIT.usage;
-  return error instanceof UnreachableError ? EXIT.unreachable : EXIT.failed;
+  return error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }
 
 function codeOfAnswer(code: string, status: number | null): number {

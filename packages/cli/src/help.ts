@@ -53,7 +53,9 @@ function usage(command: CliCommand, helper: Help): string {
   if (command.parent === null) lines.push('');
   lines.push(...more.map(([left, right]) => item(left, width, right, helper)));
   const clone = 'In a clone of the repository, write `npm run runwire --` instead of `runwire`.';
-  return `${[...lines, '', ...exampleLines(command), clone].join('\n')}\n`;
+  // A group shows one example of each of its commands.
+  const examples = command.parent === null ? command.examples : leaves.flatMap((leaf) => leaf.examples.slice(0, 1));
+  return `${[...lines, '', ...exampleLines(examples), clone].join('\n')}\n`;
 }
 
 const topLevel = (command: Command): Command => (command.parent?.parent == null ? command : topLevel(command.parent));
@@ -76,13 +78,13 @@ function leafHelp(command: CliCommand, helper: Help): string {
     ...(own.length === 0 ? [] : [...own, '']),
     ...list(options.filter(isCommon)),
     '',
-    ...exampleLines(command),
+    ...exampleLines(command.examples),
   ]
     .join('\n')
     .trimEnd()}\n`;
 }
 
-function exampleLines({ examples }: CliCommand): string[] {
+function exampleLines(examples: readonly string[]): string[] {
   if (examples.length === 0) return [];
   return [examples.length === 1 ? 'Example:' : 'Examples:', ...examples.map((example) => `  ${example}`), ''];
 }

@@ -6,6 +6,7 @@ import { barLine } from './progress-bar.ts';
 
 test('texts of others cannot control the terminal', () => {
   assert.equal(visible('\u001b]0;title\u0007a\u009b31mb\r\n\tc'), ']0;titlea31mb\n\tc');
+  assert.equal(visible('pay \u202e09\u202c \u2066to\u2069 \u200ebob\u061c'), 'pay 09 to bob');
   assert.equal(shortened('one\ntwo  three', 100), 'one two  three');
   assert.equal(shortened('abcdef', 4), 'abc…');
 });

@@ -27,9 +27,14 @@ export const dim = (text: string): string => styleText('dim', text, { stream: pr
 
 const NEWLINE_AND_TAB = new Set(['\n', '\t']);
 
-/** Removes what a terminal would take for a command: names and texts come from other people and from models. */
+/**
+ * Removes what a terminal would take for a command, and what changes the direction of the text: names and texts come from
+ * other people and from models.
+ */
 export const visible = (text: string): string =>
-  text.replace(/\p{Cc}/gu, (character) => (NEWLINE_AND_TAB.has(character) ? character : ''));
+  text.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (character) =>
+    NEWLINE_AND_TAB.has(character) ? character : '',
+  );
 
 /** A text as one line, at most this long. */
 export function shortened(text: string, width: number): string {

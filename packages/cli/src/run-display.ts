@@ -69,14 +69,19 @@ function eventText(event: RunEvent): string | null {
 const speaker = ({ agent, callerAgent }: { readonly agent: string; readonly callerAgent: string | null }) =>
   callerAgent === null ? '' : `${agent}: `;
 
-function questionText({ kind, tool, arguments: input }: Question): string {
-  const call = `${tool} ${JSON.stringify(input)}`;
+/** The call of a question as one line. Its text is the model's. */
+export const callText = ({ tool, arguments: input }: Pick<Question, 'tool' | 'arguments'>): string =>
+  visible(`${tool} ${JSON.stringify(input)}`).replaceAll(/[\n\t]/g, ' ');
+
+function questionText(question: Question): string {
+  const call = callText(question);
+  const { kind } = question;
   return kind === 'tool' ? `the caller must run ${call}` : `a person must approve ${call}`;
 }
 
 /** Explains an end that is not complete. Returns the exit code. */
 export function explainEnd({ status, error, pending }: RunResult): number {
-  if (status === 'failed') note(`The run failed: ${error?.message} (${error?.code})`);
+  if (status === 'failed') note(visible(`The run failed: ${error?.message} (${error?.code})`));
   if (status === 'cancelled') note('The run was cancelled.');
   if (pending.length === 0) return EXIT_OF_END[status];
   for (const question of pending) note(`The run waits: ${questionText(question)}.`);

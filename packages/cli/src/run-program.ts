@@ -1,8 +1,8 @@
 import { type Command, CommanderError } from 'commander';
 import { CliCommand, commandWords } from './command.ts';
-import { failureOf, failureText, UsageError } from './exit-codes.ts';
+import { report, UsageError } from './exit-codes.ts';
 import { helpText } from './help.ts';
-import { endWithReader, note } from './output.ts';
+import { endWithReader } from './output.ts';
 
 /** A program without commands, with our help and our usage errors. */
 export const newProgram = (version: string): CliCommand =>
@@ -18,10 +18,8 @@ export const newProgram = (version: string): CliCommand =>
 /** Runs one command line. The exit code of the process tells how it ended. */
 export async function runProgram(program: CliCommand, args: readonly string[]): Promise<void> {
   endWithReader();
-  let isJson = false;
-  program.hook('preAction', (_, command) => {
-    isJson = command.opts().json === true;
-  });
+  // A command line that is wrong has no options yet.
+  const isJson = args.slice(0, [...args, '--'].indexOf('--')).includes('--json');
   try {
     const words = args[0] === 'help' ? [...args.slice(1), '--help'] : [...args];
     checkWords(program, words);
@@ -30,15 +28,6 @@ export async function runProgram(program: CliCommand, args: readonly string[]): 
     if (error instanceof CommanderError && error.exitCode === 0) return;
     report(error instanceof CommanderError ? usageError(error, program, args) : error, isJson);
   }
-}
-
-function report(error: unknown, isJson: boolean): void {
-  const failure = failureOf(error);
-  const { exitCode, message, code, status, requestId } = failure;
-  process.exitCode = exitCode;
-  if (isJson) note(JSON.stringify({ error: message, code, status, requestId }));
-  else if (error instanceof UsageError && error.help !== '') note(`${message}\n\n${error.help.trimEnd()}`);
-  else note(failureText(failure));
 }
 
 const isHelp = (arg: string) => arg === '-h' || arg === '--help';

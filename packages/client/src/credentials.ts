@@ -27,16 +27,14 @@ function partOf(text: string): object {
   }
 }
 
-const isInPage = () => 'document' in globalThis;
-
 /** Everyone who opens a page can read its keys. Tokens of a client or of a console session are made for pages. */
 function checkPlace(token: string): string {
-  if (isInPage() && !/^(client|console)\+jwt$/.test(claimsOf(token).typ ?? '')) {
+  if ('document' in globalThis && !/^(client|console)\+jwt$/.test(claimsOf(token).typ ?? '')) {
     throw new AuthenticationError({
       code: 'invalid_api_key',
       message:
-        'Everyone can read an API key in a page. Create a client token on your server by `tokens.create()`, and pass a ' +
-        'function that fetches it.',
+        'Everyone can read an API key in a page; pass a function that fetches a client token of your server ' +
+        '(`tokens.create()`).',
     });
   }
   return token;

@@ -27,9 +27,15 @@ export interface ErrorFields {
 const RETRYABLE =
   /^(run_active|mount_quota_exceeded|erasure_running|internal_error|model_error|model_timeout|run_interrupted|connection_lost)$/;
 
-/** True if the same request may succeed later. For a code in the stream: with a new `usageRequestId`. */
-const isRetryable = ({ code, status }: Pick<ErrorFields, 'code' | 'status'>): boolean =>
-  RETRYABLE.test(code) || status === 408 || (status === 429 && code !== 'consumer_inactive') || (status ?? 0) >= 500;
+/**
+ * True if the same request may succeed later. For a code in the stream: with a new `usageRequestId`. An allowance without
+ * a `resetAt` is never reset.
+ */
+const isRetryable = ({ code, status, body }: Omit<ErrorFields, 'message'>): boolean =>
+  RETRYABLE.test(code) ||
+  status === 408 ||
+  (status === 429 && code !== 'consumer_inactive' && body?.resetAt !== null) ||
+  (status ?? 0) >= 500;
 
 /** Every error of this package. */
 export class RunwireError extends Error {
@@ -83,15 +89,15 @@ export class RateLimitError extends RunwireError {}
 export class ServerError extends RunwireError {}
 /** The events after the cursor were compacted: attach without a cursor. */
 export class CursorTooOldError extends RunwireError {}
-/** The storage refused the file. */
+/** The storage refused the file, or could not be reached. */
 export class UploadError extends RunwireError {}
 
 /** A run that ended without success. `result` has the text so far. */
 class UnsuccessfulRunError extends RunwireError {
   declare readonly result: RunResult;
   constructor(result: RunResult, code: ErrorCode | ClientErrorCode, message: string) {
-    super({ code, message, admitted: true });
-    Object.assign(this, { result });
+    const fields = { code, message, admitted: true, result };
+    super(fields);
   }
 }
 
@@ -100,19 +106,22 @@ export class RunFailedError extends UnsuccessfulRunError {}
 /** The run ended as cancelled. `result` has the text so far. */
 export class RunCancelledError extends UnsuccessfulRunError {}
 
-/** A reader that stopped before the end of the run. The run may continue: `client.attach(error.handle)` reads it later. */
+/** The reading stopped before its end. If it read a run, the run may continue: attach to it by its handle later. */
 class StoppedReaderError extends RunwireError {
-  declare readonly handle: RunHandle;
-  constructor(handle: RunHandle, code: ClientErrorCode, message: string, cause?: unknown) {
-    super({ code, message, admitted: handle.runId === null ? 'unknown' : true, cause });
-    Object.assign(this, { handle });
+  /** Null if the call was not about a run. */
+  declare readonly handle: RunHandle | null;
+  constructor(handle: RunHandle | null, code: ClientErrorCode, message: string, cause?: unknown) {
+    const fields = { code, message, cause, handle };
+    super({ ...fields, admitted: handle && (handle.runId === null ? 'unknown' : true) });
   }
 }
 
 /** No contact with the server for too long. The run may continue. */
 export class ConnectionLostError extends StoppedReaderError {}
 /** `detach()` ended the reading. The run continues. */
-export class DetachedError extends StoppedReaderError {}
+export class DetachedError extends StoppedReaderError {
+  declare readonly handle: RunHandle;
+}
 
 type RefusalClass = new (fields: ErrorFields) => RunwireError;
 
@@ -133,12 +142,6 @@ const BY_STATUS: Readonly<Record<number, RefusalClass>> = {
   429: RateLimitError,
 };
 
-/** Makes the error of the class that fits the code and the status. */
-export function refusal(fields: ErrorFields & { readonly status: number }): RunwireError {
-  const byStatus = BY_STATUS[fields.status] ?? (fields.status >= 500 ? ServerError : InvalidRequestError);
-  return new (BY_CODE[fields.code as ErrorCode] ?? byStatus)(fields);
-}
-
 /**
  * Reads the error of an answer that is no success. An answer that is not of Runwire has the code `unexpected_answer`.
  * Rejects if the answer is cut.
@@ -148,8 +151,11 @@ export async function errorOfAnswer(answer: Response): Promise<RunwireError> {
   const body = parseObject(text);
   const { status, headers } = answer;
   const header = headers.get('x-agent-run-admitted');
-  return refusal({
-    code: (body.code as ErrorCode | undefined) ?? 'unexpected_answer',
+  const code = (body.code as ErrorCode | undefined) ?? 'unexpected_answer';
+  // The class fits the code and the status.
+  const byStatus = BY_STATUS[status] ?? (status >= 500 ? ServerError : InvalidRequestError);
+  return new (BY_CODE[code as ErrorCode] ?? byStatus)({
+    code,
     message: String(
       body.error ?? `Status ${status}, but not of Runwire; check \`baseUrl\` and proxies: ${text.slice(0, 200)}`,
     ),

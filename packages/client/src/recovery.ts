@@ -1,10 +1,10 @@
 import type { ChatStatus } from '@runwire/contract';
 import * as routes from '@runwire/contract/routes';
-import { ConnectionLostError, errorOfAnswer, RunwireError } from './errors.ts';
+import { ConnectionLostError, RunwireError } from './errors.ts';
 import type { Admission, Frame, RunHandle } from './run-types.ts';
 import { readFrames } from './sse.ts';
-import { pauseMs, sleep, Watchdog } from './timing.ts';
-import { fill, type Route, type Transport } from './transport.ts';
+import { pauseMs, sleep, type Watchdog } from './timing.ts';
+import { type Exchange, fill, jsonOf, type Read, type Route, type Transport } from './transport.ts';
 
 /** A run that is being read. */
 export interface ReadRun {
@@ -16,9 +16,6 @@ export interface ReadRun {
   readonly signal: AbortSignal;
   readonly onAdmitted: (admission: Admission) => void;
 }
-
-/** Slow links may take one second per this many bytes of a request. */
-const BYTES_PER_SECOND = 65_536;
 
 /*
  *            ┌────────── status: run_not_found ──────────┐
@@ -43,7 +40,7 @@ export async function* readRun(run: ReadRun): AsyncGenerator<Frame> {
     try {
       for await (const frame of framesOf(run, stream, contact)) {
         run.place.lastEventId = frame.id;
-        contact.made();
+        contact.eventArrived();
         yield frame;
         if (frame.event === 'end') return;
       }
@@ -56,23 +53,24 @@ export async function* readRun(run: ReadRun): AsyncGenerator<Frame> {
 }
 
 /** Sends the request until a run exists. Returns its stream, or null if the events must be opened. */
-async function start(run: ReadRun, contact: Contact, body: string): Promise<Exchange | null> {
+async function start(run: ReadRun, contact: Contact, body: string): Promise<RunStream | null> {
   const giveUpAt = Date.now() + run.transport.timing.giveUpMs;
   for (let sends = 1; ; sends += 1) {
-    const sent = await contact.send(routes.getCompletionV2, { body });
+    const sent = await contact.send(routes.getCompletionV2, openStream, { body });
     const headerOf = (name: string) => decodeURIComponent(sent?.answer.headers.get(name) ?? '');
     const header = headerOf('x-agent-run-admitted');
     if (sent !== null && header === 'true') {
-      const ids = { runId: headerOf('x-run-id'), chatId: headerOf('x-chat-id') };
-      admit(run, ids, headerOf('x-run-replayed') === 'true');
-      if (headerOf('content-type').startsWith('text/event-stream')) return sent;
+      const ids = { runId: headerOf('x-run-id') || null, chatId: headerOf('x-chat-id') };
+      // If a proxy removed the id of the run, the chat status has it.
+      if (ids.runId !== null) admit(run, ids, headerOf('x-run-replayed') === 'true');
+      if (headerOf('content-type').startsWith('text/event-stream')) return sent.value;
       // In Text Only Mode the events are at their own address.
-      sent.watchdog.bite();
+      sent.value?.watchdog.abort();
       return null;
     }
     const isRefused = header === 'false' && sends === 1;
     if (!isRefused && (await findRun(run, contact))) return null;
-    // Here nothing is reserved. A proxy's own 4xx would be repeated for ever.
+    // Here nothing is reserved. The same 4xx of a proxy would follow every send.
     const error = sent?.error;
     if (!error || (header !== 'false' && (error.status ?? 0) >= 500)) {
       await contact.pause();
@@ -81,7 +79,7 @@ async function start(run: ReadRun, contact: Contact, body: string): Promise<Exch
     const waitMs = error.retryAfterSeconds === null ? contact.nextPause() : error.retryAfterSeconds * 1000;
     if (!error.retryable || Date.now() + waitMs > giveUpAt) throw Object.assign(error, { admitted: false });
     await sleep(waitMs, run.signal);
-    contact.heard();
+    contact.bytesArrived();
   }
 }
 
@@ -95,12 +93,14 @@ function admit({ place, onAdmitted }: ReadRun, ids: Partial<RunHandle>, replayed
 async function findRun(run: ReadRun, contact: Contact): Promise<boolean> {
   const query = `?usageRequestId=${encodeURIComponent(String(run.place.usageRequestId))}`;
   for (;;) {
-    const sent = await contact.send(routes.getChatStatus, { query });
+    const sent = await contact.send(routes.getChatStatus, jsonOf, { query });
     if (run.body !== null && sent?.error?.code === 'run_not_found') return false;
     contact.throwIfFinal(sent, 'unknown');
-    const status = sent?.error === null && (await contact.jsonOf<ChatStatus>(sent));
-    if (status && status.run !== null) {
-      admit(run, { runId: status.run.runId, chatId: status.chatId }, run.body === null);
+    const status = sent?.value as ChatStatus | undefined;
+    if (status?.run) {
+      const ids = { runId: status.run.runId, chatId: status.chatId };
+      if (run.body === null) Object.assign(run.place, ids);
+      else admit(run, ids, false);
       return true;
     }
     await contact.pause();
@@ -108,26 +108,25 @@ async function findRun(run: ReadRun, contact: Contact): Promise<boolean> {
 }
 
 /** Opens the events after the last id. Returns null if the run has ended and there are no more. */
-async function openEvents(run: ReadRun, contact: Contact): Promise<Exchange | null> {
+async function openEvents(run: ReadRun, contact: Contact): Promise<RunStream | null> {
   for (;;) {
     const { lastEventId } = run.place;
     const headers = lastEventId === 0 ? {} : { 'last-event-id': String(lastEventId) };
-    const sent = await contact.send(routes.getRunEvents, { headers });
+    const sent = await contact.send(routes.getRunEvents, openStream, { headers });
     contact.throwIfFinal(sent, true);
-    if (sent?.error === null) {
+    if (sent?.value) {
+      if (sent.answer.status !== 200) return null;
       admit(run, {}, true);
-      if (sent.answer.status === 200) return sent;
-      sent.watchdog.stop();
-      return null;
+      return sent.value;
     }
     await contact.pause();
   }
 }
 
-async function* framesOf({ place, transport }: ReadRun, { answer, watchdog }: Exchange, contact: Contact) {
+async function* framesOf({ place }: ReadRun, { answer, watchdog }: RunStream, contact: Contact) {
   const onBytes = () => {
-    contact.heard();
-    watchdog.restart(transport.timing.silenceMs);
+    contact.bytesArrived();
+    watchdog.restart();
   };
   try {
     onBytes();
@@ -140,12 +139,13 @@ async function* framesOf({ place, transport }: ReadRun, { answer, watchdog }: Ex
   }
 }
 
-interface Exchange {
+interface RunStream {
   readonly answer: Response;
-  /** The error of an answer that is no success. */
-  readonly error: RunwireError | null;
   readonly watchdog: Watchdog;
 }
+
+/** Leaves the reading to `framesOf`. */
+const openStream: Read<RunStream> = (answer, watchdog) => ({ answer, watchdog });
 
 /** The contact with the server: it pauses between attempts, and gives up if there was no contact for too long. */
 class Contact {
@@ -158,14 +158,13 @@ class Contact {
     this.#run = run;
   }
 
-  /** An event arrived. */
-  made(): void {
-    this.heard();
+  eventArrived(): void {
+    this.bytesArrived();
     this.#retries = 0;
   }
 
-  /** Bytes of a stream arrived, for example a comment. */
-  heard(): void {
+  /** Also for bytes that are no event, for example a comment. */
+  bytesArrived(): void {
     this.#lastAt = Date.now();
   }
 
@@ -193,35 +192,25 @@ class Contact {
     await sleep(Math.min(this.nextPause(), leftMs), signal);
   }
 
-  /** Resolves to null if no answer arrived, or if a refusal was cut. */
-  async send(
+  /** Resolves to null if no whole answer arrived. */
+  async send<T>(
     route: Route,
+    read: Read<T>,
     { query = '', ...request }: { query?: string; body?: string; headers?: Record<string, string> },
-  ): Promise<Exchange | null> {
+  ): Promise<Exchange<T> | null> {
     const { transport, place, signal } = this.#run;
-    const sendingMs = (1000 * (request.body?.length ?? 0)) / BYTES_PER_SECOND;
-    const watchdog = new Watchdog(transport.timing.silenceMs + sendingMs, signal);
+    const { method, path } = fill(route, { ...place });
     try {
-      const { method, path } = fill(route, { ...place });
-      const answer = await transport.send({ method, path: path + query, ...request, signal: watchdog.signal });
-      if (answer.ok) return { answer, error: null, watchdog };
-      const error = await errorOfAnswer(answer);
-      this.#cause = error;
-      watchdog.stop();
-      return { answer, error, watchdog };
+      const sent = await transport.exchange({ method, path: path + query, ...request }, read, signal);
+      this.#cause = sent.error;
+      return sent;
     } catch (error) {
-      watchdog.stop();
       return this.failed(error);
     }
   }
 
-  /** Resolves to null if the answer was cut. */
-  jsonOf<T>({ answer, watchdog }: Exchange): Promise<T | null> {
-    return (answer.json() as Promise<T>).catch((error: unknown) => this.failed(error)).finally(() => watchdog.stop());
-  }
-
   /** Throws a refusal that would be the same again. */
-  throwIfFinal(sent: Exchange | null, admitted: true | 'unknown'): void {
+  throwIfFinal(sent: Exchange<unknown> | null, admitted: true | 'unknown'): void {
     const status = sent?.error?.status ?? 500;
     if (status < 500 && status !== 408 && status !== 429) throw Object.assign(sent?.error ?? {}, { admitted });
   }

@@ -1,49 +1,57 @@
 import type { Operations } from '@runwire/contract';
-import * as routes from '@runwire/contract/routes';
 import { List, type Page } from './list.ts';
 import type { AnswerOf, CallOptions, OperationOf, Route, Transport } from './transport.ts';
 
-/** The operations of the API by resource and method. */
+/** The operations of the API by resource and method. `Route` has exactly the routes of the contract. */
 const RESOURCES = {
-  runs: { list: routes.listRuns, get: routes.getRun, steps: routes.listRunSteps, cancel: routes.cancelRun },
+  runs: {
+    list: 'GET /v2/integrations/:apiIntegrationId/runs',
+    get: 'GET /v2/integrations/:apiIntegrationId/runs/:runId',
+    steps: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps',
+    cancel: 'POST /v2/integrations/:apiIntegrationId/runs/:runId/cancel',
+  },
   chats: {
-    create: routes.createChat,
-    list: routes.listChats,
-    get: routes.getChat,
-    update: routes.updateChat,
-    delete: routes.deleteChat,
-    messages: routes.listChatMessages,
-    status: routes.getChatStatus,
+    create: 'POST /v2/integrations/:apiIntegrationId/chats',
+    list: 'GET /v2/integrations/:apiIntegrationId/chats',
+    get: 'GET /v2/integrations/:apiIntegrationId/chats/:chatId',
+    update: 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId',
+    delete: 'DELETE /v2/integrations/:apiIntegrationId/chats/:chatId',
+    messages: 'GET /v2/integrations/:apiIntegrationId/chats/:chatId/messages',
+    status: 'GET /v2/integrations/:apiIntegrationId/chat_status',
   },
   members: {
-    put: routes.putMember,
-    list: routes.listMembers,
-    get: routes.getMember,
-    delete: routes.deleteMember,
-    erasure: routes.getErasure,
-    adjust: routes.createAdjustment,
-    adjustments: routes.listAdjustments,
+    put: 'PUT /v2/integrations/:apiIntegrationId/members/:consumerId',
+    list: 'GET /v2/integrations/:apiIntegrationId/members',
+    get: 'GET /v2/integrations/:apiIntegrationId/members/:consumerId',
+    delete: 'DELETE /v2/integrations/:apiIntegrationId/members/:consumerId',
+    erasure: 'GET /v2/integrations/:apiIntegrationId/members/:consumerId/erasure',
+    adjust: 'POST /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments',
+    adjustments: 'GET /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments',
   },
-  usage: { list: routes.listUsage, summary: routes.summariseUsage, csv: routes.listUsage },
+  usage: {
+    list: 'GET /v2/integrations/:apiIntegrationId/usage',
+    summary: 'GET /v2/integrations/:apiIntegrationId/usage/summary',
+    csv: 'GET /v2/integrations/:apiIntegrationId/usage',
+  },
   files: {
-    list: routes.listFiles,
-    delete: routes.deleteFile,
-    content: routes.getFileContent,
-    head: routes.headFileContent,
+    list: 'GET /v2/integrations/:apiIntegrationId/files',
+    delete: 'DELETE /v2/integrations/:apiIntegrationId/files',
+    content: 'GET /v2/integrations/:apiIntegrationId/files/content',
+    head: 'HEAD /v2/integrations/:apiIntegrationId/files/content',
   },
   integrations: {
-    create: routes.createIntegration,
-    list: routes.listIntegrations,
-    get: routes.getIntegration,
-    update: routes.updateIntegration,
-    delete: routes.deleteIntegration,
+    create: 'POST /v2/integrations',
+    list: 'GET /v2/integrations',
+    get: 'GET /v2/integrations/:apiIntegrationId',
+    update: 'PATCH /v2/integrations/:apiIntegrationId',
+    delete: 'DELETE /v2/integrations/:apiIntegrationId',
   },
-  tokens: { create: routes.createClientToken },
-  keys: { create: routes.createApiKey, list: routes.listApiKeys, revoke: routes.revokeApiKey },
-  owners: { create: routes.createOwner, list: routes.listOwners },
-  agencies: { list: routes.listAgencies },
-  nodes: { list: routes.listNodes, metrics: routes.getMetrics },
-  me: { get: routes.getMe },
+  tokens: { create: 'POST /v2/integrations/:apiIntegrationId/client_tokens' },
+  keys: { create: 'POST /v2/api_keys', list: 'GET /v2/api_keys', revoke: 'DELETE /v2/api_keys/:keyId' },
+  owners: { create: 'POST /v2/owners', list: 'GET /v2/owners' },
+  agencies: { list: 'GET /v2/agencies' },
+  nodes: { list: 'GET /v2/nodes', metrics: 'GET /metrics' },
+  me: { get: 'GET /v2/me' },
 } as const satisfies Record<string, Record<string, Route>>;
 
 /** Path, query and body of an operation in one object. `apiIntegrationId` defaults to the `integration` of the client. */
@@ -80,7 +88,8 @@ export type Api = {
 function method(transport: Transport, verb: string, route: Route) {
   return (input: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}) => {
     const format = verb === 'csv' ? verb : undefined;
-    if (RAW_VERBS.test(verb)) return transport.call(route, { ...input, format }, options);
+    // Such a body has no limit: it may be a large file that the caller reads slowly.
+    if (RAW_VERBS.test(verb)) return transport.call(route, { ...input, format }, options, (answer) => answer);
     if (!LIST_VERBS.test(verb)) return transport.json(route, input, options);
     return new List((cursor) => transport.json(route, { ...input, cursor }, options) as Promise<Page<unknown>>);
   };

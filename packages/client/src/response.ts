@@ -5,8 +5,12 @@ import { frameText } from './sse.ts';
 /** Proxies and readers take a longer silence for a dead connection. */
 const COMMENT_MS = 10_000;
 
-/** Makes the answer that passes a run on. */
-export async function passOn(admitted: Promise<Admission>, frames: () => AsyncGenerator<Frame>): Promise<Response> {
+/** Makes the answer that passes a run on. As at the server, 204 tells that the run has ended and has no further events. */
+export async function passOn(
+  admitted: Promise<Admission>,
+  hasEnded: () => boolean,
+  frames: () => AsyncGenerator<Frame>,
+): Promise<Response> {
   let admission: Admission;
   try {
     admission = await admitted;
@@ -14,6 +18,7 @@ export async function passOn(admitted: Promise<Admission>, frames: () => AsyncGe
     if (error instanceof RunwireError) return refusalOf(error);
     throw error;
   }
+  if (hasEnded()) return new Response(null, { status: 204 });
   return new Response(streamOf(frames()), {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',

@@ -54,7 +54,11 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#signal = eitherOf(this.#reading.signal, options.signal);
     this.admitted = new Promise((resolve, reject) => {
       this.#read(request, resolve).then(
-        () => this.#end({}),
+        () => {
+          this.#end({});
+          // A run that ended before the cursor has no event that admits it.
+          resolve({ runId: this.#place.runId ?? '', chatId: this.#place.chatId ?? '', replayed: true });
+        },
         (error: unknown) => {
           reject(error);
           this.#end({ error });
@@ -98,19 +102,20 @@ export class Run implements AsyncIterable<RunEvent> {
     while (this.#outcome === null) await this.#next;
     if ('error' in this.#outcome) throw this.#outcome.error;
     // A reader that attached after the last events has no result: another one reads the whole run.
-    return this.#result ?? (await new Run(this.#transport, { ...this.#place, lastEventId: 0 }, null, {}).result());
+    const whole = { ...this.#place, lastEventId: 0 };
+    return this.#result ?? (await new Run(this.#transport, whole, null, { signal: this.#signal }).result());
   }
 
   /** Cancels the run on the server. Resolves when it has stopped, or after 10 s with the status `cancelling`. */
   async cancel(options: CancelRunRequest & CallOptions = {}): Promise<CancelResult> {
     this.#isCancelled = true;
-    const { signal, ...body } = options;
+    const { signal: _signal, ...body } = options;
     await this.admitted;
     // A run that continues with answers may be starting now.
     while (this.#place.runId === null && this.#outcome === null) await this.#next;
     const { apiIntegrationId, runId } = this.#place;
-    const input = { ...body, apiIntegrationId, runId };
-    return await this.#transport.json(routes.cancelRun, input, { ...(signal && { signal }) });
+    if (runId === null) throw this.#outcome?.error;
+    return await this.#transport.json(routes.cancelRun, { ...body, apiIntegrationId, runId }, options);
   }
 
   /** Stops reading. The run continues on the server. Readers that wait get a `DetachedError`. */
@@ -123,7 +128,8 @@ export class Run implements AsyncIterable<RunEvent> {
     if (this.#answering.tools !== undefined || this.#answering.onApproval !== undefined) {
       throw new TypeError('With `tools` or `onApproval` it is several runs; pass its events on yourself.');
     }
-    return await passOn(this.admitted, () => this.frames());
+    const hasEnded = () => this.#outcome !== null && this.#entries.length === 0;
+    return await passOn(this.admitted, hasEnded, () => this.frames());
   }
 
   /** Reads the run, and the runs that continue it with answers. */

@@ -35,7 +35,8 @@ export class Runwire {
 
   /** Starts a run immediately. It runs once, however often connections break. */
   run(request: RunRequest, options: RunOptions = {}): Run {
-    const usageRequestId = request.usageRequestId ?? newId();
+    // The server ignores a blank id, so a run with it could not be found again.
+    const usageRequestId = request.usageRequestId?.trim() ? request.usageRequestId : newId();
     const place = {
       ...{ apiIntegrationId: request.apiIntegrationId ?? null, usageRequestId },
       ...{ runId: null, chatId: request.chatId ?? null, lastEventId: 0 },

@@ -15,11 +15,16 @@ export const DEFAULT_TIMING: Timing = { silenceMs: 30_000, giveUpMs: 120_000, mi
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
+    const abort = () => {
       clearTimeout(timer);
-      reject(signal.reason);
-    });
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      // The signal of a caller may outlive many pauses.
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', abort);
   });
 }
 
@@ -31,26 +36,31 @@ export const pauseMs = ({ minPauseMs, maxPauseMs }: Timing, retries: number): nu
 export const eitherOf = (one: AbortSignal, other?: AbortSignal): AbortSignal =>
   AbortSignal.any(other ? [one, other] : [one]);
 
+/** Slow links may take one second per this many bytes of a request. */
+const BYTES_PER_SECOND = 65_536;
+
 /** Aborts its signal after a silence, and when the caller aborts. */
 export class Watchdog {
   readonly signal: AbortSignal;
   readonly #silence = new AbortController();
+  readonly #silenceMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(silenceMs: number, outer?: AbortSignal) {
-    const { signal } = this.#silence;
-    this.signal = eitherOf(signal, outer);
-    this.restart(silenceMs);
+  /** The first silence may be longer, because it includes the sending of these bytes. */
+  constructor({ silenceMs }: Timing, bytes: number, outer?: AbortSignal) {
+    this.signal = eitherOf(this.#silence.signal, outer);
+    this.#silenceMs = silenceMs;
+    this.restart(silenceMs + (1000 * bytes) / BYTES_PER_SECOND);
   }
 
   /** Something arrived: the silence begins again. */
-  restart(silenceMs: number): void {
+  restart(silenceMs = this.#silenceMs): void {
     this.stop();
-    this.#timer = setTimeout(() => this.#silence.abort(), silenceMs);
+    this.#timer = setTimeout(() => this.abort(), silenceMs);
   }
 
   /** Closes the connection. */
-  bite(): void {
+  abort(): void {
     this.stop();
     this.#silence.abort();
   }
@@ -60,3 +70,17 @@ export class Watchdog {
     clearTimeout(this.#timer);
   }
 }
+
+/** Calls back for every piece of a stream. */
+export const watched = (
+  stream: ReadableStream<Uint8Array>,
+  onPiece: (bytes: number) => void,
+): ReadableStream<Uint8Array> =>
+  stream.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(piece, controller) {
+        onPiece(piece.byteLength);
+        controller.enqueue(piece);
+      },
+    }),
+  );

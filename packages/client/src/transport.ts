@@ -1,8 +1,8 @@
 import type { Operations } from '@runwire/contract';
 import type * as routes from '@runwire/contract/routes';
 import { type Credentials, claimsOf } from './credentials.ts';
-import { errorOfAnswer, InvalidRequestError, RunwireError } from './errors.ts';
-import { pauseMs, sleep, type Timing, Watchdog } from './timing.ts';
+import { ConnectionLostError, errorOfAnswer, InvalidRequestError, RunwireError } from './errors.ts';
+import { pauseMs, sleep, type Timing, Watchdog, watched } from './timing.ts';
 
 type Routes = typeof routes;
 /** Method and path of an operation. */
@@ -25,6 +25,18 @@ export interface SentRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
+
+/** A request with its answer. */
+export interface Exchange<T> {
+  readonly answer: Response;
+  /** The error of an answer that is no success. */
+  readonly error: RunwireError | null;
+  /** What was read of a success. */
+  readonly value: T | null;
+}
+
+/** Reads an answer while the watchdog is awake. */
+export type Read<T> = (answer: Response, watchdog: Watchdog) => T | Promise<T>;
 
 export type Fetch = typeof fetch;
 
@@ -99,8 +111,32 @@ export class Transport {
     }
   }
 
-  /** Calls an operation. Rejects with a `RunwireError` unless the answer is a success. */
-  async call(route: Route, input: Input, options: CallOptions = {}): Promise<Response> {
+  /** Sends a request and reads its answer. Rejects if the answer does not arrive whole. */
+  async exchange<T>(
+    request: Omit<SentRequest, 'signal'>,
+    read: Read<T>,
+    outer: AbortSignal | undefined,
+  ): Promise<Exchange<T>> {
+    const watchdog = new Watchdog(this.timing, request.body?.length ?? 0, outer);
+    try {
+      const answer = await this.send({ ...request, signal: watchdog.signal });
+      return answer.ok
+        ? { answer, error: null, value: await read(answer, watchdog) }
+        : { answer, error: await errorOfAnswer(answer), value: null };
+    } finally {
+      watchdog.stop();
+    }
+  }
+
+  json<R extends Route>(route: R, input: Input, options: CallOptions = {}): Promise<AnswerOf<R>> {
+    return this.call(route, input, options, jsonOf) as Promise<AnswerOf<R>>;
+  }
+
+  /**
+   * Calls an operation, and reads its answer. Rejects with a `RunwireError` unless the answer is a whole success, or with
+   * the reason of the signal.
+   */
+  async call<T>(route: Route, input: Input, { signal }: CallOptions, read: Read<T>): Promise<T> {
     const fields = route.includes(':apiIntegrationId')
       ? { ...input, apiIntegrationId: await this.integration(input.apiIntegrationId as string | undefined) }
       : input;
@@ -109,30 +145,27 @@ export class Transport {
     const request = hasBody ? { method, path, body: JSON.stringify(rest) } : { method, path: path + queryOf(rest) };
     const maxRetries = isRepeatable(route) ? MAX_RETRIES : 0;
     for (let retries = 0; ; retries += 1) {
-      const found = await this.#attempt(request, options.signal);
-      if (found instanceof Response) return found;
-      if (retries === maxRetries || (found instanceof RunwireError && (found.status ?? 0) < 500)) throw found;
-      await sleep(pauseMs(this.timing, retries), options.signal);
-    }
-  }
-
-  async json<R extends Route>(route: R, input: Input, options?: CallOptions): Promise<AnswerOf<R>> {
-    const answer = await this.call(route, input, options);
-    return (answer.status === 204 ? undefined : await answer.json()) as AnswerOf<R>;
-  }
-
-  /** Returns the error of a failure. Throws if the caller aborted. */
-  async #attempt(request: Omit<SentRequest, 'signal'>, outer?: AbortSignal): Promise<Response | unknown> {
-    const watchdog = new Watchdog(this.timing.silenceMs, outer);
-    try {
-      const answer = await this.send({ ...request, signal: watchdog.signal });
-      return answer.ok ? answer : await errorOfAnswer(answer);
-    } catch (error) {
-      if (outer?.aborted || error instanceof RunwireError) throw error;
-      return error;
-    } finally {
-      // The body of the answer has no limit: it may be a large file. The signal of the caller still ends it.
-      watchdog.stop();
+      let failure: RunwireError;
+      try {
+        const { error, value } = await this.exchange(request, read, signal);
+        if (error === null) return value as T;
+        failure = error;
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (error instanceof RunwireError) throw error;
+        const message = `No whole answer arrived; check \`baseUrl\` and proxies: ${error}`;
+        failure = new ConnectionLostError(null, 'connection_lost', message, error);
+      }
+      const waitMs = Math.max(pauseMs(this.timing, retries), 1000 * (failure.retryAfterSeconds ?? 0));
+      const isFinal = (failure.status ?? 500) < 500 || waitMs > this.timing.maxPauseMs;
+      if (retries === maxRetries || isFinal) throw failure;
+      await sleep(waitMs, signal);
     }
   }
 }
+
+/** Reads the JSON of an answer. A silence within it counts as a cut. */
+export const jsonOf: Read<unknown> = ({ status, body }, watchdog) =>
+  status === 204
+    ? undefined
+    : new Response(watched(body as ReadableStream<Uint8Array>, () => watchdog.restart())).json();

@@ -1,7 +1,7 @@
 import type { CreateAgencyUploadResponse, SandboxFile } from '@runwire/contract';
 import * as routes from '@runwire/contract/routes';
 import { InvalidRequestError, UploadError } from './errors.ts';
-import { sleep } from './timing.ts';
+import { sleep, Watchdog, watched } from './timing.ts';
 import type { Transport } from './transport.ts';
 
 export interface UploadProgress {
@@ -21,8 +21,10 @@ export interface UploadOptions {
 }
 
 interface UploadAnswer {
+  /** 0 if no answer arrived. */
   readonly status: number;
   readonly text: string;
+  readonly cause?: unknown;
 }
 
 /**
@@ -41,52 +43,64 @@ export async function upload(transport: Transport, file: Blob, options: UploadOp
   };
   for (let isAgain = false; ; isAgain = true) {
     const form = await transport.json(routes.createAgencyUpload, request, options);
-    const answer = await postForm(transport, form, typed, options).catch((error: unknown) => {
-      if (isAgain || signal?.aborted) throw error;
-      return null;
-    });
-    if (answer !== null && answer.status < 300) {
+    const answer = await postForm(transport, form, typed, options).catch(
+      (cause: unknown): UploadAnswer => ({ status: 0, text: String(cause), cause }),
+    );
+    signal?.throwIfAborted();
+    const { status, text, cause } = answer;
+    if (status >= 200 && status < 300) {
       options.onProgress?.({ loadedBytes: file.size, totalBytes: file.size });
       return { name, path: form.resource };
     }
-    if (answer !== null && (isAgain || !isWorthAnother(answer))) throw uploadError(answer);
+    if (isAgain || !isWorthAnother(answer)) {
+      const reason = `${status || 'no answer'} ${text.slice(0, 500).replace(/<[^>]*>/g, ' ')}`;
+      const message = `${form.uploadUrl} did not take the file: ${reason}`;
+      throw new UploadError({ code: 'upload_failed', message, status: status || null, cause });
+    }
     await sleep(transport.timing.minPauseMs, signal);
   }
 }
 
 /** Posts the signed fields in their order, then the file: the storage ignores what follows the file. */
 async function postForm(
-  { fetch }: Transport,
+  { fetch, timing }: Transport,
   { uploadUrl, uploadFields }: CreateAgencyUploadResponse,
   file: File,
-  { signal, onProgress }: UploadOptions,
+  { signal: outer, onProgress }: UploadOptions,
 ): Promise<UploadAnswer> {
   const form = new FormData();
   for (const [field, value] of Object.entries(uploadFields)) form.append(field, value);
-  const report = (bytes: number) => onProgress?.({ loadedBytes: Math.min(bytes, file.size), totalBytes: file.size });
-  if (onProgress !== undefined && 'XMLHttpRequest' in globalThis) {
-    form.append('file', file);
-    return await postByPage(uploadUrl, form, report, signal);
+  // A runtime that does not report progress gets time for all bytes.
+  const watchdog = new Watchdog(timing, file.size, outer);
+  const { signal } = watchdog;
+  const report = (bytes: number) => {
+    watchdog.restart();
+    onProgress?.({ loadedBytes: Math.min(bytes, file.size), totalBytes: file.size });
+  };
+  try {
+    if ('XMLHttpRequest' in globalThis) {
+      form.append('file', file);
+      return await postByPage(uploadUrl, form, report, signal);
+    }
+    form.append('file', counted(file, report));
+    const answer = await fetch(uploadUrl, { method: 'POST', body: form, signal });
+    return { status: answer.status, text: await answer.text() };
+  } finally {
+    watchdog.stop();
   }
-  form.append('file', counted(file, report));
-  const answer = await fetch(uploadUrl, { method: 'POST', body: form, ...(signal && { signal }) });
-  return { status: answer.status, text: await answer.text() };
 }
 
 /** Counts the bytes that `fetch` takes. A runtime that reads files by another way reports only the end. */
 function counted(file: File, report: (bytes: number) => void): File {
   const stream = () => {
     let sent = 0;
-    const count = new TransformStream({
-      transform(chunk: Uint8Array, controller) {
-        sent += chunk.byteLength;
-        report(sent);
-        controller.enqueue(chunk);
-      },
+    // A slice has the stream of the file itself, also after an earlier attempt.
+    return watched(file.slice().stream(), (bytes) => {
+      sent += bytes;
+      report(sent);
     });
-    return file.stream().pipeThrough(count);
   };
-  return Object.assign(new File([file], file.name, { type: file.type }), { stream });
+  return Object.assign(file, { stream });
 }
 
 /** The part of `XMLHttpRequest` that is used: only it reports the progress of an upload in a page. */
@@ -94,8 +108,7 @@ interface PageRequest {
   readonly status: number;
   readonly responseText: string;
   readonly upload: { onprogress: ((event: { readonly loaded: number }) => void) | null };
-  onload: (() => void) | null;
-  onerror: (() => void) | null;
+  onloadend: (() => void) | null;
   open(method: string, url: string): void;
   send(body: FormData): void;
   abort(): void;
@@ -105,29 +118,20 @@ function postByPage(
   url: string,
   form: FormData,
   report: (bytes: number) => void,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<UploadAnswer> {
   const { XMLHttpRequest } = globalThis as unknown as { XMLHttpRequest: new () => PageRequest };
-  return new Promise<UploadAnswer>((resolve, reject) => {
-    signal?.throwIfAborted();
+  return new Promise<UploadAnswer>((resolve) => {
+    signal.throwIfAborted();
     const request = new XMLHttpRequest();
-    signal?.addEventListener('abort', () => {
-      request.abort();
-      reject(signal.reason);
-    });
+    signal.addEventListener('abort', () => request.abort());
     request.upload.onprogress = ({ loaded }) => report(loaded);
-    request.onload = () => resolve({ status: request.status, text: request.responseText });
-    request.onerror = () => reject(new TypeError('The upload broke.'));
+    // The status is 0 after an abort or a broken connection.
+    request.onloadend = () => resolve({ status: request.status, text: request.responseText });
     request.open('POST', url);
     request.send(form);
   });
 }
 
-const isWorthAnother = ({ status, text }: UploadAnswer) => status >= 500 || (status === 403 && /expired/i.test(text));
-
-const uploadError = ({ status, text }: UploadAnswer) =>
-  new UploadError({
-    code: 'upload_failed',
-    message: `The storage refused the file: ${status}${text.slice(0, 500).replace(/<[^>]*>/g, ' ')}`,
-    status,
-  });
+const isWorthAnother = ({ status, text }: UploadAnswer) =>
+  status === 0 || status >= 500 || (status === 403 && /expired/i.test(text));

@@ -2,11 +2,11 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import type { Question, Run, Runwire } from '@runwire/client';
 import type { CliCommand, Context } from '../command.ts';
 import { connectToIntegration, reach } from '../connection.ts';
-import { failureOf, failureText } from '../exit-codes.ts';
+import { report } from '../exit-codes.ts';
 import { leave, onInterrupt } from '../interrupts.ts';
 import { dim, note, print } from '../output.ts';
 import { addRequestOptions, type RequestOptions, requestOf } from '../request-options.ts';
-import { explainEnd, RunDisplay } from '../run-display.ts';
+import { callText, explainEnd, RunDisplay } from '../run-display.ts';
 
 export function addChatCommand(program: CliCommand, { env }: Context): void {
   addRequestOptions(program.command('chat'))
@@ -39,7 +39,7 @@ class Conversation {
   readonly #lines: Interface;
   #chatId: string | undefined;
   #current: Run | null = null;
-  #isCancelling = false;
+  #interrupted = new AbortController();
 
   constructor(client: Runwire, options: RequestOptions) {
     this.#client = client;
@@ -69,11 +69,11 @@ class Conversation {
   }
 
   #interrupt(): void {
-    if (this.#current === null || this.#isCancelling) leave();
-    this.#isCancelling = true;
+    if (this.#current === null || this.#interrupted.signal.aborted) leave();
     note(dim('\nCancelling the run; press Ctrl-C again to leave.'));
     // If the run cannot be cancelled any more, it ends by itself.
     this.#current?.cancel().catch(() => {});
+    this.#interrupted.abort();
   }
 
   async #say(message: string): Promise<void> {
@@ -87,12 +87,10 @@ class Conversation {
     try {
       await this.#show(run);
     } catch (error) {
-      const failure = failureOf(error);
-      note(failureText(failure));
-      process.exitCode = failure.exitCode;
+      report(error, this.#options.json === true);
     } finally {
       this.#current = null;
-      this.#isCancelling = false;
+      this.#interrupted = new AbortController();
     }
   }
 
@@ -107,9 +105,9 @@ class Conversation {
     process.exitCode = explainEnd(result);
   }
 
-  /** Asks the person. The end of the input declines. */
+  /** Asks the person. The end of the input and Ctrl-C decline. */
   async #approve(question: Question): Promise<boolean> {
-    const ask = this.#lines.question(`Approve ${question.tool} ${JSON.stringify(question.arguments)}? [y/N] `);
+    const ask = this.#lines.question(`Approve ${callText(question)}? [y/N] `, { signal: this.#interrupted.signal });
     const answer = await ask.catch(() => '');
     return /^y(es)?$/i.test(answer.trim());
   }

@@ -1,6 +1,6 @@
 import type { CliCommand, Context } from '../command.ts';
 import { connect } from '../connection.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT, failureOf, failureText } from '../exit-codes.ts';
 import { note, print, printJson, widthOf, wrapped } from '../output.ts';
 
 interface DoctorOptions {
@@ -45,13 +45,17 @@ export function addDoctorCommand(program: CliCommand, { env }: Context): void {
 }
 
 async function proxyResults(env: Context['env'], url: string): Promise<CheckResult[]> {
+  const findings = await proxyFindings(env, url).catch((error: unknown) => [failureText(failureOf(error))]);
+  const all = findings.length === 0 ? [null] : findings;
+  return all.map((finding) => ({ check: 'proxy', about: url, finding }));
+}
+
+async function proxyFindings(env: Context['env'], url: string): Promise<string[]> {
   const { checkProxy, PROXY_TIMES } = await import('../check-proxy.ts');
   const { WatchedFetch } = await import('../watched-fetch.ts');
   const watched = new WatchedFetch(fetch);
   const client = await connect(env, { url }, { fetch: watched.fetch });
-  const findings = await checkProxy(client, watched, PROXY_TIMES);
-  const all = findings.length === 0 ? [null] : findings;
-  return all.map((finding) => ({ check: 'proxy', about: url, finding }));
+  return await checkProxy(client, watched, PROXY_TIMES);
 }
 
 function printResult({ check, about, finding }: CheckResult): void {

@@ -81,7 +81,7 @@ function addSetCommand(members: CliCommand, { env }: Context): void {
     .option('--name <NAME>', 'the name for people')
     .option('--active', 'the member may start runs')
     .option('--inactive', 'the member may not start runs')
-    .option('--limit <N>', 'the own limit of the member, or `default` for that of the integration')
+    .option('--limit <N>', "the member's own limit, or `default` for that of the integration")
     .option('--metadata <JSON>', 'data of your own')
     .printsJson(ONE)
     .asksIntegration()

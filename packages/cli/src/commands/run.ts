@@ -36,10 +36,11 @@ export function addRunCommand(program: CliCommand, { env }: Context): void {
     .printsJson('print how the run ended as JSON, with its text')
     .asksIntegration()
     .action(async (message: string | undefined, options: RunCommandOptions) => {
+      const { request } = options;
+      if (request?.trim() === '') throw new UsageError('--request is blank; write an id, such as `order-17`.');
       const content = await messageOf(message);
       const client = await connectToIntegration(env, options);
       await reach(client);
-      const { request } = options;
       const id = request === undefined ? {} : { usageRequestId: request };
       const run = client.run({ ...requestOf(options), ...id, message: content });
       await finish(run, options);
@@ -48,7 +49,7 @@ export function addRunCommand(program: CliCommand, { env }: Context): void {
 
 async function messageOf(argument: string | undefined): Promise<string> {
   if (argument !== undefined && argument !== '-') return argument;
-  if (process.stdin.isTTY) throw new UsageError('Name a message, or pipe one to standard input.');
+  if (process.stdin.isTTY) throw new UsageError('Give a message, or pipe one to standard input.');
   const content = (await text(process.stdin)).trimEnd();
   if (content === '') throw new UsageError('Standard input is empty; it must have the message.');
   return content;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { UsageError } from '../exit-codes.ts';
 import { projectFiles } from './project-files.ts';
 
 export interface Project {
@@ -22,10 +23,11 @@ export function createProject(
   { agency, version }: { readonly agency: string; readonly version: string },
 ): Project {
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(agency)) {
-    throw new Error(
+    throw new UsageError(
       `The agency is called \`${agency}\`; use lower case letters, digits and hyphens, such as \`helper\`.`,
     );
   }
+  if (agency === 'demo') throw new UsageError('`demo` is the bundled agency; choose another name, such as `helper`.');
   const target = resolve(folder);
   const apiKey = randomBytes(KEY_BYTES).toString('base64url');
   const files = projectFiles({ name: packageName(basename(target)), agency, version, apiKey });

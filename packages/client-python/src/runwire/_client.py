@@ -56,6 +56,8 @@ class Runwire:
 
         With `tools` and `on_approval` the questions of the run are answered while it is read.
         """
+        # The server ignores a blank id, so a run with it could not be found again.
+        is_named = usage_request_id is not None and usage_request_id.strip() != ""
         fields = {
             "apiIntegrationId": self._transport.integration(integration),
             "message": message,
@@ -63,7 +65,7 @@ class Runwire:
             "chatId": chat_id,
             "aliasChatId": alias_chat_id,
             "consumerId": consumer_id,
-            "usageRequestId": usage_request_id or str(uuid.uuid4()),
+            "usageRequestId": usage_request_id if is_named else str(uuid.uuid4()),
             "user_context": user_context,
             "attachments": attachments,
             "attachmentUrlRefreshes": attachment_url_refreshes,

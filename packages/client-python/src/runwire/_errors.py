@@ -49,7 +49,8 @@ class RunwireError(Exception):
         self.retryable = (
             code in _RETRYABLE
             or status == 408
-            or (status == 429 and code != "consumer_inactive")
+            # An allowance without a `resetAt` is never reset.
+            or (status == 429 and code != "consumer_inactive" and self.body.get("resetAt", "") is not None)
             or (status or 0) >= 500
         )
         """True if the same request may succeed later. For a code in the stream: with a new `usage_request_id`."""

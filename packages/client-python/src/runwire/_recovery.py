@@ -35,13 +35,12 @@ class Contact:
         self._last_at = time.monotonic()
         self._cause: Exception | None = None
 
-    def made(self) -> None:
-        """An event arrived."""
-        self.heard()
+    def event_arrived(self) -> None:
+        self.bytes_arrived()
         self._backoff.reset()
 
-    def heard(self) -> None:
-        """Bytes of a stream arrived, for example a comment."""
+    def bytes_arrived(self) -> None:
+        """Also for bytes that are no event, for example a comment."""
         self._last_at = time.monotonic()
 
     def next_pause(self) -> float:
@@ -127,25 +126,25 @@ class Reading:
     def frames(self) -> Iterator[Frame]:
         contact = self._contact
         # The caller may have taken its time since the admission.
-        contact.heard()
+        contact.bytes_arrived()
         while True:
             stream = self._stream or self._open_events()
             self._stream = None
             if stream is None:
                 return
-            contact.heard()
+            contact.bytes_arrived()
             try:
                 for frame in frames_in(self._heard(stream)):
                     # A repeated request is answered from the start of the run.
                     if frame.id <= self._place["lastEventId"]:
                         continue
                     self._place["lastEventId"] = frame.id
-                    contact.made()
+                    contact.event_arrived()
                     yield frame
                     if frame.event == "end":
                         return
                     # The caller may have taken its time with the event.
-                    contact.heard()
+                    contact.bytes_arrived()
             except NETWORK_ERRORS as cause:
                 contact.failed(cause)
             finally:
@@ -154,7 +153,7 @@ class Reading:
 
     def _heard(self, stream: Answer) -> Iterator[bytes]:
         for piece in stream.pieces():
-            self._contact.heard()
+            self._contact.bytes_arrived()
             yield piece
 
     def _start(self, body: bytes) -> None:
@@ -174,15 +173,16 @@ class Reading:
             is_refused = header == "false" and sends == 1 and error is not None
             if not is_refused and self._find_run():
                 return
-            # Here nothing is reserved. A proxy's own 4xx would be repeated for ever.
+            # Here nothing is reserved. The same 4xx of a proxy would follow every send.
             if error is None or (header != "false" and (error.status or 0) >= 500):
                 contact.pause()
                 continue
             pause = contact.next_pause() if error.retry_after_seconds is None else error.retry_after_seconds
             if not error.retryable or time.monotonic() + pause > give_up_at:
+                error.admitted = False
                 raise error
             contact.sleep(pause)
-            contact.heard()
+            contact.bytes_arrived()
 
     def _admitted(self, answer: Answer) -> None:
         self._place["runId"] = answer.headers.get("x-run-id")

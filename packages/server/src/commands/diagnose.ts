@@ -105,16 +105,20 @@ async function checkFiles({ s3, dataDir, limits }: Config): Promise<void> {
     if (!existsSync(folder)) return checkFolder(dataDir);
     const blobs = await DiskBlobStore.open(folder);
     const key = newFileBlobKey();
-    await blobs.put(key, bytes);
-    await blobs.delete(key);
+    try {
+      await blobs.put(key, bytes);
+      await blobs.read(key);
+    } finally {
+      await blobs.delete(key);
+    }
     return;
   }
   using bucket = await S3Bucket.of(s3, limits);
   const key = `doctor/${newFileBlobKey()}`;
   try {
     await bucket.put(key, { bytes: () => bytes, length: bytes.length, contentType: 'application/octet-stream' });
-    await bucket.get(key);
-    await bucket.delete(key);
+    // Deletes the object also if it cannot be read.
+    await bucket.get(key).finally(() => bucket.delete(key));
   } catch (error) {
     throw startSentence(error, s3);
   }

@@ -50,7 +50,7 @@ type TokenOperation = {
 const forbidden = (sentence: string) => new Refusal('token_forbidden', sentence);
 
 /** The permission and the scope are enough. */
-const asItIs: Rule = () => {};
+const noFurtherRule: Rule = () => {};
 
 /** Every operation that accepts client tokens, so that none is without a rule. */
 const RULES: Readonly<Record<TokenOperation, Rule>> = {
@@ -86,14 +86,14 @@ const RULES: Readonly<Record<TokenOperation, Rule>> = {
   },
   getFileContent: (token, { query }) => checkPath(token, 'path', query.path),
   headFileContent: (token, { query }) => checkPath(token, 'path', query.path),
-  cancelRun: asItIs,
-  getChatStatus: asItIs,
-  getRun: asItIs,
-  listRunSteps: asItIs,
-  getRunEvents: asItIs,
-  listChats: asItIs,
-  getChat: asItIs,
-  listChatMessages: asItIs,
+  cancelRun: noFurtherRule,
+  getChatStatus: noFurtherRule,
+  getRun: noFurtherRule,
+  listRunSteps: noFurtherRule,
+  getRunEvents: noFurtherRule,
+  listChats: noFurtherRule,
+  getChat: noFurtherRule,
+  listChatMessages: noFurtherRule,
 };
 
 /** `value` is null if the token leaves the field to the caller. A value of a wrong type is left to the schema. */
