@@ -57,7 +57,7 @@ class Runwire:
         With `tools` and `on_approval` the questions of the run are answered while it is read.
         """
         # The server ignores a blank id, so a run with it could not be found again.
-        is_named = usage_request_id is not None and usage_request_id.strip() != ""
+        is_named = usage_request_id is not None and usage_request_id.replace("\ufeff", "").strip() != ""
         fields = {
             "apiIntegrationId": self._transport.integration(integration),
             "message": message,
