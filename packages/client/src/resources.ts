@@ -40,10 +40,10 @@ const RESOURCES = {
   },
   tokens: { create: routes.createClientToken },
   keys: { create: routes.createApiKey, list: routes.listApiKeys, revoke: routes.revokeApiKey },
-  owners: { create: routes.createOwner, list: routes.listOwners },
+  owners: { create: routes.createOwner, list: routes.listOwners, delete: routes.deleteOwner },
   agencies: { list: routes.listAgencies },
   nodes: { list: routes.listNodes, metrics: routes.getMetrics },
-  me: { get: routes.getMe },
+  me: { get: routes.getMe, update: routes.updateMe },
 } as const satisfies Record<string, Record<string, Route>>;
 
 /** Path, query and body of an operation in one object. `apiIntegrationId` defaults to the `integration` of the client. */

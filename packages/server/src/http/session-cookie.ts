@@ -1,0 +1,33 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SESSION_MS } from '../accounts/session-life.ts';
+
+const NAME = 'runwire_session';
+
+/** The cookie of a session. Only the operations below `/console/` read it. */
+export class SessionCookie {
+  readonly #attributes: string;
+
+  constructor(publicUrl: string | null) {
+    const url = publicUrl === null ? null : new URL(publicUrl);
+    const path = `${url?.pathname.replace(/\/$/, '') ?? ''}/console/`;
+    const secure = url?.protocol === 'https:' ? '; Secure' : '';
+    this.#attributes = `Path=${path}; HttpOnly; SameSite=Strict${secure}`;
+  }
+
+  set(reply: FastifyReply, secret: string): FastifyReply {
+    return reply.header('set-cookie', `${NAME}=${secret}; Max-Age=${SESSION_MS / 1000}; ${this.#attributes}`);
+  }
+
+  clear(reply: FastifyReply): FastifyReply {
+    return reply.header('set-cookie', `${NAME}=; Max-Age=0; ${this.#attributes}`);
+  }
+
+  /** Returns null if the request has no such cookie. */
+  read({ headers }: Pick<FastifyRequest, 'headers'>): string | null {
+    for (const part of headers.cookie?.split(';') ?? []) {
+      const [name = '', ...value] = part.split('=');
+      if (name.trim() === NAME) return value.join('=').trim();
+    }
+    return null;
+  }
+}
