@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestServer, storeEnvironment } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { CliServer, folderOf, keysIn, run, runwire } from './support/cli-process.ts';
 import { ConsolePage } from './support/console-page.ts';
 import { assertWholeStream, isSignedWith, printedCurl } from './support/first-steps.ts';
@@ -113,4 +114,10 @@ test('the first start prints a set-up link; a command replaces it', async (t) =>
   const unknown = await runwire(['owners', 'link', 'nobody@example.com'], { env });
   assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
   assert.match(unknown.stderr, /^No owner has the e-mail nobody@example\.com; check it, /);
+
+  await server.stop();
+  await askStore(env.RUNWIRE_DATA_DIR, "delete from kysely_migration where name = '0018-sign-in'");
+  const earlier = await runwire(['owners', 'link'], { env });
+  assert.deepEqual([earlier.code, earlier.stdout], [1, '']);
+  assert.match(earlier.stderr, /^The installation has the tables of an earlier version; start /);
 });

@@ -1,4 +1,4 @@
-import { parseAddress } from '../lib/url-rules/address.ts';
+import { parseAddress, unmapped } from '../lib/url-rules/address.ts';
 import { ALLOW_NOTHING, type FetchAllow, parseFetchAllow } from '../lib/url-rules/fetch-allow.ts';
 import { parseRange, type Range } from '../lib/url-rules/range.ts';
 import { type MetricsConfig, SettingRefused } from './config.ts';
@@ -47,7 +47,8 @@ export function readTrustedProxies(read: ReadSetting): readonly Range[] {
   return parts.map((part) => {
     const bits = parseAddress(part)?.bits;
     const range = parseRange(bits === undefined ? part : `${part}/${bits}`);
-    if (range !== null) return range;
+    // Addresses in IPv4-mapped form are compared as IPv4, so an entry in that form would never match.
+    if (range !== null && unmapped(range.base) === range.base) return range;
     throw new SettingRefused(
       `RUNWIRE_TRUSTED_PROXIES has the entry \`${part}\`, which is neither an address nor an address range; use entries such as 10.1.2.3, 10.1.0.0/16 or fd00::/8.`,
     );

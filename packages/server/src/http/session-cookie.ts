@@ -22,12 +22,15 @@ export class SessionCookie {
     return reply.header('set-cookie', `${NAME}=; Max-Age=0; ${this.#attributes}`);
   }
 
-  /** Returns null if the request has no such cookie. */
+  /**
+   * Returns null if the request has no such cookie, or several: then another site of the same domain has set one, and
+   * could make a person work in the session of a stranger.
+   */
   read({ headers }: Pick<FastifyRequest, 'headers'>): string | null {
-    for (const part of headers.cookie?.split(';') ?? []) {
+    const values = (headers.cookie?.split(';') ?? []).flatMap((part) => {
       const [name = '', ...value] = part.split('=');
-      if (name.trim() === NAME) return value.join('=').trim();
-    }
-    return null;
+      return name.trim() === NAME ? [value.join('=').trim()] : [];
+    });
+    return values.length === 1 ? (values[0] ?? null) : null;
   }
 }

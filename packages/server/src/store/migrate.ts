@@ -18,8 +18,9 @@ import * as chatTitlesAndAdjustments from './migrations/0015-chat-titles-and-adj
 import * as erasures from './migrations/0016-erasures.ts';
 import * as questions from './migrations/0017-questions.ts';
 import * as signIn from './migrations/0018-sign-in.ts';
+import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
-import type { StoreKind } from './store.ts';
+import type { Reads, StoreKind } from './store.ts';
 
 const MIGRATIONS = {
   '0001-first': first,
@@ -47,6 +48,12 @@ export function unknownMigrations(names: readonly string[]): string[] {
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? '';
+
+/** True if all migrations of this program were applied. */
+export async function isMigrated(reads: Reads): Promise<boolean> {
+  const applied = sql<{ name: string }>`select name from kysely_migration`;
+  return (await reads.query((db) => raw(db, applied))).some(({ name }) => name === LATEST_MIGRATION);
+}
 
 function migrationsOf(kind: StoreKind): Record<string, Migration> {
   return Object.fromEntries(

@@ -47,7 +47,7 @@ export function consoleSignIn(app: FastifyInstance, deps: ConsoleSignInDeps): vo
       },
       preValidation: async (request) => {
         // A missing body counts as an empty object.
-        request.body ??= {};
+        if (request.body === undefined) request.body = {};
       },
       handler: (request, reply) => handler(request as FastifyRequest & { readonly body: B }, reply),
     });
