@@ -3,12 +3,14 @@ import { after, before, describe, test } from 'node:test';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import {
   type ApiClient,
+  hookStore,
   STORES,
   type StoreName,
   startTestServer,
   TEST_API_KEY,
   type TestServer,
 } from '@runwire/test-kit';
+import { WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from './support/ask-store.ts';
 import { Cluster } from './support/cluster.ts';
 import { ConsolePage, PASSWORD, secretOf } from './support/console-page.ts';
@@ -32,8 +34,18 @@ function tests(store: StoreName): void {
   let server: TestServer;
   let api: ApiClient;
   let people = 0;
+  /** Called once, after the server has read a password and before it checks it. */
+  let afterPassword: (() => Promise<void>) | null = null;
+  async function aroundRead<R>(statement: string, read: () => Promise<R[]>): Promise<R[]> {
+    const rows = await read();
+    if (statement !== 'password by email') return rows;
+    const then = afterPassword;
+    afterPassword = null;
+    await then?.();
+    return rows;
+  }
   before(async () => {
-    server = await startTestServer({ store, env: ENV });
+    server = await startTestServer({ store, env: ENV, wrapStore: hookStore({ read: aroundRead }) });
     api = server.api;
   });
   after(() => server[Symbol.asyncDispose]());
@@ -290,6 +302,16 @@ function tests(store: StoreName): void {
     assert.deepEqual(await own.result('password', { current: next, new: PASSWORD }), LIMITED, 'no way to guess');
   });
 
+  test('a sign-in with the old password does not survive its change', async () => {
+    const { email, ownerId, page: own } = await person();
+    const next = 'another long password';
+    afterPassword = async () => assert.deepEqual(await own.result('password', { current: PASSWORD, new: next }), [204]);
+    assert.deepEqual(await page().signIn(email), WRONG);
+    afterPassword = async () => assert.equal((await api.delete(`/v2/owners/${ownerId}`)).status, 204);
+    assert.deepEqual(await page().signIn(email, next), WRONG);
+    assert.deepEqual(await change(`select * from sessions where owner_id = '${ownerId}'`), []);
+  });
+
   test('a session ends after 7 idle days and after 30 days; the sweep deletes it', async () => {
     const { ownerId, email, page: own } = await person();
     const move = (column: string, ms: number) =>
@@ -410,7 +432,7 @@ describe('several nodes', { skip: (await missingService('postgres')) ?? false },
     await eventually('the token is refused on the other node', async () =>
       (await elsewhere.get('/v2/me')).status === 401 ? true : null,
     );
-    await stream.over;
+    await within('the end of the stream', WAIT_MS, stream.over);
     await held.finish('Done');
 
     const guesses = [];
@@ -434,7 +456,7 @@ describe('streams', () => {
     await call.text('one ');
     await reader.untilText('one ');
     assert.deepEqual(await page.result('sign_out'), [204]);
-    await reader.over;
+    await within('the end of the stream', WAIT_MS, reader.over);
     assert.ok(!reader.text.includes('event: end'), 'it was cut, not ended');
     await call.end();
   });
