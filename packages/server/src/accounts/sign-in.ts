@@ -11,7 +11,7 @@ import {
 } from '../store/queries/sign-in.ts';
 import { first, type Reads, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
-import { checkPassword, PasswordHashing } from './password-hashing.ts';
+import { checkPassword, type Hashing, PasswordTurns } from './password-turns.ts';
 import { secretValueHash } from './secret-value.ts';
 import { newSession, type Sessions } from './sessions.ts';
 import { SignInLimits } from './sign-in-limits.ts';
@@ -25,6 +25,11 @@ export interface SignInDeps {
   readonly sessions: Sessions;
 }
 
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
 /**
  * Signs people in with e-mail and password. Hashes are made before a transaction, because a transaction may wait only for
  * its own queries. So each transaction first checks that what was hashed is still what is stored.
@@ -35,7 +40,7 @@ export class SignIn {
   readonly #changes: AccountChanges;
   readonly #sessions: Sessions;
   readonly #limits: SignInLimits;
-  readonly #passwords = new PasswordHashing();
+  readonly #turns = new PasswordTurns();
 
   constructor({ store, reads, changes, sessions }: SignInDeps) {
     this.#store = store;
@@ -46,16 +51,18 @@ export class SignIn {
   }
 
   /** Resolves to the secret of a new session. */
-  async signIn(input: { readonly email: string; readonly password: string }, address: string): Promise<string> {
-    const email = storedEmail(input.email);
-    const { ownerId, confirm } = await this.#verify(email, input.password, address);
-    const session = newSession(ownerId);
-    await this.#store.transact('account', async (tx) => {
-      await tx.all(lockInstallation, {});
-      await confirm(tx);
-      await session.store(tx);
+  async signIn(input: Credentials, address: string): Promise<string> {
+    return this.#turns.run(async (hashing) => {
+      const credentials = { email: storedEmail(input.email), password: input.password };
+      const { ownerId, confirm } = await this.#verify(hashing, credentials, address);
+      const session = newSession(ownerId);
+      await this.#store.transact('account', async (tx) => {
+        await tx.all(lockInstallation, {});
+        await confirm(tx);
+        await session.store(tx);
+      });
+      return session.secret;
     });
-    return session.secret;
   }
 
   /**
@@ -67,8 +74,7 @@ export class SignIn {
     const secretHash = secretValueHash(input.link);
     const ownerId = await ownerOfLink(this.#reads, secretHash);
     checkPassword(input.password, email);
-    this.#passwords.refuseIfBusy();
-    const passwordHash = await this.#passwords.hash(input.password);
+    const passwordHash = await this.#turns.run(({ hash }) => hash(input.password));
     const session = newSession(ownerId);
     await this.#changes.change(async (tx) => {
       await ownerOfLink(tx, secretHash);
@@ -91,8 +97,10 @@ export class SignIn {
     const { session_id: sessionId, owner_id: ownerId } = await this.#sessions.get(secret);
     const email = (await first(this.#reads.all(ownerById, { ownerId })))?.email ?? '';
     checkPassword(input.new, email);
-    const { confirm } = await this.#verify(email, input.current, address);
-    const passwordHash = await this.#passwords.hash(input.new);
+    const { confirm, passwordHash } = await this.#turns.run(async (hashing) => ({
+      ...(await this.#verify(hashing, { email, password: input.current }, address)),
+      passwordHash: await hashing.hash(input.new),
+    }));
     await this.#changes.change(async (tx) => {
       await confirm(tx);
       if ((await tx.all(sessionById, { sessionId })).length === 0) throw new Refusal('session_ended');
@@ -105,11 +113,10 @@ export class SignIn {
    * Checks a password within the limits. `confirm` must be called in the transaction that uses the result: it throws if
    * the password was changed after it was checked.
    */
-  async #verify(email: string, password: string, address: string) {
-    this.#passwords.refuseIfBusy();
+  async #verify(hashing: Hashing, { email, password }: Credentials, address: string) {
     const attempt = await this.#limits.begin(email, address);
     const stored = await first(this.#reads.all(passwordByEmail, { email }));
-    const matches = await this.#passwords.verify(password, stored?.password_hash ?? null);
+    const matches = await hashing.verify(password, stored?.password_hash ?? null);
     if (stored === undefined || !matches) throw new Refusal('invalid_sign_in');
     const { owner_id: ownerId, password_hash } = stored;
     const confirm = async (tx: Tx) => {

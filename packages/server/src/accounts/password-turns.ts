@@ -23,50 +23,40 @@ interface StoredHash {
   readonly tag: Buffer;
 }
 
-/** Hashes passwords with argon2id. At most two hashes run concurrently on a node; the others wait in their order. */
-export class PasswordHashing {
+/** The functions that a turn gets. It must call them one after the other. */
+export interface Hashing {
+  /** Returns the hash with its parameters and its salt, as PHC strings have them. */
+  hash(password: string): Promise<string>;
+  /** `stored` is null if there is no password. It takes the same time then, so that a guesser does not learn it. */
+  verify(password: string, stored: string | null): Promise<boolean>;
+}
+
+/**
+ * Lets two jobs with argon2id hashes run concurrently on this node; the others wait in their order. The jobs contain the
+ * transactions of a sign-in too: a flood of sign-ins must not take all connections of the database.
+ */
+export class PasswordTurns {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  /** Throws a `Refusal` if so many hashes wait that another one would take too long. */
-  refuseIfBusy(): void {
-    if (this.#waiting.length < MAX_WAITING) return;
-    throw new Refusal('unavailable', 'Too many people are signing in; try again in a moment.', {}, 1);
-  }
-
-  /** Returns the hash with its parameters and its salt, as PHC strings have them. */
-  async hash(password: string): Promise<string> {
-    const salt = randomBytes(SALT_BYTES);
-    const tag = await this.#inTurn(password, { memory: MEMORY_KIB, passes: PASSES, salt });
-    return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${base64(salt)}$${base64(tag)}`;
-  }
-
-  /** `stored` is null if there is no password. It takes the same time then, so that a guesser does not learn it. */
-  async verify(password: string, stored: string | null): Promise<boolean> {
-    const { tag, ...parameters } = stored === null ? nothing() : parse(stored);
-    const found = await this.#inTurn(password, parameters);
-    return timingSafeEqual(found, tag) && stored !== null;
-  }
-
-  async #inTurn(password: string, { memory, passes, salt }: Omit<StoredHash, 'tag'>): Promise<Buffer> {
+  /** Throws a `Refusal` if so many jobs wait that another one would take too long. */
+  async run<T>(job: (hashing: Hashing) => Promise<T>): Promise<T> {
     if (this.#running < MAX_CONCURRENT) this.#running += 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else await this.#wait();
     try {
-      // Keyboards write the same letters in different forms.
-      const message = password.normalize('NFKC');
-      return await argon2Hash('argon2id', {
-        message,
-        nonce: salt,
-        parallelism: 1,
-        tagLength: TAG_BYTES,
-        memory,
-        passes,
-      });
+      return await job({ hash, verify });
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();
     }
+  }
+
+  #wait(): Promise<void> {
+    if (this.#waiting.length >= MAX_WAITING) {
+      throw new Refusal('unavailable', 'Too many people are signing in; try again in a moment.', {}, 1);
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
 
@@ -76,6 +66,23 @@ export function checkPassword(password: string, email: string): void {
   if (length < MIN_CHARACTERS || length > MAX_CHARACTERS || password.trim().toLowerCase() === email) {
     throw new Refusal('weak_password');
   }
+}
+
+async function hash(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const tag = await tagOf(password, { memory: MEMORY_KIB, passes: PASSES, salt });
+  return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${base64(salt)}$${base64(tag)}`;
+}
+
+async function verify(password: string, stored: string | null): Promise<boolean> {
+  const { tag, ...parameters } = stored === null ? nothing() : parse(stored);
+  return timingSafeEqual(await tagOf(password, parameters), tag) && stored !== null;
+}
+
+function tagOf(password: string, { memory, passes, salt }: Omit<StoredHash, 'tag'>): Promise<Buffer> {
+  // Keyboards write the same letters in different forms.
+  const message = password.normalize('NFKC');
+  return argon2Hash('argon2id', { message, nonce: salt, parallelism: 1, tagLength: TAG_BYTES, memory, passes });
 }
 
 const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
