@@ -34,14 +34,14 @@ function tests(store: StoreName): void {
   let server: TestServer;
   let api: ApiClient;
   let people = 0;
-  /** Called once, after the server has read a password and before it checks it. */
-  let afterPassword: (() => Promise<void>) | null = null;
+  /** What happens once, after the server has read the answer of this statement and before it uses it. */
+  let between: { readonly statement: string; readonly act: () => Promise<void> } | null = null;
   async function aroundRead<R>(statement: string, read: () => Promise<R[]>): Promise<R[]> {
     const rows = await read();
-    if (statement !== 'password by email') return rows;
-    const then = afterPassword;
-    afterPassword = null;
-    await then?.();
+    if (statement !== between?.statement) return rows;
+    const { act } = between;
+    between = null;
+    await act();
     return rows;
   }
   before(async () => {
@@ -305,9 +305,11 @@ function tests(store: StoreName): void {
   test('a sign-in with the old password does not survive its change', async () => {
     const { email, ownerId, page: own } = await person();
     const next = 'another long password';
-    afterPassword = async () => assert.deepEqual(await own.result('password', { current: PASSWORD, new: next }), [204]);
+    const changed = async () => assert.deepEqual(await own.result('password', { current: PASSWORD, new: next }), [204]);
+    const deleted = async () => assert.equal((await api.delete(`/v2/owners/${ownerId}`)).status, 204);
+    between = { statement: 'password by email', act: changed };
     assert.deepEqual(await page().signIn(email), WRONG);
-    afterPassword = async () => assert.equal((await api.delete(`/v2/owners/${ownerId}`)).status, 204);
+    between = { statement: 'password by email', act: deleted };
     assert.deepEqual(await page().signIn(email, next), WRONG);
     assert.deepEqual(await change(`select * from sessions where owner_id = '${ownerId}'`), []);
   });
@@ -352,6 +354,21 @@ function tests(store: StoreName): void {
     assert.match(stored, /\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     const secrets = [PASSWORD, own.cookie ?? '', secretOf(setupLink), apiKey, 'someone.else'];
     for (const secret of secrets) assert.ok(!stored.includes(secret), secret);
+  });
+
+  test('nothing is created for an owner that was deleted concurrently', async () => {
+    for (const path of ['/v2/integrations', '/v2/api_keys']) {
+      const { ownerId, apiKey } = await invite();
+      const act = async () => assert.equal((await api.delete(`/v2/owners/${ownerId}`)).status, 204);
+      // The administrator's key is cached, so this is the read of the new owner.
+      assert.equal((await api.get('/v2/me')).status, 200);
+      between = { statement: 'owner by id', act };
+      await refused(api.as(apiKey).post(path, {}), 401, 'invalid_api_key');
+      assert.equal(between, null);
+      for (const table of ['integrations', 'api_keys']) {
+        assert.deepEqual(await change(`select * from ${table} where owner_id = '${ownerId}'`), [], table);
+      }
+    }
   });
 
   test('a deleted owner is signed out everywhere', async () => {
