@@ -236,6 +236,12 @@ CREATE TABLE "owners" (
   "created_at" bigint not null
 ) without rowid;
 
+CREATE TABLE "passwords" (
+  "owner_id" text primary key,
+  "password_hash" text not null,
+  "changed_at" bigint not null
+) without rowid;
+
 CREATE TABLE "run_readers" (
   "run_id" text not null,
   "node_id" text not null,
@@ -295,6 +301,31 @@ CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "create
 CREATE INDEX "runs_integration" on "runs" ("integration_id", "created_at", "run_id");
 CREATE INDEX "runs_to_compact" on "runs" ("completed_at", "run_id") where completed_at is not null and compacted_at is null;
 CREATE UNIQUE INDEX "runs_usage_request" on "runs" ("integration_id", "usage_request_id") where usage_request_id is not null;
+
+CREATE TABLE "sessions" (
+  "session_id" text primary key,
+  "owner_id" text not null,
+  "secret_hash" text not null,
+  "created_at" bigint not null,
+  "used_at" bigint not null
+) without rowid;
+CREATE INDEX "sessions_owner" on "sessions" ("owner_id", "session_id");
+CREATE UNIQUE INDEX "sessions_secret" on "sessions" ("secret_hash");
+
+CREATE TABLE "set_up_links" (
+  "owner_id" text primary key,
+  "secret_hash" text not null,
+  "created_at" bigint not null,
+  "expires_at" bigint
+) without rowid;
+CREATE UNIQUE INDEX "set_up_links_secret" on "set_up_links" ("secret_hash");
+
+CREATE TABLE "sign_in_failures" (
+  "failure_id" text primary key,
+  "subject" text not null,
+  "failed_at" bigint not null
+) without rowid;
+CREATE INDEX "sign_in_failures_subject" on "sign_in_failures" ("subject", "failed_at");
 
 CREATE TABLE "steps" (
   "run_id" text not null,
@@ -598,6 +629,13 @@ create table "owners" (
   constraint owners_email_key UNIQUE (email)
 );
 
+create table "passwords" (
+  owner_id text collate "C" not null,
+  password_hash text collate "C" not null,
+  changed_at bigint not null,
+  constraint passwords_pkey PRIMARY KEY (owner_id)
+);
+
 create table "run_readers" (
   run_id text collate "C" not null,
   node_id text collate "C" not null,
@@ -658,6 +696,34 @@ CREATE INDEX runs_consumer ON runs USING btree (integration_id, consumer_id, cre
 CREATE INDEX runs_integration ON runs USING btree (integration_id, created_at, run_id);
 CREATE INDEX runs_to_compact ON runs USING btree (completed_at, run_id) WHERE ((completed_at IS NOT NULL) AND (compacted_at IS NULL));
 CREATE UNIQUE INDEX runs_usage_request ON runs USING btree (integration_id, usage_request_id) WHERE (usage_request_id IS NOT NULL);
+
+create table "sessions" (
+  session_id text collate "C" not null,
+  owner_id text collate "C" not null,
+  secret_hash text collate "C" not null,
+  created_at bigint not null,
+  used_at bigint not null,
+  constraint sessions_pkey PRIMARY KEY (session_id)
+);
+CREATE INDEX sessions_owner ON sessions USING btree (owner_id, session_id);
+CREATE UNIQUE INDEX sessions_secret ON sessions USING btree (secret_hash);
+
+create table "set_up_links" (
+  owner_id text collate "C" not null,
+  secret_hash text collate "C" not null,
+  created_at bigint not null,
+  expires_at bigint,
+  constraint set_up_links_pkey PRIMARY KEY (owner_id)
+);
+CREATE UNIQUE INDEX set_up_links_secret ON set_up_links USING btree (secret_hash);
+
+create table "sign_in_failures" (
+  failure_id text collate "C" not null,
+  subject text collate "C" not null,
+  failed_at bigint not null,
+  constraint sign_in_failures_pkey PRIMARY KEY (failure_id)
+);
+CREATE INDEX sign_in_failures_subject ON sign_in_failures USING btree (subject, failed_at);
 
 create table "steps" (
   run_id text collate "C" not null,

@@ -313,8 +313,12 @@ function tests(store: StoreName): void {
       'contract-8-409-last-key',
       'contract-8-404-key-not-found',
     );
-    const { ownerId, apiKey, ...rest } = await created('/v2/owners', { email: 'Ann@Example.com', name: 'Ann' });
-    assert.deepEqual(rest, { email: 'ann@example.com', setupLink: null });
+    const { ownerId, apiKey, setupLink, ...rest } = await created('/v2/owners', {
+      email: 'Ann@Example.com',
+      name: 'Ann',
+    });
+    assert.deepEqual(rest, { email: 'ann@example.com' });
+    assert.ok(setupLink.startsWith(`${server.url}/console/#set_up=`), setupLink);
     await refused(api.post('/v2/owners', { email: 'ann@EXAMPLE.com' }), 409, 'owner_exists');
     const list = (await api.get('/v2/owners')).body;
     assert.ok(!JSON.stringify(list).includes(apiKey));
@@ -351,6 +355,45 @@ function tests(store: StoreName): void {
       key: { keyId, name: 'mine', expiresAt },
     });
     await refused(api.as('not-a-key').get('/v2/me'), 401, 'invalid_api_key');
+  });
+
+  test('owners change their own name and e-mail', async () => {
+    const { apiKey, ownerId } = await created('/v2/owners', { email: 'dora@example.com', name: 'Dora' });
+    const dora = api.as(apiKey);
+    const shown = async (answer: ReturnType<ApiClient['get']>) => {
+      const { status, body } = await answer;
+      return [status, body.ownerId, body.name, body.email, body.key.name];
+    };
+    assert.deepEqual(await shown(dora.patch('/v2/me', {})), [200, ownerId, 'Dora', 'dora@example.com', 'first']);
+    const changed = [200, ownerId, 'D.', 'd@example.com', 'first'];
+    assert.deepEqual(await shown(dora.patch('/v2/me', { name: 'D.', email: 'D@Example.com' })), changed);
+    assert.deepEqual(await shown(dora.get('/v2/me')), changed);
+    assert.deepEqual(await shown(dora.patch('/v2/me', { name: null })), [200, ownerId, null, 'd@example.com', 'first']);
+    await created('/v2/owners', { email: 'dora@example.com' });
+    await refused(dora.patch('/v2/me', { email: 'DORA@example.com' }), 409, 'owner_exists');
+    assert.equal((await dora.patch('/v2/me', { email: 'd@example.com' })).status, 200, 'the own e-mail again');
+    for (const wrong of [{ email: null }, { email: 'd' }, { name: '' }, { administrator: true }]) {
+      await refused(dora.patch('/v2/me', wrong), 400, 'invalid_request');
+    }
+  });
+
+  test('the administrator deletes owners without integrations', async () => {
+    const { apiKey, ownerId } = await created('/v2/owners', { email: 'eve@example.com' });
+    const eve = api.as(apiKey);
+    const path = `/v2/owners/${ownerId}`;
+    await refused(eve.delete(path), 403, 'administrator_only');
+    await refused(api.delete('/v2/owners/own_unknown'), 404, 'owner_not_found');
+    const own = (await api.get('/v2/me')).body.ownerId;
+    await refused(api.delete(`/v2/owners/${own}`), 409, 'owner_in_use', /cannot delete yourself/);
+    const { apiIntegrationId } = (await eve.post('/v2/integrations', {})).body;
+    await refused(api.delete(path), 409, 'owner_in_use', /still has integrations/);
+    assert.equal((await eve.delete(`/v2/integrations/${apiIntegrationId}`)).status, 204);
+    const gone = await api.delete(path);
+    assert.deepEqual([gone.status, gone.body], [204, '']);
+    await refused(eve.get('/v2/me'), 401, 'invalid_api_key');
+    await refused(api.delete(path), 404, 'owner_not_found');
+    assert.ok(!columnOf((await api.get('/v2/owners')).body.items, 'ownerId').includes(ownerId));
+    await created('/v2/owners', { email: 'eve@example.com' });
   });
 
   test('agencies are listed with their agents and entry points', async (t) => {

@@ -69,6 +69,8 @@ test('has a method for every operation that needs a key', async () => {
   assert.equal((await all.files.head({ path: file.path })).headers.get('content-length'), '1');
   const key = await all.keys.create({ name: 'two' });
   await all.owners.create({ email: 'b@example.com' });
+  const third = await all.owners.create({ email: 'c@example.com' });
+  await all.owners.delete({ ownerId: third.ownerId });
   const counts: Record<string, number> = {};
   for (const [name, list] of Object.entries({
     ...{ runs: all.runs.list({ limit: 1 }), steps: all.runs.steps({ runId }), chats: all.chats.list({ limit: 1 }) },
@@ -89,6 +91,7 @@ test('has a method for every operation that needs a key', async () => {
   assert.match(await (await all.usage.csv()).text(), /^"?kind|usageRequestId/m);
   assert.match(await (await all.nodes.metrics()).text(), /^# HELP/m);
   assert.equal((await all.me.get()).administrator, true);
+  assert.equal((await all.me.update({ name: 'Root' })).name, 'Root');
   await all.keys.revoke({ keyId: key.keyId });
   await all.files.delete({ path: file.path });
   await all.chats.delete({ chatId: 'c2' });

@@ -311,7 +311,7 @@ test('a trailing slash works as without it', async (t) => {
   assert.equal(reader.headers.get('x-agent-run-admitted'), 'true');
   const refused = await api.call('POST', '/get_completion_v2/', {});
   assert.deepEqual([refused.status, refused.headers.get('x-agent-run-admitted')], [400, 'false']);
-  assert.equal((await api.call('PUT', '/v2/me/')).headers.get('allow'), 'GET');
+  assert.equal((await api.call('PUT', '/v2/me/')).headers.get('allow'), 'GET, PATCH');
 });
 
 /** Sends bytes, closes after a whole JSON answer, and returns it. `then` is sent after the first bytes of the answer. */

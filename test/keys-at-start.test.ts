@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestServer, storeEnvironment } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { CliServer, folderOf, keysIn, run, runwire } from './support/cli-process.ts';
+import { ConsolePage } from './support/console-page.ts';
 import { assertWholeStream, isSignedWith, printedCurl } from './support/first-steps.ts';
 
 const OWN_KEY = 'a-key-of-my-own-0123456789-0123456789';
@@ -83,4 +85,39 @@ test('a command makes a new key that the running server accepts immediately', as
   const named = await runwire(['keys', 'create', '--name', 'night shift'], { env });
   assert.equal((await server.api(keysIn(named.stdout)[0] ?? '').get('/v2/me')).body.key.name, 'night shift');
   assert.equal((await server.api(first).get('/v2/api_keys')).body.items.length, 3);
+});
+
+test('the first start prints a set-up link; a command replaces it', async (t) => {
+  const env = { RUNWIRE_DATA_DIR: folderOf(t), PORT: '0' };
+  const linkIn = (stdout: string) => /\S+\/console\/#set_up=\S+/.exec(stdout)?.[0] ?? '';
+  let printed = '';
+  {
+    await using first = await CliServer.start({ env });
+    printed = linkIn(first.stdout);
+    assert.ok(printed.startsWith(first.url), first.stdout);
+    await first.stop();
+  }
+  await using server = await CliServer.start({ env });
+  assert.equal(linkIn(server.stdout), '', 'printed once');
+  const made = await runwire(['owners', 'link'], { env });
+  assert.equal(made.stdout, `${linkIn(made.stdout)}\n`, 'the link and nothing else');
+  const page = new ConsolePage(server.url);
+  assert.deepEqual(await page.setUp(printed, 'root@example.com'), [400, 'invalid_set_up_link']);
+  assert.deepEqual(await page.setUp(linkIn(made.stdout), 'root@example.com'), [204]);
+
+  const again = await runwire(['owners', 'link', 'ROOT@example.com', '--json'], { env });
+  assert.equal((await page.post('token')).status, 200, 'a link changes nothing until it is used');
+  const { setupLink } = JSON.parse(again.stdout);
+  const other = new ConsolePage(server.url);
+  assert.deepEqual(await other.setUp(setupLink, 'root@example.com', 'another long password'), [204]);
+  assert.deepEqual(await page.result('token'), [401, 'session_ended']);
+  const unknown = await runwire(['owners', 'link', 'nobody@example.com'], { env });
+  assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
+  assert.match(unknown.stderr, /^No owner has the e-mail nobody@example\.com; check it, /);
+
+  await server.stop();
+  await askStore(env.RUNWIRE_DATA_DIR, "delete from kysely_migration where name = '0018-sign-in'");
+  const earlier = await runwire(['owners', 'link'], { env });
+  assert.deepEqual([earlier.code, earlier.stdout], [1, '']);
+  assert.match(earlier.stderr, /^The installation has the tables of an earlier version; start /);
 });

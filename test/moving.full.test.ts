@@ -69,7 +69,8 @@ test('a moved installation serves the same data and resumes its unfinished run',
   await using server = await CliServer.start({ env });
   assert.match(server.stdout, /Runs left unfinished by the last stop, now resumed: 1/);
   const api = server.api(apiKey);
-  assert.equal((await api.get('/readyz')).body.store, 'postgres');
+  const { status, store } = (await api.get('/readyz')).body;
+  assert.deepEqual([status, store], ['ok', 'postgres']);
   assert.deepEqual(await look(api).then(withoutCallIds), withoutCallIds(seen));
   const { allowance } = (await api.get('/v2/integrations/house/members/ann')).body;
   assert.deepEqual([allowance.used, allowance.reserved], [3, 1], 'four runs, of which an adjustment gave one back');

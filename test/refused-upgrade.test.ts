@@ -13,6 +13,7 @@ const FIRST_UNDONE = '0008-files';
 
 /** Reverts the last migrations, so that the tables are as in the previous version. */
 const EARLIER = [
+  ...['passwords', 'sessions', 'set_up_links', 'sign_in_failures'].map((table) => `drop table ${table}`),
   'drop table erasures',
   'drop index runs_consumer',
   'drop table adjustments',

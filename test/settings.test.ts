@@ -98,6 +98,9 @@ const WRONG: readonly Settings[] = [
     'u:hunter22@files.internal',
     'https://u:hunter22@files.internal',
   ].map((allow) => ({ RUNWIRE_FETCH_ALLOW: allow })),
+  ...['proxy.example.com', '10.0.0.1/8', '10.0.0.0/33', '10.0.0', '::ffff:10.0.0.1', '10.0.0.1, *'].map((proxies) => ({
+    RUNWIRE_TRUSTED_PROXIES: proxies,
+  })),
   { RUNWIRE_MAX_ATTACHMENT_BYTES: '134217729' },
   ...['RUNWIRE_MAX_ATTACHMENT_BYTES', 'RUNWIRE_MAX_ATTACHMENT_SECONDS', 'RUNWIRE_MAX_ATTACHMENT_PAGES'].map((name) => ({
     [name]: '0',
@@ -417,6 +420,12 @@ test('without settings it is http://127.0.0.1:8787 and .runwire; set to nothing 
     assert.deepEqual([config.publicUrl, secrets.apiKeyHash, secrets.secret], [null, null, null]);
   }
   assert.equal(readConfig({ ...nothing, RUNWIRE_METRICS_PORT: '', RUNWIRE_METRICS_HOST: '' }).config.metrics, null);
+  const trusted = (RUNWIRE_TRUSTED_PROXIES: string) => readConfig({ RUNWIRE_TRUSTED_PROXIES }).config.trustedProxies;
+  assert.deepEqual(trusted(''), []);
+  assert.deepEqual(
+    trusted('10.1.2.3, 10.1.0.0/16 fd00::/8').map(({ prefix }) => prefix),
+    [32, 16, 8],
+  );
   assert.deepEqual(readConfig({ RUNWIRE_METRICS_PORT: '9464' }).config.metrics, { host: '127.0.0.1', port: 9464 });
   assert.deepEqual(readConfig(nothing).config.sandbox, { kind: 'auto', program: null, slots: 4 });
   const exec = readConfig({ RUNWIRE_SANDBOX: 'exec:/opt/engine', RUNWIRE_SANDBOX_SLOTS: '8' });

@@ -20,6 +20,7 @@ import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
 import { writeBeforeCommit } from './publish-faults.ts';
+import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
 import { quotaOutsideTransaction, rowBeforeBlob, stageChanges } from './staged-changes.ts';
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
 import { TOKEN_FAULTS } from './token-faults.ts';
@@ -297,6 +298,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   ...MODEL_FAULTS,
   ...MCP_FAULTS,
   ...TOKEN_FAULTS,
+  ...SIGN_IN_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {
     const error = (_: unknown, sentence?: string) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { type ApiClient, imageAttachment, pngOf, withoutComments } from '@runwire/test-kit';
 import { CliServer, keysIn } from './cli-process.ts';
+import { ConsolePage } from './console-page.ts';
 import { at, download, listAll, upload } from './uploads.ts';
 
 /** An installation with data of every kind, and the answers that a caller gets from it. */
@@ -16,6 +17,7 @@ export interface FurnishedHouse {
 export type AnswersByPath = ReadonlyMap<string, string>;
 
 const PATH = '/v2/integrations/house';
+const EMAIL = 'ann@house.example';
 /** Contains a character that PostgreSQL's text refuses, a line end for some programs, and a character of four bytes. */
 const ODD = 'Zero \u0000, separator \u2028, clef 𝄞';
 
@@ -28,6 +30,8 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   const made = await api.post('/v2/integrations', { apiIntegrationId: 'house', name: ODD, allowances });
   assert.equal(made.status, 201);
   assert.equal((await api.put(`${PATH}/members/ann`, { metadata: { odd: ODD } })).status, 201);
+  const owner = (await api.post('/v2/owners', { email: EMAIL })).body;
+  assert.deepEqual(await new ConsolePage(api.url).setUp(owner.setupLink, EMAIL), [204]);
   const say = async (chatId: string, message: string, more = {}) => {
     const fields = {
       apiIntegrationId: 'house',
@@ -75,6 +79,7 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
     seen.set(path, JSON.stringify(body));
     return body;
   };
+  assert.deepEqual(await new ConsolePage(api.url).signIn(EMAIL), [204]);
   await keep(`${PATH}`);
   await keep(`${PATH}/chats/talk`);
   await keep(`${PATH}/members/ann/adjustments`);

@@ -186,7 +186,7 @@ class Contact {
     const { giveUpMs } = transport.timing;
     const leftMs = this.#lastAt + giveUpMs - Date.now();
     if (leftMs <= 0) {
-      const message = `No contact with the server for ${giveUpMs / 1000} s; attach to the run by its handle later.`;
+      const message = `No contact for ${giveUpMs / 1000} s; attach to the run by its handle later.`;
       throw new ConnectionLostError({ ...place }, 'connection_lost', message, this.#cause);
     }
     await sleep(Math.min(this.nextPause(), leftMs), signal);

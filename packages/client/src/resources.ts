@@ -48,10 +48,10 @@ const RESOURCES = {
   },
   tokens: { create: 'POST /v2/integrations/:apiIntegrationId/client_tokens' },
   keys: { create: 'POST /v2/api_keys', list: 'GET /v2/api_keys', revoke: 'DELETE /v2/api_keys/:keyId' },
-  owners: { create: 'POST /v2/owners', list: 'GET /v2/owners' },
+  owners: { create: 'POST /v2/owners', list: 'GET /v2/owners', delete: 'DELETE /v2/owners/:ownerId' },
   agencies: { list: 'GET /v2/agencies' },
   nodes: { list: 'GET /v2/nodes', metrics: 'GET /metrics' },
-  me: { get: 'GET /v2/me' },
+  me: { get: 'GET /v2/me', update: 'PATCH /v2/me' },
 } as const satisfies Record<string, Record<string, Route>>;
 
 /** Path, query and body of an operation in one object. `apiIntegrationId` defaults to the `integration` of the client. */

@@ -153,7 +153,7 @@ export class Transport {
       } catch (error) {
         signal?.throwIfAborted();
         if (error instanceof RunwireError) throw error;
-        const message = `No whole answer arrived; check \`baseUrl\` and proxies: ${error}`;
+        const message = `No whole answer; check \`baseUrl\` and proxies: ${error}`;
         failure = new ConnectionLostError(null, 'connection_lost', message, error);
       }
       const waitMs = Math.max(pauseMs(this.timing, retries), 1000 * (failure.retryAfterSeconds ?? 0));

@@ -72,12 +72,34 @@ export const errors = {
     sentence: 'The cursor was not issued by this server for this list; start again without it.',
     retryable: false,
   },
+  invalid_set_up_link: {
+    status: 400,
+    sentence:
+      'The set-up link was used, has expired or was replaced by a newer one; ask your administrator for a new one, or ' +
+      'make one with `runwire owners link`.',
+    retryable: false,
+  },
+  weak_password: {
+    status: 400,
+    sentence: 'The password must have 12 to 1024 characters and must not be your e-mail address; choose another.',
+    retryable: false,
+  },
   invalid_api_key: {
     status: 401,
     sentence:
-      'The API key or client token is missing, malformed, expired, revoked or not valid; send one of this server as `Authorization: Bearer <key>`.',
+      'The API key or token is missing, malformed, expired, revoked or not valid; send one of this server as `Authorization: Bearer <key>`.',
     retryable: false,
     headers: 'WWW-Authenticate: Bearer',
+  },
+  invalid_sign_in: {
+    status: 401,
+    sentence: 'The e-mail address or the password is wrong; check both and try again.',
+    retryable: false,
+  },
+  session_ended: {
+    status: 401,
+    sentence: 'You are not signed in, or your session has ended; sign in again.',
+    retryable: false,
   },
   integration_forbidden: {
     status: 403,
@@ -96,7 +118,9 @@ export const errors = {
   },
   foreign_origin: {
     status: 403,
-    sentence: 'The client token is not for this origin; mint it with the origin in `origins`.',
+    sentence:
+      'A page of this origin may not send this request; mint the client token with the origin in `origins`, or open ' +
+      'the console at its own address.',
     retryable: false,
   },
   integration_not_found: {
@@ -128,6 +152,11 @@ export const errors = {
   key_not_found: {
     status: 404,
     sentence: 'You have no API key with this id; GET /v2/api_keys lists your keys.',
+    retryable: false,
+  },
+  owner_not_found: {
+    status: 404,
+    sentence: 'No owner has this id; GET /v2/owners lists the owners.',
     retryable: false,
   },
   not_found: {
@@ -186,6 +215,11 @@ export const errors = {
     sentence: 'Another owner has this e-mail address; use another address.',
     retryable: false,
   },
+  owner_in_use: {
+    status: 409,
+    sentence: 'The owner still has integrations; delete them first.',
+    retryable: false,
+  },
   chat_exists: {
     status: 409,
     sentence: 'A chat with this id exists already; use it, or choose another id.',
@@ -239,6 +273,12 @@ export const errors = {
   rate_limited: {
     status: 429,
     sentence: 'Too many requests arrived in a short time; wait, then send the request again.',
+    retryable: true,
+    headers: 'Retry-After',
+  },
+  too_many_sign_ins: {
+    status: 429,
+    sentence: 'Too many sign-ins failed; wait as long as `Retry-After` tells, then try again.',
     retryable: true,
     headers: 'Retry-After',
   },

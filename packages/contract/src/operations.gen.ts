@@ -38,6 +38,7 @@ import type {
   CreatedOwner,
   Me,
   OwnerList,
+  UpdateMeRequest,
   AgencyList,
   ServiceNodeList,
 } from './types.gen.ts';
@@ -491,6 +492,13 @@ export interface UpdateIntegrationParameters {
   apiIntegrationId: string;
 }
 
+export interface DeleteOwnerParameters {
+  /**
+   * Identifier of the owner.
+   */
+  ownerId: string;
+}
+
 export interface ListApiKeysParameters {
   /**
    * Maximum number of items of the page.
@@ -680,6 +688,10 @@ export interface Operations {
    */
   createOwner: { input: CreateOwnerRequest; answer: CreatedOwner };
   /**
+   * Delete an owner without integrations (administrator).
+   */
+  deleteOwner: { input: DeleteOwnerParameters; answer: undefined };
+  /**
    * Read the owner of your API key.
    */
   getMe: { input: Record<never, never>; answer: Me };
@@ -695,6 +707,10 @@ export interface Operations {
    * Revoke an API key; the list still shows it.
    */
   revokeApiKey: { input: RevokeApiKeyParameters; answer: undefined };
+  /**
+   * Change your name or your e-mail address.
+   */
+  updateMe: { input: UpdateMeRequest; answer: Me };
   /**
    * Read the metrics of this node.
    */

@@ -72,6 +72,8 @@ export const createApiKey = 'POST /v2/api_keys';
 
 export const createOwner = 'POST /v2/owners';
 
+export const deleteOwner = 'DELETE /v2/owners/:ownerId';
+
 export const getMe = 'GET /v2/me';
 
 export const listApiKeys = 'GET /v2/api_keys';
@@ -79,6 +81,8 @@ export const listApiKeys = 'GET /v2/api_keys';
 export const listOwners = 'GET /v2/owners';
 
 export const revokeApiKey = 'DELETE /v2/api_keys/:keyId';
+
+export const updateMe = 'PATCH /v2/me';
 
 export const getMetrics = 'GET /metrics';
 

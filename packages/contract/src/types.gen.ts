@@ -1839,9 +1839,9 @@ export interface CreatedOwner {
    */
   apiKey: string;
   /**
-   * One-time link that sets the password for the console. Null if there is no console.
+   * One-time link that sets the password for the console. It is valid for 24 hours.
    */
-  setupLink: string | null;
+  setupLink: string;
 }
 
 /**
@@ -1865,11 +1865,11 @@ export interface Me {
    */
   administrator: boolean;
   /**
-   * The API key of this request.
+   * The API key of this request. For a console token it is the session, named `console`.
    */
   key: {
     /**
-     * Identifier of the API key. Null for the key of `RUNWIRE_API_KEY`.
+     * Identifier of the API key, or of the session for a console token. Null for `RUNWIRE_API_KEY`.
      */
     keyId: string | null;
     /**
@@ -1921,6 +1921,20 @@ export interface OwnerList {
    * Send it as `cursor` to read the next page. Null on the last page.
    */
   nextCursor: string | null;
+}
+
+/**
+ * What to change of yourself. Fields that are absent keep their values.
+ */
+export interface UpdateMeRequest {
+  /**
+   * E-mail address of the owner; no other owner may have it.
+   */
+  email?: string;
+  /**
+   * Name of the owner, for people. Null removes it.
+   */
+  name?: string | null;
 }
 
 /**

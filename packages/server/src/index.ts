@@ -1,6 +1,7 @@
 import * as backups from './commands/backup.ts';
 import * as agencyChecks from './commands/check-agencies.ts';
 import * as keys from './commands/create-key.ts';
+import * as links from './commands/create-set-up-link.ts';
 import * as doctor from './commands/diagnose.ts';
 import * as migration from './commands/migrate.ts';
 import * as restores from './commands/restore.ts';
@@ -35,6 +36,7 @@ export const serve = (env: Environment, output?: { readonly isJson: boolean }): 
 /* The commands resolve to the text for the person who runs them. */
 export const checkAgencies: (env: Environment, folder: string) => Promise<Report> = agencyChecks.checkAgencies;
 export const createKey: (env: Environment, name: string) => Promise<string> = keys.createKey;
+export const createOwnerLink: (env: Environment, email: string | null) => Promise<string> = links.createOwnerLink;
 export const rotateUploads: (env: Environment) => Promise<string> = uploads.rotateUploads;
 export const migrateToPostgres: (env: Environment) => Promise<string> = migration.migrateToPostgres;
 export const backup: (env: Environment, to: string) => Promise<Report> = backups.backup;

@@ -59,6 +59,9 @@ export async function serve(
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop, now resumed: ${resumedRuns}`);
     if (endedRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${endedRuns}`);
     if (server.isFirstStart || server.apiKey !== null) sayFirst(say, server.url, server.apiKey);
+    if (server.setupLink !== null) {
+      say(`Set your e-mail and password for the console; the link works once:\n\n  ${server.setupLink}\n`);
+    }
     await signalled;
     const runs = server.probes.activeRuns();
     if (runs > 0)
@@ -73,9 +76,9 @@ export async function serve(
   }
 }
 
-/** What a script needs to know of the start. `apiKey` is null unless the start created a key. */
-function startLine({ url, metricsUrl, apiKey }: RunningServer, { dataDir }: Config): string {
-  return JSON.stringify({ version: VERSION, url, metricsUrl, dataDir, apiKey });
+/** What a script needs to know of the start. `apiKey` and `setupLink` are null unless the start created them. */
+function startLine({ url, metricsUrl, apiKey, setupLink }: RunningServer, { dataDir }: Config): string {
+  return JSON.stringify({ version: VERSION, url, metricsUrl, dataDir, apiKey, setupLink });
 }
 
 function waitingSentence(url: string, dataDir: string): string {

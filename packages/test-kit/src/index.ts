@@ -1,5 +1,6 @@
 export { Authentication } from '@runwire/server/src/accounts/authenticate.ts';
 export { IntegrationOwnership } from '@runwire/server/src/accounts/owned-integration.ts';
+export { Sessions } from '@runwire/server/src/accounts/sessions.ts';
 export { Agencies } from '@runwire/server/src/agencies/agencies.ts';
 export type { Model, ModelOutput, ModelRequest, Tool } from '@runwire/server/src/agent/ports.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';

@@ -56,11 +56,14 @@ export const Owner = named(
 
 export const OwnerList = listOf('OwnerList', Owner);
 
+const email = () =>
+  text('E-mail address of the owner; no other owner may have it.', { format: 'email', maxLength: 254 });
+
 export const CreateOwnerRequest = named(
   'CreateOwnerRequest',
   strictObject(
     {
-      email: text('E-mail address of the owner; no other owner may have it.', { format: 'email', maxLength: 254 }),
+      email: email(),
       name: Type.Optional(displayName('Name of the owner, for people.')),
     },
     { description: 'The owner to create.' },
@@ -74,7 +77,7 @@ export const CreatedOwner = named(
       ownerId: text('Identifier of the owner.'),
       email: text('E-mail address of the owner.'),
       apiKey: text('The first API key of the owner. The server shows it only in this answer.'),
-      setupLink: nullable(text('One-time link that sets the password for the console. Null if there is no console.')),
+      setupLink: text('One-time link that sets the password for the console. It is valid for 24 hours.'),
     },
     { description: 'A new owner with its first API key.' },
   ),
@@ -87,13 +90,26 @@ export const Me = named(
       ...owner,
       key: Type.Object(
         {
-          keyId: nullable(text('Identifier of the API key. Null for the key of `RUNWIRE_API_KEY`.')),
+          keyId: nullable(
+            text('Identifier of the API key, or of the session for a console token. Null for `RUNWIRE_API_KEY`.'),
+          ),
           name: keyName(),
           expiresAt: expiresAt(),
         },
-        { description: 'The API key of this request.' },
+        { description: 'The API key of this request. For a console token it is the session, named `console`.' },
       ),
     },
     { description: 'The owner and the API key of this request.' },
+  ),
+);
+
+export const UpdateMeRequest = named(
+  'UpdateMeRequest',
+  strictObject(
+    {
+      email: Type.Optional(email()),
+      name: Type.Optional(nullable(displayName('Name of the owner, for people. Null removes it.'))),
+    },
+    { description: 'What to change of yourself. Fields that are absent keep their values.' },
   ),
 );

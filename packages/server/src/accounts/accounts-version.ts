@@ -44,7 +44,7 @@ export class AccountChanges implements Disposable {
     return cache;
   }
 
-  /** True from the moment that this process knows of a second owner. Owners are never deleted, so it stays true. */
+  /** True while this process knows of a second owner. */
   get hasSeveralOwners(): boolean {
     return this.#hasSeveralOwners;
   }
@@ -69,7 +69,7 @@ export class AccountChanges implements Disposable {
   }
 
   #noteOwners(owners: number | undefined): void {
-    if (Number(owners ?? 0) > 1) this.#hasSeveralOwners = true;
+    if (owners !== undefined) this.#hasSeveralOwners = Number(owners) > 1;
   }
 
   #forget(): void {

@@ -4,15 +4,20 @@ import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { LruCache } from '../lib/lru-cache.ts';
 import { firstOwner, keyById, memberById, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
+import { sessionById } from '../store/queries/sign-in.ts';
 import { first, type Reads, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import { type ClientTokenSigning, isClientToken } from './client-token-signing.ts';
+import { type ConsoleTokenSigning, isConsoleToken } from './console-token-signing.ts';
 import type { KeyClaims, KeySigning } from './key-signing.ts';
+import { isLive, isSessionId, SESSION_MS } from './session-life.ts';
 import type { TokenProblem } from './token-signing.ts';
 
 type TokenCaller = Caller & { readonly clientToken: ClientToken };
+/** `expiresAt` is the end of the token. The session, which is the key of the principal, lasts longer. */
+type ConsoleCaller = Caller & { readonly expiresAt: number };
 
 const LAST_USE_EVERY_MS = 60_000;
 /** A client token takes at most 8 kB, so all of them take at most 16 MB. */
@@ -24,6 +29,7 @@ export interface AuthenticationDeps {
   readonly reads: Reads;
   readonly signing: KeySigning;
   readonly clientSigning: ClientTokenSigning;
+  readonly consoleSigning: ConsoleTokenSigning;
   readonly opaqueKeyHash: Buffer | null;
   readonly changes: AccountChanges;
   readonly maxVerified: number;
@@ -41,20 +47,32 @@ const SENTENCES: Readonly<Record<KeyProblem, string>> = {
 
 export const keyRefused = (problem: KeyProblem) => new Refusal('invalid_api_key', SENTENCES[problem]);
 
-const TOKEN_SENTENCES: Readonly<Record<TokenProblem | 'key' | 'member', string>> = {
+const TOKEN_SENTENCES: Readonly<Record<TokenProblem | 'key' | 'session' | 'member', string>> = {
   malformed: 'The client token is malformed; send the complete token as `Authorization: Bearer <token>`.',
   expired: 'The client token has expired; get a new one from your backend.',
   invalid: 'The client token is not valid; get one of this server from your backend.',
   key: 'The API key that minted this client token was revoked or has expired; mint a new token with another key.',
+  session: 'The console session that minted this client token has ended; sign in again and mint a new token.',
   member: 'The member of this client token is not registered or not active; the token can be used while it is.',
 };
 
 const tokenRefused = (problem: keyof typeof TOKEN_SENTENCES) =>
   new Refusal('invalid_api_key', TOKEN_SENTENCES[problem]);
 
+const CONSOLE_SENTENCES: Readonly<Record<TokenProblem | 'ended', string>> = {
+  malformed: 'The console token is malformed; send the complete token as `Authorization: Bearer <token>`.',
+  expired: 'The console token has expired; get a new one with POST /console/token.',
+  invalid: 'The console token is not valid; get one with POST /console/token.',
+  ended: 'The session of this console token has ended; sign in again.',
+};
+
+export const consoleRefused = (problem: keyof typeof CONSOLE_SENTENCES) =>
+  new Refusal('invalid_api_key', CONSOLE_SENTENCES[problem]);
+
 /**
  * Turns a bearer token into its caller. A verified token is remembered by its hash (2 µs instead of 70) until accounts
- * change, its key's revocation included. Client tokens have their own cache, so that they do not displace keys.
+ * change, the revocation of its key and the end of its session included. Client tokens and console tokens have their own
+ * caches, so that they do not displace keys.
  */
 export class Authentication {
   readonly #store: Store;
@@ -63,8 +81,10 @@ export class Authentication {
   readonly #opaqueKeyHash: Buffer | null;
   readonly #logger: Logger;
   readonly #clientSigning: ClientTokenSigning;
+  readonly #consoleSigning: ConsoleTokenSigning;
   readonly #verified: AccountCache<Caller>;
   readonly #verifiedTokens: AccountCache<TokenCaller>;
+  readonly #verifiedConsole: AccountCache<ConsoleCaller>;
   readonly #touchedAt: LruCache<string, number>;
 
   constructor(deps: AuthenticationDeps) {
@@ -72,16 +92,19 @@ export class Authentication {
     this.#reads = deps.reads;
     this.#signing = deps.signing;
     this.#clientSigning = deps.clientSigning;
+    this.#consoleSigning = deps.consoleSigning;
     this.#opaqueKeyHash = deps.opaqueKeyHash;
     this.#logger = deps.logger;
     this.#verified = deps.changes.cache(deps.maxVerified);
     this.#verifiedTokens = deps.changes.cache(MAX_VERIFIED_TOKENS);
+    this.#verifiedConsole = deps.changes.cache(MAX_VERIFIED_TOKENS);
     this.#touchedAt = new LruCache(deps.maxVerified);
   }
 
   /** Throws a `Refusal` that tells whether the key or token is malformed, expired, revoked or invalid. */
   authenticate(bearer: string): Promise<Caller> {
-    return isClientToken(bearer) ? this.#authenticateToken(bearer) : this.#authenticateKey(bearer);
+    if (isClientToken(bearer)) return this.#authenticateToken(bearer);
+    return isConsoleToken(bearer) ? this.#authenticateConsole(bearer) : this.#authenticateKey(bearer);
   }
 
   async #authenticateKey(token: string): Promise<Caller> {
@@ -98,6 +121,24 @@ export class Authentication {
         );
     }
     return verified;
+  }
+
+  async #authenticateConsole(bearer: string): Promise<Caller> {
+    const now = Date.now();
+    const verified = await this.#verifiedConsole.get(hash('sha256', bearer, 'base64'), () =>
+      this.#verifyConsole(bearer, now),
+    );
+    if (verified.expiresAt <= now) throw consoleRefused('expired');
+    return verified;
+  }
+
+  async #verifyConsole(bearer: string, now: number): Promise<ConsoleCaller> {
+    const claims = await this.#consoleSigning.verify(bearer);
+    if (typeof claims === 'string') throw consoleRefused(claims);
+    const { ownerId, sessionId, expiresAt } = claims;
+    const principal = await this.#ownerOfSession(ownerId, sessionId, now);
+    if (principal === null) throw consoleRefused('ended');
+    return { principal, clientToken: null, expiresAt };
   }
 
   /** The member is read for every request, because a change of a member does not clear the caches. */
@@ -119,6 +160,11 @@ export class Authentication {
     const claims = await this.#clientSigning.verify(bearer);
     if (typeof claims === 'string') throw tokenRefused(claims);
     const { ownerId, keyId, token } = claims;
+    if (keyId !== null && isSessionId(keyId)) {
+      const principal = await this.#ownerOfSession(ownerId, keyId, now);
+      if (principal === null) throw tokenRefused('session');
+      return { principal, clientToken: token };
+    }
     const principal = keyId === null ? await this.#opaqueOwner() : await this.#ownerOf({ ownerId, keyId }, now);
     if (typeof principal === 'string' || principal.ownerId !== ownerId) throw tokenRefused('key');
     return { principal, clientToken: token };
@@ -140,6 +186,15 @@ export class Authentication {
     const owner = await first(this.#reads.all(firstOwner, {}));
     if (owner === undefined) return 'invalid';
     return principal(owner, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
+  }
+
+  /** Returns the owner of a session, with the session as its key; null if the session has ended. */
+  async #ownerOfSession(ownerId: string, sessionId: string, now: number): Promise<Principal | null> {
+    const session = await first(this.#reads.all(sessionById, { sessionId }));
+    if (session === undefined || session.owner_id !== ownerId || !isLive(session, now)) return null;
+    const owner = await first(this.#reads.all(ownerById, { ownerId }));
+    if (owner === undefined) return null;
+    return principal(owner, { keyId: sessionId, name: 'console', expiresAt: session.created_at + SESSION_MS });
   }
 
   /** Returns the owner of a stored key that can still be used. */

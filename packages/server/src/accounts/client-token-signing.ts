@@ -2,11 +2,10 @@ import { hkdfSync } from 'node:crypto';
 import type { ClientToken } from '../domain/caller.ts';
 import { newId } from '../domain/ids.ts';
 import type { Principal } from '../domain/principal.ts';
-import { type TokenProblem, TokenSigning } from './token-signing.ts';
+import { type TokenProblem, TokenSigning, tokenHead } from './token-signing.ts';
 
 const TYP = 'client+jwt';
-/** Every client token begins with it, because the header is always the same. */
-const HEAD = `${Buffer.from(JSON.stringify({ alg: 'HS256', typ: TYP })).toString('base64url')}.`;
+const HEAD = tokenHead(TYP);
 const OPAQUE_KEY_BYTES = 16;
 
 /** True if the bearer token claims to be a client token. Such a token is never taken for an API key. */
@@ -24,14 +23,15 @@ interface Payload extends Omit<ClientToken, 'integrationId' | 'expiresAt'> {
 
 export interface ClientTokenClaims {
   readonly ownerId: string;
-  /** The id of the key that minted the token; null for `RUNWIRE_API_KEY`. */
+  /** The id of the key or of the console session that minted the token; null for `RUNWIRE_API_KEY`. */
   readonly keyId: string | null;
   readonly token: ClientToken;
 }
 
 /**
  * Client tokens are JWTs that are signed with their own key, which is derived from the installation's secret. `key` is
- * the id of the API key, or the first bytes of the hash of `RUNWIRE_API_KEY`: a new value ends the tokens of the old one.
+ * the id of the API key or of the console session, or the first bytes of the hash of `RUNWIRE_API_KEY`: a new value ends
+ * the tokens of the old one.
  */
 export class ClientTokenSigning {
   readonly #tokens: TokenSigning;

@@ -26,6 +26,7 @@ import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Reads, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import { unpricedModel } from './credit-prices.ts';
+import { refuseDeletedOwner } from './refuse-deleted-owner.ts';
 
 export const DEMO_AGENCY = 'demo';
 
@@ -89,6 +90,7 @@ export class Integrations {
     const values = this.#values(input, null);
     const now = Date.now();
     return this.#changes.change(async (tx) => {
+      await refuseDeletedOwner(tx, principal);
       if ((await first(tx.all(integrationIdTaken, { integrationId }))) !== undefined) {
         throw new Refusal('integration_exists');
       }

@@ -14,11 +14,14 @@ import {
   usableKeys,
 } from '../store/queries/accounts.ts';
 import type { Page } from '../store/queries/page.ts';
+import { sessionById } from '../store/queries/sign-in.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
-import { keyRefused } from './authenticate.ts';
+import { consoleRefused, keyRefused } from './authenticate.ts';
 import type { KeySigning } from './key-signing.ts';
+import { refuseDeletedOwner } from './refuse-deleted-owner.ts';
+import { isSessionId } from './session-life.ts';
 
 function keyJson(row: KeyRow) {
   return {
@@ -62,9 +65,13 @@ export async function createKeyOfFirstOwner(store: Store, signing: KeySigning, n
   return key.apiKey;
 }
 
-/** If the caller's key was revoked after the request was authenticated, it must not revoke other keys. */
+/** If the caller's key or session ended after the request was authenticated, it must not revoke other keys. */
 async function refuseRevoked(tx: Tx, { key }: Principal): Promise<void> {
   if (key.keyId === null) return;
+  if (isSessionId(key.keyId)) {
+    if ((await tx.all(sessionById, { sessionId: key.keyId })).length === 0) throw consoleRefused('ended');
+    return;
+  }
   const row = await first(tx.all(keyById, { keyId: key.keyId }));
   if (row !== undefined && row.revoked_at !== null) throw keyRefused('revoked');
 }
@@ -90,7 +97,10 @@ export class Keys {
     const name = input.name ?? 'key';
     const { ownerId } = principal;
     const { keyId, apiKey, now, store } = await signKey(this.#signing, { ownerId, name, expiresAt });
-    await this.#changes.change(store);
+    await this.#changes.change(async (tx) => {
+      await refuseDeletedOwner(tx, principal);
+      await store(tx);
+    });
     return {
       keyId,
       name,

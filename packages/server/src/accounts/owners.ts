@@ -3,12 +3,24 @@ import { newId } from '../domain/ids.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
-import { insertOwner, listOwners, type OwnerRow, ownerByEmail } from '../store/queries/accounts.ts';
+import {
+  anyIntegrationOf,
+  deleteKeysOf,
+  deleteOwner,
+  insertOwner,
+  listOwners,
+  type OwnerRow,
+  ownerById,
+  updateOwner,
+} from '../store/queries/accounts.ts';
+import { deletePassword, deleteSessionsOf, deleteSetUpLink } from '../store/queries/sign-in.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import type { KeySigning } from './key-signing.ts';
 import { signKey } from './keys.ts';
+import { newSetUpLink } from './set-up-links.ts';
+import { refuseTaken, storedEmail } from './stored-email.ts';
 
 function ownerJson(row: OwnerRow) {
   return {
@@ -32,23 +44,61 @@ export class Owners {
     this.#signing = signing;
   }
 
+  /** `setUpSecret` is the secret of a link with which the owner sets a password. */
   async create(principal: Principal, input: { email: string; name?: string }) {
     administratorOnly(principal);
     const ownerId = newId('own');
-    const email = input.email.toLowerCase();
+    const email = storedEmail(input.email);
     const key = await signKey(this.#signing, { ownerId, name: 'first', expiresAt: null });
+    const link = newSetUpLink(ownerId);
     await this.#changes.change(async (tx) => {
-      if ((await first(tx.all(ownerByEmail, { email }))) !== undefined) throw new Refusal('owner_exists');
+      await refuseTaken(tx, email, ownerId);
       const nameJson = input.name === undefined ? null : JSON.stringify(input.name);
       await tx.run(insertOwner, { ownerId, email, nameJson, administrator: 0, now: key.now });
       await key.store(tx);
+      await link.store(tx);
     });
-    return { ownerId, email, apiKey: key.apiKey, setupLink: null };
+    return { ownerId, email, apiKey: key.apiKey, setUpSecret: link.secret };
   }
 
   async list(principal: Principal, query: ListQuery) {
     administratorOnly(principal);
     const position = (row: OwnerRow) => ({ createdAt: row.created_at, id: row.owner_id });
     return readPage(this.#store.reads, query, listOwners, position, ownerJson);
+  }
+
+  /** Changes the given fields of the caller, and keeps the others. */
+  async update(
+    { ownerId }: Principal,
+    input: { readonly email?: string; readonly name?: string | null },
+  ): Promise<Pick<Principal, 'ownerId' | 'email' | 'name' | 'administrator'>> {
+    const given = input.email === undefined ? null : storedEmail(input.email);
+    return this.#changes.change(async (tx) => {
+      const owner = await first(tx.all(ownerById, { ownerId }));
+      if (owner === undefined) throw new Refusal('owner_not_found');
+      if (given !== null) await refuseTaken(tx, given, ownerId);
+      const email = given ?? owner.email;
+      const nameJson = input.name === undefined ? owner.name_json : input.name && JSON.stringify(input.name);
+      await tx.run(updateOwner, { ownerId, email, nameJson });
+      const { createdAt: _, ...changed } = ownerJson({ ...owner, email, name_json: nameJson });
+      return changed;
+    });
+  }
+
+  /** Deletes an owner with its keys, its password and its sessions. Its deleted integrations keep their usage. */
+  async delete(principal: Principal, ownerId: string): Promise<void> {
+    administratorOnly(principal);
+    await this.#changes.change(async (tx) => {
+      if ((await tx.all(ownerById, { ownerId })).length === 0) throw new Refusal('owner_not_found');
+      if (ownerId === principal.ownerId) {
+        throw new Refusal('owner_in_use', 'You cannot delete yourself; the installation needs its administrator.');
+      }
+      if ((await tx.all(anyIntegrationOf, { ownerId })).length > 0) throw new Refusal('owner_in_use');
+      await tx.run(deleteKeysOf, { ownerId });
+      await tx.run(deletePassword, { ownerId });
+      await tx.run(deleteSessionsOf, { ownerId, exceptId: '' });
+      await tx.run(deleteSetUpLink, { ownerId });
+      await tx.run(deleteOwner, { ownerId });
+    });
   }
 }

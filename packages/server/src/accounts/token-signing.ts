@@ -6,6 +6,10 @@ const jose = () => import('jose');
 /** A wrong signature is also `invalid`, so that its sender learns nothing more. */
 export type TokenProblem = 'malformed' | 'expired' | 'invalid';
 
+/** Every token of a kind begins with this text, because its header is always the same. */
+export const tokenHead = (typ: string): string =>
+  `${Buffer.from(JSON.stringify({ alg: 'HS256', typ })).toString('base64url')}.`;
+
 /** Signs and verifies the JWTs of one kind. The kind is the `typ` of the header. */
 export class TokenSigning {
   readonly #key: Uint8Array;

@@ -3,6 +3,7 @@ import { postgresParts, sharedSecret } from '../compose/open-store.ts';
 import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
 import { dataFolder, keepSecret } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
+import { isMigrated } from '../store/migrate.ts';
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import { noInstallation, postgresSettings } from './installation.ts';
@@ -35,6 +36,14 @@ export async function openInstalledStore(
     throw error;
   };
   return stack.use(await SqliteStore.open({ path: folder.database, migrate: false, waitAt: undefined, onFatal }));
+}
+
+/** Refuses an installation that no server of this version has migrated: it lacks tables that a command needs. */
+export async function refuseEarlierTables(store: Store): Promise<void> {
+  if (await isMigrated(store.reads)) return;
+  throw new SettingRefused(
+    'The installation has the tables of an earlier version; start a server of this version first.',
+  );
 }
 
 /** Returns the secret that signs the keys of the installation, and makes one if there is none. */

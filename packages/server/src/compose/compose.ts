@@ -1,4 +1,5 @@
 import { firstKey } from '../accounts/first-start.ts';
+import { firstSetUpLink, setUpUrl } from '../accounts/set-up-links.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { VERSION } from '../domain/version.ts';
 import { drain } from '../engine/drain.ts';
@@ -46,6 +47,7 @@ export async function compose(
     sweepBlobs: () => sweeps.blobs.sweep(),
     sweepFiles: () => sweeps.files.sweep(),
     sweepNodes: () => sweeps.nodes.sweep(),
+    sweepSignIns: () => sweeps.signIns.sweep(),
   };
   const { openRequests, listen } = await openHttp(
     foundation,
@@ -59,6 +61,7 @@ export async function compose(
   runs.continueResumed();
   await life.listensAt(address);
   const apiKey = secrets.apiKeyHash === null ? await firstKey(store, accounts.signing) : null;
+  const setUpSecret = await firstSetUpLink(store);
   stack.defer(() => life.stopAdmitting());
   runs.startTakeover();
   erasure.start();
@@ -68,6 +71,7 @@ export async function compose(
     url,
     metricsUrl,
     apiKey,
+    setupLink: setUpSecret === null ? null : setUpUrl(config.publicUrl ?? url, setUpSecret),
     isFirstStart: foundation.isFirstStart,
     modelPlace: foundation.models.placeOf(foundation.models.defaultId),
     agencies: foundation.agencies

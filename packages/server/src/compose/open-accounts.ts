@@ -1,6 +1,7 @@
 import { AccountChanges } from '../accounts/accounts-version.ts';
 import { Authentication } from '../accounts/authenticate.ts';
 import { ClientTokenSigning } from '../accounts/client-token-signing.ts';
+import { ConsoleTokenSigning } from '../accounts/console-token-signing.ts';
 import { KeySigning } from '../accounts/key-signing.ts';
 import { IntegrationOwnership } from '../accounts/owned-integration.ts';
 import { FairBudget } from '../lib/fair-budget.ts';
@@ -13,6 +14,7 @@ export interface OpenedAccounts {
   readonly changes: AccountChanges;
   readonly signing: KeySigning;
   readonly clientSigning: ClientTokenSigning;
+  readonly consoleSigning: ConsoleTokenSigning;
   readonly authentication: Authentication;
   readonly ownership: IntegrationOwnership;
   /** Reads that wait a while for a store that does not answer. */
@@ -30,12 +32,14 @@ export async function openAccounts(foundation: Foundation): Promise<OpenedAccoun
   const newBudget = overrides.newBudget ?? ((total: number) => new FairBudget(total, () => changes.hasSeveralOwners));
   const signing = new KeySigning(secret);
   const clientSigning = new ClientTokenSigning(secret, secrets.apiKeyHash);
+  const consoleSigning = new ConsoleTokenSigning(secret);
   const reads = readsWithTimeout(store.reads, limits.accountsPatienceMs);
   const authentication = new Authentication({
     store,
     reads,
     signing,
     clientSigning,
+    consoleSigning,
     opaqueKeyHash: secrets.apiKeyHash,
     changes,
     maxVerified: limits.verifiedTokens,
@@ -45,6 +49,7 @@ export async function openAccounts(foundation: Foundation): Promise<OpenedAccoun
     changes,
     signing,
     clientSigning,
+    consoleSigning,
     authentication,
     ownership: new IntegrationOwnership(reads, changes),
     reads,

@@ -4,6 +4,8 @@ import { Integrations } from '../accounts/integrations.ts';
 import { Keys } from '../accounts/keys.ts';
 import { Members } from '../accounts/members.ts';
 import { Owners } from '../accounts/owners.ts';
+import { Sessions } from '../accounts/sessions.ts';
+import { SignIn } from '../accounts/sign-in.ts';
 import { Chats } from '../chats/chats.ts';
 import type { Erasures } from '../erasure/erasures.ts';
 import { checkForm } from '../files/post-policy/check-form.ts';
@@ -18,6 +20,7 @@ import { OpenRequests } from '../http/open-requests.ts';
 import { RequestIds } from '../http/request-id.ts';
 import { accountRoutes } from '../http/routes/accounts.ts';
 import { chatRoutes } from '../http/routes/chats.ts';
+import { consoleSignIn } from '../http/routes/console-sign-in.ts';
 import { createAgencyUpload } from '../http/routes/create-agency-upload.ts';
 import { fileRoutes } from '../http/routes/files.ts';
 import { getCompletion } from '../http/routes/get-completion.ts';
@@ -72,6 +75,7 @@ export async function openHttp(
   chatRoutes(app, accounts.ownership, new Chats(foundation.store, accounts.pages));
   addAccountRoutes(app, foundation, accounts);
   addServiceRoutes(app, foundation, runs, metricsText);
+  addConsoleRoutes(app, foundation, accounts);
   return {
     openRequests,
     /** Resolves to the addresses when both listeners accept requests. */
@@ -144,7 +148,19 @@ function addAccountRoutes(
     clientTokens: new ClientTokens(reads, clientSigning),
     keys: new Keys(store, changes, signing, secrets.apiKeyHash !== null),
     owners: new Owners(store, changes, signing),
+    publicUrl: config.publicUrl,
   });
+}
+
+function addConsoleRoutes(
+  app: App,
+  { store, config }: Foundation,
+  { reads, changes, consoleSigning }: OpenedAccounts,
+): void {
+  const { publicUrl, trustedProxies } = config;
+  const sessions = new Sessions(store, reads, changes, consoleSigning);
+  const signIn = new SignIn({ store, reads, changes, sessions });
+  consoleSignIn(app, { signIn, sessions, publicUrl, trustedProxies });
 }
 
 function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns, metrics: () => string): void {

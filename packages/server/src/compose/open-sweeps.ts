@@ -1,3 +1,4 @@
+import { SignInSweep } from '../accounts/sign-in-sweep.ts';
 import { BlobSweep } from '../attachments/blob-sweep.ts';
 import { Retention } from '../eventlog/retention.ts';
 import { FileSweep } from '../files/file-sweep.ts';
@@ -11,6 +12,7 @@ export function openSweeps({ store, blobs, settleUploads, sweepDrops, limits, lo
     blobs: stack.use(new BlobSweep(store, blobs, limits, logger)),
     files: stack.use(new FileSweep({ store, logger, settleUploads, sweepDrops }, limits)),
     nodes: stack.use(new NodeSweep(store, limits, logger)),
+    signIns: stack.use(new SignInSweep(store, limits, logger)),
   };
 }
 

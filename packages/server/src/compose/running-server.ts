@@ -13,6 +13,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly metricsUrl: string | null;
   /** The key that is printed once, at the first start; null at later starts. */
   readonly apiKey: string | null;
+  /** The set-up link of the first owner, printed once; null if that owner has a password or a link. */
+  readonly setupLink: string | null;
   readonly isFirstStart: boolean;
   /** The place of the model of agencies that name none, for people; null if the model has no provider. */
   readonly modelPlace: string | null;
@@ -40,5 +42,7 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepFiles: () => Promise<number>;
     /** Deletes nodes that stopped long enough ago, immediately. Resolves to the number of nodes. */
     readonly sweepNodes: () => Promise<number>;
+    /** Deletes sessions, set-up links and failed sign-ins that ended by their time. Resolves to their number. */
+    readonly sweepSignIns: () => Promise<number>;
   };
 }

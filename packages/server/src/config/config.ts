@@ -2,6 +2,7 @@ import type { Prices } from '../domain/prices.ts';
 import type { ProviderApi } from '../domain/providers.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import type { Range } from '../lib/url-rules/range.ts';
 
 /** A setting that cannot be used. The message is printed and the process ends. */
 export class SettingRefused extends StartRefused {
@@ -31,6 +32,8 @@ export interface Config {
   readonly prices: Prices;
   /** Hosts other than the public internet from which files may be fetched. */
   readonly fetchAllow: FetchAllow;
+  /** The proxies whose `X-Forwarded-For` names the client. */
+  readonly trustedProxies: readonly Range[];
   /** The folder of agencies; null if there is none. */
   readonly agenciesDir: string | null;
   /** True if changes in that folder are loaded while the server runs. */

@@ -8,7 +8,7 @@ import { readDatabase } from './read-database.ts';
 import { readFiles } from './read-files.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
 import { readModels } from './read-models.ts';
-import { readFetchAllow, readMetrics, readPort, readUrl } from './read-network.ts';
+import { readFetchAllow, readMetrics, readPort, readTrustedProxies, readUrl } from './read-network.ts';
 import { readPrices } from './read-prices.ts';
 import { readSandbox } from './read-sandbox.ts';
 
@@ -36,6 +36,7 @@ const KNOWN = new Set([
   ...Object.keys(LIMIT_SETTINGS),
   'RUNWIRE_PRICES',
   'RUNWIRE_FETCH_ALLOW',
+  'RUNWIRE_TRUSTED_PROXIES',
   'RUNWIRE_SANDBOX',
   'RUNWIRE_SANDBOX_SLOTS',
   // The command line reads these. A shell that has them can start a server too.
@@ -88,6 +89,7 @@ export function readConfig(env: Environment): CheckedSettings {
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
     fetchAllow: readFetchAllow(read),
+    trustedProxies: readTrustedProxies(read),
     sandbox: readSandbox(read),
     ...agencies,
   });

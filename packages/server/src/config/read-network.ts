@@ -1,4 +1,6 @@
+import { parseAddress, unmapped } from '../lib/url-rules/address.ts';
 import { ALLOW_NOTHING, type FetchAllow, parseFetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import { parseRange, type Range } from '../lib/url-rules/range.ts';
 import { type MetricsConfig, SettingRefused } from './config.ts';
 
 /** Returns the text of a setting; null if it is not set. */
@@ -37,6 +39,20 @@ export function readFetchAllow(read: ReadSetting): FetchAllow {
   } catch (error) {
     throw new SettingRefused(`RUNWIRE_FETCH_ALLOW ${(error as Error).message}.`);
   }
+}
+
+/** `RUNWIRE_TRUSTED_PROXIES`: the proxies whose `X-Forwarded-For` is believed; none by default. */
+export function readTrustedProxies(read: ReadSetting): readonly Range[] {
+  const parts = (read('RUNWIRE_TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter((part) => part !== '');
+  return parts.map((part) => {
+    const bits = parseAddress(part)?.bits;
+    const range = parseRange(bits === undefined ? part : `${part}/${bits}`);
+    // Addresses in IPv4-mapped form are compared as IPv4, so an entry in that form would never match.
+    if (range !== null && unmapped(range.base) === range.base) return range;
+    throw new SettingRefused(
+      `RUNWIRE_TRUSTED_PROXIES has the entry \`${part}\`, which is neither an address nor an address range; use entries such as 10.1.2.3, 10.1.0.0/16 or fd00::/8.`,
+    );
+  });
 }
 
 /** Reads an http or https address. The result has no slash at its end. */

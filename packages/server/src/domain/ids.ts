@@ -7,6 +7,7 @@ export type IdPrefix =
   | 'own'
   | 'key'
   | 'tok'
+  | 'ses'
   | 'int'
   | 'node'
   | 'resp'

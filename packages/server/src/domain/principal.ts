@@ -1,9 +1,9 @@
-/** The owner and the API key of a request. */
+/** The owner of a request, and the API key or the session with which it was sent. */
 export interface Principal {
   readonly ownerId: string;
   readonly administrator: boolean;
   readonly email: string | null;
   readonly name: string | null;
-  /** `keyId` is null for the key of `RUNWIRE_API_KEY`. */
+  /** `keyId` is null for the key of `RUNWIRE_API_KEY`. The key of a person in the console is the session. */
   readonly key: { readonly keyId: string | null; readonly name: string; readonly expiresAt: number | null };
 }

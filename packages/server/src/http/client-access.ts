@@ -18,7 +18,10 @@ export function checkClientToken(
   const { origin } = headers;
   // Requests that are not cross-origin need no `Origin`, and other programs than browsers can send any.
   if (token.origins !== null && origin !== undefined && !token.origins.includes(origin)) {
-    throw new Refusal('foreign_origin');
+    throw new Refusal(
+      'foreign_origin',
+      'The client token is not for this origin; mint it with the origin in `origins`.',
+    );
   }
   if (permission === undefined) throw forbidden('A client token cannot call this operation; use an API key.');
   if (!token.can.includes(permission)) {

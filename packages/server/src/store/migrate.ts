@@ -17,8 +17,10 @@ import * as fileRows from './migrations/0014-file-rows.ts';
 import * as chatTitlesAndAdjustments from './migrations/0015-chat-titles-and-adjustments.ts';
 import * as erasures from './migrations/0016-erasures.ts';
 import * as questions from './migrations/0017-questions.ts';
+import * as signIn from './migrations/0018-sign-in.ts';
+import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
-import type { StoreKind } from './store.ts';
+import type { Reads, StoreKind } from './store.ts';
 
 const MIGRATIONS = {
   '0001-first': first,
@@ -37,6 +39,7 @@ const MIGRATIONS = {
   '0015-chat-titles-and-adjustments': chatTitlesAndAdjustments,
   '0016-erasures': erasures,
   '0017-questions': questions,
+  '0018-sign-in': signIn,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */
@@ -45,6 +48,12 @@ export function unknownMigrations(names: readonly string[]): string[] {
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? '';
+
+/** True if all migrations of this program were applied. */
+export async function isMigrated(reads: Reads): Promise<boolean> {
+  const applied = sql<{ name: string }>`select name from kysely_migration`;
+  return (await reads.query((db) => raw(db, applied))).some(({ name }) => name === LATEST_MIGRATION);
+}
 
 function migrationsOf(kind: StoreKind): Record<string, Migration> {
   return Object.fromEntries(

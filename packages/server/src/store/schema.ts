@@ -103,6 +103,41 @@ export interface ApiKeysTable {
   revoked_at: number | null;
 }
 
+export interface PasswordsTable {
+  owner_id: string;
+  /** In the PHC string format: the algorithm, its parameters, the salt and the hash. */
+  password_hash: string;
+  changed_at: number;
+}
+
+/** The sessions of people who signed in to the console. A session that was ended has no row. */
+export interface SessionsTable {
+  session_id: string;
+  owner_id: string;
+  /** SHA-256 of the value of the cookie. */
+  secret_hash: string;
+  created_at: number;
+  /** When the session last got a token, to the minute. */
+  used_at: number;
+}
+
+/** The newest set-up link of an owner. A link that was used has no row. */
+export interface SetUpLinksTable {
+  owner_id: string;
+  /** SHA-256 of the secret in the link. */
+  secret_hash: string;
+  created_at: number;
+  /** Null for the link that the first start prints: it is valid until it is used. */
+  expires_at: number | null;
+}
+
+/** One row for the e-mail and one for the address of each sign-in that failed, or whose password is being checked. */
+export interface SignInFailuresTable {
+  failure_id: string;
+  subject: string;
+  failed_at: number;
+}
+
 export interface IntegrationsTable {
   integration_id: string;
   /** Sorts integrations in the order in which they were made, also within a millisecond. */
@@ -428,6 +463,10 @@ export interface Schema {
   blob_folder: BlobFolderTable;
   owners: OwnersTable;
   api_keys: ApiKeysTable;
+  passwords: PasswordsTable;
+  sessions: SessionsTable;
+  set_up_links: SetUpLinksTable;
+  sign_in_failures: SignInFailuresTable;
   integrations: IntegrationsTable;
   members: MembersTable;
   chats: ChatsTable;

@@ -6,6 +6,7 @@ import {
   CreateOwnerRequest,
   Me,
   OwnerList,
+  UpdateMeRequest,
 } from '../account.ts';
 import { ref, text } from '../kit.ts';
 import { bodyRefusals, operation, pageQuery, refusals } from '../operation.ts';
@@ -23,7 +24,12 @@ export const createOwner = operation({
   example: {
     body: { email: 'ann@example.com', name: 'Ann' },
     status: 201,
-    answer: json({ ownerId: 'own_2', email: 'ann@example.com', apiKey: 'eyJhbGciOi…', setupLink: null }),
+    answer: json({
+      ownerId: 'own_2',
+      email: 'ann@example.com',
+      apiKey: 'eyJhbGciOi…',
+      setupLink: 'https://agents.example.com/console/#set_up=Zk3v…',
+    }),
   },
   responses: {
     201: { description: 'The owner with its first API key.', schema: ref(CreatedOwner) },
@@ -45,6 +51,19 @@ export const listOwners = operation({
     200: { description: 'A page of owners.', schema: ref(OwnerList) },
     ...refusals(400, 401, 403, 500, 503),
   },
+});
+
+export const deleteOwner = operation({
+  operationId: 'deleteOwner',
+  method: 'DELETE',
+  path: '/v2/owners/:ownerId',
+  summary: 'Delete an owner without integrations (administrator)',
+  description: 'Its API keys, its password and its sessions end with it. You cannot delete yourself.',
+  tags: ['Accounts'],
+  auth: true,
+  params: Type.Object({ ownerId: text('Identifier of the owner.') }),
+  example: { params: { ownerId: 'own_2' }, status: 204 },
+  responses: { 204: { description: 'The owner was deleted.' }, ...refusals(400, 401, 403, 404, 409, 500, 503) },
 });
 
 export const createApiKey = operation({
@@ -106,4 +125,25 @@ export const getMe = operation({
     answer: json({ ...owner, key: { keyId: 'key_1', name: 'backend', expiresAt: null } }),
   },
   responses: { 200: { description: 'The owner and the key.', schema: ref(Me) }, ...refusals(401, 500, 503) },
+});
+
+export const updateMe = operation({
+  operationId: 'updateMe',
+  method: 'PATCH',
+  path: '/v2/me',
+  summary: 'Change your name or your e-mail address',
+  description: 'The e-mail address is the one with which you sign in to the console.',
+  tags: ['Accounts'],
+  auth: true,
+  body: ref(UpdateMeRequest),
+  example: {
+    body: { name: 'Ann' },
+    status: 200,
+    answer: json({ ...owner, key: { keyId: 'key_1', name: 'backend', expiresAt: null } }),
+  },
+  responses: {
+    200: { description: 'The owner and the key.', schema: ref(Me) },
+    ...bodyRefusals(),
+    ...refusals(401, 404, 409, 500, 503),
+  },
 });

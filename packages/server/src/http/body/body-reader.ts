@@ -38,6 +38,9 @@ export interface BodyBudgets {
   readonly parsing: FairBudget;
 }
 
+/** All callers without a key have one share of the budgets together, like an owner. */
+const senderOf = ({ principal }: FastifyRequest): string => principal?.ownerId ?? '';
+
 function tooLarge(maxBytes: number): Refusal {
   const sentence = `The request body is larger than ${maxBytes} bytes; send less, or upload files instead of sending them inline.`;
   return new Refusal('body_too_large', sentence);
@@ -110,7 +113,7 @@ export class BodyReader implements AsyncDisposable {
   }
 
   #read(request: FastifyRequest, payload: IncomingMessage, done: (error: Error | null, body?: unknown) => void): void {
-    const { bodyBytes } = this.#limits;
+    const bodyBytes = request.routeOptions.bodyLimit;
     const announced = request.headers['content-length'];
     if (Number(announced) > bodyBytes) {
       done(tooLarge(bodyBytes));
@@ -118,7 +121,7 @@ export class BodyReader implements AsyncDisposable {
     }
     const chunks: Buffer[] = [];
     let length = 0;
-    const hold = this.#budgets.bytes.hold(request.principal.ownerId);
+    const hold = this.#budgets.bytes.hold(senderOf(request));
     const stop = (error: Error) => {
       unlisten();
       hold[Symbol.dispose]();
@@ -172,7 +175,7 @@ export class BodyReader implements AsyncDisposable {
         bytes.set(chunk, offset);
         offset += chunk.length;
       }
-      this.#parseInTurn(request.principal.ownerId, bytes, places).then(accept, refuse);
+      this.#parseInTurn(senderOf(request), bytes, places).then(accept, refuse);
       return;
     }
     let body: ParsedBody;

@@ -7,8 +7,11 @@ import type { Keys } from '../../accounts/keys.ts';
 import type { Members } from '../../accounts/members.ts';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { Owners } from '../../accounts/owners.ts';
+import { setUpUrl } from '../../accounts/set-up-links.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { iso } from '../../domain/time.ts';
 import type { Erasures } from '../../erasure/erasures.ts';
+import { callersBase } from '../callers-base.ts';
 import { ownersQuery, route } from '../route.ts';
 
 export interface AccountRoutesDeps {
@@ -20,10 +23,12 @@ export interface AccountRoutesDeps {
   readonly clientTokens: ClientTokens;
   readonly keys: Keys;
   readonly owners: Owners;
+  /** Scheme, host and path by which callers reach this server. Null: those of each request. */
+  readonly publicUrl: string | null;
 }
 
 export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): void {
-  const { ownership, integrations, members, erasures, adjustments, clientTokens, keys, owners } = deps;
+  const { ownership, integrations, members, erasures, adjustments, clientTokens, keys, owners, publicUrl } = deps;
 
   route(app, operations.createIntegration, async (request, reply) =>
     reply.code(201).send(await integrations.create(request.principal, request.body)),
@@ -113,17 +118,26 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
     return reply.code(204).send();
   });
 
-  route(app, operations.createOwner, async (request, reply) =>
-    reply.code(201).send(await owners.create(request.principal, request.body)),
-  );
+  route(app, operations.createOwner, async (request, reply) => {
+    const base = callersBase(request, publicUrl);
+    const { setUpSecret, ...owner } = await owners.create(request.principal, request.body);
+    return reply.code(201).send({ ...owner, setupLink: setUpUrl(base, setUpSecret) });
+  });
 
   route(app, operations.listOwners, async (request) => owners.list(request.principal, request.query));
 
-  route(app, operations.getMe, async ({ principal }) => ({
-    ownerId: principal.ownerId,
-    email: principal.email,
-    name: principal.name,
-    administrator: principal.administrator,
-    key: { ...principal.key, expiresAt: iso(principal.key.expiresAt) },
-  }));
+  route(app, operations.deleteOwner, async (request, reply) => {
+    await owners.delete(request.principal, request.params.ownerId);
+    return reply.code(204).send();
+  });
+
+  route(app, operations.getMe, async ({ principal }) => meJson(principal));
+
+  route(app, operations.updateMe, async ({ principal, body }) =>
+    meJson({ ...principal, ...(await owners.update(principal, body)) }),
+  );
+}
+
+function meJson({ ownerId, email, name, administrator, key }: Principal) {
+  return { ownerId, email, name, administrator, key: { ...key, expiresAt: iso(key.expiresAt) } };
 }

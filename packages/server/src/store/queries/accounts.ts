@@ -73,6 +73,20 @@ export const ownerByEmail = statement('owner by email', (db, p: { email: string 
   db.selectFrom('owners').selectAll().where('email', '=', p.email),
 );
 
+export const updateOwner = statement(
+  'update owner',
+  (db, p: { ownerId: string; email: string | null; nameJson: string | null }) =>
+    db.updateTable('owners').set({ email: p.email, name_json: p.nameJson }).where('owner_id', '=', p.ownerId),
+);
+
+export const setOwnerEmail = statement('set owner email', (db, p: { ownerId: string; email: string }) =>
+  db.updateTable('owners').set({ email: p.email }).where('owner_id', '=', p.ownerId),
+);
+
+export const deleteOwner = statement('delete owner', (db, p: { ownerId: string }) =>
+  db.deleteFrom('owners').where('owner_id', '=', p.ownerId),
+);
+
 export const listOwners = (page: Page) => (db: Db) =>
   pageOf(db.selectFrom('owners').selectAll(), page, 'created_at', 'owner_id');
 
@@ -112,9 +126,13 @@ export const usableKeys = statement('usable keys', (db, p: { ownerId: string; no
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.now)])),
 );
 
-/** Returns those of these keys that were revoked. */
-export const revokedAmong = (keyIds: readonly string[]) => (db: Db) =>
-  db.selectFrom('api_keys').select('key_id').where('key_id', 'in', keyIds).where('revoked_at', 'is not', null);
+/** Returns those of these keys that were not revoked. */
+export const unrevokedAmong = (keyIds: readonly string[]) => (db: Db) =>
+  db.selectFrom('api_keys').select('key_id').where('key_id', 'in', keyIds).where('revoked_at', 'is', null);
+
+export const deleteKeysOf = statement('delete keys of', (db, p: { ownerId: string }) =>
+  db.deleteFrom('api_keys').where('owner_id', '=', p.ownerId),
+);
 
 export const touchKey = statement('touch key', (db, p: { keyId: string; now: number }) =>
   db.updateTable('api_keys').set({ last_used_at: p.now }).where('key_id', '=', p.keyId),
@@ -241,6 +259,16 @@ export const activeRunOfIntegration = statement('active run of integration', (db
     .select(['runs.run_id', 'runs.usage_request_id', 'chats.chat_id'])
     .where('runs.integration_id', '=', p.integrationId)
     .where('runs.status', 'in', ['admitted', 'running'])
+    .limit(1),
+);
+
+/** Returns a row if the owner has an integration that is not deleted. */
+export const anyIntegrationOf = statement('any integration of', (db, p: { ownerId: string }) =>
+  db
+    .selectFrom('integrations')
+    .select('integration_id')
+    .where('owner_id', '=', p.ownerId)
+    .where('deleted_at', 'is', null)
     .limit(1),
 );
 

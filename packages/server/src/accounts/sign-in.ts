@@ -1,0 +1,137 @@
+import { Refusal } from '../domain/refusal.ts';
+import { lockInstallation, ownerById, setOwnerEmail } from '../store/queries/accounts.ts';
+import {
+  deleteSessionsOf,
+  deleteSetUpLink,
+  passwordByEmail,
+  passwordOf,
+  putPassword,
+  sessionById,
+  setUpLinkBySecret,
+} from '../store/queries/sign-in.ts';
+import { first, type Reads, type Store, type Tx } from '../store/store.ts';
+import type { AccountChanges } from './accounts-version.ts';
+import { checkPassword, type Hashing, PasswordTurns } from './password-turns.ts';
+import { secretValueHash } from './secret-value.ts';
+import { newSession, type Sessions } from './sessions.ts';
+import { SignInLimits } from './sign-in-limits.ts';
+import { refuseTaken, storedEmail } from './stored-email.ts';
+
+export interface SignInDeps {
+  readonly store: Store;
+  /** Reads with a time limit, because a person waits for them. */
+  readonly reads: Reads;
+  readonly changes: AccountChanges;
+  readonly sessions: Sessions;
+}
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/**
+ * Signs people in with e-mail and password. Hashes are made before a transaction, because a transaction may wait only for
+ * its own queries. So each transaction first checks that what was hashed is still what is stored.
+ */
+export class SignIn {
+  readonly #store: Store;
+  readonly #reads: Reads;
+  readonly #changes: AccountChanges;
+  readonly #sessions: Sessions;
+  readonly #limits: SignInLimits;
+  readonly #turns = new PasswordTurns();
+
+  constructor({ store, reads, changes, sessions }: SignInDeps) {
+    this.#store = store;
+    this.#reads = reads;
+    this.#changes = changes;
+    this.#sessions = sessions;
+    this.#limits = new SignInLimits(store, reads);
+  }
+
+  /** Resolves to the secret of a new session. */
+  async signIn(input: Credentials, address: string): Promise<string> {
+    return this.#turns.run(async (hashing) => {
+      const credentials = { email: storedEmail(input.email), password: input.password };
+      const { ownerId, confirm } = await this.#verify(hashing, credentials, address);
+      const session = newSession(ownerId);
+      await this.#store.transact('account', async (tx) => {
+        await tx.all(lockInstallation, {});
+        await confirm(tx);
+        await session.store(tx);
+      });
+      return session.secret;
+    });
+  }
+
+  /**
+   * Uses a set-up link: sets the e-mail and the password of its owner, and ends all sessions of the owner. Resolves to the
+   * secret of a new session.
+   */
+  async setUp(input: { readonly link: string; readonly email: string; readonly password: string }): Promise<string> {
+    const email = storedEmail(input.email);
+    const secretHash = secretValueHash(input.link);
+    const ownerId = await ownerOfLink(this.#reads, secretHash);
+    checkPassword(input.password, email);
+    const passwordHash = await this.#turns.run(({ hash }) => hash(input.password));
+    const session = newSession(ownerId);
+    await this.#changes.change(async (tx) => {
+      await ownerOfLink(tx, secretHash);
+      await refuseTaken(tx, email, ownerId);
+      await tx.run(setOwnerEmail, { ownerId, email });
+      await tx.run(putPassword, { ownerId, passwordHash, now: Date.now() });
+      await tx.run(deleteSetUpLink, { ownerId });
+      await tx.run(deleteSessionsOf, { ownerId, exceptId: '' });
+      await session.store(tx);
+    });
+    return session.secret;
+  }
+
+  /** Changes the password of the person who has this session, and ends the other sessions of that person. */
+  async changePassword(
+    secret: string | null,
+    input: { readonly current: string; readonly new: string },
+    address: string,
+  ): Promise<void> {
+    const { session_id: sessionId, owner_id: ownerId } = await this.#sessions.get(secret);
+    const email = (await first(this.#reads.all(ownerById, { ownerId })))?.email ?? '';
+    checkPassword(input.new, email);
+    const { confirm, passwordHash } = await this.#turns.run(async (hashing) => ({
+      ...(await this.#verify(hashing, { email, password: input.current }, address)),
+      passwordHash: await hashing.hash(input.new),
+    }));
+    await this.#changes.change(async (tx) => {
+      await confirm(tx);
+      if ((await tx.all(sessionById, { sessionId })).length === 0) throw new Refusal('session_ended');
+      await tx.run(putPassword, { ownerId, passwordHash, now: Date.now() });
+      await tx.run(deleteSessionsOf, { ownerId, exceptId: sessionId });
+    });
+  }
+
+  /**
+   * Checks a password within the limits. `confirm` must be called in the transaction that uses the result: it throws if
+   * the password was changed after it was checked.
+   */
+  async #verify(hashing: Hashing, { email, password }: Credentials, address: string) {
+    const attempt = await this.#limits.begin(email, address);
+    const stored = await first(this.#reads.all(passwordByEmail, { email }));
+    const matches = await hashing.verify(password, stored?.password_hash ?? null);
+    if (stored === undefined || !matches) throw new Refusal('invalid_sign_in');
+    const { owner_id: ownerId, password_hash } = stored;
+    const confirm = async (tx: Tx) => {
+      const now = await first(tx.all(passwordOf, { ownerId }));
+      if (now?.password_hash !== password_hash) throw new Refusal('invalid_sign_in');
+      await attempt.succeed(tx);
+    };
+    return { ownerId, confirm };
+  }
+}
+
+async function ownerOfLink(reads: Reads, secretHash: string): Promise<string> {
+  const link = await first(reads.all(setUpLinkBySecret, { secretHash }));
+  if (link === undefined || (link.expires_at !== null && link.expires_at <= Date.now())) {
+    throw new Refusal('invalid_set_up_link');
+  }
+  return link.owner_id;
+}

@@ -1,0 +1,133 @@
+import { statement } from '../statement.ts';
+
+type Db = Parameters<(typeof sessionById)['build']>[0];
+
+/** Returns no row if the owner has no password. */
+export const passwordByEmail = statement('password by email', (db, p: { email: string }) =>
+  db
+    .selectFrom('passwords')
+    .innerJoin('owners', 'owners.owner_id', 'passwords.owner_id')
+    .select(['passwords.owner_id', 'passwords.password_hash'])
+    .where('owners.email', '=', p.email),
+);
+
+export const passwordOf = statement('password of', (db, p: { ownerId: string }) =>
+  db.selectFrom('passwords').select('password_hash').where('owner_id', '=', p.ownerId),
+);
+
+export const putPassword = statement(
+  'put password',
+  (db, p: { ownerId: string; passwordHash: string; now: number }) => {
+    const values = { password_hash: p.passwordHash, changed_at: p.now };
+    return db
+      .insertInto('passwords')
+      .values({ owner_id: p.ownerId, ...values })
+      .onConflict((c) => c.column('owner_id').doUpdateSet(values));
+  },
+);
+
+export const deletePassword = statement('delete password', (db, p: { ownerId: string }) =>
+  db.deleteFrom('passwords').where('owner_id', '=', p.ownerId),
+);
+
+export const insertSession = statement(
+  'insert session',
+  (db, p: { sessionId: string; ownerId: string; secretHash: string; now: number }) =>
+    db.insertInto('sessions').values({
+      session_id: p.sessionId,
+      owner_id: p.ownerId,
+      secret_hash: p.secretHash,
+      created_at: p.now,
+      used_at: p.now,
+    }),
+);
+
+export const sessionById = statement('session by id', (db, p: { sessionId: string }) =>
+  db.selectFrom('sessions').selectAll().where('session_id', '=', p.sessionId),
+);
+
+export const sessionBySecret = statement('session by secret', (db, p: { secretHash: string }) =>
+  db.selectFrom('sessions').selectAll().where('secret_hash', '=', p.secretHash),
+);
+export type SessionRow = Awaited<ReturnType<ReturnType<(typeof sessionById)['build']>['execute']>>[number];
+
+/** Changes no row if the session has ended. */
+export const touchSession = statement('touch session', (db, p: { sessionId: string; now: number }) =>
+  db.updateTable('sessions').set({ used_at: p.now }).where('session_id', '=', p.sessionId),
+);
+
+export const deleteSession = statement('delete session', (db, p: { sessionId: string }) =>
+  db.deleteFrom('sessions').where('session_id', '=', p.sessionId),
+);
+
+/** Ends the sessions of an owner except one. No session has an empty id. */
+export const deleteSessionsOf = statement('delete sessions of', (db, p: { ownerId: string; exceptId: string }) =>
+  db.deleteFrom('sessions').where('owner_id', '=', p.ownerId).where('session_id', '!=', p.exceptId),
+);
+
+/** Returns those of these sessions that have not ended. */
+export const sessionsAmong = (sessionIds: readonly string[]) => (db: Db) =>
+  db.selectFrom('sessions').selectAll().where('session_id', 'in', sessionIds);
+
+export const deleteOldSessions = statement(
+  'delete old sessions',
+  (db, p: { createdBefore: number; usedBefore: number }) =>
+    db
+      .deleteFrom('sessions')
+      .where((eb) => eb.or([eb('created_at', '<=', p.createdBefore), eb('used_at', '<=', p.usedBefore)])),
+);
+
+/** A new link replaces the earlier link of the same owner. */
+export const putSetUpLink = statement(
+  'put set-up link',
+  (db, p: { ownerId: string; secretHash: string; now: number; expiresAt: number | null }) => {
+    const values = { secret_hash: p.secretHash, created_at: p.now, expires_at: p.expiresAt };
+    return db
+      .insertInto('set_up_links')
+      .values({ owner_id: p.ownerId, ...values })
+      .onConflict((c) => c.column('owner_id').doUpdateSet(values));
+  },
+);
+
+export const setUpLinkOf = statement('set-up link of', (db, p: { ownerId: string }) =>
+  db.selectFrom('set_up_links').selectAll().where('owner_id', '=', p.ownerId),
+);
+
+export const setUpLinkBySecret = statement('set-up link by secret', (db, p: { secretHash: string }) =>
+  db.selectFrom('set_up_links').selectAll().where('secret_hash', '=', p.secretHash),
+);
+
+export const deleteSetUpLink = statement('delete set-up link', (db, p: { ownerId: string }) =>
+  db.deleteFrom('set_up_links').where('owner_id', '=', p.ownerId),
+);
+
+export const deleteOldLinks = statement('delete old links', (db, p: { now: number }) =>
+  db.deleteFrom('set_up_links').where('expires_at', '<=', p.now),
+);
+
+/** The newest failures of an e-mail or an address, newest first. */
+export const failuresOf = statement('failures of', (db, p: { subject: string; after: number; limit: number }) =>
+  db
+    .selectFrom('sign_in_failures')
+    .select('failed_at')
+    .where('subject', '=', p.subject)
+    .where('failed_at', '>', p.after)
+    .orderBy('failed_at', 'desc')
+    .limit(p.limit),
+);
+
+export const insertFailure = statement('insert failure', (db, p: { failureId: string; subject: string; now: number }) =>
+  db.insertInto('sign_in_failures').values({ failure_id: p.failureId, subject: p.subject, failed_at: p.now }),
+);
+
+export const deleteFailure = statement('delete failure', (db, p: { failureId: string }) =>
+  db.deleteFrom('sign_in_failures').where('failure_id', '=', p.failureId),
+);
+
+export const deleteFailuresOf = statement('delete failures of', (db, p: { subject: string }) =>
+  db.deleteFrom('sign_in_failures').where('subject', '=', p.subject),
+);
+
+export const deleteOldFailures = statement('delete old failures', (db, p: { before: number }) =>
+  db.deleteFrom('sign_in_failures').where('failed_at', '<=', p.before),
+);

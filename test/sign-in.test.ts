@@ -1,0 +1,480 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Operation, operations } from '@runwire/contract/schemas';
+import {
+  type ApiClient,
+  hookStore,
+  STORES,
+  type StoreName,
+  startTestServer,
+  TEST_API_KEY,
+  type TestServer,
+} from '@runwire/test-kit';
+import { WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { askStore } from './support/ask-store.ts';
+import { Cluster } from './support/cluster.ts';
+import { ConsolePage, PASSWORD, secretOf } from './support/console-page.ts';
+import { paste, samplesOf } from './support/doc-samples.ts';
+import { eventually } from './support/eventually.ts';
+import { forgedToken, partOf } from './support/forged-token.ts';
+import { refused } from './support/refused.ts';
+import { ScriptedServer } from './support/scripted-server.ts';
+import { missingService } from './support/services.ts';
+
+const DAY_MS = 86_400_000;
+const SECRET = 'a-secret-of-my-own-0123456789-0123456789';
+const ENV = { RUNWIRE_TRUSTED_PROXIES: '127.0.0.1, ::1', RUNWIRE_SECRET: SECRET };
+const ENDED = [401, 'session_ended'];
+const WRONG = [401, 'invalid_sign_in'];
+const LIMITED = [429, 'too_many_sign_ins'];
+
+for (const store of STORES) describe(store, () => tests(store));
+
+function tests(store: StoreName): void {
+  let server: TestServer;
+  let api: ApiClient;
+  let people = 0;
+  /** What happens once, after the server has read the answer of this statement and before it uses it. */
+  let between: { readonly statement: string; readonly act: () => Promise<void> } | null = null;
+  async function aroundRead<R>(statement: string, read: () => Promise<R[]>): Promise<R[]> {
+    const rows = await read();
+    if (statement !== between?.statement) return rows;
+    const { act } = between;
+    between = null;
+    await act();
+    return rows;
+  }
+  before(async () => {
+    server = await startTestServer({ store, env: ENV, wrapStore: hookStore({ read: aroundRead }) });
+    api = server.api;
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  const page = (address?: string) => new ConsolePage(server.url, address);
+
+  async function invite() {
+    people += 1;
+    const { status, body } = await api.post('/v2/owners', { email: `person-${people}@example.com` });
+    assert.equal(status, 201);
+    return body as { ownerId: string; email: string; apiKey: string; setupLink: string };
+  }
+
+  /** A new owner who has set a password and is signed in. */
+  async function person() {
+    const { ownerId, email, apiKey, setupLink } = await invite();
+    const own = page();
+    assert.deepEqual(await own.setUp(setupLink, email), [204]);
+    return { ownerId, email, apiKey, page: own };
+  }
+
+  async function secondPage(email: string) {
+    const other = page();
+    assert.deepEqual(await other.signIn(email), [204]);
+    return other;
+  }
+
+  const change = (statement: string) => askStore(server.dataDir, statement);
+
+  test('the first link sets e-mail and password of the administrator, once', async () => {
+    const own = page();
+    const setupLink = server.server.setupLink ?? '';
+    assert.ok(setupLink.startsWith(`${server.url}/console/#set_up=`));
+    const body = { link: secretOf(setupLink), email: 'Root@Example.com', password: PASSWORD };
+    const answer = await own.post('set_up', body);
+    assert.equal(answer.status, 204);
+    assert.match(
+      answer.headers.get('set-cookie') ?? '',
+      /^runwire_session=[\w-]{43}; Max-Age=2592000; Path=\/console\/; HttpOnly; SameSite=Strict$/,
+    );
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+    const me = (await (await own.api()).get('/v2/me')).body;
+    assert.deepEqual([me.email, me.administrator], ['root@example.com', true]);
+    assert.deepEqual(await own.setUp(setupLink, 'root@example.com'), [400, 'invalid_set_up_link']);
+    assert.deepEqual(await page().signIn('ROOT@example.com'), [204]);
+  });
+
+  test('a console token is a JWT of its own kind and counts as the owner', async () => {
+    const { ownerId, email, page: own } = await person();
+    const { status, body, headers } = await own.post('token');
+    assert.deepEqual([status, headers.get('cache-control')], [200, 'no-store']);
+    const token = body.token ?? '';
+    assert.deepEqual(partOf(token, 0), { alg: 'HS256', typ: 'console+jwt' });
+    const { sub, sid, exp, ...rest } = partOf(token, 1);
+    assert.deepEqual([sub, new Date(exp * 1000).toISOString(), rest], [ownerId, body.expiresAt, {}]);
+    const seconds = exp - Date.now() / 1000;
+    assert.ok(seconds > 540 && seconds <= 600, String(seconds));
+    const { key, ...me } = (await api.as(token).get('/v2/me')).body;
+    assert.deepEqual(me, { ownerId, email, name: null, administrator: false });
+    assert.deepEqual([key.keyId, key.name], [sid, 'console']);
+    assert.equal((await api.as(token).post('/v2/integrations', {})).status, 201);
+    await refused(api.as(token).get('/v2/nodes'), 403, 'administrator_only');
+    const forged = forgedToken({ sub, sid, exp }, 'console+jwt', SECRET);
+    await refused(api.as(forged).get('/v2/me'), 401, 'invalid_api_key', /console token is not valid/);
+    const asKey = forgedToken({ sub, jti: sid, exp }, 'JWT', SECRET);
+    await refused(api.as(asKey).get('/v2/me'), 401, 'invalid_api_key', /API key is not valid/);
+  });
+
+  test('no operation accepts the cookie, as cookie or as bearer token', async () => {
+    const { page: own } = await person();
+    const cookie = `runwire_session=${own.cookie}`;
+    const keyed = Object.values(operations as Record<string, Operation>).filter(({ auth }) => auth);
+    assert.ok(keyed.length > 30);
+    for (const { method, path } of keyed) {
+      const filled = path.replace(/:[A-Za-z]+/g, 'some-id');
+      const byCookie = await fetch(server.url + filled, { method, headers: { cookie } });
+      assert.equal(byCookie.status, 401, `${method} ${path}`);
+      await byCookie.arrayBuffer();
+    }
+    await refused(api.as(own.cookie).get('/v2/me'), 401, 'invalid_api_key');
+  });
+
+  test('a link is refused after its time and after its use; a refusal keeps it', async () => {
+    const { ownerId, email, setupLink } = await invite();
+    const own = page();
+    const invalid = [400, 'invalid_set_up_link'];
+    assert.deepEqual(await own.setUp(`/console/#set_up=${'a'.repeat(43)}`, email), invalid);
+    const weak = [400, 'weak_password'];
+    for (const password of ['elevenchars', 'x'.repeat(1025), email, email.toUpperCase()]) {
+      assert.deepEqual(await own.setUp(setupLink, email, password), weak, password);
+    }
+    assert.deepEqual(await own.setUp(setupLink, 'not an e-mail'), [400, 'invalid_request']);
+    const other = await invite();
+    assert.deepEqual(await own.setUp(setupLink, other.email), [409, 'owner_exists']);
+    await change(`update set_up_links set expires_at = ${Date.now() - 1} where owner_id = '${ownerId}'`);
+    assert.deepEqual(await own.setUp(setupLink, email), invalid);
+    await change(`update set_up_links set expires_at = ${Date.now() + 60_000} where owner_id = '${ownerId}'`);
+    assert.deepEqual(await own.setUp(setupLink, email, 'é'.repeat(12)), [204], 'refusals did not use it');
+    assert.deepEqual(await own.setUp(setupLink, email), invalid);
+    assert.deepEqual(await page().signIn(email, 'e\u0301'.repeat(12)), [204], 'as another keyboard writes it');
+  });
+
+  test('of several uses of a link, one succeeds', async () => {
+    const { email, setupLink } = await invite();
+    const results = await Promise.all([1, 2, 3].map(() => page().setUp(setupLink, email)));
+    assert.deepEqual(results.map(([status]) => status).toSorted(), [204, 400, 400]);
+  });
+
+  test('a wrong password and an unknown e-mail get the same answer', async () => {
+    const { email } = await person();
+    const { email: withoutPassword } = await invite();
+    const answers = [];
+    for (const [name, password] of [
+      [email, 'wrong'],
+      ['nobody@example.com', PASSWORD],
+      [withoutPassword, PASSWORD],
+    ] as const) {
+      const { status, body } = await page().post('sign_in', { email: name, password });
+      answers.push({ status, body });
+    }
+    assert.deepEqual([answers[0]?.status, answers[0]?.body.code], WRONG);
+    for (const answer of answers) assert.deepEqual(answer, answers[0]);
+    assert.deepEqual(await page().signIn(email), [204]);
+  });
+
+  test('after 5 failures of an e-mail the right password is refused too', async () => {
+    const { email } = await person();
+    for (let guess = 0; guess < 4; guess += 1) assert.deepEqual(await page().signIn(email, 'wrong'), WRONG);
+    assert.deepEqual(await page().signIn(email), [204], 'a success forgets the failures of the e-mail');
+    for (let guess = 0; guess < 5; guess += 1) assert.deepEqual(await page().signIn(email, 'wrong'), WRONG);
+    const { status, body, headers } = await page().post('sign_in', { email, password: PASSWORD });
+    assert.deepEqual([status, body.code], LIMITED);
+    const wait = Number(headers.get('retry-after'));
+    assert.ok(wait > 840 && wait <= 900, String(wait));
+    await change(`update sign_in_failures set failed_at = failed_at - ${15 * 60_000}`);
+    assert.deepEqual(await page().signIn(email), [204]);
+  });
+
+  test('concurrent guesses do not get around the limit', async () => {
+    const { email } = await person();
+    const results = await Promise.all(Array.from({ length: 12 }, () => page().signIn(email, 'wrong')));
+    const statuses = results.map(([status]) => Number(status)).toSorted();
+    assert.deepEqual(statuses, [...new Array(5).fill(401), ...new Array(7).fill(429)]);
+  });
+
+  test('after 20 failures of an address it is refused, whatever the e-mail', async () => {
+    const { email } = await person();
+    const own = page('203.0.113.9');
+    for (let guess = 0; guess < 20; guess += 1) {
+      assert.deepEqual(await own.signIn(`unknown-${guess}@example.com`), WRONG);
+      if (guess === 10) assert.deepEqual(await own.signIn(email), [204], 'a success does not forget them');
+    }
+    assert.deepEqual(await own.signIn(email), LIMITED);
+    const claims = { 'x-forwarded-for': '192.0.2.1, 203.0.113.9' };
+    assert.deepEqual(await own.result('sign_in', { email, password: PASSWORD }, claims), LIMITED);
+    assert.deepEqual(await page().signIn(email), [204]);
+  });
+
+  test('only pages of the console may post', async () => {
+    const { email, page: own } = await person();
+    const host = new URL(server.url).host;
+    const foreign = [403, 'foreign_origin'];
+    const body = { email, password: PASSWORD };
+    for (const site of ['cross-site', 'same-site', 'none', '', 'same-origin, cross-site']) {
+      assert.deepEqual(await own.result('sign_in', body, { 'sec-fetch-site': site }), foreign, site);
+    }
+    const origins = { [`http://${host}`]: [204], [`https://${host}`]: [204], 'https://evil.example': foreign };
+    for (const [origin, expected] of Object.entries({ ...origins, null: foreign })) {
+      assert.deepEqual(await postWithoutMetadata(own, 'sign_in', body, { origin }), expected, origin);
+    }
+    assert.deepEqual(await postWithoutMetadata(own, 'sign_in', body), foreign);
+    for (const path of ['token', 'sign_out', 'sign_out_everywhere', 'set_up', 'password']) {
+      assert.deepEqual(await own.result(path, {}, { 'sec-fetch-site': 'cross-site' }), foreign, path);
+    }
+    assert.equal((await own.post('token')).status, 200, 'a foreign page cannot end the session');
+  });
+
+  test('bodies are small JSON objects with exactly the fields', async () => {
+    const { email, page: own } = await person();
+    const typed = { 'content-type': 'text/plain' };
+    assert.deepEqual(await own.result('sign_in', { email, password: PASSWORD }, typed), [
+      415,
+      'unsupported_media_type',
+    ]);
+    const large = { email, password: 'x'.repeat(40_000) };
+    assert.deepEqual(await own.result('sign_in', large), [413, 'body_too_large']);
+    const wrong = [
+      {},
+      { email },
+      { email, password: 5 },
+      { email, password: '' },
+      { email, password: PASSWORD, to: 1 },
+    ];
+    for (const body of wrong) assert.deepEqual(await own.result('sign_in', body), [400, 'invalid_request']);
+    assert.deepEqual(await own.result('token', { any: 1 }), [400, 'invalid_request']);
+    const bodiless = await fetch(`${server.url}/console/token`, {
+      method: 'POST',
+      headers: { 'sec-fetch-site': 'same-origin', cookie: `runwire_session=${own.cookie}` },
+    });
+    assert.equal(bodiless.status, 200);
+    await refused(api.get('/console/sign_in'), 404, 'not_found');
+    const twice = { cookie: `runwire_session=${own.cookie}; runwire_session=${own.cookie}` };
+    assert.deepEqual(await own.result('token', {}, twice), ENDED, 'another site of the domain set one of them');
+  });
+
+  test('signing out ends the session and its tokens, here or everywhere', async () => {
+    const { email, page: first } = await person();
+    const [second, third] = [await secondPage(email), await secondPage(email)];
+    const tokens = await Promise.all([first, second, third].map((one) => one.api()));
+    const cookie = first.cookie;
+    const answer = await first.post('sign_out');
+    assert.equal(answer.status, 204);
+    assert.match(answer.headers.get('set-cookie') ?? '', /^runwire_session=; Max-Age=0; Path=\/console\/; HttpOnly/);
+    first.cookie = cookie;
+    assert.deepEqual(await first.result('token'), ENDED);
+    assert.deepEqual(await first.result('sign_out_everywhere'), ENDED, 'a stolen cookie of an ended session');
+    assert.deepEqual(await page().result('sign_out'), [204], 'without a session');
+    await refused(tokens[0]?.get('/v2/me') as never, 401, 'invalid_api_key', /session .* has ended/);
+    assert.equal((await tokens[1]?.get('/v2/me'))?.status, 200);
+    assert.deepEqual(await second.result('sign_out_everywhere'), [204]);
+    assert.deepEqual(await third.result('token'), ENDED);
+    for (const token of tokens) await refused(token.get('/v2/me'), 401, 'invalid_api_key');
+  });
+
+  test('a client token of a session ends with the session', async () => {
+    const { page: own } = await person();
+    const owner = await own.api();
+    const { apiIntegrationId: id } = (await owner.post('/v2/integrations', {})).body;
+    await owner.put(`/v2/integrations/${id}/members/ann`, {});
+    const fields = { consumerId: 'ann', expiresInSeconds: 3600 };
+    const minted = (await owner.post(`/v2/integrations/${id}/client_tokens`, fields)).body;
+    assert.equal(partOf(minted.clientToken, 1).key, (await owner.get('/v2/me')).body.key.keyId);
+    assert.ok(Date.parse(minted.expiresAt) > Date.now() + 3_000_000, 'it outlives the console token');
+    const member = api.as(minted.clientToken);
+    assert.equal((await member.get(`/v2/integrations/${id}/chats`)).status, 200);
+    assert.deepEqual(await own.result('sign_out'), [204]);
+    await refused(member.get(`/v2/integrations/${id}/chats`), 401, 'invalid_api_key', /session .* has ended/);
+  });
+
+  test('a new password ends the other sessions; the old one is wrong', async () => {
+    const { email, page: own } = await person();
+    const other = await secondPage(email);
+    const next = 'another long password';
+    const body = { current: PASSWORD, new: next };
+    assert.deepEqual(await page().result('password', body), ENDED);
+    assert.deepEqual(await own.result('password', { current: PASSWORD, new: 'short' }), [400, 'weak_password']);
+    assert.deepEqual(await own.result('password', { current: next, new: next }), WRONG);
+    assert.deepEqual(await own.result('password', body), [204]);
+    assert.equal((await own.post('token')).status, 200);
+    assert.deepEqual(await other.result('token'), ENDED);
+    assert.deepEqual(await page().signIn(email), WRONG);
+    assert.deepEqual(await page().signIn(email, next), [204]);
+    for (let guess = 0; guess < 5; guess += 1) await own.result('password', { current: 'wrong', new: PASSWORD });
+    assert.deepEqual(await own.result('password', { current: next, new: PASSWORD }), LIMITED, 'no way to guess');
+  });
+
+  test('a sign-in with the old password does not survive its change', async () => {
+    const { email, ownerId, page: own } = await person();
+    const next = 'another long password';
+    const changed = async () => assert.deepEqual(await own.result('password', { current: PASSWORD, new: next }), [204]);
+    const deleted = async () => assert.equal((await api.delete(`/v2/owners/${ownerId}`)).status, 204);
+    between = { statement: 'password by email', act: changed };
+    assert.deepEqual(await page().signIn(email), WRONG);
+    between = { statement: 'password by email', act: deleted };
+    assert.deepEqual(await page().signIn(email, next), WRONG);
+    assert.deepEqual(await change(`select * from sessions where owner_id = '${ownerId}'`), []);
+  });
+
+  test('a session ends after 7 idle days and after 30 days; the sweep deletes it', async () => {
+    const { ownerId, email, page: own } = await person();
+    const move = (column: string, ms: number) =>
+      change(`update sessions set ${column} = ${column} - ${ms} where owner_id = '${ownerId}'`);
+    await move('used_at', 7 * DAY_MS - 60_000);
+    assert.equal((await own.post('token')).status, 200);
+    await move('used_at', 7 * DAY_MS - 60_000);
+    assert.equal((await own.post('token')).status, 200, 'its use prolonged it');
+    await move('used_at', 7 * DAY_MS);
+    assert.deepEqual(await own.result('token'), ENDED);
+    const other = await secondPage(email);
+    await move('created_at', 30 * DAY_MS - 300_000);
+    const expiresAt = Date.parse((await other.post('token')).body.expiresAt ?? '');
+    assert.ok(expiresAt <= Date.now() + 300_000, 'a token does not outlive its session');
+    await move('created_at', 300_000);
+    assert.deepEqual(await other.result('token'), ENDED);
+    const { email: late } = await invite();
+    await change(`update set_up_links set expires_at = 1 where expires_at is not null`);
+    await page().signIn(late, 'wrong');
+    await change('update sign_in_failures set failed_at = 1');
+    assert.ok((await server.server.probes.sweepSignIns()) >= 5);
+    assert.deepEqual(await change(`select * from sessions where owner_id = '${ownerId}'`), []);
+    for (const table of ['set_up_links where expires_at is not null', 'sign_in_failures']) {
+      assert.deepEqual(await change(`select * from ${table}`), [], table);
+    }
+  });
+
+  test('the store has no password, no cookie, no link and no key', async () => {
+    const { email, apiKey, page: own } = await person();
+    const { setupLink } = await invite();
+    await page().signIn('someone.else@example.com', 'wrong');
+    const rows = [];
+    for (const table of ['owners', 'api_keys', 'passwords', 'sessions', 'set_up_links', 'sign_in_failures']) {
+      rows.push(...(await change(`select * from ${table}`)));
+    }
+    const stored = JSON.stringify(rows);
+    assert.ok(stored.includes(email));
+    assert.match(stored, /\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    const secrets = [PASSWORD, own.cookie ?? '', secretOf(setupLink), apiKey, 'someone.else'];
+    for (const secret of secrets) assert.ok(!stored.includes(secret), secret);
+  });
+
+  test('nothing is created for an owner that was deleted concurrently', async () => {
+    for (const path of ['/v2/integrations', '/v2/api_keys']) {
+      const { ownerId, apiKey } = await invite();
+      const act = async () => assert.equal((await api.delete(`/v2/owners/${ownerId}`)).status, 204);
+      // The administrator's key is cached, so this is the read of the new owner.
+      assert.equal((await api.get('/v2/me')).status, 200);
+      between = { statement: 'owner by id', act };
+      await refused(api.as(apiKey).post(path, {}), 401, 'invalid_api_key');
+      assert.equal(between, null);
+      for (const table of ['integrations', 'api_keys']) {
+        assert.deepEqual(await change(`select * from ${table} where owner_id = '${ownerId}'`), [], table);
+      }
+    }
+  });
+
+  test('a deleted owner is signed out everywhere', async () => {
+    const { ownerId, email, page: own } = await person();
+    const token = await own.api();
+    assert.equal((await api.delete(`/v2/owners/${ownerId}`)).status, 204);
+    await refused(token.get('/v2/me'), 401, 'invalid_api_key');
+    assert.deepEqual(await own.result('token'), ENDED);
+    assert.deepEqual(await page().signIn(email), WRONG);
+  });
+}
+
+/** `fetch` of Node sends no `Sec-Fetch-Site` by itself. */
+async function postWithoutMetadata(
+  { url, address }: ConsolePage,
+  path: string,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const response = await fetch(`${url}/console/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': address, ...headers },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  return text === '' ? [response.status] : [response.status, JSON.parse(text).code];
+}
+
+test('without trusted proxies the address is the peer, whatever a client claims', async () => {
+  await using server = await startTestServer();
+  for (let guess = 0; guess < 20; guess += 1) {
+    const page = new ConsolePage(server.url);
+    assert.deepEqual(await page.signIn(`unknown-${guess}@example.com`), WRONG);
+  }
+  assert.deepEqual(await new ConsolePage(server.url).signIn('unknown@example.com'), LIMITED);
+});
+
+test('the sample of the guide works as pasted', { skip: (await missingService('curl')) ?? false }, async (t) => {
+  await using server = await startTestServer();
+  const [sample = ''] = samplesOf('docs/sign-in.md', 'sh');
+  const printed = await paste(t, sample, { URL: server.url, KEY: TEST_API_KEY });
+  assert.match(printed, /"email":"ann@example.com","name":null,"administrator":false,"key":\{"keyId":"ses_/);
+});
+
+test('with an https address the cookie is Secure and has the path of the console', async () => {
+  const publicUrl = 'https://agents.example.com/runwire';
+  await using server = await startTestServer({ env: { RUNWIRE_PUBLIC_URL: publicUrl } });
+  const setupLink = server.server.setupLink ?? '';
+  assert.ok(setupLink.startsWith(`${publicUrl}/console/#set_up=`));
+  const invited = (await server.api.post('/v2/owners', { email: 'ann@example.com' })).body.setupLink;
+  assert.ok(invited.startsWith(`${publicUrl}/console/#set_up=`));
+  const page = new ConsolePage(server.url);
+  const origin = { origin: 'https://agents.example.com' };
+  const body = { link: secretOf(setupLink), email: 'root@example.com', password: PASSWORD };
+  assert.deepEqual(await postWithoutMetadata(page, 'set_up', body, origin), [204]);
+  const { headers } = await page.post('sign_in', { email: body.email, password: PASSWORD });
+  const cookie = /; Path=\/runwire\/console\/; HttpOnly; SameSite=Strict; Secure$/;
+  assert.match(headers.get('set-cookie') ?? '', cookie);
+});
+
+describe('several nodes', { skip: (await missingService('postgres')) ?? false }, () => {
+  test('sessions, limits and links hold on every node; streams of ended sessions close', async () => {
+    await using cluster = await Cluster.start(2, { env: ENV, limits: { accountsVersionMs: 200 } });
+    const [here, there] = [cluster.node(0), cluster.node(1)];
+    const { setupLink } = here.server.server;
+    assert.equal(there.server.server.setupLink, null, 'one link is printed');
+    const page = new ConsolePage(here.server.url);
+    assert.deepEqual(await new ConsolePage(there.server.url).setUp(setupLink ?? '', 'root@example.com'), [204]);
+    assert.deepEqual(await page.setUp(setupLink ?? '', 'root@example.com'), [400, 'invalid_set_up_link']);
+    assert.deepEqual(await page.signIn('root@example.com'), [204]);
+
+    const elsewhere = there.api.as((await page.api()).apiKey);
+    assert.equal((await elsewhere.get('/v2/me')).status, 200);
+    const held = await here.hold({ message: 'Hello' });
+    const stream = await elsewhere.events(held.runId, null);
+    assert.equal(stream.status, 200);
+    assert.deepEqual(await page.result('sign_out'), [204]);
+    await eventually('the token is refused on the other node', async () =>
+      (await elsewhere.get('/v2/me')).status === 401 ? true : null,
+    );
+    await within('the end of the stream', WAIT_MS, stream.over);
+    await held.finish('Done');
+
+    const guesses = [];
+    for (let guess = 0; guess < 6; guess += 1) {
+      const node = guess % 2 === 0 ? here : there;
+      guesses.push(await new ConsolePage(node.server.url).signIn('root@example.com', 'wrong'));
+    }
+    assert.deepEqual(guesses, [WRONG, WRONG, WRONG, WRONG, WRONG, LIMITED]);
+  });
+});
+
+describe('streams', () => {
+  const rig = ScriptedServer.shared({ limits: { accountsVersionMs: 200 } });
+
+  test('a stream of a console token continues until its session ends', async () => {
+    const page = new ConsolePage(rig.server.url);
+    assert.deepEqual(await page.setUp(rig.server.server.setupLink ?? '', 'root@example.com'), [204]);
+    const owner = await page.api();
+    const reader = await owner.complete({ message: 'Hello' });
+    const call = await rig.controller.nextCall();
+    await call.text('one ');
+    await reader.untilText('one ');
+    assert.deepEqual(await page.result('sign_out'), [204]);
+    await within('the end of the stream', WAIT_MS, reader.over);
+    assert.ok(!reader.text.includes('event: end'), 'it was cut, not ended');
+    await call.end();
+  });
+});
