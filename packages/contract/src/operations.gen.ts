@@ -93,7 +93,7 @@ export interface ListFilesParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -168,7 +168,7 @@ export interface ListRunStepsParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -191,11 +191,23 @@ export interface ListRunsParameters {
    */
   status?: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
   /**
+   * Only runs that were started at this agent.
+   */
+  agent?: string;
+  /**
+   * Only runs that were admitted at this time or later.
+   */
+  from?: string;
+  /**
+   * Only runs that were admitted before this time.
+   */
+  to?: string;
+  /**
    * Maximum number of items of the page.
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -262,7 +274,7 @@ export interface ListAdjustmentsParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -277,7 +289,7 @@ export interface ListMembersParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -343,7 +355,7 @@ export interface ListChatMessagesParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -370,7 +382,7 @@ export interface ListChatsParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -416,7 +428,7 @@ export interface ListUsageParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -443,7 +455,7 @@ export interface SummariseUsageParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -468,7 +480,7 @@ export interface ListAgenciesParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -479,7 +491,7 @@ export interface ListIntegrationsParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -497,7 +509,7 @@ export interface ListApiKeysParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -508,7 +520,7 @@ export interface ListOwnersParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -526,7 +538,7 @@ export interface ListNodesParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }

@@ -5,6 +5,7 @@ import { connectToIntegration, type IntegrationOptions } from '../connection.ts'
 import { UsageError } from '../exit-codes.ts';
 import { note, print, printJson, printTable, widthOf } from '../output.ts';
 import { plot } from '../plot.ts';
+import { timeOption } from '../request-options.ts';
 
 type Group = UsageSummary['items'][number];
 type Unit = keyof typeof UNITS;
@@ -60,8 +61,8 @@ export function addUsageCommand(program: CliCommand, { env }: Context): void {
     .action(async (options: UsageOptions) => {
       const { by, csv, plot: isPlot, json } = options;
       if ([csv, isPlot, json].filter(Boolean).length > 1) throw new UsageError('Use one of --csv, --plot and --json.');
-      const from = instant('--from', options.from) ?? startOfDay(Date.now() - (DEFAULT_DAYS - 1) * DAY_MS);
-      const to = instant('--to', options.to);
+      const from = timeOption('--from', options.from) ?? startOfDay(Date.now() - (DEFAULT_DAYS - 1) * DAY_MS);
+      const to = timeOption('--to', options.to);
       const client = await connectToIntegration(env, options);
       const period = { from, ...(to === undefined ? {} : { to }) };
       const groups = await Array.fromAsync(client.usage.summary({ groupBy: GROUPINGS[by], ...period }));
@@ -72,18 +73,6 @@ export function addUsageCommand(program: CliCommand, { env }: Context): void {
       if (isPlot) printPlot(shown, options.unit);
       else printGroups(by, shown);
     });
-}
-
-/** `2026-11-01` or an exact time → the time as the API takes it. */
-function instant(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const found = new Date(text);
-  if (Number.isNaN(found.getTime())) {
-    throw new UsageError(
-      `${name} is \`${text}\`; write a day such as 2026-11-01, or a time such as 2026-11-01T12:00:00Z.`,
-    );
-  }
-  return found.toISOString();
 }
 
 const startOfDay = (ms: number) => `${new Date(ms).toISOString().slice(0, 10)}T00:00:00.000Z`;

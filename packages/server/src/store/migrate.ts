@@ -17,6 +17,7 @@ import * as fileRows from './migrations/0014-file-rows.ts';
 import * as chatTitlesAndAdjustments from './migrations/0015-chat-titles-and-adjustments.ts';
 import * as erasures from './migrations/0016-erasures.ts';
 import * as questions from './migrations/0017-questions.ts';
+import * as listFilters from './migrations/0019-list-filters.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
@@ -37,6 +38,7 @@ const MIGRATIONS = {
   '0015-chat-titles-and-adjustments': chatTitlesAndAdjustments,
   '0016-erasures': erasures,
   '0017-questions': questions,
+  '0019-list-filters': listFilters,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

@@ -1,13 +1,15 @@
 import { oneOfStrings, ref, text, time } from '../kit.ts';
-import { integrationParams, integrationPath, integrationRefusals, operation, pageQuery } from '../operation.ts';
+import {
+  admissionPeriod,
+  integrationParams,
+  integrationPath,
+  integrationRefusals,
+  operation,
+  pageQuery,
+} from '../operation.ts';
 import { Type } from '../type.ts';
 import { UsageRecordList, UsageSummary, usageGrouping } from '../usage.ts';
 import { integrationExample, json, page, usage, usageRecord } from './examples.ts';
-
-const period = {
-  from: Type.Optional(time('Only runs that were admitted at this time or later.')),
-  to: Type.Optional(time('Only runs that were admitted before this time.')),
-};
 
 export const listUsage = operation({
   operationId: 'listUsage',
@@ -59,7 +61,7 @@ export const summariseUsage = operation({
   params: Type.Object(integrationParams),
   query: Type.Object({
     groupBy: usageGrouping(),
-    ...period,
+    ...admissionPeriod,
     ...pageQuery,
   }),
   example: {

@@ -1,0 +1,19 @@
+import { type Kysely, sql } from 'kysely';
+
+/**
+ * For the lists of runs and members with their filters. Active runs are few, and have indexes of their own: so a run is
+ * added to `runs_finished` once, at its end.
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex('runs_agent')
+    .on('runs')
+    .columns(['integration_id', 'agent', 'created_at', 'run_id'])
+    .execute();
+  await db.schema
+    .createIndex('runs_finished')
+    .on('runs')
+    .columns(['integration_id', 'status', 'created_at', 'run_id'])
+    .where(sql<boolean>`status in ('completed', 'failed', 'cancelled')`)
+    .execute();
+}
