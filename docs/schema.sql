@@ -194,6 +194,9 @@ CREATE TABLE "members" (
   "updated_at" bigint not null,
   constraint "members_key" primary key ("integration_id", "consumer_id")
 ) without rowid;
+CREATE INDEX "members_by_consumer_id" on "members" ("integration_id", lower("consumer_id"), "created_at", "sort_key");
+CREATE INDEX "members_by_name_json" on "members" ("integration_id", lower("name_json"), "created_at", "sort_key");
+CREATE INDEX "members_newest" on "members" ("integration_id", "created_at", "sort_key");
 
 CREATE TABLE "messages" (
   "message_id" text not null,
@@ -554,6 +557,9 @@ create table "members" (
   updated_at bigint not null,
   constraint members_key PRIMARY KEY (integration_id, consumer_id)
 );
+CREATE INDEX members_by_consumer_id ON members USING btree (integration_id, lower(consumer_id), created_at, sort_key);
+CREATE INDEX members_by_name_json ON members USING btree (integration_id, lower(name_json), created_at, sort_key);
+CREATE INDEX members_newest ON members USING btree (integration_id, created_at, sort_key);
 
 create table "messages" (
   message_id text collate "C" not null,

@@ -285,6 +285,10 @@ export interface ListMembersParameters {
    */
   apiIntegrationId: string;
   /**
+   * Only members whose `consumerId` or `name` begins with this text.
+   */
+  q?: string;
+  /**
    * Maximum number of items of the page.
    */
   limit?: number;

@@ -16,4 +16,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .columns(['integration_id', 'status', 'created_at', 'run_id'])
     .where(sql<boolean>`status in ('completed', 'failed', 'cancelled')`)
     .execute();
+
+  await db.schema
+    .createIndex('members_newest')
+    .on('members')
+    .columns(['integration_id', 'created_at', 'sort_key'])
+    .execute();
+  // `lower` changes only A to Z on both databases: on PostgreSQL because the collation of the columns is "C".
+  for (const column of ['consumer_id', 'name_json']) {
+    await db.schema
+      .createIndex(`members_by_${column}`)
+      .on('members')
+      .column('integration_id')
+      .expression(sql`lower(${sql.ref(column)})`)
+      .columns(['created_at', 'sort_key'])
+      .execute();
+  }
 }
