@@ -447,6 +447,22 @@ export interface SummariseUsageParameters {
    */
   groupBy: 'day' | 'consumer' | 'agent' | 'model';
   /**
+   * What each day is split by. Only with `groupBy=day`.
+   */
+  splitBy?: 'consumer' | 'agent' | 'model';
+  /**
+   * Only runs of this member.
+   */
+  consumerId?: string;
+  /**
+   * Only runs that were started at this agent.
+   */
+  agent?: string;
+  /**
+   * Only what this model (`provider/model`) used. A run that called other models too counts with the part of this one.
+   */
+  model?: string;
+  /**
    * Only runs that were admitted at this time or later.
    */
   from?: string;

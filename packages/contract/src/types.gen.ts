@@ -741,6 +741,10 @@ export interface UsageSummary {
      */
     key: string | null;
     /**
+     * Only with `splitBy`: one of the ten members, agents or models with the most tokens in the whole period. Null: all others, and the runs that name no member.
+     */
+    split?: string | null;
+    /**
      * Number of runs.
      */
     runs: number;
