@@ -218,7 +218,8 @@ CREATE TABLE "node_beats" (
   "node_id" text primary key,
   "beat" bigint not null,
   "seen_at" bigint default 0 not null,
-  "draining" integer default 0 not null
+  "draining" integer default 0 not null,
+  "stats_json" text
 ) without rowid;
 
 CREATE TABLE "nodes" (
@@ -582,6 +583,7 @@ create table "node_beats" (
   beat bigint not null,
   seen_at bigint not null default 0,
   draining integer not null default 0,
+  stats_json text collate "C",
   constraint node_beats_pkey PRIMARY KEY (node_id)
 );
 

@@ -5,6 +5,7 @@ import { Keys } from '../accounts/keys.ts';
 import { Members } from '../accounts/members.ts';
 import { Owners } from '../accounts/owners.ts';
 import { Chats } from '../chats/chats.ts';
+import type { NodeStats } from '../domain/node-stats.ts';
 import type { Erasures } from '../erasure/erasures.ts';
 import { checkForm } from '../files/post-policy/check-form.ts';
 import { UploadSigning } from '../files/sign-upload.ts';
@@ -40,13 +41,19 @@ const READY_PATIENCE_MS = 2000;
 
 type App = Awaited<ReturnType<typeof buildApp>>;
 
-/** Builds the HTTP app with all routes. `metricsText` is the page that Prometheus reads. */
+export interface Figures {
+  /** The page that Prometheus reads. */
+  readonly metricsText: () => string;
+  readonly nodeStats: () => NodeStats;
+}
+
+/** Builds the HTTP app with all routes. */
 export async function openHttp(
   foundation: Foundation,
   accounts: OpenedAccounts & { readonly erasures: Erasures },
   runs: OpenedRuns,
   bodies: BodyReader,
-  metricsText: () => string,
+  figures: Figures,
 ) {
   const { config, limits, overrides, logger, metrics, life, identity, stack } = foundation;
   let url = '';
@@ -71,7 +78,7 @@ export async function openHttp(
   addFileRoutes(app, foundation, accounts);
   chatRoutes(app, accounts.ownership, new Chats(foundation.store, accounts.pages));
   addAccountRoutes(app, foundation, accounts);
-  addServiceRoutes(app, foundation, runs, metricsText);
+  addServiceRoutes(app, foundation, runs, figures);
   return {
     openRequests,
     /** Resolves to the addresses when both listeners accept requests. */
@@ -80,7 +87,7 @@ export async function openHttp(
       const metricsListener =
         config.metrics === null
           ? null
-          : stack.use(await MetricsListener.start({ ...config.metrics, metrics: metricsText, requestIds }));
+          : stack.use(await MetricsListener.start({ ...config.metrics, metrics: figures.metricsText, requestIds }));
       await app.listen({ host, port, backlog: 4096 });
       url = listeningUrl(app.server);
       return { url, address: listeningAddress(app.server), metricsUrl: metricsListener?.url ?? null };
@@ -147,7 +154,7 @@ function addAccountRoutes(
   });
 }
 
-function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns, metrics: () => string): void {
+function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns, figures: Figures): void {
   const { store, agencies, sandbox, life, isAlone } = foundation;
   const writeProbe = new WriteProbe(store, READY_GOOD_FOR_MS, READY_PATIENCE_MS);
   serviceRoutes(app, {
@@ -156,7 +163,13 @@ function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns,
     isReady: async () => life.isServing && (await writeProbe.takesWrites()),
     storeKind: store.kind,
     sandbox: sandbox.info,
-    metrics,
-    nodes: new Nodes({ store, node: life.node, isAlone, isDraining: () => life.isDraining }),
+    metrics: figures.metricsText,
+    nodes: new Nodes({
+      store,
+      node: life.node,
+      isAlone,
+      isDraining: () => life.isDraining,
+      stats: figures.nodeStats,
+    }),
   });
 }

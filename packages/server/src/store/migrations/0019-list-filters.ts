@@ -1,10 +1,11 @@
 import { type Kysely, sql } from 'kysely';
+import type { StoreKind } from '../store.ts';
 
 /**
- * For the lists of runs and members with their filters. Active runs are few, and have indexes of their own: so a run is
+ * For the lists of runs, members and nodes. Active runs are few, and have indexes of their own: so a run is
  * added to `runs_finished` once, at its end.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   await db.schema
     .createIndex('runs_agent')
     .on('runs')
@@ -32,4 +33,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       .columns(['created_at', 'sort_key'])
       .execute();
   }
+
+  const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;
+  await db.schema.alterTable('node_beats').addColumn('stats_json', text).execute();
 }
