@@ -194,6 +194,9 @@ CREATE TABLE "members" (
   "updated_at" bigint not null,
   constraint "members_key" primary key ("integration_id", "consumer_id")
 ) without rowid;
+CREATE INDEX "members_by_consumer_id" on "members" ("integration_id", lower("consumer_id"), "created_at", "sort_key");
+CREATE INDEX "members_by_name_json" on "members" ("integration_id", lower("name_json"), "created_at", "sort_key");
+CREATE INDEX "members_newest" on "members" ("integration_id", "created_at", "sort_key");
 
 CREATE TABLE "messages" (
   "message_id" text not null,
@@ -215,7 +218,8 @@ CREATE TABLE "node_beats" (
   "node_id" text primary key,
   "beat" bigint not null,
   "seen_at" bigint default 0 not null,
-  "draining" integer default 0 not null
+  "draining" integer default 0 not null,
+  "stats_json" text
 ) without rowid;
 
 CREATE TABLE "nodes" (
@@ -297,7 +301,9 @@ CREATE TABLE "runs" (
 ) without rowid;
 CREATE UNIQUE INDEX "runs_active_chat" on "runs" ("chat_key") where status in ('admitted', 'running');
 CREATE INDEX "runs_active_member" on "runs" ("integration_id", "consumer_id") where status in ('admitted', 'running');
+CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
+CREATE INDEX "runs_finished" on "runs" ("integration_id", "status", "created_at", "run_id") where status in ('completed', 'failed', 'cancelled');
 CREATE INDEX "runs_integration" on "runs" ("integration_id", "created_at", "run_id");
 CREATE INDEX "runs_to_compact" on "runs" ("completed_at", "run_id") where completed_at is not null and compacted_at is null;
 CREATE UNIQUE INDEX "runs_usage_request" on "runs" ("integration_id", "usage_request_id") where usage_request_id is not null;
@@ -583,6 +589,9 @@ create table "members" (
   updated_at bigint not null,
   constraint members_key PRIMARY KEY (integration_id, consumer_id)
 );
+CREATE INDEX members_by_consumer_id ON members USING btree (integration_id, lower(consumer_id), created_at, sort_key);
+CREATE INDEX members_by_name_json ON members USING btree (integration_id, lower(name_json), created_at, sort_key);
+CREATE INDEX members_newest ON members USING btree (integration_id, created_at, sort_key);
 
 create table "messages" (
   message_id text collate "C" not null,
@@ -605,6 +614,7 @@ create table "node_beats" (
   beat bigint not null,
   seen_at bigint not null default 0,
   draining integer not null default 0,
+  stats_json text collate "C",
   constraint node_beats_pkey PRIMARY KEY (node_id)
 );
 
@@ -692,7 +702,9 @@ create table "runs" (
 );
 CREATE UNIQUE INDEX runs_active_chat ON runs USING btree (chat_key) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
 CREATE INDEX runs_active_member ON runs USING btree (integration_id, consumer_id) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
+CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);
 CREATE INDEX runs_consumer ON runs USING btree (integration_id, consumer_id, created_at, run_id) WHERE (consumer_id IS NOT NULL);
+CREATE INDEX runs_finished ON runs USING btree (integration_id, status, created_at, run_id) WHERE (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]));
 CREATE INDEX runs_integration ON runs USING btree (integration_id, created_at, run_id);
 CREATE INDEX runs_to_compact ON runs USING btree (completed_at, run_id) WHERE ((completed_at IS NOT NULL) AND (compacted_at IS NULL));
 CREATE UNIQUE INDEX runs_usage_request ON runs USING btree (integration_id, usage_request_id) WHERE (usage_request_id IS NOT NULL);

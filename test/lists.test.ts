@@ -100,6 +100,39 @@ function tests(store: StoreName): void {
     await refused(other.get(`/v2/integrations?cursor=${await cursor('/v2/integrations')}`), 400, 'invalid_cursor');
   });
 
+  test('a cursor is bound to the filters of its list', async (t) => {
+    cites(t, 'contract-3-bound-cursor', 'contract-8-400-invalid-cursor');
+    const { apiIntegrationId } = await created('/v2/integrations');
+    for (let i = 0; i < 2; i += 1) {
+      const answer = await api.complete({ apiIntegrationId, message: 'Hi' });
+      await answer.whole();
+    }
+    const below = `/v2/integrations/${apiIntegrationId}`;
+    const lists = {
+      [`${below}/runs`]: [
+        'agent=Concierge',
+        'status=completed',
+        'from=2020-01-01T00:00:00Z',
+        'to=2100-01-01T00:00:00Z',
+      ],
+      [`${below}/usage`]: ['from=2020-01-01T00:00:00Z', 'to=2100-01-01T00:00:00Z'],
+      [`${below}/chats`]: ['status=idle', 'updatedAfter=2020-01-01T00:00:00Z'],
+    };
+    for (const [path, filters] of Object.entries(lists)) {
+      const [one = '', two = ''] = filters;
+      for (const filter of ['', ...filters, `${one}&${two}`]) {
+        const { nextCursor } = (await api.get(`${path}?limit=1&${filter}`)).body;
+        assert.equal(typeof nextCursor, 'string', `${path}?${filter}`);
+        for (const other of ['', ...filters, `${two}&${one}`]) {
+          const isSame = other === filter || (other.includes('&') && filter.includes('&'));
+          const next = api.get(`${path}?limit=2&${other}&cursor=${nextCursor}`);
+          if (isSame) assert.equal((await next).status, 200, `${path}?${filter}`);
+          else await refused(next, 400, 'invalid_cursor');
+        }
+      }
+    }
+  });
+
   test('refuses unknown and repeated query parameters below /v2 by name', async (t) => {
     cites(t, 'contract-3-unknown-parameter');
     const all = Object.values(operations as Record<string, Operation>).filter(({ path }) => path.startsWith('/v2/'));

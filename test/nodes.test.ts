@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
-import { askDatabase, migratedDatabase, Rig, SHORT_LEASE, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import {
+  askDatabase,
+  migratedDatabase,
+  Rig,
+  SHORT_LEASE,
+  STORES,
+  startTestServer,
+  TEST_API_KEY,
+} from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { rowsOf } from './support/columns.ts';
 import { eventually } from './support/eventually.ts';
@@ -19,6 +27,7 @@ interface NodeRecord {
   readonly activeRuns: number;
   readonly startedAt: string;
   readonly lastSeenAt: string | null;
+  readonly stats: { readonly openStreams: number; readonly admissions: { readonly admitted: number } } | null;
 }
 
 test('only the administrator sees the nodes, with their runs', async (t) => {
@@ -28,7 +37,7 @@ test('only the administrator sees the nodes, with their runs', async (t) => {
   const { status, body } = await rig.api.get('/v2/nodes');
   assert.equal(status, 200);
   const [node, ...others] = body.items;
-  const { nodeId, boot, version, startedAt, lastSeenAt, ...rest } = node;
+  const { nodeId, boot, version, startedAt, lastSeenAt, stats: _, ...rest } = node;
   const address = new URL(rig.server.url).host;
   assert.deepEqual(rest, { state: 'alive', self: true, activeRuns: 1, host: hostname(), address });
   assert.match(nodeId, /^node_/);
@@ -45,6 +54,34 @@ test('only the administrator sees the nodes, with their runs', async (t) => {
   assert.deepEqual([refused.status, refused.body.code], [403, 'administrator_only']);
   assert.equal((await rig.api.as(null).get('/v2/nodes')).status, 401);
 });
+
+for (const store of STORES) {
+  test(`a node shows its streams, admissions, event lag and writer queue (${store})`, async (t) => {
+    cites(t, 'contract-3-nodes');
+    await using rig = await ScriptedServer.start({ store, limits: SHORT_LEASE });
+    const stats = async () => (await rig.api.get('/v2/nodes')).body.items[0].stats;
+    const shows = (openStreams: number, admissions: object) => async () => {
+      const found = await stats();
+      return JSON.stringify([found?.openStreams, found?.admissions]) === JSON.stringify([openStreams, admissions]);
+    };
+    await eventually('a start with nothing', shows(0, { admitted: 0, replayed: 0, refused: {} }));
+    const body = { apiIntegrationId: await rig.integration(), chatId: 'c1', usageRequestId: 'u1', message: 'Hi' };
+    const { call, reader } = await rig.hold(body);
+    assert.equal((await rig.api.post('/get_completion_v2', { ...body, usageRequestId: 'u2' })).status, 409);
+    assert.equal((await rig.api.post('/get_completion_v2', { ...body, usageRequestId: 'u3', message: 5 })).status, 400);
+    assert.equal((await rig.api.as(null).post('/get_completion_v2', body)).status, 401);
+    const refused = { run_active: 1, invalid_request: 1, invalid_api_key: 1 };
+    await eventually('one open stream', shows(1, { admitted: 1, replayed: 0, refused }));
+    await call.text('Hello');
+    await call.end();
+    await reader.whole();
+    await (await rig.api.complete(body)).whole();
+    await eventually('no open stream, one replay', shows(0, { admitted: 1, replayed: 1, refused }));
+    const { eventLagMs, writerQueue } = await stats();
+    assert.ok(Number.isInteger(eventLagMs) && eventLagMs >= 0, `${eventLagMs}`);
+    assert.equal(writerQueue, 0);
+  });
+}
 
 test('an earlier start of an embedded server is not a node', async () => {
   await using first = await startTestServer({ env: { DATABASE_URL: '' } });
@@ -64,6 +101,9 @@ test('every node lists all nodes with their states, newest first', { skip }, asy
   const states = async () => (await list()).map(({ state, self, activeRuns }) => [state, self, activeRuns]);
   const reader = await draining.api.complete({});
   const call = await rig.model.nextCall();
+  await eventually('other nodes show their figures', async () =>
+    (await list()).every(({ stats }) => stats?.admissions !== undefined),
+  );
   await doomed.kill();
   process.kill(draining.pid, 'SIGTERM');
   const expected = [
@@ -76,6 +116,8 @@ test('every node lists all nodes with their states, newest first', { skip }, asy
     (await list()).map(({ host, address }) => [host, address]),
     [other, doomed, draining].map(({ url }) => [hostname(), new URL(url).host]),
   );
+  const figures = async () => (await list()).map(({ stats }) => [stats?.openStreams, stats?.admissions.admitted]);
+  await eventually('the figures of the run', async () => JSON.stringify(await figures()) === '[[0,0],[0,0],[1,1]]');
   const before = (await list()).find(({ self }) => self)?.lastSeenAt ?? '';
   await eventually(
     'it is seen again',

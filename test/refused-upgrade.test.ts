@@ -13,6 +13,10 @@ const FIRST_UNDONE = '0008-files';
 
 /** Reverts the last migrations, so that the tables are as in the previous version. */
 const EARLIER = [
+  'alter table node_beats drop column stats_json',
+  ...['runs_agent', 'runs_finished', 'members_newest', 'members_by_consumer_id', 'members_by_name_json'].map(
+    (name) => `drop index ${name}`,
+  ),
   ...['passwords', 'sessions', 'set_up_links', 'sign_in_failures'].map((table) => `drop table ${table}`),
   'drop table erasures',
   'drop index runs_consumer',

@@ -124,6 +124,94 @@ function tests(store: StoreName): void {
     await held.finish();
   });
 
+  test('filters runs by agent and time of admission, with all other filters', async (t) => {
+    cites(t, 'contract-3-runs', 'contract-9-newest-first');
+    t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2031-01-01T00:00:00.000Z') });
+    const integration = await rig.integration({ agency: 'test' });
+    for (const member of ['ann', 'ben']) await rig.member(integration, member);
+    const made: Record<string, string>[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      t.mock.timers.tick(1000);
+      const body = {
+        consumerId: n % 3 === 0 ? 'ann' : 'ben',
+        agent: n % 2 === 0 ? 'Clerk' : 'Writer',
+        chatId: n % 3 === 0 ? 'c0' : `c${1 + (n % 2)}`,
+      };
+      const held = await rig.hold({ apiIntegrationId: integration, ...body });
+      const status = n % 5 === 0 ? 'failed' : 'completed';
+      if (status === 'failed') await held.call.fail('model_error', 'No.');
+      else await held.call.end();
+      await held.reader.whole();
+      made.unshift({ ...body, status, runId: held.runId, at: new Date().toISOString() });
+    }
+    const held = await rig.hold({ apiIntegrationId: integration, consumerId: 'ann', agent: 'Clerk', chatId: 'c0' });
+    const runs = `/v2/integrations/${integration}/runs`;
+    const read = async (query: string) => {
+      const found: string[] = [];
+      let cursor = '';
+      do {
+        const { status, body } = await rig.api.get(`${runs}?limit=2&${query}${cursor}`);
+        assert.equal(status, 200, JSON.stringify(body));
+        found.push(...body.items.map(({ runId }: { runId: string }) => runId));
+        cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`;
+      } while (cursor !== '');
+      return found;
+    };
+    const [from, to] = ['2031-01-01T00:00:03Z', '2031-01-01T00:00:11.000Z'];
+    const filters = [
+      { agent: 'Clerk' },
+      { status: 'completed' },
+      { status: 'failed' },
+      { consumerId: 'ben' },
+      { chatId: 'c1' },
+    ];
+    const times = [{}, { from }, { to }, { from, to }];
+    const isIn = (run: Record<string, string>, { from: start, to: end, ...same }: Record<string, string>) =>
+      Object.entries(same).every(([name, value]) => run[name] === value) &&
+      Date.parse(run.at ?? '') >= Date.parse(start ?? '2000-01-01') &&
+      Date.parse(run.at ?? '') < Date.parse(end ?? '2040-01-01');
+    for (let chosen = 1; chosen < 2 ** filters.length; chosen += 1) {
+      const combined = Object.assign({}, ...filters.filter((_, index) => chosen & (2 ** index)));
+      for (const time of times) {
+        const filter = { ...combined, ...time };
+        // The last run is active: neither completed nor failed.
+        const rest = made.filter((run) => isIn(run, filter)).map(({ runId }) => runId);
+        const active = {
+          consumerId: 'ann',
+          agent: 'Clerk',
+          chatId: 'c0',
+          status: 'active',
+          at: '2031-01-01T00:00:12Z',
+        };
+        const expected = isIn(active, filter) ? [held.runId, ...rest] : rest;
+        assert.deepEqual(await read(`${new URLSearchParams(filter)}`), expected, JSON.stringify(filter));
+      }
+    }
+    const activeIn = async (query: string) =>
+      [...(await read(`status=admitted&${query}`)), ...(await read(`status=running&${query}`))].length;
+    for (const query of [
+      '',
+      'agent=Clerk',
+      'chatId=c0',
+      'consumerId=ann',
+      'consumerId=ann&chatId=c0',
+      `from=${from}`,
+    ]) {
+      assert.equal(await activeIn(query), 1, query);
+    }
+    for (const query of ['agent=Writer', 'chatId=c1', 'consumerId=ben', `to=${to}`]) {
+      assert.equal(await activeIn(query), 0, query);
+    }
+    const other = await rig.integration();
+    assert.deepEqual((await rig.api.get(`/v2/integrations/${other}/runs?chatId=c0`)).body.items, []);
+    assert.deepEqual((await rig.api.get(`/v2/integrations/${other}/runs?status=admitted`)).body.items, []);
+    for (const wrong of ['status=done', 'from=yesterday', 'to=2031-13-01', 'agent=A&agent=B']) {
+      const { status, body } = await rig.api.get(`${runs}?${wrong}`);
+      assert.deepEqual([status, body.code], [400, 'invalid_request'], wrong);
+    }
+    await held.finish();
+  });
+
   test('reads a chat status by one of request id, chat id or alias', async (t) => {
     cites(
       t,

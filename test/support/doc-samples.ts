@@ -61,7 +61,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/tools.md': { ts: 4 },
   'docs/upgrade.md': { sql: 1 },
   'docs/upload-address.md': { sh: 1 },
-  'docs/usage.md': { sh: 3, json: 2 },
+  'docs/usage.md': { sh: 4, json: 3 },
   'packages/client/README.md': { ts: 2 },
   'packages/client-python/README.md': { sh: 1, python: 1 },
 };

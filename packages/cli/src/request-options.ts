@@ -45,3 +45,15 @@ export function jsonOption(name: string, text: string): Record<string, unknown> 
   }
   throw new UsageError(`${name} is \`${text}\`; write a JSON object, such as '{"plan":"pro"}'.`);
 }
+
+/** Reads an option that is a day (`2026-11-01`) or an exact time. Returns the time as the API takes it. */
+export function timeOption(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const found = new Date(text);
+  if (Number.isNaN(found.getTime())) {
+    throw new UsageError(
+      `${name} is \`${text}\`; write a day such as 2026-11-01, or a time such as 2026-11-01T12:00:00Z.`,
+    );
+  }
+  return found.toISOString();
+}

@@ -94,7 +94,7 @@ export interface ListFilesParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -169,7 +169,7 @@ export interface ListRunStepsParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -192,11 +192,23 @@ export interface ListRunsParameters {
    */
   status?: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
   /**
+   * Only runs that were started at this agent.
+   */
+  agent?: string;
+  /**
+   * Only runs that were admitted at this time or later.
+   */
+  from?: string;
+  /**
+   * Only runs that were admitted before this time.
+   */
+  to?: string;
+  /**
    * Maximum number of items of the page.
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -263,7 +275,7 @@ export interface ListAdjustmentsParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -274,11 +286,15 @@ export interface ListMembersParameters {
    */
   apiIntegrationId: string;
   /**
+   * Only members whose `consumerId` or `name` begins with this text.
+   */
+  q?: string;
+  /**
    * Maximum number of items of the page.
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -344,7 +360,7 @@ export interface ListChatMessagesParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -371,7 +387,7 @@ export interface ListChatsParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -417,7 +433,7 @@ export interface ListUsageParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -432,6 +448,22 @@ export interface SummariseUsageParameters {
    */
   groupBy: 'day' | 'consumer' | 'agent' | 'model';
   /**
+   * What each day is split by. Only with `groupBy=day`.
+   */
+  splitBy?: 'consumer' | 'agent' | 'model';
+  /**
+   * Only runs of this member.
+   */
+  consumerId?: string;
+  /**
+   * Only runs that were started at this agent.
+   */
+  agent?: string;
+  /**
+   * Only what this model (`provider/model`) used. A run that called other models too counts with the part of this one.
+   */
+  model?: string;
+  /**
    * Only runs that were admitted at this time or later.
    */
   from?: string;
@@ -444,7 +476,7 @@ export interface SummariseUsageParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -469,7 +501,7 @@ export interface ListAgenciesParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -480,7 +512,7 @@ export interface ListIntegrationsParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -505,7 +537,7 @@ export interface ListApiKeysParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -516,7 +548,7 @@ export interface ListOwnersParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }
@@ -534,7 +566,7 @@ export interface ListNodesParameters {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous page.
+   * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string;
 }

@@ -741,6 +741,10 @@ export interface UsageSummary {
      */
     key: string | null;
     /**
+     * Only with `splitBy`: one of the ten members, agents or models with the most tokens in the whole period. Null: all others, and the runs that name no member.
+     */
+    split?: string | null;
+    /**
      * Number of runs.
      */
     runs: number;
@@ -2187,6 +2191,45 @@ export interface ServiceNode {
    * Number of its unfinished runs.
    */
   activeRuns: number;
+  /**
+   * Figures of the node at its last heartbeat. Null before its second heartbeat, and for an earlier version.
+   */
+  stats: {
+    /**
+     * Number of open streams of runs.
+     */
+    openStreams: number;
+    /**
+     * Completion requests since the process was started.
+     */
+    admissions: {
+      /**
+       * Requests that started a run.
+       */
+      admitted: number;
+      /**
+       * Requests that were answered with the run of an earlier request.
+       */
+      replayed: number;
+      /**
+       * Refused requests by the `code` of the error. Codes without requests are left out.
+       */
+      refused: {
+        /**
+         * Number of requests.
+         */
+        [k: string]: number;
+      };
+    };
+    /**
+     * Longest time from an event until it was stored, within the last 10 to 20 s. Readers do not wait for this.
+     */
+    eventLagMs: number;
+    /**
+     * Number of transactions that wait for the writer.
+     */
+    writerQueue: number;
+  } | null;
 }
 
 /**

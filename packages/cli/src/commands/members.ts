@@ -39,13 +39,17 @@ export function addMemberCommands(program: CliCommand, context: Context): void {
 function addListCommand(members: CliCommand, { env }: Context): void {
   members
     .command('list')
-    .explain({ summary: 'list members with their allowances', examples: ['runwire members list'] })
+    .explain({
+      summary: 'list members with their allowances',
+      examples: ['runwire members list', 'runwire members list --search ann'],
+    })
+    .option('--search <TEXT>', 'only members whose id or name begins with this text')
     .option('--limit <N>', 'the largest number of members; default: 50', wholeNumber, 50)
     .printsJson('print the members as a JSON array')
     .asksIntegration()
-    .action(async (options: ListOptions & IntegrationOptions) => {
+    .action(async ({ search, ...options }: ListOptions & IntegrationOptions & { readonly search?: string }) => {
       const client = await connectToIntegration(env, options);
-      await printList(client.members.list(), options, [
+      await printList(client.members.list(search === undefined ? {} : { q: search }), options, [
         { title: 'member', value: ({ consumerId }) => consumerId },
         { title: 'active', value: ({ active }) => (active ? 'yes' : 'no') },
         { title: 'used', value: ({ allowance }) => allowance?.used },

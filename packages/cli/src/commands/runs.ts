@@ -15,12 +15,16 @@ import {
   time,
   widthOf,
 } from '../output.ts';
+import { timeOption } from '../request-options.ts';
 import { eventLine } from '../run-display.ts';
 
 interface RunsOptions extends ListOptions, IntegrationOptions {
   readonly chat?: string;
   readonly member?: string;
   readonly status?: NonNullable<ListRunsParameters['status']>;
+  readonly agent?: string;
+  readonly from?: string;
+  readonly to?: string;
 }
 
 interface EventsOptions extends IntegrationOptions {
@@ -57,21 +61,32 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
     .command('runs')
     .explain({
       summary: 'list runs, the newest first',
-      examples: ['runwire runs', 'runwire runs --status failed --json | jq -r .[].runId'],
+      examples: [
+        'runwire runs',
+        'runwire runs --agent Concierge --from 2026-11-01',
+        'runwire runs --status failed --json | jq -r .[].runId',
+      ],
     })
     .option('--chat <ID>', 'only runs of this chat')
     .option('--member <ID>', 'only runs of this member')
     .addOption(new Option('--status <STATUS>', `only runs in this state: ${STATES.join(', ')}`).choices(STATES))
+    .option('--agent <NAME>', 'only runs that were started at this agent')
+    .option('--from <DATE>', 'only runs that were admitted on this day or later, or at this time or later')
+    .option('--to <DATE>', 'only runs that were admitted before this day or time')
     .option('--limit <N>', 'the largest number of runs; default: 20', wholeNumber, 20)
     .printsJson('print the runs as a JSON array')
     .asksIntegration()
     .action(async (options: RunsOptions) => {
+      const { chat, member, status, agent } = options;
+      const [from, to] = [timeOption('--from', options.from), timeOption('--to', options.to)];
       const client = await connectToIntegration(env, options);
-      const { chat, member, status } = options;
       const filters = {
         ...(chat === undefined ? {} : { chatId: chat }),
         ...(member === undefined ? {} : { consumerId: member }),
         ...(status === undefined ? {} : { status }),
+        ...(agent === undefined ? {} : { agent }),
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
       };
       await printList(client.runs.list(filters), options, [
         { title: 'run', value: ({ runId }) => runId },

@@ -5,12 +5,16 @@ import { connectToIntegration, type IntegrationOptions } from '../connection.ts'
 import { UsageError } from '../exit-codes.ts';
 import { note, print, printJson, printTable, widthOf } from '../output.ts';
 import { plot } from '../plot.ts';
+import { timeOption } from '../request-options.ts';
 
 type Group = UsageSummary['items'][number];
 type Unit = keyof typeof UNITS;
 
 interface UsageOptions extends IntegrationOptions {
   readonly by: keyof typeof GROUPINGS;
+  readonly member?: string;
+  readonly agent?: string;
+  readonly model?: string;
   readonly from?: string;
   readonly to?: string;
   readonly csv?: true;
@@ -38,7 +42,7 @@ export function addUsageCommand(program: CliCommand, { env }: Context): void {
       examples: [
         'runwire usage',
         'runwire usage --by member --from 2026-11-01 --csv > november.csv',
-        'runwire usage --plot --unit tokens',
+        'runwire usage --plot --unit tokens --agent Concierge',
       ],
     })
     .addOption(
@@ -46,6 +50,9 @@ export function addUsageCommand(program: CliCommand, { env }: Context): void {
         .choices(Object.keys(GROUPINGS))
         .default('day'),
     )
+    .option('--member <ID>', 'only runs of this member')
+    .option('--agent <NAME>', 'only runs that were started at this agent')
+    .option('--model <MODEL>', 'only what this model used, as provider/model')
     .option('--from <DATE>', 'the first day, or the exact time')
     .option('--to <DATE>', 'the day or time at which it ends, not included')
     .option('--csv', 'print CSV')
@@ -58,13 +65,18 @@ export function addUsageCommand(program: CliCommand, { env }: Context): void {
     .printsJson('print the groups as a JSON array')
     .asksIntegration()
     .action(async (options: UsageOptions) => {
-      const { by, csv, plot: isPlot, json } = options;
+      const { by, member, agent, model, csv, plot: isPlot, json } = options;
       if ([csv, isPlot, json].filter(Boolean).length > 1) throw new UsageError('Use one of --csv, --plot and --json.');
-      const from = instant('--from', options.from) ?? startOfDay(Date.now() - (DEFAULT_DAYS - 1) * DAY_MS);
-      const to = instant('--to', options.to);
+      const from = timeOption('--from', options.from) ?? startOfDay(Date.now() - (DEFAULT_DAYS - 1) * DAY_MS);
+      const to = timeOption('--to', options.to);
       const client = await connectToIntegration(env, options);
-      const period = { from, ...(to === undefined ? {} : { to }) };
-      const groups = await Array.fromAsync(client.usage.summary({ groupBy: GROUPINGS[by], ...period }));
+      const filters = {
+        ...(member === undefined ? {} : { consumerId: member }),
+        ...(agent === undefined ? {} : { agent }),
+        ...(model === undefined ? {} : { model }),
+        ...(to === undefined ? {} : { to }),
+      };
+      const groups = await Array.fromAsync(client.usage.summary({ groupBy: GROUPINGS[by], from, ...filters }));
       if (json) return printJson(groups);
       if (csv) return printCsv(by, groups);
       if (groups.length === 0) return note(`No run was admitted since ${from.slice(0, 10)}.`);
@@ -72,18 +84,6 @@ export function addUsageCommand(program: CliCommand, { env }: Context): void {
       if (isPlot) printPlot(shown, options.unit);
       else printGroups(by, shown);
     });
-}
-
-/** `2026-11-01` or an exact time → the time as the API takes it. */
-function instant(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const found = new Date(text);
-  if (Number.isNaN(found.getTime())) {
-    throw new UsageError(
-      `${name} is \`${text}\`; write a day such as 2026-11-01, or a time such as 2026-11-01T12:00:00Z.`,
-    );
-  }
-  return found.toISOString();
 }
 
 const startOfDay = (ms: number) => `${new Date(ms).toISOString().slice(0, 10)}T00:00:00.000Z`;

@@ -1,6 +1,6 @@
 import type { Static, TSchema, TUnsafe } from 'typebox';
 import { ApiErrorResponse } from './error.ts';
-import { ref, text } from './kit.ts';
+import { ref, text, time } from './kit.ts';
 import { Type } from './type.ts';
 
 export interface OperationResponse {
@@ -140,9 +140,14 @@ export const integrationPath = '/v2/integrations/:apiIntegrationId';
 
 export const integrationParams = { apiIntegrationId: text('Identifier of the integration.') };
 
+export const admissionPeriod = {
+  from: Type.Optional(time('Only runs that were admitted at this time or later.')),
+  to: Type.Optional(time('Only runs that were admitted before this time.')),
+};
+
 export const pageQuery = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Maximum number of items of the page.' }),
   ),
-  cursor: Type.Optional(text('`nextCursor` of the previous page.')),
+  cursor: Type.Optional(text('`nextCursor` of the previous page. The filters must be the same.')),
 };

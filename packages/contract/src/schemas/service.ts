@@ -1,4 +1,4 @@
-import { flag, listOf, named, nullable, oneOfStrings, text, time } from './kit.ts';
+import { count, flag, listOf, mapOf, named, nullable, oneOfStrings, text, time } from './kit.ts';
 import { Type } from './type.ts';
 
 const status = () => oneOfStrings(['ok'], { description: '`ok`.' });
@@ -31,6 +31,30 @@ export const Readiness = named(
   ),
 );
 
+const nodeStats = Type.Object(
+  {
+    openStreams: count('Number of open streams of runs.'),
+    admissions: Type.Object(
+      {
+        admitted: count('Requests that started a run.'),
+        replayed: count('Requests that were answered with the run of an earlier request.'),
+        refused: mapOf(count('Number of requests.'), {
+          description: 'Refused requests by the `code` of the error. Codes without requests are left out.',
+        }),
+      },
+      { description: 'Completion requests since the process was started.' },
+    ),
+    eventLagMs: count(
+      'Longest time from an event until it was stored, within the last 10 to 20 s. Readers do not wait for this.',
+    ),
+    writerQueue: count('Number of transactions that wait for the writer.'),
+  },
+  {
+    description:
+      'Figures of the node at its last heartbeat. Null before its second heartbeat, and for an earlier version.',
+  },
+);
+
 export const ServiceNode = named(
   'ServiceNode',
   Type.Object(
@@ -51,6 +75,7 @@ export const ServiceNode = named(
       startedAt: time('When the node was started.'),
       lastSeenAt: nullable(time('When the node last sent a heartbeat. Null if it has sent none.')),
       activeRuns: Type.Integer({ description: 'Number of its unfinished runs.' }),
+      stats: nullable(nodeStats),
     },
     { description: 'A node of this installation.' },
   ),

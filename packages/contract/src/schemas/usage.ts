@@ -164,9 +164,20 @@ export const UsageRecordList = listOf('UsageRecordList', UsageRecord);
 export const usageGrouping = () =>
   oneOfStrings(['day', 'consumer', 'agent', 'model'], { description: 'What usage is grouped by.' });
 
+export const usageSplit = () =>
+  oneOfStrings(['consumer', 'agent', 'model'], { description: 'What each day is split by. Only with `groupBy=day`.' });
+
 const usageGroup = Type.Object(
   {
     key: nullable(text('The day (`2030-01-31`), member, agent or model. Null: the runs that name no member.')),
+    split: Type.Optional(
+      nullable(
+        text(
+          'Only with `splitBy`: one of the ten members, agents or models with the most tokens in the whole period. Null: all ' +
+            'others, and the runs that name no member.',
+        ),
+      ),
+    ),
     runs: count('Number of runs.'),
     usage: ref(Usage),
     charged: Type.Object(

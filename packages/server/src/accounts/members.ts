@@ -14,16 +14,20 @@ import {
   deleteMember,
   insertMember,
   integrationById,
-  listMembers,
   type MemberRow,
   memberById,
-  memberSizes,
   updateMember,
 } from '../store/queries/accounts.ts';
 import { memberAllowance, periodDays } from '../store/queries/allowance.ts';
 import { refusedPerson } from '../store/queries/erasures.ts';
 import { keepIntegration, lockMember } from '../store/queries/locks.ts';
+import { listMembers, memberSizes } from '../store/queries/member-list.ts';
 import { first, type Reads, type Store, type Tx } from '../store/store.ts';
+
+export interface MemberQuery extends LargeListQuery {
+  /** The start of the id or the name. */
+  readonly q?: string;
+}
 
 export class Members {
   readonly #store: Store;
@@ -93,12 +97,13 @@ export class Members {
     return memberJson(reads, row);
   }
 
-  list(integrationId: string, query: LargeListQuery) {
+  list(integrationId: string, query: MemberQuery) {
     const { reads } = this.#store;
+    const filter = { integrationId, start: query.q ?? null };
     return this.#pages.read(query, {
       showsAll: true,
-      sizes: (page) => reads.query(memberSizes(integrationId, page)),
-      rows: (page) => reads.query(listMembers(integrationId, page)),
+      sizes: (page) => reads.query(memberSizes({ ...filter, ...page })),
+      rows: (page) => reads.query(listMembers({ ...filter, ...page })),
       position: (row) => ({ createdAt: row.created_at, id: row.sort_key }),
       show: async (row) => {
         // Earlier versions accepted metadata of any size. It is shown as it is stored.

@@ -49,12 +49,19 @@ export async function compose(
     sweepNodes: () => sweeps.nodes.sweep(),
     sweepSignIns: () => sweeps.signIns.sweep(),
   };
+  const nodeStats = () => ({
+    openStreams: probes.openStreams(),
+    admissions: metrics.admissionTotals,
+    eventLagMs: metrics.recentEventLagMs,
+    writerQueue: probes.writerQueue(),
+  });
+  life.showStats(nodeStats);
   const { openRequests, listen } = await openHttp(
     foundation,
     { ...accounts, erasures: erasure.erasures },
     runs,
     bodies,
-    () => metrics.text(probes),
+    { metricsText: () => metrics.text(probes), nodeStats },
   );
 
   const { url, address, metricsUrl } = await listen();

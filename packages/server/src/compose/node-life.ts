@@ -1,3 +1,4 @@
+import type { NodeStats } from '../domain/node-stats.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
 import type { Streams } from '../http/run-stream.ts';
@@ -80,6 +81,11 @@ export class NodeLife implements AsyncDisposable {
   serve(engine: Engine, streams: Streams): void {
     this.#engine = engine;
     this.#streams = streams;
+  }
+
+  /** From now on the heartbeats of this node store these figures. */
+  showStats(read: () => NodeStats): void {
+    this.#lease?.showStats(read);
   }
 
   /** Stores the address, also for a later registration as a new node. */

@@ -7,6 +7,7 @@ import { Owners } from '../accounts/owners.ts';
 import { Sessions } from '../accounts/sessions.ts';
 import { SignIn } from '../accounts/sign-in.ts';
 import { Chats } from '../chats/chats.ts';
+import type { NodeStats } from '../domain/node-stats.ts';
 import type { Erasures } from '../erasure/erasures.ts';
 import { checkForm } from '../files/post-policy/check-form.ts';
 import { UploadSigning } from '../files/sign-upload.ts';
@@ -43,13 +44,19 @@ const READY_PATIENCE_MS = 2000;
 
 type App = Awaited<ReturnType<typeof buildApp>>;
 
-/** Builds the HTTP app with all routes. `metricsText` is the page that Prometheus reads. */
+export interface Figures {
+  /** The page that Prometheus reads. */
+  readonly metricsText: () => string;
+  readonly nodeStats: () => NodeStats;
+}
+
+/** Builds the HTTP app with all routes. */
 export async function openHttp(
   foundation: Foundation,
   accounts: OpenedAccounts & { readonly erasures: Erasures },
   runs: OpenedRuns,
   bodies: BodyReader,
-  metricsText: () => string,
+  figures: Figures,
 ) {
   const { config, limits, overrides, logger, metrics, life, identity, stack } = foundation;
   let url = '';
@@ -74,7 +81,7 @@ export async function openHttp(
   addFileRoutes(app, foundation, accounts);
   chatRoutes(app, accounts.ownership, new Chats(foundation.store, accounts.pages));
   addAccountRoutes(app, foundation, accounts);
-  addServiceRoutes(app, foundation, runs, metricsText);
+  addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);
   return {
     openRequests,
@@ -84,7 +91,7 @@ export async function openHttp(
       const metricsListener =
         config.metrics === null
           ? null
-          : stack.use(await MetricsListener.start({ ...config.metrics, metrics: metricsText, requestIds }));
+          : stack.use(await MetricsListener.start({ ...config.metrics, metrics: figures.metricsText, requestIds }));
       await app.listen({ host, port, backlog: 4096 });
       url = listeningUrl(app.server);
       return { url, address: listeningAddress(app.server), metricsUrl: metricsListener?.url ?? null };
@@ -163,7 +170,7 @@ function addConsoleRoutes(
   consoleSignIn(app, { signIn, sessions, publicUrl, trustedProxies });
 }
 
-function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns, metrics: () => string): void {
+function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns, figures: Figures): void {
   const { store, agencies, sandbox, life, isAlone } = foundation;
   const writeProbe = new WriteProbe(store, READY_GOOD_FOR_MS, READY_PATIENCE_MS);
   serviceRoutes(app, {
@@ -172,7 +179,13 @@ function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns,
     isReady: async () => life.isServing && (await writeProbe.takesWrites()),
     storeKind: store.kind,
     sandbox: sandbox.info,
-    metrics,
-    nodes: new Nodes({ store, node: life.node, isAlone, isDraining: () => life.isDraining }),
+    metrics: figures.metricsText,
+    nodes: new Nodes({
+      store,
+      node: life.node,
+      isAlone,
+      isDraining: () => life.isDraining,
+      stats: figures.nodeStats,
+    }),
   });
 }

@@ -36,7 +36,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
 
   const notifier = stack.use(overrides.notifier ?? foundation.notifier());
   const remoteLogs = isAlone ? null : stack.use(new RemoteLogs(store.reads, notifier, logger));
-  const onStored = (lagMs: number) => metrics.eventLag.observe(lagMs);
+  const onStored = (lagMs: number) => metrics.eventsStored(lagMs);
   const eventLog = stack.use(new EventLog(store, limits, logger, onStored, remoteLogs));
   const windowTokens = limits.modelWindowTokens;
   const { maxAttempts, maxRunSeconds } = limits;

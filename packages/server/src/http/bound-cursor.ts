@@ -4,14 +4,15 @@ import type { MemberScope } from '../domain/scope.ts';
 
 const TAG_CHARACTERS = 8;
 
-/** What a cursor belongs to: one list, of one owner, integration, member, chat, run, folder or grouping. */
+/** What a cursor belongs to: one list with its filters, of one owner, integration, member, chat, run, folder or grouping. */
 export interface ListIdentity {
   readonly operationId: string;
   readonly ownerId: string;
   readonly params: unknown;
   /** The member of a client token: its list is another list than the owner's. */
   readonly member: MemberScope | null;
-  readonly query: { readonly folder?: string; readonly groupBy?: string };
+  /** The whole query of the request. */
+  readonly query: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -20,7 +21,12 @@ export interface ListIdentity {
  */
 export function cursorTag({ operationId, ownerId, params, query, member }: ListIdentity): string {
   const ofMember = member === null ? [] : [member.consumerId, member.chatId];
-  const list = JSON.stringify([operationId, ownerId, params, query.folder ?? null, query.groupBy ?? null, ...ofMember]);
+  const { folder = null, groupBy = null, cursor: _cursor, limit: _limit, format: _format, ...filters } = query;
+  // The order of the parameters in the address does not matter.
+  const byName = Object.entries(filters).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  // Without filters the tag is that of earlier versions, whose cursors stay valid.
+  const filtered = byName.length === 0 ? [] : [byName];
+  const list = JSON.stringify([operationId, ownerId, params, folder, groupBy, ...ofMember, ...filtered]);
   return hash('sha256', list, 'base64url').slice(0, TAG_CHARACTERS);
 }
 

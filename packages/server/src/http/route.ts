@@ -53,7 +53,7 @@ async function withBoundCursors(
   { raw }: FastifyReply,
   list: () => Promise<unknown>,
 ): Promise<unknown> {
-  const query = request.query as { cursor?: string; folder?: string; groupBy?: string };
+  const query = request.query as { cursor?: string };
   const { params, principal, clientToken: member } = request;
   const tag = cursorTag({ operationId, ownerId: principal.ownerId, params, query, member });
   if (query.cursor !== undefined) query.cursor = unboundCursor(query.cursor, tag);

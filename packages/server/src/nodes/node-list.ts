@@ -1,4 +1,5 @@
 import { administratorOnly } from '../domain/administrator-only.ts';
+import type { NodeStats } from '../domain/node-stats.ts';
 import type { Principal } from '../domain/principal.ts';
 import { iso } from '../domain/time.ts';
 import { listNodes, type NodeRow } from '../store/queries/nodes.ts';
@@ -13,6 +14,8 @@ export interface NodesDeps {
   /** True if the store has one node: the other rows are earlier starts of this node. */
   readonly isAlone: boolean;
   readonly isDraining: () => boolean;
+  /** The figures of this node now. */
+  readonly stats: () => NodeStats;
 }
 
 /** Lists the servers that share this installation, for its administrator. */
@@ -32,7 +35,7 @@ export class Nodes {
   }
 
   #json(row: NodeRow, now: number) {
-    const { node, isAlone, isDraining } = this.#deps;
+    const { node, isAlone, isDraining, stats } = this.#deps;
     const self = row.node_id === node.nodeId;
     const draining = self ? isDraining() : row.draining === 1;
     // The embedded store has no heartbeats. This node is answering, so it is alive.
@@ -49,6 +52,8 @@ export class Nodes {
       // Null for a node of an earlier version that sends no heartbeats.
       lastSeenAt: seenAt === null || seenAt === 0 ? null : iso(seenAt),
       activeRuns: row.active_runs ?? 0,
+      // Null until the second heartbeat of a node, and for a node of an earlier version.
+      stats: isAlone ? stats() : row.stats_json === null ? null : (JSON.parse(row.stats_json) as NodeStats),
     };
   }
 }

@@ -2,8 +2,9 @@ import type { ErasedIds } from '../domain/erased-ids.ts';
 import { decodeCursor } from '../domain/list-cursor.ts';
 import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { isFinished } from '../domain/run-state.ts';
+import { isFinished, type RunStatus } from '../domain/run-state.ts';
 import { isVisible, type Scope } from '../domain/scope.ts';
+import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { Page } from '../store/queries/page.ts';
@@ -18,7 +19,10 @@ import { type SummaryQuery, usageSummary } from './usage-summary.ts';
 export interface RunQuery extends LargeListQuery {
   readonly chatId?: string;
   readonly consumerId?: string;
-  readonly status?: string;
+  readonly status?: RunStatus;
+  readonly agent?: string;
+  readonly from?: string;
+  readonly to?: string;
 }
 
 const position = (row: RunRow) => ({ createdAt: row.created_at, id: row.run_id });
@@ -59,8 +63,8 @@ export class RunReads {
   }
 
   list(integrationId: string, query: RunQuery) {
-    const { chatId, consumerId, status } = query;
-    const filter = { integrationId, chatId, consumerId, status };
+    const { chatId, consumerId, status, agent } = query;
+    const filter = { integrationId, chatId, consumerId, status, agent, ...admissionTimes(query) };
     const { reads } = this.#store;
     return this.#pages.read(query, {
       showsAll: true,

@@ -31,6 +31,8 @@ export interface Heartbeats extends AsyncDisposable {
   drain(): void;
   /** Call this regularly from the event loop. If it is not called for long, the heartbeats stop. */
   keepAlive(): void;
+  /** Sets the figures that the next heartbeats store, as JSON. */
+  setStats(statsJson: string): void;
   /** Raises the heartbeat now instead of at the next regular time. */
   raiseNow(): void;
 }

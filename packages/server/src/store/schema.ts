@@ -50,6 +50,8 @@ export interface NodeBeatsTable {
   /** By the node's own clock, only shown to people. 0 if the node's version raises no heartbeats. */
   seen_at: number;
   draining: number;
+  /** `NodeStats` at this heartbeat. Null if the node has stored none yet. */
+  stats_json: Generated<string | null>;
 }
 
 /**

@@ -67,7 +67,7 @@ function head(name: string, type: string, help: string): string[] {
 export class Counter implements Metric {
   readonly #name: string;
   readonly #help: string;
-  readonly #series = new SeriesByLabels((labels) => ({ text: labelText(labels), value: 0 }));
+  readonly #series = new SeriesByLabels((labels) => ({ labels, text: labelText(labels), value: 0 }));
 
   /**
    * Series in `known` are shown from the start as 0, because Prometheus does not see the first step of a new series.
@@ -80,6 +80,10 @@ export class Counter implements Metric {
 
   add(labels: Labels, by = 1): void {
     this.#series.of(labels).value += by;
+  }
+
+  get values(): readonly LabelledValue[] {
+    return this.#series.all;
   }
 
   lines(): string[] {

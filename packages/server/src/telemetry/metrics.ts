@@ -1,11 +1,14 @@
 import { Counter, exposition, Histogram, Info, LabelledReading, Reading } from './exposition.ts';
 import { processMetrics } from './process-metrics.ts';
+import { RecentMaximum } from './recent-maximum.ts';
 
 const FAST_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 const SLOW_MS = [50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000];
 const REQUEST_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
 const RUN_MS = [100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000];
 const LOOP_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
+
+const RECENT_LAG_MS = 10_000;
 
 /** Agencies can name any number of models. Those after the first 50 share the label `other`. */
 const MAX_MODELS = 50;
@@ -86,7 +89,8 @@ export class Metrics {
     'Delay of timers, measured ten times a second. During this delay no request is answered.',
     LOOP_MS,
   );
-  readonly eventLag = new Histogram(
+  readonly #recentEventLag = new RecentMaximum(RECENT_LAG_MS);
+  readonly #eventLag = new Histogram(
     'runwire_event_lag_seconds',
     'Time from the oldest event of a batch until the batch is stored. Readers do not wait for this.',
     FAST_MS,
@@ -134,6 +138,28 @@ export class Metrics {
     const labels = { method, route: route ?? 'unmatched' };
     this.#requests.add({ ...labels, status: String(status) });
     this.#requestDuration.observe(afterMs, labels);
+  }
+
+  /** Called once per batch of events that was stored. */
+  eventsStored(lagMs: number): void {
+    this.#eventLag.observe(lagMs);
+    this.#recentEventLag.observe(lagMs);
+  }
+
+  /** The longest lag of events within the last 10 to 20 s. */
+  get recentEventLagMs(): number {
+    return Math.round(this.#recentEventLag.value);
+  }
+
+  /** Completion requests by outcome; refused ones by code. */
+  get admissionTotals() {
+    const totals = { admitted: 0, replayed: 0, refused: {} as Record<string, number> };
+    for (const { labels, value } of this.admissions.values) {
+      const { outcome, code } = labels;
+      if (outcome === 'admitted' || outcome === 'replayed') totals[outcome] += value;
+      else if (code !== undefined && value > 0) totals.refused[code] = value;
+    }
+    return totals;
   }
 
   /** Called once per response of a model. */
@@ -209,7 +235,7 @@ export class Metrics {
       this.runsTakenOver,
       this.nodesFenced,
       this.#firstToken,
-      this.eventLag,
+      this.#eventLag,
       this.commit,
       this.sync,
       this.conflicts,

@@ -239,6 +239,12 @@ export const node = {
   startedAt: CREATED_AT,
   lastSeenAt: COMPLETED_AT,
   activeRuns: 3,
+  stats: {
+    openStreams: 4,
+    admissions: { admitted: 90, replayed: 2, refused: { run_active: 1 } },
+    eventLagMs: 12,
+    writerQueue: 0,
+  },
 };
 
 function frame(id: number, event: string | null, data: unknown): string {

@@ -93,11 +93,17 @@ export const listMembers = operation({
   method: 'GET',
   path: `${integrationPath}/members`,
   summary: 'List members, newest first',
+  description:
+    'With `q`, only members whose `consumerId` or `name` begins with this text. A to Z match in upper and lower case; every ' +
+    'other character must be the same.',
   tags: ['Members'],
   auth: true,
   params: Type.Object(integrationParams),
-  query: Type.Object(pageQuery),
-  example: { params: integrationExample, query: { limit: 50 }, status: 200, answer: page(member) },
+  query: Type.Object({
+    q: Type.Optional(callerId('Only members whose `consumerId` or `name` begins with this text.')),
+    ...pageQuery,
+  }),
+  example: { params: integrationExample, query: { q: 'ann', limit: 50 }, status: 200, answer: page(member) },
   responses: { 200: { description: 'A page of members.', schema: ref(MemberList) }, ...integrationRefusals() },
 });
 

@@ -1,6 +1,7 @@
 import { ChatStatus } from '../chat.ts';
 import { ref, text } from '../kit.ts';
 import {
+  admissionPeriod,
   bodyRefusals,
   integrationParams,
   integrationPath,
@@ -46,6 +47,7 @@ export const listRuns = operation({
   method: 'GET',
   path: `${integrationPath}/runs`,
   summary: 'List runs, newest first',
+  description: 'A run is listed if it matches all given filters.',
   tags: ['Runs'],
   auth: true,
   params: Type.Object(integrationParams),
@@ -53,11 +55,13 @@ export const listRuns = operation({
     chatId: Type.Optional(text('Only runs of this chat.')),
     consumerId: Type.Optional(text('Only runs of this member.')),
     status: Type.Optional(runStatus('Only runs in this state.')),
+    agent: Type.Optional(text('Only runs that were started at this agent.')),
+    ...admissionPeriod,
     ...pageQuery,
   }),
   example: {
     params: integrationExample,
-    query: { consumerId: 'user-42', status: 'completed', limit: 50 },
+    query: { consumerId: 'user-42', status: 'completed', agent: 'Concierge', from: '2030-01-01T00:00:00Z', limit: 50 },
     status: 200,
     answer: page(run),
   },

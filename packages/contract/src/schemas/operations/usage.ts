@@ -1,13 +1,15 @@
 import { oneOfStrings, ref, text, time } from '../kit.ts';
-import { integrationParams, integrationPath, integrationRefusals, operation, pageQuery } from '../operation.ts';
+import {
+  admissionPeriod,
+  integrationParams,
+  integrationPath,
+  integrationRefusals,
+  operation,
+  pageQuery,
+} from '../operation.ts';
 import { Type } from '../type.ts';
-import { UsageRecordList, UsageSummary, usageGrouping } from '../usage.ts';
+import { UsageRecordList, UsageSummary, usageGrouping, usageSplit } from '../usage.ts';
 import { integrationExample, json, page, usage, usageRecord } from './examples.ts';
-
-const period = {
-  from: Type.Optional(time('Only runs that were admitted at this time or later.')),
-  to: Type.Optional(time('Only runs that were admitted before this time.')),
-};
 
 export const listUsage = operation({
   operationId: 'listUsage',
@@ -53,24 +55,35 @@ export const summariseUsage = operation({
   description:
     'The group with the newest run is first. Adjustments are left out. With `groupBy=model`, a run that called several models counts in the group ' +
     'of each, and a run that called none counts in no group. `charged` has the charge in each unit, regardless of the ' +
-    'unit of the integration.',
+    'unit of the integration. With `groupBy=day` and `splitBy`, each day has an item for each of the ten members, agents or ' +
+    'models that used the most tokens (`total_tokens`; if equal, runs) in the whole period, and one item with `split` null for ' +
+    'all others; items without runs are left out. The newest day is first, and within it the largest. The filters are ' +
+    'combined: a run counts if it matches all.',
   tags: ['Usage'],
   auth: true,
   params: Type.Object(integrationParams),
   query: Type.Object({
     groupBy: usageGrouping(),
-    ...period,
+    splitBy: Type.Optional(usageSplit()),
+    consumerId: Type.Optional(text('Only runs of this member.')),
+    agent: Type.Optional(text('Only runs that were started at this agent.')),
+    model: Type.Optional(
+      text(
+        'Only what this model (`provider/model`) used. A run that called other models too counts with the part of this one.',
+      ),
+    ),
+    ...admissionPeriod,
     ...pageQuery,
   }),
   example: {
     params: integrationExample,
-    query: { groupBy: 'consumer', from: '2030-01-01T00:00:00Z' },
+    query: { groupBy: 'day', splitBy: 'consumer', agent: 'Concierge', from: '2030-01-01T00:00:00Z' },
     status: 200,
     answer: json({
-      groupBy: 'consumer',
+      groupBy: 'day',
       from: '2030-01-01T00:00:00.000Z',
       to: null,
-      items: [{ key: 'user-42', runs: 1, usage, charged: { runs: 1, tokens: 17, credits: 0 } }],
+      items: [{ key: '2030-01-01', split: 'user-42', runs: 1, usage, charged: { runs: 1, tokens: 17, credits: 0 } }],
       nextCursor: null,
     }),
   },

@@ -13,7 +13,7 @@ const CONNECT_MS = 2000;
 /** Raises the heartbeat if `$4` is true, and reads everything that a node needs to know about the others. */
 const LOOK = `
 with raised as (
-  update node_beats set beat = beat + 1, seen_at = $2, draining = $3
+  update node_beats set beat = beat + 1, seen_at = $2, draining = $3, stats_json = $5
   where $4 and node_id = $1 and exists (select 1 from nodes where node_id = $1 and dead = ${NODE_ALIVE})
   returning 1)
 select (select count(*) from raised) as raised,
@@ -40,12 +40,17 @@ const watch = new HeartbeatWatch(leaseMs, gapMs);
 let client: Client | null = null;
 let nodeId = '';
 let draining = false;
+let statsJson: string | null = null;
 let raisedAt = Number.NEGATIVE_INFINITY;
 /** True if the main thread asked for a heartbeat that begins after its request. */
 let hurried = false;
 let wake = new AbortController();
 
 parentPort?.on('message', (message: HeartbeatMessage) => {
+  if (message.statsJson !== undefined) {
+    statsJson = message.statsJson;
+    return;
+  }
   if (message.nodeId !== undefined) nodeId = message.nodeId ?? '';
   if (message.draining === true) draining = true;
   hurried = true;
@@ -85,7 +90,7 @@ async function look(): Promise<void> {
   const raises = as !== '' && lives && (hurried || begunAt - raisedAt >= (beatMs * 3) / 4);
   hurried = false;
   try {
-    const { rows } = await by.query<HeartbeatRow>(LOOK, [as, Date.now(), draining ? 1 : 0, raises]);
+    const { rows } = await by.query<HeartbeatRow>(LOOK, [as, Date.now(), draining ? 1 : 0, raises, statsJson]);
     const seen = rows[0];
     if (seen === undefined) return;
     if (raises) raisedAt = begunAt;

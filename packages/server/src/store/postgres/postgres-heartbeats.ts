@@ -21,6 +21,8 @@ export interface HeartbeatThreadData extends HeartbeatTimes {
 export interface HeartbeatMessage {
   readonly nodeId?: string | null;
   readonly draining?: true;
+  /** A message with figures asks for no heartbeat. */
+  readonly statsJson?: string;
 }
 
 const LIFE_MS = 60_000;
@@ -63,6 +65,10 @@ export class PostgresHeartbeats implements Heartbeats {
 
   keepAlive(): void {
     this.#life[0] = monotonicMs();
+  }
+
+  setStats(statsJson: string): void {
+    this.#send({ statsJson });
   }
 
   raiseNow(): void {

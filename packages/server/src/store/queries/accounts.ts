@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { IntegrationsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
-import { type Page, pageOf, sizesOf } from './page.ts';
+import { type Page, pageOf } from './page.ts';
 
 type Db = Parameters<(typeof ownerById)['build']>[0];
 type RowOf<S extends { build: (...args: never[]) => { execute(): Promise<unknown[]> } }> = Awaited<
@@ -332,17 +332,6 @@ export const updateMember = statement('update member', (db, p: MemberValues) =>
 export const deleteMember = statement('delete member', (db, p: { integrationId: string; consumerId: string }) =>
   db.deleteFrom('members').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
 );
-
-export const listMembers = (integrationId: string, page: Page) => (db: Db) =>
-  pageOf(
-    db.selectFrom('members').selectAll().where('integration_id', '=', integrationId),
-    page,
-    'created_at',
-    'sort_key',
-  );
-
-export const memberSizes = (integrationId: string, page: Page) => (db: Db) =>
-  sizesOf(listMembers(integrationId, page)(db), 'created_at', 'sort_key', sql`octet_length(metadata_json)`);
 
 export const creditIntegrations = statement('credit integrations', (db, _: Record<string, never>) =>
   db

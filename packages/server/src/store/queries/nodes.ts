@@ -65,7 +65,18 @@ export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Sc
   const nodes = db
     .selectFrom('nodes')
     .leftJoin('node_beats', 'node_beats.node_id', 'nodes.node_id')
-    .select(['nodes.node_id', 'boot', 'dead', 'version', 'started_at', 'host', 'address', 'seen_at', 'draining'])
+    .select([
+      'nodes.node_id',
+      'boot',
+      'dead',
+      'version',
+      'started_at',
+      'host',
+      'address',
+      'seen_at',
+      'draining',
+      'stats_json',
+    ])
     .select((eb) =>
       eb
         .selectFrom('runs')

@@ -13,12 +13,19 @@ export interface Page {
   readonly limit: number;
 }
 
-/** Selects the rows that are older than the start of the page, by time and then by id. */
-export function olderThan(before: PageStart | null, createdAt: string, id: string): RawBuilder<boolean> {
+/**
+ * Selects the rows that are older than the start of the page, by time and then by id. The first comparison is implied by
+ * the second; with it, both databases begin to read the index there. Without it, page 20 000 of a list took 2.6 s.
+ */
+export function olderThan(
+  before: PageStart | null,
+  createdAt: string | RawBuilder<unknown>,
+  id: string,
+): RawBuilder<boolean> {
   if (before === null) return sql<boolean>`1 = 1`;
-  const at = sql.ref(createdAt);
+  const at = typeof createdAt === 'string' ? sql.ref(createdAt) : createdAt;
   const isOlder = before.inclusive === true ? sql`<=` : sql`<`;
-  return sql<boolean>`(${at} < ${before.createdAt} or (${at} = ${before.createdAt} and ${sql.ref(id)} ${isOlder} ${before.id}))`;
+  return sql<boolean>`(${at} <= ${before.createdAt} and (${at} < ${before.createdAt} or ${sql.ref(id)} ${isOlder} ${before.id}))`;
 }
 
 /** Orders the rows of a page, newest first (`contract-9-newest-first`). */

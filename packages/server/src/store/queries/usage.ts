@@ -2,60 +2,71 @@ import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
 import { olderThan, type PageStart } from './page.ts';
 
-/** The runs of an integration in a range of admission times, for a summary. */
+/** The runs of an integration that a summary adds up. */
 export interface UsageRange {
   readonly integrationId: string;
+  readonly consumerId: string | undefined;
+  readonly agent: string | undefined;
   readonly fromMs: number | undefined;
   readonly toMs: number | undefined;
   /** Later runs are left out, because they were admitted after the first page of the list was read. */
   readonly newestRunId: string | null;
 }
 
-/** A part of the range: the runs older than `before`, down to `last` if it is set. */
+/** A part of the range: at most `maxRuns` runs older than `before`. */
 export interface UsageSlice extends UsageRange {
   readonly before: PageStart | null;
-  readonly last: PageStart | null;
+  readonly maxRuns: number;
 }
 
-function runsIn(db: Kysely<Schema>, range: UsageRange, before: PageStart | null) {
-  let query = db.selectFrom('runs').where('integration_id', '=', range.integrationId);
-  if (range.fromMs !== undefined) query = query.where('created_at', '>=', range.fromMs);
-  if (range.toMs !== undefined) query = query.where('created_at', '<', range.toMs);
-  if (range.newestRunId !== null) query = query.where('run_id', '<=', range.newestRunId);
-  return query.where(olderThan(before, 'created_at', 'run_id'));
-}
-
+/** Selects the runs of a slice, newest first. It may have runs that are too old: see below. */
 function runsOf(db: Kysely<Schema>, slice: UsageSlice) {
-  const { last } = slice;
-  const query = runsIn(db, slice, slice.before);
-  if (last === null) return query;
-  return query.where(
-    sql<boolean>`(created_at > ${last.createdAt} or (created_at = ${last.createdAt} and run_id >= ${last.id}))`,
-  );
+  const { consumerId, agent, fromMs, toMs, newestRunId, before } = slice;
+  let query = db.selectFrom('runs').select(['run_id', 'created_at']).where('integration_id', '=', slice.integrationId);
+  if (consumerId !== undefined) query = query.where('consumer_id', '=', consumerId);
+  // With a member, the expression keeps SQLite from reading the index of agents, as a second bound does below.
+  if (agent !== undefined) query = query.where(consumerId === undefined ? 'agent' : sql`agent || ''`, '=', agent);
+  const hasIndex = consumerId !== undefined || agent !== undefined;
+  if (fromMs !== undefined && !hasIndex) query = query.where('created_at', '>=', fromMs);
+  const isInTime = toMs === undefined || (before !== null && before.createdAt < toMs);
+  if (!isInTime) query = query.where('created_at', '<', toMs);
+  if (newestRunId !== null) query = query.where('run_id', '<=', newestRunId);
+  return query
+    .where(olderThan(before, 'created_at', 'run_id'))
+    .orderBy('created_at', 'desc')
+    .orderBy('run_id', 'desc')
+    .limit(slice.maxRuns);
 }
 
-/** Reads the run at which a slice of `runs` runs ends. Returns no row if fewer runs remain. */
-export function sliceEnd(range: UsageRange, before: PageStart | null, runs: number) {
-  return (db: Kysely<Schema>) =>
-    runsIn(db, range, before)
-      .select(['created_at', 'run_id'])
-      .orderBy('created_at', 'desc')
-      .orderBy('run_id', 'desc')
-      .limit(1)
-      .offset(runs - 1);
-}
+/** Joins the runs of a slice, without runs that are too old: if there are any, the slice is the last. */
+const sliceRuns = (db: Kysely<Schema>, slice: UsageSlice) =>
+  db
+    .with(
+      (cte) => cte('slice').materialized(),
+      () => runsOf(db, slice),
+    )
+    .selectFrom('slice')
+    // SQLite reads the tables of a cross join in this order.
+    .crossJoin('runs')
+    .whereRef('runs.run_id', '=', 'slice.run_id')
+    .where('slice.created_at', '>=', slice.fromMs ?? 0);
 
-const KEYS = { day: 'day', consumer: 'consumer_id', agent: 'agent' } as const;
+const KEYS = { day: 'runs.day', consumer: 'runs.consumer_id', agent: 'runs.agent' } as const;
+export type UsageColumn = keyof typeof KEYS;
 
-/** Sums up the runs of a slice by a column. PostgreSQL returns sums and counts as text. */
-export function usageByColumn(slice: UsageSlice, groupBy: keyof typeof KEYS) {
-  const column = KEYS[groupBy];
+/**
+ * Sums up the runs of a slice by one or two columns. PostgreSQL returns sums and counts as text. Each row has the oldest
+ * run of the slice.
+ */
+export function usageByColumns(slice: UsageSlice, groupBy: UsageColumn, splitBy: UsageColumn | null) {
+  const columns = splitBy === null ? [KEYS[groupBy]] : [KEYS[groupBy], KEYS[splitBy]];
   return (db: Kysely<Schema>) =>
-    runsOf(db, slice)
+    sliceRuns(db, slice)
       .select((eb) => [
-        eb.ref(column).as('key'),
+        eb.ref(KEYS[groupBy]).as('key'),
+        sql<string | number | null>`${splitBy === null ? sql`null` : sql.ref(KEYS[splitBy])}`.as('split'),
         eb.fn.countAll<number | string>().as('runs'),
-        eb.fn.max('run_id').as('newest_run_id'),
+        eb.fn.max('runs.run_id').as('newest_run_id'),
         eb.fn.sum<number | string>('request_count').as('request_count'),
         eb.fn.sum<number | string>('input_tokens').as('input_tokens'),
         eb.fn.sum<number | string>('cached_tokens').as('cached_tokens'),
@@ -64,13 +75,26 @@ export function usageByColumn(slice: UsageSlice, groupBy: keyof typeof KEYS) {
         eb.fn.sum<number | string | null>('charged_runs').as('charged_runs'),
         eb.fn.sum<number | string | null>('charged_tokens').as('charged_tokens'),
         eb.fn.sum<number | string | null>('charged_credits').as('charged_credits'),
+        sql<number>`(select min(created_at) from slice)`.as('last_created_at'),
+        sql<string>`(select run_id from slice order by created_at, run_id limit 1)`.as('last_run_id'),
       ])
-      .groupBy(column);
+      .groupBy(columns);
 }
 
 /**
- * Reads the runs of a slice with their usage by model. It is JSON text, which the two databases process differently.
+ * Reads the runs of a slice with their usage by model, newest first. It is JSON text, which the two databases process
+ * differently.
  */
 export function usageByModel(slice: UsageSlice) {
-  return (db: Kysely<Schema>) => runsOf(db, slice).select(['run_id', 'by_model_json', 'charged_runs']);
+  const columns = [
+    'day',
+    'consumer_id',
+    'agent',
+    'runs.run_id',
+    'runs.created_at',
+    'by_model_json',
+    'charged_runs',
+  ] as const;
+  return (db: Kysely<Schema>) =>
+    sliceRuns(db, slice).select(columns).orderBy('runs.created_at', 'desc').orderBy('runs.run_id', 'desc');
 }

@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto';
+import { decodeCursor, encodeCursor, invalidCursor } from '../domain/list-cursor.ts';
+import { totalTokens } from '../domain/usage.ts';
+import type { UsageRange } from '../store/queries/usage.ts';
+import type { Reads } from '../store/store.ts';
+import { addUpUsage, type UsageGroup, type UsageGrouping, type UsageKey } from './usage-groups.ts';
+
+const SHOWN_VALUES = 10;
+const TAG_CHARACTERS = 12;
+const DAY_MS = 86_400_000;
+
+/** The item before the first of a page, and the values that all pages show: their tags, because values can be long. */
+interface SplitPosition {
+  readonly ceiling: string;
+  readonly day: string;
+  readonly rank: number;
+  readonly tags: readonly string[];
+}
+
+export interface SplitPage {
+  readonly groups: readonly UsageGroup[];
+  readonly nextCursor: string | null;
+}
+
+export interface SplitQuery {
+  readonly splitBy: UsageKey;
+  readonly model: string | null;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/**
+ * Adds up by day and by a second key: its ten values with the most tokens in the whole range, and null for all others. The
+ * newest day is first; within a day the value with the most tokens in the range is first, and null is last. The first page
+ * decides which values these are. It adds up twice, so that it never holds a group for each day and value.
+ */
+export async function usageByDayAndSplit(
+  reads: Reads,
+  range: UsageRange,
+  query: SplitQuery,
+  maxRuns: number,
+): Promise<SplitPage> {
+  const { splitBy, model, limit } = query;
+  const start = readCursor(query.cursor);
+  const { ceiling, tags } = start ?? (await largestValues(reads, range, query, maxRuns));
+  if (ceiling === '') return { groups: [], nextCursor: null };
+  const rankOf = ranking(tags);
+  const splitOf = (value: string | null) => (rankOf(value) < SHOWN_VALUES ? value : null);
+  const grouping: UsageGrouping = { groupBy: 'day', splitBy, model, splitOf };
+  const left = { ...range, toMs: endOf(range.toMs, start?.day), newestRunId: ceiling };
+  const placed = (await addUpUsage(reads, left, grouping, maxRuns))
+    .map((group) => ({ group, day: group.key ?? '', rank: rankOf(group.split) }))
+    .filter((place) => start === null || inOrder(start, place) < 0)
+    .sort(inOrder);
+  const page = placed.slice(0, limit);
+  const last = page.at(-1);
+  const nextCursor =
+    last === undefined || page.length === placed.length
+      ? null
+      : encodeCursor({ createdAt: 0, id: JSON.stringify([ceiling, last.day, last.rank, tags]) });
+  return { groups: page.map(({ group }) => group), nextCursor };
+}
+
+type Place = Pick<SplitPosition, 'day' | 'rank'>;
+
+function inOrder(one: Place, other: Place): number {
+  if (one.day !== other.day) return one.day < other.day ? 1 : -1;
+  return one.rank - other.rank;
+}
+
+/** Finds the values with the most tokens, and the newest run that counts. */
+async function largestValues(reads: Reads, range: UsageRange, { splitBy, model }: SplitQuery, maxRuns: number) {
+  const grouping: UsageGrouping = { groupBy: splitBy, splitBy: null, model, splitOf: () => null };
+  const groups = await addUpUsage(reads, range, grouping, maxRuns);
+  let ceiling = '';
+  for (const { newestRunId } of groups) if (newestRunId > ceiling) ceiling = newestRunId;
+  const named = groups.filter(({ key }) => key !== null).sort(mostTokensFirst);
+  return { ceiling, tags: named.slice(0, SHOWN_VALUES).map(({ key }) => tagOf(key ?? '')) };
+}
+
+function mostTokensFirst(one: UsageGroup, other: UsageGroup): number {
+  const byTokens = totalTokens(other.usage) - totalTokens(one.usage);
+  if (byTokens !== 0) return byTokens;
+  if (one.runs !== other.runs) return other.runs - one.runs;
+  return (one.key ?? '') < (other.key ?? '') ? -1 : 1;
+}
+
+const tagOf = (value: string): string => hash('sha256', value, 'base64url').slice(0, TAG_CHARACTERS);
+
+/** Returns the rank of a value: 0 for the most tokens, `SHOWN_VALUES` for the values that are not shown, and for null. */
+function ranking(tags: readonly string[]): (value: string | null) => number {
+  const ranks = new Map<string, number>();
+  const rank = (value: string) => {
+    const index = tags.indexOf(tagOf(value));
+    return index === -1 ? SHOWN_VALUES : index;
+  };
+  return (value) => (value === null ? SHOWN_VALUES : ranks.getOrInsertComputed(value, rank));
+}
+
+/** A later page has no run after the day that it starts with. */
+function endOf(toMs: number | undefined, day: string | undefined): number | undefined {
+  if (day === undefined) return toMs;
+  return Math.min(toMs ?? Number.POSITIVE_INFINITY, Date.parse(day) + DAY_MS);
+}
+
+function readCursor(cursor: string | undefined): SplitPosition | null {
+  const position = decodeCursor(cursor);
+  if (position === null) return null;
+  try {
+    const [ceiling, day, rank, tags] = JSON.parse(position.id) as unknown[];
+    const isDay = typeof day === 'string' && !Number.isNaN(Date.parse(day));
+    const hasTags = Array.isArray(tags) && tags.every((tag) => typeof tag === 'string');
+    if (typeof ceiling === 'string' && isDay && typeof rank === 'number' && hasTags)
+      return { ceiling, day, rank, tags };
+  } catch {
+    // The error is thrown below.
+  }
+  throw invalidCursor();
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { test } from 'node:test';
+import { temporaryFolder } from '@runwire/test-kit';
+import { embeddedStore } from '@runwire/test-kit/test-store.ts';
+import type { Kysely } from 'kysely';
+import type { Schema } from '../schema.ts';
+import type { QueryOf } from '../store.ts';
+import { type ChatFilter, listChats } from './chats.ts';
+import { type MemberFilter, memberSizes } from './member-list.ts';
+import { type RunFilter, runSizes } from './runs.ts';
+
+const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
+
+const chats = (filter: Partial<ChatFilter>) => listChats('demo', { member: null, ...filter }, page);
+const runs = (filter: Partial<RunFilter>) => runSizes({ integrationId: 'demo', ...page, ...filter });
+const members = (filter: Partial<MemberFilter>) =>
+  memberSizes({ integrationId: 'demo', start: null, ...page, ...filter });
+
+/** The lists with the part of their plan that reads the index of the filter. SQLite plans without statistics. */
+const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unknown>][] = [
+  [/chats_newest \(integration_id=\? AND created_at<\?\)/, chats({})],
+  [/chats_newest/, chats({ status: 'idle' })],
+  [/chats_newest/, chats({ updatedAfter: 1 })],
+  [/chats_consumer/, chats({ consumerId: 'ann' })],
+  [/chats_consumer/, chats({ consumerId: 'ann', status: 'idle' })],
+  [/chats_consumer/, chats({ member: { consumerId: 'ann', chatId: null } })],
+  [/SCAN busy USING INDEX runs_active/, chats({ status: 'running' })],
+  [/runs_integration \(integration_id=\? AND created_at<\?\)/, runs({})],
+  [/runs_integration \(integration_id=\? AND created_at>\? AND created_at<\?\)/, runs({ fromMs: 1, toMs: 9 })],
+  [/chats_id/, runs({ chatId: 'c1' })],
+  [/chats_id/, runs({ chatId: 'c1', consumerId: 'ann', status: 'failed', agent: 'A' })],
+  [/SCAN runs USING INDEX runs_active/, runs({ status: 'running' })],
+  [/SCAN runs USING INDEX runs_active/, runs({ status: 'admitted', consumerId: 'ann', agent: 'A', fromMs: 1 })],
+  [/runs_consumer \(integration_id=\? AND consumer_id=\? AND created_at<\?\)/, runs({ consumerId: 'ann' })],
+  [/runs_consumer/, runs({ consumerId: 'ann', status: 'failed', agent: 'A', fromMs: 1 })],
+  [/runs_finished \(integration_id=\? AND status=\? AND created_at<\?\)/, runs({ status: 'completed' })],
+  [/runs_finished/, runs({ status: 'failed', agent: 'A' })],
+  [/runs_agent \(integration_id=\? AND agent=\? AND created_at<\?\)/, runs({ agent: 'A' })],
+  [/runs_agent/, runs({ agent: 'A', status: 'completed', toMs: 9 })],
+  [/runs_agent/, runs({ agent: 'A', status: 'completed', toMs: 9, before: null })],
+  [/runs_agent/, runs({ agent: 'A', fromMs: 1, toMs: 9, before: null })],
+  [/runs_finished/, runs({ status: 'failed', fromMs: 1, toMs: 9, before: null })],
+  [/runs_consumer/, runs({ consumerId: 'ann', fromMs: 1, toMs: 9, before: null })],
+  [/runs_consumer/, runs({ consumerId: 'ann', status: 'failed', agent: 'A', fromMs: 1, toMs: 9, before: null })],
+  [/runs_consumer/, runs({ consumerId: 'ann', status: 'completed', agent: 'A', fromMs: 1, toMs: 9 })],
+  [/members_newest \(integration_id=\? AND created_at<\?\)/, members({})],
+  [/members_by_consumer_id [\s\S]*members_by_name_json /, members({ start: 'a' })],
+  [/members_by_consumer_id [\s\S]*members_by_name_json /, members({ start: 'a', before: null })],
+  [/runs_usage_request/, runs({ usageRequestIds: ['u1', 'u2'] })],
+];
+
+test('every filter of a list uses an index', async (t) => {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const store = await embeddedStore(folder);
+  const compiled: [RegExp, string, SQLInputValue[]][] = [];
+  for (const [expected, build] of LISTS) {
+    await store.reads.query((db) => {
+      const query = build(db);
+      const { sql, parameters } = query.compile();
+      compiled.push([expected, sql, parameters as SQLInputValue[]]);
+      return query;
+    });
+  }
+  await store[Symbol.asyncDispose]();
+  using database = new DatabaseSync(join(folder, 'test.db'));
+  for (const [expected, sql, parameters] of compiled) {
+    const plan = database.prepare(`explain query plan ${sql}`).all(...parameters);
+    const steps = plan.map(({ detail }) => String(detail));
+    // The indexes of active runs are small, so a full scan of one is fine.
+    const scans = steps.filter(
+      (step) => /^SCAN (chats|runs|busy|members)\b/.test(step) && !step.includes('runs_active_'),
+    );
+    assert.deepEqual(scans, [], steps.join('\n'));
+    const indexes = new Set(steps.join('\n').match(/\b(chats|runs)_(?!active_chat)\w+/g));
+    assert.ok(indexes.size <= 1, steps.join('\n'));
+    assert.match(steps.join('\n'), expected, `${sql}\n${steps.join('\n')}`);
+  }
+});

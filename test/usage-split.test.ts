@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { STORES, type Store, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
+import { type SummaryQuery, usageSummary } from '../packages/server/src/runs/usage-summary.ts';
+import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
+import { refused } from './support/refused.ts';
+
+const DAY_MS = 86_400_000;
+const FIRST_DAY = 22_000;
+const SPLITS = ['consumer', 'agent', 'model'] as const;
+type Key = 'day' | (typeof SPLITS)[number];
+
+interface SeededRun {
+  readonly runId: string;
+  readonly createdAt: number;
+  readonly day: string;
+  readonly consumer: string | null;
+  readonly agent: string;
+  readonly isCharged: boolean;
+  readonly models: readonly { readonly model: string; readonly inputTokens: number; readonly credits: number }[];
+}
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/** 300 runs of 5 days, 14 members, 12 agents and 13 models. Several have the same millisecond, and runs call 0 to 2 models. */
+const RUNS: readonly SeededRun[] = Array.from({ length: 300 }, (_, n) => {
+  const createdAt = (FIRST_DAY + Math.floor(n / 60)) * DAY_MS + Math.floor((n % 60) / 4) * 1000;
+  const used = (seed: number) => ({
+    model: `p/${seed % 13}`,
+    inputTokens: ((seed * seed) % 97) * 10,
+    credits: seed % 5,
+  });
+  return {
+    runId: `run_${String(n).padStart(6, '0')}`,
+    createdAt,
+    day: dayOf(createdAt),
+    consumer: n % 11 === 0 ? null : `user-${((n * n) % 23) % 14}`,
+    agent: `Agent ${(n * 5) % 12}`,
+    isCharged: n % 7 !== 0,
+    models: [[], [used(n)], [used(n), used(n + 1)]][n % 3] ?? [],
+  };
+});
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+interface Part {
+  readonly values: Readonly<Record<Key, string | null>>;
+  readonly runId: string;
+  readonly tokens: number;
+  readonly credits: number;
+  readonly isCharged: boolean;
+}
+
+/** What each run adds, or each of its models if models matter. */
+function partsOf(query: SummaryQuery): Part[] {
+  const byModel = query.groupBy === 'model' || query.splitBy === 'model' || query.model !== undefined;
+  return RUNS.filter(({ consumer, agent, createdAt }) => {
+    const isInTime =
+      createdAt >= Date.parse(query.from ?? '2000-01-01') && createdAt < Date.parse(query.to ?? '2100-01-01');
+    return isInTime && [undefined, consumer].includes(query.consumerId) && [undefined, agent].includes(query.agent);
+  }).flatMap(({ models, runId, day, consumer, agent, isCharged }) => {
+    const part = (model: string | null, tokens: number, credits: number) => ({
+      ...{ values: { day, consumer, agent, model }, runId, tokens, credits, isCharged },
+    });
+    if (!byModel)
+      return part(null, sum(models.map((used) => used.inputTokens)), sum(models.map((used) => used.credits)));
+    const counted = models.filter(({ model }) => [undefined, model].includes(query.model));
+    return counted.map((used) => part(used.model, used.inputTokens, used.credits));
+  });
+}
+
+/** The summary by the words of the documentation, in memory. */
+function expected(query: SummaryQuery & { readonly splitBy: (typeof SPLITS)[number] }) {
+  const parts = partsOf(query);
+  const totals = Map.groupBy(parts, ({ values }) => values[query.splitBy]);
+  const largest = [...totals]
+    .filter(([value]) => value !== null)
+    .map(([value, own]) => ({ value, tokens: sum(own.map(({ tokens }) => tokens)), runs: own.length }))
+    .sort((a, b) => b.tokens - a.tokens || b.runs - a.runs || (String(a.value) < String(b.value) ? -1 : 1))
+    .slice(0, 10)
+    .map(({ value }) => value);
+  const days = [...new Set(parts.map(({ values }) => values.day))].sort().reverse();
+  return days.flatMap((day) =>
+    [...largest, null].flatMap((split) => {
+      const own = parts.filter(({ values }) => {
+        const value = values[query.splitBy];
+        return values.day === day && (largest.includes(value) ? value : null) === split;
+      });
+      if (own.length === 0) return [];
+      const charged = own.filter(({ isCharged }) => isCharged);
+      const tokens = sum(own.map((part) => part.tokens));
+      return {
+        ...{ key: day, split, runs: own.length, tokens },
+        charged: {
+          runs: charged.length,
+          tokens: sum(charged.map((part) => part.tokens)),
+          credits: sum(charged.map((part) => part.credits)),
+        },
+      };
+    }),
+  );
+}
+
+interface Item {
+  readonly key: string | null;
+  readonly split: string | null;
+  readonly runs: number;
+  readonly usage: { readonly total_tokens: number };
+  readonly charged: object;
+}
+
+const short = ({ key, split, runs, usage, charged }: Item) => ({
+  key,
+  split,
+  runs,
+  tokens: usage.total_tokens,
+  charged,
+});
+
+for (const store of STORES) describe(store, () => tests(store));
+
+function tests(store: StoreName): void {
+  let server: TestServer;
+  let database: Store;
+  before(async () => {
+    const wrapStore = (real: Store) => {
+      database = real;
+      return real;
+    };
+    server = await startTestServer({ store, wrapStore });
+    const text = (value: string | null) => (value === null ? 'null' : `'${value}'`);
+    const rows = RUNS.map(({ runId, createdAt, consumer, agent, isCharged, models }) => {
+      const tokens = sum(models.map(({ inputTokens }) => inputTokens));
+      const credits = sum(models.map((used) => used.credits));
+      const none = { requestCount: 1, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+      const byModel = JSON.stringify(models.map((used) => ({ ...none, ...used })));
+      const charged = isCharged ? `1, ${tokens}, ${credits}` : '0, 0, 0';
+      const counts = `${models.length}, ${tokens}, 0, 0, 0`;
+      return `('${runId}', 'demo', 'chat', ${text(consumer)}, 'completed', 'demo', '${agent}', 'node', 1, 0, 1, 1, 0,
+        ${Math.floor(createdAt / DAY_MS)}, ${counts}, '${byModel}', ${charged}, ${createdAt}, ${createdAt})`;
+    });
+    await askStore(
+      server.dataDir,
+      `insert into runs (run_id, integration_id, chat_key, consumer_id, status, agency, agent, node_id, attempt, crashes, step,
+       journal_format, held, day, request_count, input_tokens, cached_tokens, output_tokens, reasoning_tokens, by_model_json,
+       charged_runs, charged_tokens, charged_credits, created_at, completed_at) values ${rows.join()}`,
+    );
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  const path = '/v2/integrations/demo/usage/summary';
+  async function paged(query: object, limit: number): Promise<Item[]> {
+    const items: Item[] = [];
+    let cursor = '';
+    do {
+      const { status, body } = await server.api.get(
+        `${path}?${new URLSearchParams({ ...query })}&limit=${limit}${cursor}`,
+      );
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.ok(body.items.length <= limit);
+      items.push(...body.items);
+      cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`;
+    } while (cursor !== '');
+    return items;
+  }
+
+  const filters = [
+    {},
+    { consumerId: 'user-1' },
+    { agent: 'Agent 5' },
+    { model: 'p/3' },
+    { consumerId: 'user-1', agent: 'Agent 5' },
+    { consumerId: 'user-2', model: 'p/3' },
+    {
+      agent: 'Agent 5',
+      from: `${dayOf(FIRST_DAY * DAY_MS)}T00:00:05Z`,
+      to: `${dayOf((FIRST_DAY + 3) * DAY_MS)}T00:00:07Z`,
+    },
+    { from: `${dayOf((FIRST_DAY + 1) * DAY_MS)}T00:00:05Z`, to: `${dayOf((FIRST_DAY + 3) * DAY_MS)}T00:00:00Z` },
+    { consumerId: 'nobody' },
+  ];
+
+  test('splits days by the ten largest members, agents or models', async (t) => {
+    cites(t, 'contract-3-usage-summary');
+    for (const splitBy of SPLITS) {
+      for (const filter of filters) {
+        const query = { groupBy: 'day', splitBy, ...filter } as const;
+        const title = JSON.stringify(query);
+        const whole = expected(query);
+        for (const limit of [7, 200]) assert.deepEqual((await paged(query, limit)).map(short), whole, title);
+        for (const slice of [1, 17, 300]) {
+          const { items } = await usageSummary(database.reads, 'demo', { ...query, limit: 200 }, slice);
+          assert.deepEqual((items as unknown as Item[]).map(short), whole, `${title} in slices of ${slice}`);
+        }
+      }
+    }
+    assert.equal(new Set(expected({ groupBy: 'day', splitBy: 'consumer' }).map(({ split }) => split)).size, 11);
+  });
+
+  test('filters every grouping by member, agent and model', async (t) => {
+    cites(t, 'contract-3-usage-summary');
+    for (const groupBy of ['day', 'consumer', 'agent', 'model'] as const) {
+      for (const filter of filters) {
+        const query = { groupBy, ...filter };
+        const parts = partsOf(query);
+        const groups = Map.groupBy(parts, ({ values }) => values[groupBy]);
+        const found = await paged(query, 3);
+        const sums = found.map(({ key, runs, usage }) => [key, runs, usage.total_tokens]);
+        const whole = [...groups].map(([key, own]) => [key, own.length, sum(own.map(({ tokens }) => tokens))]);
+        assert.deepEqual(sums.toSorted(), whole.toSorted(), JSON.stringify(query));
+        assert.ok(found.every((item) => !('split' in item)));
+      }
+    }
+  });
+
+  test('the first page decides which values all pages show', async () => {
+    const { apiIntegrationId } = (await server.api.post('/v2/integrations', {})).body;
+    const own = `/v2/integrations/${apiIntegrationId}/usage/summary?groupBy=day&splitBy=agent`;
+    await askStore(server.dataDir, `update runs set integration_id = '${apiIntegrationId}' where agent <> 'Agent 3'`);
+    const first = (await server.api.get(`${own}&limit=5`)).body;
+    const whole = (await server.api.get(`${own}&limit=200`)).body.items;
+    // The smallest agent becomes the largest between the pages.
+    const shown = new Set(whole.map(({ split }: Item) => split));
+    const hidden = RUNS.find(({ agent }) => agent !== 'Agent 3' && !shown.has(agent))?.agent;
+    assert.ok(hidden !== undefined);
+    await askStore(server.dataDir, `update runs set input_tokens = input_tokens + 100000 where agent = '${hidden}'`);
+    const rest = (await server.api.get(`${own}&limit=200&cursor=${first.nextCursor}`)).body.items;
+    const places = (items: readonly Item[]) => items.map(({ key, split, runs }) => [key, split, runs]);
+    assert.deepEqual(places([...first.items, ...rest]), places(whole));
+    assert.ok((await server.api.get(`${own}&limit=200`)).body.items.some(({ split }: Item) => split === hidden));
+    await askStore(
+      server.dataDir,
+      `update runs set integration_id = 'demo', input_tokens = input_tokens -
+      case when agent = '${hidden}' then 100000 else 0 end`,
+    );
+  });
+
+  test('refuses a split of other groups, and cursors of other summaries', async () => {
+    for (const groupBy of ['consumer', 'agent', 'model']) {
+      await refused(
+        server.api.get(`${path}?groupBy=${groupBy}&splitBy=agent`),
+        400,
+        'invalid_request',
+        /^`splitBy` is only/,
+      );
+    }
+    await refused(server.api.get(`${path}?groupBy=day&splitBy=day`), 400, 'invalid_request', /splitBy/);
+    const { nextCursor } = (await server.api.get(`${path}?groupBy=day&splitBy=agent&limit=1`)).body;
+    for (const other of ['groupBy=day', 'groupBy=day&splitBy=model', 'groupBy=day&splitBy=agent&agent=A']) {
+      await refused(server.api.get(`${path}?${other}&cursor=${nextCursor}`), 400, 'invalid_cursor');
+    }
+    const tag = nextCursor.slice(0, 8);
+    for (const id of ['', '[]', '["a","no day",1,[]]', '["a","2031-01-01",1,{}]', '["a","2031-01-01",1,[1]]']) {
+      const forged = tag + Buffer.from(JSON.stringify([0, id])).toString('base64url');
+      await refused(server.api.get(`${path}?groupBy=day&splitBy=agent&cursor=${forged}`), 400, 'invalid_cursor');
+    }
+  });
+}
