@@ -59,9 +59,6 @@ export async function serve(
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop, now resumed: ${resumedRuns}`);
     if (endedRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${endedRuns}`);
     if (server.isFirstStart || server.apiKey !== null) sayFirst(say, server.url, server.apiKey);
-    if (server.setupLink !== null) {
-      say(`Set your e-mail and password for the console; the link works once:\n\n  ${server.setupLink}\n`);
-    }
     await signalled;
     const runs = server.probes.activeRuns();
     if (runs > 0)

@@ -13,7 +13,7 @@ export interface RunningServer extends AsyncDisposable {
   readonly metricsUrl: string | null;
   /** The key that is printed once, at the first start; null at later starts. */
   readonly apiKey: string | null;
-  /** The set-up link of the first owner, printed once; null if that owner has a password or a link. */
+  /** The set-up link of the first owner, known once; null if that owner has a password or a link. */
   readonly setupLink: string | null;
   readonly isFirstStart: boolean;
   /** The place of the model of agencies that name none, for people; null if the model has no provider. */
