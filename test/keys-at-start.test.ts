@@ -114,7 +114,7 @@ test('the first start has a set-up link for scripts; a command replaces it', asy
   assert.match(unknown.stderr, /^No owner has the e-mail nobody@example\.com; check it, /);
 
   await server.stop();
-  await askStore(env.RUNWIRE_DATA_DIR, "delete from kysely_migration where name = '0018-sign-in'");
+  await askStore(env.RUNWIRE_DATA_DIR, "delete from kysely_migration where name >= '0018'");
   const earlier = await runwire(['owners', 'link'], { env });
   assert.deepEqual([earlier.code, earlier.stdout], [1, '']);
   assert.match(earlier.stderr, /^The installation has the tables of an earlier version; start /);
