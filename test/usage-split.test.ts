@@ -189,7 +189,7 @@ function tests(store: StoreName): void {
         const title = JSON.stringify(query);
         const whole = expected(query);
         for (const limit of [7, 200]) assert.deepEqual((await paged(query, limit)).map(short), whole, title);
-        for (const slice of [1, 17, 300]) {
+        for (const slice of filter === filters[0] ? [1, 17, 300] : [17]) {
           const { items } = await usageSummary(database.reads, 'demo', { ...query, limit: 200 }, slice);
           assert.deepEqual((items as unknown as Item[]).map(short), whole, `${title} in slices of ${slice}`);
         }
