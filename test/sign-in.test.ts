@@ -28,6 +28,17 @@ const ENDED = [401, 'session_ended'];
 const WRONG = [401, 'invalid_sign_in'];
 const LIMITED = [429, 'too_many_sign_ins'];
 
+/** Stores the newest failure of an address again, as often. A failure by a guess costs 0.1 s of CPU. */
+async function repeatFailures(dataDir: string, times: number): Promise<void> {
+  for (let copy = 1; copy <= times; copy += 1) {
+    await askStore(
+      dataDir,
+      `insert into sign_in_failures select failure_id || '-${copy}', subject, failed_at from sign_in_failures
+         where subject like 'address:%' and failure_id not like '%-%' order by failed_at desc limit 1`,
+    );
+  }
+}
+
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
@@ -194,10 +205,10 @@ function tests(store: StoreName): void {
   test('after 20 failures of an address it is refused, whatever the e-mail', async () => {
     const { email } = await person();
     const own = page('203.0.113.9');
-    for (let guess = 0; guess < 20; guess += 1) {
-      assert.deepEqual(await own.signIn(`unknown-${guess}@example.com`), WRONG);
-      if (guess === 10) assert.deepEqual(await own.signIn(email), [204], 'a success does not forget them');
-    }
+    assert.deepEqual(await own.signIn('unknown-1@example.com'), WRONG);
+    await repeatFailures(server.dataDir, 18);
+    assert.deepEqual(await own.signIn(email), [204], 'a success does not forget them');
+    assert.deepEqual(await own.signIn('unknown-2@example.com'), WRONG);
     assert.deepEqual(await own.signIn(email), LIMITED);
     const claims = { 'x-forwarded-for': '192.0.2.1, 203.0.113.9' };
     assert.deepEqual(await own.result('sign_in', { email, password: PASSWORD }, claims), LIMITED);
@@ -399,11 +410,11 @@ async function postWithoutMetadata(
 
 test('without trusted proxies the address is the peer, whatever a client claims', async () => {
   await using server = await startTestServer();
-  for (let guess = 0; guess < 20; guess += 1) {
-    const page = new ConsolePage(server.url);
-    assert.deepEqual(await page.signIn(`unknown-${guess}@example.com`), WRONG);
-  }
-  assert.deepEqual(await new ConsolePage(server.url).signIn('unknown@example.com'), LIMITED);
+  const signIn = (email: string) => new ConsolePage(server.url).signIn(email);
+  assert.deepEqual(await signIn('unknown-1@example.com'), WRONG);
+  await repeatFailures(server.dataDir, 18);
+  assert.deepEqual(await signIn('unknown-2@example.com'), WRONG);
+  assert.deepEqual(await signIn('unknown-3@example.com'), LIMITED);
 });
 
 test('the sample of the guide works as pasted', { skip: (await missingService('curl')) ?? false }, async (t) => {
