@@ -45,7 +45,7 @@ const HOP_BY_HOP = /^(connection|keep-alive|transfer-encoding)$/i;
  * each answer, so that a plan decides about every request.
  */
 export class FaultyProxy implements AsyncDisposable {
-  /** The server behind the proxy; it may change. While nothing listens there, the proxy answers 502. */
+  /** The server to which requests are passed on; it may change. While nothing listens there, the proxy answers 502. */
   targetUrl: string;
   plan: FaultPlan = () => null;
   /** Called when a planned fault has happened. Not called if the answer was too short for it. */

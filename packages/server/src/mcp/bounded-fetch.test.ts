@@ -6,7 +6,7 @@ import { boundedFetch } from './bounded-fetch.ts';
 
 const LIMIT = 1000;
 
-/** A server that sends these pieces, one per turn, and the last one for ever. */
+/** A server that sends these pieces, one per turn, and the last piece without end. */
 async function serve(type: string, pieces: readonly string[], isEndless = false) {
   const server = createServer(async (_request, response) => {
     response.writeHead(200, { 'content-type': type });
