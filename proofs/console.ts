@@ -4,7 +4,7 @@ import { ConsoleRig, type ConsoleRigOptions } from './support/console/console-ri
 import { BuiltConsole, type SourceChange } from './support/console/fault-build.ts';
 import { seed } from './support/console/seed.ts';
 import { runVisit } from './support/console/visit.ts';
-import { consoleVisits } from './support/console/visits/index.ts';
+import { consoleVisits } from './support/console/visits/all-visits.ts';
 import { addTo, LeftOut, type Proof } from './support/proof.ts';
 
 /*

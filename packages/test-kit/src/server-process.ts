@@ -29,10 +29,21 @@ export interface ProcessOptions {
   readonly aheadMs?: number;
   /** Ignores the hints of other nodes. */
   readonly dropHints?: boolean;
+  /** False if the server has only the agencies of its folder. */
+  readonly withTestAgencies?: boolean;
   /** The built files of the console; the committed ones by default. */
   readonly consoleFolder?: string;
   readonly fault?: string;
 }
+
+const TEST_AGENCIES = {
+  test: testAgency,
+  gate: heldToolAgency,
+  team: heldTeamAgency,
+  asking: askingAgency,
+  trusting: trustingAgency,
+  empty: emptyAgency,
+};
 
 /** A parent sends this to make `stopAt` count from now on. */
 export const ARM = 'arm';
@@ -88,14 +99,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   };
   const planted = options.fault === undefined ? {} : plant(options.fault, options);
   const overrides: Overrides = {
-    agencies: {
-      test: testAgency,
-      gate: heldToolAgency,
-      team: heldTeamAgency,
-      asking: askingAgency,
-      trusting: trustingAgency,
-      empty: emptyAgency,
-    },
+    agencies: options.withTestAgencies === false ? {} : TEST_AGENCIES,
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
     ...(options.killAt === undefined ? {} : { waitAt: signaller('SIGKILL', options.killAt, options.killAfter ?? 1) }),
     ...(options.stopAt === undefined

@@ -13,7 +13,7 @@ const OPTIONS = { runOnly: TAGS, rules: { 'target-size': { enabled: true } }, re
 const RUN = `axe.run(document, ${JSON.stringify(OPTIONS)}).then(({ violations }) => violations.flatMap(
   ({ id, help, nodes }) => nodes.map(({ target, html, any, all, none }) => ({
     id, help, target: target.flat(Infinity).join(' '), html,
-    reasons: [...any, ...all, ...none].map(({ message }) => message),
+    reason: [...any, ...all, ...none][0]?.message ?? '',
   })),
 ))`;
 
@@ -22,7 +22,7 @@ interface AxeFinding {
   readonly help: string;
   readonly target: string;
   readonly html: string;
-  readonly reasons: readonly string[];
+  readonly reason: string;
 }
 
 const MAX_HTML = 160;
@@ -38,8 +38,7 @@ export async function axeFindings(session: CDPSession): Promise<string[]> {
   await evaluate(session, contextId, `${source};0`);
   const findings = (await evaluate(session, contextId, RUN)) as AxeFinding[];
   return findings.map(
-    ({ id, help, target, html, reasons }) =>
-      `${id} (${help}): ${target}: ${html.slice(0, MAX_HTML)}: ${reasons.join('; ')}`,
+    ({ id, help, target, html, reason }) => `${id} (${help}): ${target}: ${html.slice(0, MAX_HTML)}: ${reason}`,
   );
 }
 

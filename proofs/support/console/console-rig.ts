@@ -1,6 +1,6 @@
 import { freePort, type ServerProcess, type StoreName } from '@runwire/test-kit';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { AgenciesFolder } from '../../../test/support/agencies-folder.ts';
+import { AgenciesFolder, type Files } from '../../../test/support/agencies-folder.ts';
 import { askStore } from '../../../test/support/ask-store.ts';
 import { Nginx } from '../../../test/support/nginx.ts';
 import { CHROMIUM } from '../../../test/support/services.ts';
@@ -17,6 +17,8 @@ export interface ConsoleRigOptions {
   readonly consoleFolder?: string;
   /** A path with a slash at both ends, below which nginx publishes the server. */
   readonly prefix?: string;
+  /** The files of the agencies; those of the seeded data by default. */
+  readonly agencies?: Files;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -72,7 +74,8 @@ export class ConsoleRig implements AsyncDisposable {
   }
 
   /** Starts everything but the server; `startServer` starts it. */
-  static async open({ store, consoleFolder, prefix, env = {} }: ConsoleRigOptions = {}): Promise<ConsoleRig> {
+  static async open(options: ConsoleRigOptions = {}): Promise<ConsoleRig> {
+    const { store, consoleFolder, prefix, agencies: files = SEED_AGENCIES, env = {} } = options;
     await using building = new AsyncDisposableStack();
     // The port is chosen here, so that the server is found at the same address after a restart.
     const port = await freePort();
@@ -80,7 +83,7 @@ export class ConsoleRig implements AsyncDisposable {
     const nginx = prefix === undefined ? null : building.use(await Nginx.start(local, FORWARDED, prefix));
     const baseUrl = nginx === null ? local : `${nginx.url}${prefix}`.replace(/\/$/, '');
     const rig = building.use(await Rig.open({ nodes: store === 'postgres' ? 1 : null }));
-    const agencies = building.use(new AgenciesFolder(SEED_AGENCIES));
+    const agencies = building.use(new AgenciesFolder(files));
     const settings = {
       ...(consoleFolder === undefined ? {} : { consoleFolder }),
       env: {
@@ -109,7 +112,7 @@ export class ConsoleRig implements AsyncDisposable {
 
   /** Starts the server, for the first time or again. `aheadMs` moves its clock; it is negative for the past. */
   async startServer({ aheadMs = 0 } = {}): Promise<void> {
-    const server = await this.#rig.add({ ...this.#settings, aheadMs });
+    const server = await this.#rig.add({ ...this.#settings, withTestAgencies: false, aheadMs });
     this.#setupLink ??= server.setupLink;
   }
 

@@ -89,7 +89,7 @@ export class ScriptedAnswers {
 /** Somewhat like a provider: the prompt counts, and half of it is cached after the first step. */
 function usageOf({ request: { prompt, step } }: ModelCall): Usage {
   const inputTokens = 300 + Math.ceil(JSON.stringify(prompt).length / 4);
-  const cachedTokens = step === 0 ? 0 : Math.floor(inputTokens / 2);
+  const cachedTokens = step === 1 ? 0 : Math.floor(inputTokens / 2);
   return { requestCount: 1, inputTokens, cachedTokens, outputTokens: 120, reasoningTokens: 0 };
 }
 

@@ -34,7 +34,7 @@ export const refund = defineTool({
 });
 `;
 
-/** Three agents with a hand-off and a delegation, tools, one that asks for an approval, and two MCP servers. */
+/** Three agents with a hand-off and a delegation, tools, of which `refund` asks for an approval, and two MCP servers. */
 const SUPPORT = `name: Support
 sharedInstructions: Answer in the language of the user.
 toolFiles: [./tools.ts]

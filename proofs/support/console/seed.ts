@@ -1,5 +1,5 @@
 import { pngOf, type StreamReader } from '@runwire/test-kit';
-import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { upload } from '../../../test/support/uploads.ts';
 import type { ConsoleRig } from './console-rig.ts';
 
@@ -42,7 +42,7 @@ const CHATS = {
   thinking: 'think about my order',
   tool: 'tool find_order {"order":"A-1001"}',
   brokenTool: 'tool list_parcels {"order":"A-1001"}',
-  team: 'team: what do you know about my order?',
+  team: 'team up and find out about my order',
   asking: 'tool refund {"order":"A-1001","cents":9900}',
   failed: 'fail please',
   cancelled: 'hold on',
@@ -56,28 +56,29 @@ const isActive = (index: number) => index % 7 !== 6;
 
 /** Fills the store by the public API, on several days, and leaves the server running. */
 export async function seed(rig: ConsoleRig): Promise<Seed> {
-  let count = 0;
   for (const [index, days] of PAST_DAYS.entries()) {
     await rig.startServer({ aheadMs: -days * DAY_MS });
     if (index === 0) await seedAccounts(rig);
-    for (const who of [0, 1, 2, 3 + index, 7 + index]) {
-      count += 1;
-      await complete(rig, { chatId: `past-${count}`, consumerId: memberId(who), message: CHATS.completed });
-    }
+    const past = [0, 1, 2, 3 + index, 7 + index].map((who) => {
+      const ids = { chatId: `past-${days}-${who}`, consumerId: memberId(who) };
+      return complete(rig, { ...ids, message: CHATS.completed });
+    });
+    await Promise.all(past);
     await rig.stopServer();
   }
   await rig.startServer();
   await seedFiles(rig);
   const chats = Object.fromEntries(Object.keys(CHATS).map((name) => [name, `chat-${name}`]));
-  const runs: Record<string, string> = {};
-  for (const [name, message] of Object.entries(CHATS)) runs[name] = await seedChat(rig, `chat-${name}`, name, message);
+  const runs = await Promise.all(
+    Object.entries(CHATS).map(async ([name, message], index) => [name, await seedChat(rig, { name, message, index })]),
+  );
   return {
     integration: INTEGRATION,
     otherIntegration: OTHER_INTEGRATION,
     members,
     names: NAMES,
     chats: chats as Seed['chats'],
-    runs: runs as Seed['runs'],
+    runs: Object.fromEntries(runs) as Seed['runs'],
     folder: '/app/mnt/reports',
   };
 }
@@ -123,14 +124,16 @@ async function complete(rig: ConsoleRig, body: object): Promise<string> {
 }
 
 /** A chat with some messages, whose last one has this outcome. Resolves to the id of its last run. */
-async function seedChat(rig: ConsoleRig, chatId: string, name: string, message: string): Promise<string> {
-  const body = { chatId, consumerId: memberId(0), message };
-  if (name !== 'asking') await complete(rig, { ...body, message: `Hello, I have a question (${name}).` });
+async function seedChat(
+  rig: ConsoleRig,
+  { name, message, index }: { readonly name: string; readonly message: string; readonly index: number },
+): Promise<string> {
+  const body = { chatId: `chat-${name}`, consumerId: memberId(index % 3), message };
   if (name === 'asking') return complete(rig, { ...body, agent: 'Billing' });
+  await complete(rig, { ...body, message: `Hello, I have a question (${name}).` });
   if (name !== 'cancelled') return complete(rig, body);
-  const before = rig.model.held;
   const { reader, runId } = await begin(rig, body);
-  await until('held answer', () => rig.model.held > before);
+  await within('text of the run to cancel', WAIT_MS, reader.untilText('while'));
   const { status } = await rig.api.post(`${PATH}/runs/${runId}/cancel`, {});
   expectEqual('status of a cancel', status, 200);
   await within('end of a cancelled run', WAIT_MS, reader.over);

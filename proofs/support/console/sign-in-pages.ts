@@ -25,7 +25,7 @@ export async function fillSignIn(page: Page, { email, password }: Person): Promi
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Resolves when the page shows that somebody is signed in. */
+/** Resolves when the page shows that the person is signed in. */
 export async function signedIn(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Profile/ }).waitFor();
 }

@@ -14,7 +14,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   connection: connectionVisits,
 };
 
-/** The visits of all areas, or of those that `CONSOLE_VISITS` names. */
+/** The visits of all areas, or of the areas that `CONSOLE_VISITS` names. */
 export function consoleVisits(chosen = process.env.CONSOLE_VISITS): readonly ConsoleVisit[] {
   const areas = chosen === undefined ? Object.keys(AREAS) : chosen.split(',');
   return areas.flatMap((area) => {
