@@ -37,15 +37,6 @@ test('the reference is one public page with an anchor for each operation', async
   assert.ok(page.includes(server.url), 'its address works as pasted');
 });
 
-test('GET / redirects to the reference without a key', async (t) => {
-  cites(t, 'contract-2-without-key-root');
-  const answer = await fetch(server.url, { redirect: 'manual' });
-  assert.deepEqual([answer.status, answer.headers.get('location')], [302, '/docs']);
-  assert.equal(await (await fetch(server.url)).text(), page);
-  const { status, headers } = await server.api.as(null).post('/', {});
-  assert.deepEqual([status, headers.get('allow')], [405, 'GET']);
-});
-
 test('the page loads no script and no other host, and its policy allows none', (t) => {
   cites(t, 'contract-3-docs');
   const policy = headers.get('content-security-policy') ?? '';

@@ -14,6 +14,7 @@ import { UploadSigning } from '../files/sign-upload.ts';
 import { UploadSecrets } from '../files/upload-secrets.ts';
 import { buildApp } from '../http/app.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
+import { builtConsole } from '../http/console/console-files.ts';
 import { DefaultFraming } from '../http/encoders/default-framing.ts';
 import { listeningAddress, listeningUrl } from '../http/listening-url.ts';
 import { MetricsListener } from '../http/metrics-listener.ts';
@@ -21,6 +22,7 @@ import { OpenRequests } from '../http/open-requests.ts';
 import { RequestIds } from '../http/request-id.ts';
 import { accountRoutes } from '../http/routes/accounts.ts';
 import { chatRoutes } from '../http/routes/chats.ts';
+import { consolePages } from '../http/routes/console-pages.ts';
 import { consoleSignIn } from '../http/routes/console-sign-in.ts';
 import { createAgencyUpload } from '../http/routes/create-agency-upload.ts';
 import { fileRoutes } from '../http/routes/files.ts';
@@ -161,17 +163,21 @@ function addAccountRoutes(
 
 function addConsoleRoutes(
   app: App,
-  { store, config }: Foundation,
+  { store, config, uploads, overrides }: Foundation,
   { reads, changes, consoleSigning }: OpenedAccounts,
 ): void {
   const { publicUrl, trustedProxies } = config;
   const sessions = new Sessions(store, reads, changes, consoleSigning);
   const signIn = new SignIn({ store, reads, changes, sessions });
   consoleSignIn(app, { signIn, sessions, publicUrl, trustedProxies });
+  consolePages(app, {
+    folder: overrides.consoleFolder ?? builtConsole(),
+    uploadOrigin: uploads.isS3 ? new URL(uploads.url('', '')).origin : null,
+  });
 }
 
 function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns, figures: Figures): void {
-  const { store, agencies, sandbox, life, isAlone } = foundation;
+  const { store, agencies, sandbox, life, isAlone, config } = foundation;
   const writeProbe = new WriteProbe(store, READY_GOOD_FOR_MS, READY_PATIENCE_MS);
   serviceRoutes(app, {
     agencies,
@@ -180,6 +186,7 @@ function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns,
     storeKind: store.kind,
     sandbox: sandbox.info,
     metrics: figures.metricsText,
+    publicUrl: config.publicUrl,
     nodes: new Nodes({
       store,
       node: life.node,

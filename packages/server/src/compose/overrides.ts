@@ -27,6 +27,8 @@ export interface Overrides {
   readonly healTurn?: typeof healTurn;
   readonly checkForm?: typeof checkForm;
   readonly logger?: Logger;
+  /** Serves the console from this folder, for example a build with a planted fault. */
+  readonly consoleFolder?: string;
   /** Wraps the store, so that a proof can plant a fault. */
   readonly wrapStore?: (store: Store) => Store;
   /** Wraps the bytes of attachments and files. */

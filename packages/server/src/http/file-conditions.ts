@@ -22,12 +22,17 @@ export function readingOf(file: FileVersion, headers: IncomingHttpHeaders): Read
 
 function isUnchanged(file: FileVersion, headers: IncomingHttpHeaders): boolean {
   const none = headers['if-none-match'];
-  if (none !== undefined) {
-    const bare = withoutWeakness(file.etag);
-    return none.trim() === '*' || (none.match(/(?:W\/)?"[^"]*"/g) ?? []).some((etag) => withoutWeakness(etag) === bare);
-  }
+  if (none !== undefined) return matchesEtag(none, file.etag);
   const since = Date.parse(headers['if-modified-since'] ?? '');
   return Number.isFinite(since) && Math.floor(file.modifiedAt / 1000) * 1000 <= since;
+}
+
+/** True if `If-None-Match` lists this version, by the weak comparison of RFC 9110, 8.8.3.2. */
+export function matchesEtag(ifNoneMatch: string | undefined, current: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const bare = withoutWeakness(current);
+  const listed = ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return ifNoneMatch.trim() === '*' || listed.some((etag) => withoutWeakness(etag) === bare);
 }
 
 function isSame(file: FileVersion, ifRange: string | string[] | undefined): boolean {

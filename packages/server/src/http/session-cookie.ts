@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SESSION_MS } from '../accounts/session-life.ts';
+import { publicPath } from './public-path.ts';
 
 const NAME = 'runwire_session';
 
@@ -8,10 +9,8 @@ export class SessionCookie {
   readonly #attributes: string;
 
   constructor(publicUrl: string | null) {
-    const url = publicUrl === null ? null : new URL(publicUrl);
-    const path = `${url?.pathname.replace(/\/$/, '') ?? ''}/console/`;
-    const secure = url?.protocol === 'https:' ? '; Secure' : '';
-    this.#attributes = `Path=${path}; HttpOnly; SameSite=Strict${secure}`;
+    const secure = URL.parse(publicUrl ?? '')?.protocol === 'https:' ? '; Secure' : '';
+    this.#attributes = `Path=${publicPath(publicUrl)}/console/; HttpOnly; SameSite=Strict${secure}`;
   }
 
   set(reply: FastifyReply, secret: string): FastifyReply {

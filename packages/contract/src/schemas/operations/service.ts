@@ -8,12 +8,15 @@ export const getRoot = operation({
   operationId: 'getRoot',
   method: 'GET',
   path: '/',
-  summary: 'Redirect to the API reference',
+  summary: 'Redirect to the console',
   tags: ['Service'],
   auth: false,
   example: { status: 302 },
   responses: {
-    302: { description: 'The page is at `/docs`.', headers: { Location: text('`/docs`.') } },
+    302: {
+      description: 'The console is at `/console/`. The API reference is at `/docs`.',
+      headers: { Location: text('`/console/`, after the path of `RUNWIRE_PUBLIC_URL`.') },
+    },
   },
 });
 

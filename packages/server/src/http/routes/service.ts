@@ -9,6 +9,7 @@ import { iso } from '../../domain/time.ts';
 import type { Nodes } from '../../nodes/node-list.ts';
 import { DOCS_POLICY, type OpenApiDocument, renderDocs } from '../docs/render-docs.ts';
 import { METRICS_TYPE } from '../metrics-listener.ts';
+import { publicPath } from '../public-path.ts';
 import { route } from '../route.ts';
 
 interface McpState {
@@ -31,10 +32,11 @@ export interface ServiceRoutesDeps {
   readonly sandbox: { readonly kind: string };
   readonly metrics: () => string;
   readonly nodes: Nodes;
+  readonly publicUrl: string | null;
 }
 
 export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): void {
-  const { agencies, mcpStates, isReady, storeKind, sandbox, metrics, nodes } = deps;
+  const { agencies, mcpStates, isReady, storeKind, sandbox, metrics, nodes, publicUrl } = deps;
 
   route(app, operations.listAgencies, async ({ query }) => {
     // Agencies have no time of creation. The agency that was loaded last is first.
@@ -48,7 +50,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
 
   route(app, operations.listNodes, async ({ principal, query }) => nodes.list(principal, query));
 
-  route(app, operations.getRoot, async (_request, reply) => reply.redirect('/docs'));
+  route(app, operations.getRoot, async (_request, reply) => reply.redirect(`${publicPath(publicUrl)}/console/`));
 
   const health = async () => ({ status: 'ok' });
   route(app, operations.getHealth, health);
