@@ -39,7 +39,11 @@ export function KeysPage() {
   const columns: readonly Column<ApiKey>[] = [
     { title: 'Name', share: 2, cell: nameOf },
     { title: 'State', cell: KeyState },
-    { title: 'Last use', cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time time={lastUsedAt} age />) },
+    {
+      title: 'Last use',
+      isMinor: true,
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time time={lastUsedAt} age />),
+    },
     {
       title: 'Expires',
       isMinor: true,
