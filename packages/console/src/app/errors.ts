@@ -1,0 +1,40 @@
+import { ConnectionLostError, RunwireError } from '@runwire/client';
+
+/** What a page shows of an error. */
+export interface ErrorText {
+  /** What was wrong, as the API reports it. */
+  readonly message: string;
+  /** What the person can do. Null if the message contains it. */
+  readonly advice: string | null;
+  readonly code: string | null;
+  /** Names the request in the log of the server. */
+  readonly requestId: string | null;
+}
+
+/** What a person typed is wrong, found before a request is sent. */
+export class InputError extends Error {}
+
+const ADVICE: Readonly<Partial<Record<RunwireError['code'], string>>> = {
+  run_active: 'Wait until the run ends, or stop it.',
+  consumer_allowance_exhausted: 'Raise the allowance of the member, adjust it, or wait for its reset.',
+  consumer_inactive: 'Activate the member on the page Members.',
+  internal_error: 'This is a fault of the server. Its log has the cause, with the request id below.',
+  too_many_sign_ins: 'Wait, or ask the operator for a set-up link (`runwire owners link`).',
+  invalid_set_up_link: 'Ask the operator for a new link: `runwire owners link`.',
+};
+
+export function describeError(error: unknown): ErrorText {
+  if (error instanceof ConnectionLostError) {
+    const advice = 'Check your network and the server. The console tries again by itself.';
+    return { message: 'The server does not answer.', advice, code: null, requestId: null };
+  }
+  if (error instanceof RunwireError) {
+    const { message, code, requestId, retryAfterSeconds } = error;
+    const wait = retryAfterSeconds === null ? null : `Try again in ${retryAfterSeconds} s.`;
+    const advice = [ADVICE[code], wait].filter((sentence) => sentence !== undefined && sentence !== null).join(' ');
+    return { message, advice: advice === '' ? null : advice, code, requestId };
+  }
+  if (error instanceof InputError) return { message: error.message, advice: null, code: null, requestId: null };
+  const message = 'The console failed to show this. Reload the page.';
+  return { message, advice: String(error), code: null, requestId: null };
+}

@@ -1,0 +1,47 @@
+import type { List, Page } from '@runwire/client';
+import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+
+/** A list of the API as far as it was read. */
+export interface PagedList<Row> {
+  readonly rows: readonly Row[];
+  /** True until the first page arrives. */
+  readonly isLoading: boolean;
+  readonly error: Error | null;
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly loadMore: () => void;
+  readonly retry: () => void;
+}
+
+interface PagedListOptions {
+  /** Reads the first page again after this time. */
+  readonly refetchMs?: number;
+}
+
+/** Reads a list page by page. The rows stay in view while other filters are read. */
+export function usePagedList<Row>(
+  queryKey: QueryKey,
+  list: (signal: AbortSignal) => List<Row, Page<Row>>,
+  { refetchMs }: PagedListOptions = {},
+): PagedList<Row> {
+  const query = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => list(signal).page(pageParam ?? undefined),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+    placeholderData: keepPreviousData,
+    ...(refetchMs === undefined ? {} : { refetchInterval: refetchMs }),
+  });
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query;
+  const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);
+  return {
+    rows,
+    isLoading: isPending,
+    error,
+    hasMore: hasNextPage,
+    isLoadingMore: isFetchingNextPage,
+    loadMore: () => void fetchNextPage(),
+    retry: () => void refetch(),
+  };
+}

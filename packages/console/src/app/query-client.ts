@@ -1,0 +1,22 @@
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { connection } from './connection.ts';
+import { isSessionEnded } from './session.ts';
+
+/** Set by the router, which knows the page to return to. */
+export const sessionEnd = { handle: () => {} };
+
+/** The one place that sees every error of the API. What it does not handle is shown by the page that asked. */
+function noteError(error: unknown): void {
+  if (isSessionEnded(error)) sessionEnd.handle();
+  else connection.noteError(error);
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: noteError }),
+  mutationCache: new MutationCache({ onError: noteError }),
+  defaultOptions: {
+    // `packages/client` retries what may be retried.
+    queries: { retry: false, networkMode: 'always', staleTime: 5_000, refetchOnWindowFocus: true },
+    mutations: { retry: false, networkMode: 'always' },
+  },
+});

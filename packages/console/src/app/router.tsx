@@ -1,0 +1,231 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  parseSearchWith,
+  redirect,
+  stringifySearchWith,
+} from '@tanstack/react-router';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { EmptyState, Loading } from '../ui/feedback.tsx';
+import { Page } from '../ui/page.tsx';
+import { consoleUrl } from './addresses.ts';
+import { connection } from './connection.ts';
+import { meQuery } from './queries.ts';
+import { queryClient, sessionEnd } from './query-client.ts';
+import { searchFields } from './search.ts';
+import { mayHaveSession } from './session.ts';
+import { leaveSession } from './session-end.ts';
+import { Shell } from './shell.tsx';
+
+/* All pages of the console and their addresses: the one path builder. Each page is loaded when it is first opened. */
+
+const root = createRootRoute({ component: Outlet });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: searchFields('next'),
+  component: lazyRouteComponent(() => import('../pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+});
+
+const setUp = createRoute({
+  getParentRoute: () => root,
+  path: '/set-up',
+  component: lazyRouteComponent(() => import('../pages/sign-in/set-up-page.tsx'), 'SetUpPage'),
+});
+
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  beforeLoad: ({ location }) => {
+    if (!mayHaveSession()) throw redirect({ to: '/sign-in', search: { next: location.publicHref } });
+  },
+  loader: () => queryClient.ensureQueryData(meQuery),
+  component: Shell,
+});
+
+const home = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/integrations' });
+  },
+});
+
+const integrations = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations',
+  component: lazyRouteComponent(() => import('../pages/integrations/integrations-page.tsx'), 'IntegrationsPage'),
+});
+
+const integration = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration',
+  validateSearch: searchFields('tab'),
+  component: lazyRouteComponent(() => import('../pages/integrations/integration-page.tsx'), 'IntegrationPage'),
+});
+
+const playground = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/playground',
+  validateSearch: searchFields('chat', 'member', 'agent', 'run'),
+  component: lazyRouteComponent(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+});
+
+const chats = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/chats',
+  validateSearch: searchFields('member'),
+  component: lazyRouteComponent(() => import('../pages/chats/chats-page.tsx'), 'ChatsPage'),
+});
+
+const chat = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/chats/$chat',
+  component: lazyRouteComponent(() => import('../pages/chats/chat-page.tsx'), 'ChatPage'),
+});
+
+const runs = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/runs',
+  validateSearch: searchFields('status', 'agent', 'member', 'chat', 'from', 'to'),
+  component: lazyRouteComponent(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
+});
+
+const run = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/runs/$run',
+  validateSearch: searchFields('step', 'kind', 'failed', 'tab', 'text'),
+  component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx'), 'RunPage'),
+});
+
+const members = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/members',
+  validateSearch: searchFields('q'),
+  component: lazyRouteComponent(() => import('../pages/members/members-page.tsx'), 'MembersPage'),
+});
+
+const member = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/members/$member',
+  component: lazyRouteComponent(() => import('../pages/members/member-page.tsx'), 'MemberPage'),
+});
+
+const usage = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/usage',
+  validateSearch: searchFields('from', 'to', 'measure', 'splitBy', 'member', 'agent', 'model'),
+  component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
+});
+
+const files = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/files',
+  validateSearch: searchFields('folder', 'file'),
+  component: lazyRouteComponent(() => import('../pages/files/files-page.tsx'), 'FilesPage'),
+});
+
+const agencies = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/agencies',
+  component: lazyRouteComponent(() => import('../pages/agencies/agencies-page.tsx'), 'AgenciesPage'),
+});
+
+const agency = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/agencies/$agency',
+  component: lazyRouteComponent(() => import('../pages/agencies/agency-page.tsx'), 'AgencyPage'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+});
+
+const profile = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/profile',
+  component: lazyRouteComponent(() => import('../pages/profile/profile-page.tsx'), 'ProfilePage'),
+});
+
+const people = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/people',
+  component: lazyRouteComponent(() => import('../pages/people/people-page.tsx'), 'PeoplePage'),
+});
+
+const health = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/health',
+  component: lazyRouteComponent(() => import('../pages/health/health-page.tsx'), 'HealthPage'),
+});
+
+const notFound = createRoute({
+  getParentRoute: () => signedIn,
+  path: '$',
+  component: () => (
+    <Page title="Page not found">
+      <EmptyState title="There is no page at this address">
+        <p>Check the address, or choose a page in the menu.</p>
+      </EmptyState>
+    </Page>
+  ),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signIn,
+    setUp,
+    signedIn.addChildren([
+      home,
+      notFound,
+      integrations,
+      integration,
+      playground,
+      chats,
+      chat,
+      runs,
+      run,
+      members,
+      member,
+      usage,
+      files,
+      agencies,
+      agency,
+      keys,
+      profile,
+      people,
+      health,
+    ]),
+  ]),
+  basepath: consoleUrl.pathname,
+  // All values in the address are text: a member may have the id `007`.
+  parseSearch: parseSearchWith((text) => text),
+  stringifySearch: stringifySearchWith(String),
+  scrollRestoration: true,
+  defaultPreload: 'intent',
+  defaultPendingComponent: () => <Loading what="the page" />,
+  defaultErrorComponent: ({ error }) => (
+    <Page title="Something went wrong">
+      <ErrorNotice error={error} onRetry={() => void router.invalidate()} />
+    </Page>
+  ),
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+sessionEnd.handle = () => leaveSession(router, false);
+
+connection.onRecovery = () => {
+  void queryClient.invalidateQueries();
+  void router.invalidate();
+};

@@ -1,0 +1,13 @@
+/**
+ * Reads the named fields of the address. The state of every list is there, as plain text, so that a link to a page shows
+ * the same page.
+ */
+export const searchFields =
+  <const Name extends string>(...names: readonly Name[]) =>
+  (search: Readonly<Record<string, unknown>>): Partial<Readonly<Record<Name, string>>> =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = search[name];
+        return value === undefined || value === '' ? [] : [[name, String(value)]];
+      }),
+    ) as Partial<Readonly<Record<Name, string>>>;

@@ -1,0 +1,158 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useParams, useRouter, useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { ConnectionNotice } from '../ui/connection-notice.tsx';
+import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
+import { consoleUrl } from './addresses.ts';
+import { integrationsQuery, meQuery } from './queries.ts';
+import { signOut } from './session.ts';
+import { leaveSession } from './session-end.ts';
+
+/** The frame of all pages after signing in: the menu, and the page in it. */
+export function Shell() {
+  const side = useRef<HTMLElement>(null);
+  const pathname = useRouterState({ select: ({ location }) => location.pathname });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes after each navigation.
+  useEffect(() => side.current?.hidePopover(), [pathname]);
+  return (
+    <div className="shell">
+      <a className="button skip-link" href={`${pathname}#main`}>
+        Skip to the page
+      </a>
+      <div className="bar">
+        <Brand />
+        <button type="button" className="button" popoverTarget="menu">
+          Menu
+        </button>
+      </div>
+      <aside ref={side} id="menu" className="side" popover="auto">
+        <Brand />
+        <Navigation />
+        <Profile />
+      </aside>
+      <main id="main" className="main">
+        <ConnectionNotice />
+        <Outlet />
+      </main>
+    </div>
+  );
+}
+
+function Brand() {
+  return (
+    <Link to="/" className="brand">
+      <img src={new URL('icon.svg', consoleUrl).href} alt="" />
+      Runwire
+    </Link>
+  );
+}
+
+/** The pages of one integration. */
+const SECTIONS = [
+  { title: 'Playground', to: '/integrations/$integration/playground' },
+  { title: 'Chats', to: '/integrations/$integration/chats' },
+  { title: 'Runs', to: '/integrations/$integration/runs' },
+  { title: 'Members', to: '/integrations/$integration/members' },
+  { title: 'Usage', to: '/integrations/$integration/usage' },
+  { title: 'Files', to: '/integrations/$integration/files' },
+] as const;
+
+function Navigation() {
+  const { data: me } = useQuery(meQuery);
+  const { integration } = useParams({ strict: false });
+  return (
+    <nav className="nav" aria-label="Pages">
+      <ul>
+        <li>
+          <Link to="/integrations" activeOptions={{ exact: true }}>
+            Integrations
+          </Link>
+        </li>
+        <li>
+          <Link to="/agencies">Agencies</Link>
+        </li>
+        {me?.administrator && (
+          <li>
+            <Link to="/health">Health</Link>
+          </li>
+        )}
+      </ul>
+      {integration !== undefined && <IntegrationSections integration={integration} />}
+    </nav>
+  );
+}
+
+function IntegrationSections({ integration }: { readonly integration: string }) {
+  const { data: integrations = [] } = useQuery(integrationsQuery);
+  const navigate = useNavigate();
+  const isListed = integrations.some(({ apiIntegrationId }) => apiIntegrationId === integration);
+  return (
+    <div className="stack-tight">
+      <select
+        className="input"
+        aria-label="Integration"
+        value={integration}
+        onChange={({ target }) =>
+          void navigate({ to: '/integrations/$integration', params: { integration: target.value } })
+        }
+      >
+        {!isListed && <option value={integration}>{integration}</option>}
+        {integrations.map(({ apiIntegrationId, name }) => (
+          <option key={apiIntegrationId} value={apiIntegrationId}>
+            {name ?? apiIntegrationId}
+          </option>
+        ))}
+      </select>
+      <ul>
+        <li>
+          <Link to="/integrations/$integration" params={{ integration }} activeOptions={{ exact: true }}>
+            Settings
+          </Link>
+        </li>
+        {SECTIONS.map(({ title, to }) => (
+          <li key={to}>
+            <Link to={to} params={{ integration }}>
+              {title}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Profile() {
+  const { data: me } = useQuery(meQuery);
+  const router = useRouter();
+  const person = me?.name ?? me?.email ?? 'Profile';
+  const leave = async () => {
+    // If the server does not answer, the person leaves anyway. The session ends by itself later.
+    await signOut().catch(() => undefined);
+    leaveSession(router, true);
+  };
+  return (
+    <Menu
+      trigger={
+        <button type="button" className="button profile" aria-label={`Profile of ${person}`}>
+          <span className="ellipsis">{person}</span>
+          <span aria-hidden="true">▾</span>
+        </button>
+      }
+    >
+      {me?.email != null && <MenuLabel>{me.email}</MenuLabel>}
+      <MenuItem isLink>
+        <Link to="/keys">API keys</Link>
+      </MenuItem>
+      <MenuItem isLink>
+        <Link to="/profile">Profile and password</Link>
+      </MenuItem>
+      {me?.administrator && (
+        <MenuItem isLink>
+          <Link to="/people">People</Link>
+        </MenuItem>
+      )}
+      <MenuLine />
+      <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>
+    </Menu>
+  );
+}

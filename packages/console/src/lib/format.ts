@@ -1,0 +1,57 @@
+/** The one format of numbers and times. */
+const LOCALE = 'en-GB';
+
+const number = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 2 });
+const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 });
+const date = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+const dateTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
+const exact = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'long' });
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
+
+export const formatNumber = (value: number): string => number.format(value);
+
+/** Short, for axes and tight places: `1.2K`. */
+export const formatCompact = (value: number): string => compact.format(value);
+
+export const formatDate = (time: string | Date): string => date.format(new Date(time));
+export const formatTime = (time: string | Date): string => dateTime.format(new Date(time));
+export const formatExactTime = (time: string | Date): string => exact.format(new Date(time));
+
+const AGES: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+
+/** `5 minutes ago`, `in 3 days`; the date if it is further away than 30 days. */
+export function formatAge(time: string | Date, now = Date.now()): string {
+  const distanceMs = new Date(time).getTime() - now;
+  if (Math.abs(distanceMs) > 30 * 86_400_000) return formatDate(time);
+  for (const [unit, unitMs] of AGES) {
+    if (Math.abs(distanceMs) >= unitMs) return relative.format(Math.round(distanceMs / unitMs), unit);
+  }
+  return distanceMs > 0 ? 'in less than a minute' : 'just now';
+}
+
+/** `340 ms`, `2.4 s`, `3 min 20 s`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${number.format(Math.round(ms / 100) / 10)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** `3 runs`, `1 run`. */
+export const formatCount = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
+
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), BYTE_UNITS.length - 1);
+  const value = bytes / 1000 ** power;
+  return `${number.format(power === 0 ? value : Math.round(value * 10) / 10)} ${BYTE_UNITS[power]}`;
+}
+
+/** Indented, for people. */
+export const formatJson = (value: unknown): string => JSON.stringify(value, null, 2);

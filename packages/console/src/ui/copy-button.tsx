@@ -1,0 +1,47 @@
+import { useState } from 'react';
+import { notify } from './toasts.tsx';
+
+interface CopyButtonProps {
+  readonly text: string;
+  /** What is copied, for screen readers: `Copy API key`. */
+  readonly label: string;
+}
+
+/** Copies text. Pages without https have no clipboard; there the person copies the selected text by hand. */
+export function CopyButton({ text, label }: CopyButtonProps) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+      setTimeout(() => setCopied(false), 2000);
+    } catch {
+      notify('This page may not use the clipboard. Select the text and copy it.');
+    }
+  };
+  return (
+    <button type="button" className="button button-small" aria-label={label} onClick={copy}>
+      {isCopied ? 'Copied' : 'Copy'}
+    </button>
+  );
+}
+
+interface CodeBlockProps {
+  readonly code: string;
+  readonly label: string;
+}
+
+/** Code or JSON with a button that copies it. */
+export function CodeBlock({ code, label }: CodeBlockProps) {
+  return (
+    <div className="code code-copy">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+      <section tabIndex={0} aria-label={label}>
+        <pre>
+          <code>{code}</code>
+        </pre>
+      </section>
+      <CopyButton text={code} label={`Copy ${label}`} />
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { PagedList } from '../app/paged-list.ts';
+import { formatCount } from '../lib/format.ts';
+import { ErrorNotice } from './error-notice.tsx';
+import { Loading } from './feedback.tsx';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** A share of the width; 1 by default. */
+  readonly share?: number;
+  /** Numbers are aligned at their end. */
+  readonly isNumber?: boolean;
+  /** Left out on narrow screens. */
+  readonly isMinor?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** What the rows are, in the plural: `members`. */
+  readonly what: string;
+  readonly list: PagedList<Row>;
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+  /** Shown instead of the table if there are no rows. */
+  readonly empty: ReactNode;
+}
+
+const ROW_PX = 44;
+/** The next page is fetched when this many rows are left. */
+const ROWS_AHEAD = 60;
+
+/** A list of the API. Only the rows in view are in the document, and further pages are fetched while scrolling. */
+export function DataTable<Row>({ what, list, columns, rowKey, empty }: DataTableProps<Row>) {
+  const { rows, isLoading, error, hasMore, isLoadingMore, loadMore, retry } = list;
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    if (body.current !== null) setTop(body.current.getBoundingClientRect().top + window.scrollY);
+  });
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    scrollMargin: top,
+  });
+  const inView = virtualizer.getVirtualItems();
+  const lastIndex = inView.at(-1)?.index ?? 0;
+  const needsMore = hasMore && !isLoadingMore && error === null && lastIndex >= rows.length - ROWS_AHEAD;
+  useEffect(() => {
+    if (needsMore) loadMore();
+  }, [needsMore, loadMore]);
+
+  if (isLoading) return <Loading what={what} />;
+  if (rows.length === 0) return error === null ? empty : <ErrorNotice error={error} onRetry={retry} />;
+
+  const total = columns.reduce((sum, { share = 1 }) => sum + share, 0);
+  const before = (inView[0]?.start ?? top) - top;
+  const after = virtualizer.getTotalSize() - ((inView.at(-1)?.end ?? top) - top);
+  return (
+    <div className="table-frame">
+      <table className="table" aria-rowcount={hasMore ? -1 : rows.length + 1}>
+        <caption className="visually-hidden">{what}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ title, share = 1, isNumber, isMinor }) => (
+              <th
+                key={title}
+                scope="col"
+                className={classOf(isNumber, isMinor)}
+                style={{ width: `${(100 * share) / total}%` }}
+              >
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          <Space height={before} columns={columns.length} />
+          {inView.map(({ index }) => {
+            const row = rows[index] as Row;
+            return (
+              <tr key={rowKey(row)} data-row aria-rowindex={index + 2}>
+                {columns.map(({ title, cell, isNumber, isMinor }) => (
+                  <td key={title} className={classOf(isNumber, isMinor)}>
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          <Space height={after} columns={columns.length} />
+        </tbody>
+      </table>
+      {error !== null && <ErrorNotice error={error} onRetry={retry} />}
+      <p className="table-foot" role="status">
+        {hasMore ? `${formatCount(rows.length, 'row')} so far; scroll for more` : formatCount(rows.length, 'row')}
+      </p>
+    </div>
+  );
+}
+
+function classOf(isNumber = false, isMinor = false): string | undefined {
+  return [isNumber && 'end', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;
+}
+
+/** Has the height of the rows that are not in the document. */
+function Space({ height, columns }: { readonly height: number; readonly columns: number }) {
+  if (height <= 0) return null;
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row without content cannot have the focus.
+    <tr className="table-space" aria-hidden="true">
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  );
+}

@@ -1,0 +1,36 @@
+import { describeError } from '../app/errors.ts';
+
+interface ErrorNoticeProps {
+  readonly error: unknown;
+  /** Shown as a button that repeats what failed. */
+  readonly onRetry?: () => void;
+}
+
+/** Shows an error where it happened: what was wrong, what to do, and how to find it in the log. */
+export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
+  const { message, advice, code, requestId } = describeError(error);
+  return (
+    <div className="notice notice-bad" role="alert">
+      <strong>{message}</strong>
+      {advice !== null && <p>{advice}</p>}
+      {(code !== null || requestId !== null) && (
+        <p className="small muted">
+          {code !== null && <code>{code}</code>}
+          {requestId !== null && (
+            <>
+              {' '}
+              Request id <code>{requestId}</code>
+            </>
+          )}
+        </p>
+      )}
+      {onRetry !== undefined && (
+        <div>
+          <button type="button" className="button button-small" onClick={onRetry}>
+            Try again
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

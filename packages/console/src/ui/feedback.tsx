@@ -1,0 +1,59 @@
+import type { ReactNode } from 'react';
+
+interface LoadingProps {
+  /** What is being loaded, for example `members`. */
+  readonly what: string;
+}
+
+export function Loading({ what }: LoadingProps) {
+  return (
+    <p className="loading" role="status">
+      Loading {what}…
+    </p>
+  );
+}
+
+interface EmptyStateProps {
+  readonly title: string;
+  /** What to do next. */
+  readonly children: ReactNode;
+}
+
+export function EmptyState({ title, children }: EmptyStateProps) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'active';
+
+interface BadgeProps {
+  readonly tone?: Tone;
+  readonly children: ReactNode;
+}
+
+export function Badge({ tone = 'neutral', children }: BadgeProps) {
+  return <span className={`badge badge-${tone}`}>{children}</span>;
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  admitted: 'active',
+  running: 'active',
+  cancelling: 'warn',
+  completed: 'good',
+  failed: 'bad',
+  cancelled: 'warn',
+  connected: 'good',
+  connecting: 'active',
+  alive: 'good',
+  draining: 'warn',
+  dead: 'bad',
+};
+
+/** The status of a run, a step, a message, an MCP server or a node, always with the same colour. */
+export function Status({ status }: { readonly status: string }) {
+  return <Badge tone={TONES[status] ?? 'neutral'}>{status}</Badge>;
+}
