@@ -1,5 +1,6 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { connectionVisits } from './connection.ts';
+import { keyVisits } from './keys.ts';
 import { signInVisits } from './sign-in.ts';
 
 /*
@@ -10,6 +11,7 @@ import { signInVisits } from './sign-in.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  keys: keyVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
