@@ -1,4 +1,4 @@
-import { ConnectionLostError, RunwireError } from '@runwire/client';
+import { RunwireError } from '@runwire/client';
 
 /** What a page shows of an error. */
 export interface ErrorText {
@@ -24,10 +24,6 @@ const ADVICE: Readonly<Partial<Record<RunwireError['code'], string>>> = {
 };
 
 export function describeError(error: unknown): ErrorText {
-  if (error instanceof ConnectionLostError) {
-    const advice = 'Check your network and the server. The console tries again by itself.';
-    return { message: 'The server does not answer.', advice, code: null, requestId: null };
-  }
   if (error instanceof RunwireError) {
     const { message, code, requestId, retryAfterSeconds } = error;
     const wait = retryAfterSeconds === null ? null : `Try again in ${retryAfterSeconds} s.`;

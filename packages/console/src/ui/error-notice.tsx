@@ -1,3 +1,4 @@
+import { ConnectionLostError } from '@runwire/client';
 import { describeError } from '../app/errors.ts';
 
 interface ErrorNoticeProps {
@@ -8,6 +9,8 @@ interface ErrorNoticeProps {
 
 /** Shows an error where it happened: what was wrong, what to do, and how to find it in the log. */
 export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
+  // `ConnectionNotice` reports it once for the whole page.
+  if (error instanceof ConnectionLostError) return <p className="loading">Waiting for the server…</p>;
   const { message, advice, code, requestId } = describeError(error);
   return (
     <div className="notice notice-bad" role="alert">
