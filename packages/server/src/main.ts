@@ -45,6 +45,7 @@ export async function serve(
     if (server === null) return;
     if (isJson) print(startLine(server, config));
     say(`Runwire ${VERSION} listens on ${server.url}`);
+    say(`Console: ${config.publicUrl ?? server.url}/console/`);
     say(`API reference: ${server.url}/docs`);
     if (server.metricsUrl !== null) say(`Metrics, without a key: ${server.metricsUrl}/metrics`);
     if (config.database !== null) say(`Database: PostgreSQL at ${config.database.place}`);
@@ -58,6 +59,7 @@ export async function serve(
     const { resumedRuns, endedRuns } = server;
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop, now resumed: ${resumedRuns}`);
     if (endedRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${endedRuns}`);
+    sayHowToSetUp(say, server);
     if (server.isFirstStart || server.apiKey !== null) sayFirst(say, server.url, server.apiKey);
     await signalled;
     const runs = server.probes.activeRuns();
@@ -124,6 +126,14 @@ function agencySentences({ agenciesDir }: Config, { agencies }: Pick<RunningServ
     problem === null ? [] : [`The agency ${id} is broken: ${id}/${problem}`],
   );
   return [`Agencies in ${agenciesDir}: ${agencies.map(({ id }) => id).join(', ') || advice}`, ...broken];
+}
+
+function sayHowToSetUp(
+  say: (text: string) => void,
+  { setupLink, awaitsSetUp }: Pick<RunningServer, 'setupLink' | 'awaitsSetUp'>,
+): void {
+  if (setupLink !== null) say(`\nYour link to set up the console, shown this once:\n\n  ${setupLink}\n`);
+  else if (awaitsSetUp) say('The console is not set up yet; `runwire owners link` prints a new link for it.');
 }
 
 function sayFirst(say: (text: string) => void, url: string, apiKey: string | null): void {
