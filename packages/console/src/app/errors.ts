@@ -1,4 +1,4 @@
-import { RunwireError } from '@runwire/client';
+import { ConnectionLostError, RunwireError } from '@runwire/client';
 
 /** What a page shows of an error. */
 export interface ErrorText {
@@ -24,6 +24,10 @@ const ADVICE: Readonly<Partial<Record<RunwireError['code'], string>>> = {
 };
 
 export function describeError(error: unknown): ErrorText {
+  if (error instanceof ConnectionLostError) {
+    const advice = 'It is not known if the request was carried out. Look again when the server answers.';
+    return { message: 'The server did not answer.', advice, code: null, requestId: null };
+  }
   if (error instanceof RunwireError) {
     const { message, code, requestId, retryAfterSeconds } = error;
     const wait = retryAfterSeconds === null ? null : `Try again in ${retryAfterSeconds} s.`;
