@@ -1,5 +1,7 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { connectionVisits } from './connection.ts';
+import { filesVisits } from './files.ts';
+import { healthVisits } from './health.ts';
 import { signInVisits } from './sign-in.ts';
 
 /*
@@ -10,6 +12,8 @@ import { signInVisits } from './sign-in.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  files: filesVisits,
+  health: healthVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };

@@ -7,6 +7,7 @@ import { nameOf } from './file-path.ts';
 interface DownloadButtonProps {
   readonly integration: string;
   readonly path: string;
+  readonly isSmall?: boolean;
 }
 
 /** Reads the file with the token, so no link to it exists, and saves it. A file has at most 20 MiB. */
@@ -22,7 +23,7 @@ async function download(integration: string, path: string): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-export function DownloadButton({ integration, path }: DownloadButtonProps) {
+export function DownloadButton({ integration, path, isSmall = false }: DownloadButtonProps) {
   const { mutate, isPending } = useMutation({
     mutationFn: () => download(integration, path),
     onError: (error) => notify(`${nameOf(path)} was not downloaded. ${describeError(error).message}`),
@@ -30,7 +31,7 @@ export function DownloadButton({ integration, path }: DownloadButtonProps) {
   return (
     <button
       type="button"
-      className="button button-small"
+      className={isSmall ? 'button button-small' : 'button'}
       aria-label={`Download ${nameOf(path)}`}
       aria-disabled={isPending}
       onClick={() => {

@@ -41,7 +41,7 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
         </Link>
       ),
     },
-    { title: 'Size', isNumber: true, cell: ({ size }) => (size === null ? '' : formatBytes(size)) },
+    { title: 'Size', share: 1.5, isNumber: true, cell: ({ size }) => (size === null ? '' : formatBytes(size)) },
     { title: 'Type', share: 2, isMinor: true, cell: ({ kind, contentType }) => contentType ?? kind },
     {
       title: 'Changed',
@@ -51,10 +51,11 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
     },
     {
       title: 'Actions',
-      share: 2,
+      share: 2.25,
+      isNumber: true,
       cell: (file) => (
         <div className="file-actions">
-          {file.kind === 'file' && <DownloadButton integration={integration} path={file.path} />}
+          {file.kind === 'file' && <DownloadButton integration={integration} path={file.path} isSmall />}
           <button
             type="button"
             className="button button-small"

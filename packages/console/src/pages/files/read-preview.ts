@@ -1,4 +1,4 @@
-export const MAX_TEXT_BYTES = 256 * 1024;
+export const MAX_TEXT_BYTES = 256_000;
 
 /** The part of a file that is shown. */
 export type Preview =

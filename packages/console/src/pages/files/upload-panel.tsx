@@ -44,11 +44,9 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
           {file.name}
         </bdi>
         <div className="row">
-          {state === 'failed' ? (
-            <Badge tone="bad">failed</Badge>
-          ) : (
-            <span className="muted small number">{state === 'waiting' ? 'waiting' : progress}</span>
-          )}
+          <span className="muted small number">{state === 'active' ? progress : formatBytes(file.size)}</span>
+          {state === 'failed' && <Badge tone="bad">failed</Badge>}
+          {state === 'waiting' && <Badge>waiting</Badge>}
           {state === 'failed' && (
             <button
               type="button"

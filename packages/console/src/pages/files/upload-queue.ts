@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { api } from '../../app/api.ts';
+import { InputError } from '../../app/errors.ts';
 import { queryClient } from '../../app/query-client.ts';
 import { formatCount } from '../../lib/format.ts';
 import { notify } from '../../ui/toasts.tsx';
@@ -70,13 +71,15 @@ class UploadQueue {
     const { id, integration, folder, file } = upload;
     const abort = new AbortController();
     this.#aborts.set(id, abort);
-    const send = () =>
-      api().upload(file, {
+    const send = async () => {
+      if (file.size === 0) throw new InputError('An empty file cannot be uploaded.');
+      await api().upload(file, {
         apiIntegrationId: integration,
         folder,
         signal: abort.signal,
         onProgress: ({ loadedBytes }) => this.#change(id, { loadedBytes }),
       });
+    };
     try {
       // As a mutation, so that a lost connection and an ended session are noticed where all others are.
       await queryClient.getMutationCache().build(queryClient, { mutationFn: send, gcTime: 0 }).execute(undefined);

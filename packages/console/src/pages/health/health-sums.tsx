@@ -6,9 +6,9 @@ import { Refusals } from './refusals.tsx';
 import type { NodeSums } from './sum-nodes.ts';
 
 const SANDBOXES = {
-  bubblewrap: 'commands run in a container of their own',
-  'just-bash': 'commands run in an emulated shell',
-  exec: 'commands run in a program of the operator',
+  bubblewrap: 'commands are isolated',
+  'just-bash': 'the shell is emulated',
+  exec: 'your program runs commands',
   off: 'agents run no commands',
 };
 
@@ -21,11 +21,14 @@ export function HealthSums({ sums }: { readonly sums: NodeSums }) {
       <section className="stack" aria-labelledby="sums">
         <h2 id="sums">All nodes</h2>
         <dl className="figures">
-          <Figure title="Nodes alive" value={formatNumber(sums.alive)} note={`Version ${sums.versions.join(', ')}`} />
+          <Figure title="Nodes alive" value={formatNumber(sums.alive)} note={`version ${sums.versions.join(', ')}`} />
           <Figure title="Active runs" value={formatNumber(sums.activeRuns)} note="not finished yet" />
-          <Figure title="Open streams" value={formatNumber(sums.openStreams)} note="of runs" />
-          <Figure title="Event lag" value={formatDuration(sums.eventLagMs)} note="until an event was stored, at most" />
-          <Figure title="Writer queue" value={formatNumber(sums.writerQueue)} note="transactions that wait" />
+          <Figure title="Open streams" value={formatNumber(sums.openStreams)} note="of events of runs" />
+          <Figure title="Event lag" value={formatDuration(sums.eventLagMs)} note="until events were stored" />
+          <Figure title="Writer queue" value={formatNumber(sums.writerQueue)} note="waiting transactions" />
+          <Figure title="Admitted" value={formatNumber(sums.admitted)} note="requests that started a run" />
+          <Figure title="Replayed" value={formatNumber(sums.replayed)} note="requests sent again" />
+          <Figure title="Refused" value={formatNumber(sums.refused)} note="requests with an error" />
           <Figure title="Store" value={ready?.store ?? '–'} note={ready === undefined ? 'not known' : 'ready'} />
           <Figure
             title="Sandbox"
@@ -33,15 +36,7 @@ export function HealthSums({ sums }: { readonly sums: NodeSums }) {
             note={ready === undefined ? 'not known' : SANDBOXES[ready.sandbox.kind]}
           />
         </dl>
-      </section>
-      <section className="stack" aria-labelledby="admissions">
-        <h2 id="admissions">Admissions</h2>
-        <p className="muted">Requests for a run since each node was started.</p>
-        <dl className="figures">
-          <Figure title="Admitted" value={formatNumber(sums.admitted)} note="started a run" />
-          <Figure title="Replayed" value={formatNumber(sums.replayed)} note="got the run of an earlier request" />
-          <Figure title="Refused" value={formatNumber(sums.refused)} note="got an error" />
-        </dl>
+        <p className="muted small">Requests are counted since each node was started.</p>
         {sums.refusedByCode.length > 0 && <Refusals refusals={sums.refusedByCode} />}
       </section>
     </>
