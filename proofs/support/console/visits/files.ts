@@ -1,10 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import { at, upload } from '../../../../test/support/uploads.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 
-const FILES = 20_971_520;
+const MAX_BYTES = 20_971_520;
+
+/** One red pixel. */
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 const addressOf = (integration: string, search: Readonly<Record<string, string>> = {}) =>
   `integrations/${integration}/files?${new URLSearchParams(search)}`;
@@ -42,11 +50,11 @@ const textFile = (name: string, buffer = Buffer.from('Green is for go.\n')): Sen
   ...{ name, mimeType: 'text/plain', buffer },
 });
 
-async function chooseFiles(page: Page, folder: string, files: readonly SentFile[]): Promise<void> {
+async function chooseFiles(page: Page, folder: string, files: readonly SentFile[] | readonly string[]): Promise<void> {
   await page.getByRole('button', { name: 'Upload files' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Upload files' });
   await dialog.getByLabel('Folder').fill(folder);
-  await dialog.getByLabel('Files').setInputFiles([...files]);
+  await dialog.getByLabel('Files').setInputFiles(files as SentFile[] | string[]);
   await dialog.getByRole('button', { name: 'Upload' }).click();
 }
 
@@ -98,19 +106,24 @@ export const filesVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('files-preview-text');
       await closeDialog(page);
       await link(page, 'parcel.png').click();
-      await page.getByText(/^PNG image, \d+ × \d+ pixels$/).waitFor();
-      await visit.checkPage('files-preview-image');
+      await page.getByText('The browser cannot read this image.').waitFor();
+      await visit.checkPage('files-preview-broken-image');
       await closeDialog(page);
       const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
       const folder = await folderOf(visit, {
         'long.txt': 'All lines are the same.\n'.repeat(20_000),
         'damaged.txt': Buffer.from('caf\xe9', 'latin1'),
         'drawing.svg': svg,
+        'picture.png': PICTURE,
         'program.bin': Uint8Array.of(0xff, 0, 0xfe, 0),
       });
       await visit.open(addressOf(integration, { folder, file: `${folder}/long.txt` }));
       await page.getByText('Only the first 256 kB are shown').waitFor();
       await visit.checkPage('files-preview-cut');
+      await closeDialog(page);
+      await link(page, 'picture.png').click();
+      await page.getByText('PNG image, 1 × 1 pixels').waitFor();
+      await visit.checkPage('files-preview-image');
       await closeDialog(page);
       await link(page, 'drawing.svg').click();
       await page.getByRole('region', { name: 'Text of drawing.svg' }).getByText(svg).waitFor();
@@ -162,21 +175,22 @@ export const filesVisits: readonly ConsoleVisit[] = [
       const { page, integration } = visit;
       const folder = await folderOf(visit, { 'taken/first.txt': 'one' });
       await visit.open(addressOf(integration, { folder }));
-      const files = [
-        textFile('empty.txt', Buffer.alloc(0)),
-        textFile('large.txt', Buffer.alloc(FILES + 1)),
-        textFile('taken'),
-      ];
+      // Sent as a path: Playwright needs long for large bytes.
+      using temporary = mkdtempDisposableSync(join(tmpdir(), 'runwire-large-'));
+      const large = join(temporary.path, 'large.txt');
+      writeFileSync(large, Buffer.alloc(MAX_BYTES + 1));
+      const chosen = [textFile('empty.txt', Buffer.alloc(0)), textFile('taken')];
       await visit.expectRefusal([400, 409], async () => {
-        await chooseFiles(page, folder, files);
+        await chooseFiles(page, folder, [large]);
+        await page.getByText(`\`sizeBytes\` must be <= ${MAX_BYTES}.`).waitFor();
+        await chooseFiles(page, folder, chosen);
         await page.getByText('An empty file cannot be uploaded.').waitFor();
-        await page.getByText(`\`sizeBytes\` must be <= ${FILES}.`).waitFor();
         await page.getByText('file_exists_as_folder').waitFor();
       });
       await visit.checkPage('files-upload-refused');
       await remove(visit, `${folder}/taken`);
       await visit.expectRefusal(409, async () => {
-        await page.getByRole('button', { name: 'Try to upload taken again' }).click();
+        await page.getByRole('button', { name: 'Try again to upload taken' }).click();
         await page.getByText('file_exists_as_folder').waitFor();
       });
       for (const name of ['empty.txt', 'large.txt', 'taken']) {
@@ -224,20 +238,22 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'a-file-is-gone',
     async run(visit) {
       const { page, integration } = visit;
-      const folder = await folderOf(visit, { 'gone.txt': 'one', 'stays.txt': 'two' });
+      const folder = await folderOf(visit, { 'gone.txt': 'one', 'late.txt': 'two', 'stays.txt': 'three' });
       await visit.open(addressOf(integration, { folder }));
       await link(page, 'gone.txt').waitFor();
       await remove(visit, `${folder}/gone.txt`);
       await visit.expectRefusal(404, async () => {
         await link(page, 'gone.txt').click();
-        await alert(page, /There is no such file/);
+        await alert(page, /No file has this path/);
       });
       await visit.checkPage('files-preview-gone');
       await closeDialog(page);
+      await link(page, 'gone.txt').waitFor({ state: 'hidden' });
       await visit.expectRefusal(404, async () => {
-        await page.getByRole('button', { name: 'Delete gone.txt' }).click();
+        await page.getByRole('button', { name: 'Delete late.txt' }).click();
+        await remove(visit, `${folder}/late.txt`);
         await page.getByRole('button', { name: 'Delete file' }).click();
-        await alert(page, /There is no such file/);
+        await alert(page, /No file has this path/);
       });
       await visit.checkPage('files-delete-gone');
       await closeDialog(page);
@@ -274,7 +290,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
       await alert(page, /`folder` must begin with/);
       await visit.checkPage('files-wrong-folder');
       await visit.expectRefusal(404, () => visit.open(addressOf('no-such-integration')));
-      await alert(page, /no-such-integration|no such integration/i);
+      await alert(page, /No integration has this id/);
       await visit.checkPage('files-no-integration');
     },
   },

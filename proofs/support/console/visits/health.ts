@@ -15,7 +15,7 @@ export const healthVisits: readonly ConsoleVisit[] = [
     name: 'health',
     async run(visit) {
       const { page, api, integration } = visit;
-      const refused = { apiIntegrationId: integration, message: 'Hello', agent: 'Nobody' };
+      const refused = { apiIntegrationId: integration, message: 'Hello' };
       expectEqual('status of a refused run', (await api.post('/get_completion_v2', refused)).status, 400);
       await visit.open('health');
       await page.getByRole('heading', { name: 'Running nodes' }).waitFor();
@@ -26,7 +26,7 @@ export const healthVisits: readonly ConsoleVisit[] = [
         .filter({ hasText: await storeOf(visit) })
         .waitFor();
       const table = page.getByRole('table', { name: 'Refused requests by code' });
-      await table.getByRole('cell', { name: 'agent_not_found' }).waitFor({ timeout: STATS_MS });
+      await table.getByRole('cell', { name: 'missing_allowance_attribution' }).waitFor({ timeout: STATS_MS });
       await visit.checkPage('health');
     },
   },

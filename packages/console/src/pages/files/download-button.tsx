@@ -28,17 +28,18 @@ export function DownloadButton({ integration, path, isSmall = false }: DownloadB
     mutationFn: () => download(integration, path),
     onError: (error) => notify(`${nameOf(path)} was not downloaded. ${describeError(error).message}`),
   });
+  const label = isPending ? 'Reading…' : 'Download';
   return (
     <button
       type="button"
       className={isSmall ? 'button button-small' : 'button'}
-      aria-label={`Download ${nameOf(path)}`}
+      aria-label={`${label} ${nameOf(path)}`}
       aria-disabled={isPending}
       onClick={() => {
         if (!isPending) mutate();
       }}
     >
-      {isPending ? 'Reading…' : 'Download'}
+      {label}
     </button>
   );
 }

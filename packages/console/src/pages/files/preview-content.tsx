@@ -36,11 +36,13 @@ export function PreviewContent({ name, preview }: PreviewContentProps) {
 function ImagePreview({ name, blob }: { readonly name: string; readonly blob: Blob }) {
   const [url, setUrl] = useState<string | null>(null);
   const [size, setSize] = useState('');
+  const [isBroken, setBroken] = useState(false);
   useEffect(() => {
     const made = URL.createObjectURL(blob);
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [blob]);
+  if (isBroken) return <p className="muted">The browser cannot read this image. Download it to use it.</p>;
   return (
     <div className="stack-tight">
       <p className="muted small">
@@ -54,7 +56,7 @@ function ImagePreview({ name, blob }: { readonly name: string; readonly blob: Bl
             onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
               setSize(`, ${naturalWidth} × ${naturalHeight} pixels`)
             }
-            onError={() => setSize(', which the browser cannot read. Download it.')}
+            onError={() => setBroken(true)}
           />
         )}
       </div>

@@ -1,4 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { api } from '../../app/api.ts';
 import { formatBytes } from '../../lib/format.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -8,6 +9,7 @@ import { Loading } from '../../ui/feedback.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DownloadButton } from './download-button.tsx';
 import { nameOf } from './file-path.ts';
+import { filesKey } from './files-query.ts';
 import { PreviewContent } from './preview-content.tsx';
 import { readPreview } from './read-preview.ts';
 
@@ -32,6 +34,11 @@ export function PreviewDialog({ integration, path, onClose }: PreviewDialogProps
     // A preview may be large.
     gcTime: 0,
   });
+  const client = useQueryClient();
+  useEffect(() => {
+    // The list may name a file that was deleted.
+    if (error !== null) void client.invalidateQueries({ queryKey: filesKey(integration) });
+  }, [client, error, integration]);
   const name = nameOf(path);
   return (
     <Dialog title={name} isWide onClose={onClose}>

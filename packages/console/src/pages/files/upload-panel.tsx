@@ -51,7 +51,7 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
             <button
               type="button"
               className="button button-small"
-              aria-label={`Try to upload ${file.name} again`}
+              aria-label={`Try again to upload ${file.name}`}
               onClick={() => uploadQueue.tryAgain(id)}
             >
               Try again

@@ -13,7 +13,7 @@ import { isRunning, sumNodes } from './sum-nodes.ts';
 export function HealthPage() {
   const { data: me } = useQuery(meQuery);
   return (
-    <Page title="Health" lead="The nodes of this installation and what they do. The figures are read every 5 seconds.">
+    <Page title="Health" lead="The nodes of this installation, as they report every few seconds.">
       {me?.administrator === true ? (
         <Nodes />
       ) : (
