@@ -4,7 +4,7 @@ import { formatNumber } from '../lib/format.ts';
 interface LongTextProps {
   readonly text: string;
   /** How the text is shown; as plain text by default. */
-  readonly children?: (shown: string) => ReactNode;
+  readonly children?: ((shown: string) => ReactNode) | undefined;
 }
 
 /** A longer text makes the page slow, and few people read it to its end. */

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { Status } from '../../ui/feedback.tsx';
 import { LongText, shorten } from '../../ui/long-text.tsx';
+import { Markdown } from '../../ui/markdown.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MessageFiles } from './message-files.tsx';
@@ -27,7 +28,10 @@ export const MessageItem = memo(function MessageItem({ integration, message }: M
           </Link>
         )}
       </header>
-      {content === '' ? <p className="muted">{noText(message)}</p> : <LongText text={content} />}
+      {content === '' && <p className="muted">{noText(message)}</p>}
+      {content !== '' && (
+        <LongText text={content}>{role === 'user' ? undefined : (shown) => <Markdown text={shown} />}</LongText>
+      )}
       <MessageFiles integration={integration} message={message} />
       {error !== null && <RunError error={error} />}
     </article>

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useId, useRef } from 'react';
 import type { EventLog, LogState } from './event-log.ts';
-import { kindOf } from './event-text.ts';
+import { kindOf, previewOf } from './event-text.ts';
 
 interface EventRowsProps {
   readonly log: EventLog;
@@ -11,7 +11,6 @@ interface EventRowsProps {
 }
 
 const ROW_PX = 28;
-const MAX_DATA = 240;
 const PAGE_ROWS = 15;
 
 /** A list of events, of which only the rows in view are in the document. Arrow keys choose an event. */
@@ -80,7 +79,7 @@ export function EventRows({ log, state, chosenId, onChoose }: EventRowsProps) {
             >
               <span className="event-id">{frame.id}</span>
               <span className="event-kind">{kindOf(frame)}</span>
-              <span className="event-data ellipsis">{frame.data.slice(0, MAX_DATA)}</span>
+              <span className="event-data ellipsis">{previewOf(frame)}</span>
             </div>
           );
         })}

@@ -15,6 +15,18 @@ export function kindOf({ event, data }: Frame): string {
   return type;
 }
 
+const MAX_PREVIEW = 240;
+
+/** What an event has besides its kind, in one line. */
+export function previewOf({ event, data }: Frame): string {
+  const head = data.slice(0, HEAD + MAX_PREVIEW);
+  const [, delta] = /"delta":("(?:[^"\\]|\\.)*"?)/.exec(head) ?? [];
+  if (delta !== undefined) return delta;
+  if (event !== null) return head.slice(0, MAX_PREVIEW);
+  const [start = ''] = /^\{"data":\{"type":"\w+",/.exec(head) ?? [];
+  return head.slice(start.length, start.length + MAX_PREVIEW);
+}
+
 /**
  * True if the server has joined the pieces of an ended run. Every answer of a model begins with `response.created`, which
  * a compacted run does not have.

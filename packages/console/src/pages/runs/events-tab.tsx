@@ -25,7 +25,7 @@ export function EventsTab({ run, log, state, text, onText }: EventsTabProps) {
   const chosen = chosenId === null ? undefined : log.frames.find(({ id }) => id === chosenId);
   return (
     <div className="stack">
-      <div className="spread">
+      <div className="row events-filter">
         <FilterField label="Events that contain" name="text" value={text} onChange={onText} />
         <p className="small muted" role="status">
           {sentenceOf(run, state, text)}

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { formatDuration, formatJson, formatNumber } from '../../lib/format.ts';
 import { CodeBlock, CopyButton } from '../../ui/copy-button.tsx';
 import { LongText, shorten } from '../../ui/long-text.tsx';
+import { Markdown } from '../../ui/markdown.tsx';
 import { PendingQuestions } from '../../ui/pending-questions.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -24,6 +25,7 @@ export function RunDetails({ run, steps }: RunDetailsProps) {
   const files = steps.flatMap((step) => step.files);
   return (
     <div className="stack">
+      <h2 className="visually-hidden">Whole run</h2>
       {run.error !== null && <RunError error={run.error} />}
       {pending.length > 0 && (
         <PendingQuestions
@@ -131,7 +133,8 @@ export function RunDetails({ run, steps }: RunDetailsProps) {
 
 function RunOutput({ run: { output, message, ...run } }: { readonly run: RunRecord }) {
   if (output !== null && output !== undefined) return <CodeBlock code={formatJson(output)} label="output" />;
-  if (message !== null && message !== '') return <LongText text={message} />;
+  if (message !== null && message !== '')
+    return <LongText text={message}>{(shown) => <Markdown text={shown} />}</LongText>;
   return <p className="muted">{isActive(run) ? 'The run has not ended yet.' : 'The run ended without text.'}</p>;
 }
 

@@ -18,7 +18,7 @@ const STATUSES = ['admitted', 'running', 'completed', 'failed', 'cancelled'];
 export function RunFilters({ integration, search, onChange, onClear }: RunFiltersProps) {
   const agents = useAgents(integration, search.agent);
   return (
-    <search className="filters">
+    <search className="filters run-filters">
       <SelectField
         label="Status"
         name="status"
@@ -42,11 +42,9 @@ export function RunFilters({ integration, search, onChange, onClear }: RunFilter
       <FilterField label="Chat id" name="chat" value={search.chat ?? ''} onChange={(chat) => onChange({ chat })} />
       <TimeFilter label="From" name="from" value={search.from} onChange={(from) => onChange({ from })} />
       <TimeFilter label="To" name="to" value={search.to} onChange={(to) => onChange({ to })} />
-      {Object.keys(search).length > 0 && (
-        <button type="button" className="button" onClick={onClear}>
-          Clear filters
-        </button>
-      )}
+      <button type="button" className="button" disabled={Object.keys(search).length === 0} onClick={onClear}>
+        Clear filters
+      </button>
     </search>
   );
 }

@@ -11,6 +11,7 @@ import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunFilters, type RunSearch } from './run-filters.tsx';
 import { durationOf, isActive, statusOf } from './run-state.ts';
+import './runs.css';
 
 /** While a run is active its row changes; otherwise new runs appear from time to time. */
 const ACTIVE_REFETCH_MS = 2000;
@@ -21,7 +22,7 @@ const refetchMs = (runs: readonly RunRecord[]) => (runs.some(isActive) ? ACTIVE_
 const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
   { title: 'Status', share: 1.1, cell: (run) => <Status status={statusOf(run)} /> },
   {
-    title: 'Run',
+    title: 'Agent',
     share: 1.6,
     cell: ({ runId, agent }) => (
       <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>

@@ -22,10 +22,9 @@ export function TimelineRow({ row: { step, depth, startMs, endMs }, span, isChos
         type="button"
         className={`timeline-row timeline-${step.kind}`}
         aria-current={isChosen ? 'true' : undefined}
-        style={{ paddingInlineStart: `${0.75 + Math.min(depth, MAX_DEPTH)}rem` }}
         onClick={onChoose}
       >
-        <span className="timeline-text">
+        <span className="timeline-text" style={{ paddingInlineStart: `${Math.min(depth, MAX_DEPTH)}rem` }}>
           <span className="ellipsis">
             {step.tool === null ? 'Model' : <code>{shorten(step.tool)}</code>}{' '}
             <bdi className="small muted">{shorten(step.agent)}</bdi>
