@@ -207,7 +207,8 @@ export const router = createRouter({
   // All values in the address are text: a member may have the id `007`.
   parseSearch: parseSearchWith((text) => text),
   stringifySearch: stringifySearchWith(String),
-  scrollRestoration: true,
+  // A transcript opens at its end.
+  scrollRestoration: ({ location }) => !/\/chats\/[^/]+$/.test(location.pathname),
   defaultPreload: 'intent',
   defaultPendingComponent: () => <Loading what="the page" />,
   defaultErrorComponent: ({ error }) => (

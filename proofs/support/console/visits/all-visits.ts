@@ -1,5 +1,7 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { connectionVisits } from './connection.ts';
+import { filesVisits } from './files.ts';
+import { healthVisits } from './health.ts';
 import { keyVisits } from './keys.ts';
 import { signInVisits } from './sign-in.ts';
 
@@ -11,6 +13,8 @@ import { signInVisits } from './sign-in.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  files: filesVisits,
+  health: healthVisits,
   keys: keyVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
