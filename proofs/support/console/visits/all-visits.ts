@@ -1,6 +1,8 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { connectionVisits } from './connection.ts';
+import { memberVisits } from './members.ts';
 import { signInVisits } from './sign-in.ts';
+import { usageVisits } from './usage.ts';
 
 /*
  * To add an area: write `visits/<area>.ts` that exports an array of visits, and add the array here. `checkPage` each page
@@ -10,6 +12,8 @@ import { signInVisits } from './sign-in.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  members: memberVisits,
+  usage: usageVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
