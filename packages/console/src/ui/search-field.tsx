@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'react';
+import { useCallback, useEffect, useId, useRef, useState } from 'react';
 
 interface SearchFieldProps {
   readonly label: string;
@@ -19,14 +19,15 @@ export function SearchField({ label, placeholder, value, onChange }: SearchField
   useEffect(() => {
     change.current = onChange;
   });
+  const send = useCallback((text: string) => {
+    if (text === sent.current) return;
+    sent.current = text;
+    change.current(text);
+  }, []);
   useEffect(() => {
-    if (typed === sent.current) return;
-    const timer = setTimeout(() => {
-      sent.current = typed;
-      change.current(typed);
-    }, PAUSE_MS);
+    const timer = setTimeout(() => send(typed), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [typed]);
+  }, [typed, send]);
   useEffect(() => {
     // The address was changed by a link or by the buttons of the browser, not by typing.
     if (value === sent.current) return;
@@ -45,6 +46,8 @@ export function SearchField({ label, placeholder, value, onChange }: SearchField
         autoComplete="off"
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
+        // A link that is clicked must not be followed by the change of this field.
+        onBlur={() => send(typed)}
       />
     </div>
   );
