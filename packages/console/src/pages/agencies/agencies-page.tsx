@@ -61,7 +61,9 @@ function AgencyCard({ agency }: { readonly agency: Agency }) {
             <dt>Agents</dt>
             <dd>{formatCount(agents.length, 'agent')}</dd>
             <dt>MCP servers</dt>
-            <dd>{mcpSentence(agency)}</dd>
+            <dd>
+              <McpStates agency={agency} />
+            </dd>
             <dt>Source</dt>
             <dd>{source !== null && SOURCES[source]}</dd>
             <dt>Version</dt>
@@ -83,11 +85,19 @@ function AgencyCard({ agency }: { readonly agency: Agency }) {
   );
 }
 
-function mcpSentence({ mcp }: Agency): string {
+const MCP_TONES = { connected: 'good', connecting: 'active', failed: 'bad' } as const;
+
+/** How many MCP servers have which state. */
+function McpStates({ agency: { mcp } }: { readonly agency: Agency }) {
+  const counts = Map.groupBy(mcp, ({ state }) => state);
   if (mcp.length === 0) return 'none';
-  const counts = ['connected', 'connecting', 'failed'].flatMap((state) => {
-    const count = mcp.filter((server) => server.state === state).length;
-    return count === 0 ? [] : [`${count} ${state}`];
-  });
-  return counts.join(', ');
+  return (
+    <span className="row">
+      {[...counts].map(([state, servers]) => (
+        <Badge key={state} tone={MCP_TONES[state]}>
+          {servers.length} {state}
+        </Badge>
+      ))}
+    </span>
+  );
 }

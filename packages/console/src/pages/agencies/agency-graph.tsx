@@ -1,22 +1,26 @@
-import type { Agency } from '@runwire/client';
-import { useMemo } from 'react';
-import { layOutGraph } from './graph-layout.ts';
+import { useLayoutEffect, useRef } from 'react';
+import type { Graph } from './graph-layout.ts';
 
-interface AgencyGraphProps extends Pick<Agency, 'agents' | 'entryPoints' | 'flows'> {
+interface AgencyGraphProps {
+  readonly graph: Graph;
   readonly chosen: string;
   readonly onChoose: (agent: string) => void;
 }
 
 /** Agents as buttons over the curves of their flows. The curves have a table as their text alternative. */
-export function AgencyGraph({ agents, entryPoints, flows, chosen, onChoose }: AgencyGraphProps) {
-  const { width, height, nodes, edges } = useMemo(
-    () => layOutGraph({ agents: agents.map(({ name }) => name), entryPoints, flows }),
-    [agents, entryPoints, flows],
-  );
+export function AgencyGraph({ graph: { width, height, nodes, edges }, chosen, onChoose }: AgencyGraphProps) {
+  const box = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only at the start, because later the person scrolls.
+  useLayoutEffect(() => {
+    const node = nodes.find(({ name }) => name === chosen);
+    if (node === undefined || box.current === null) return;
+    const { clientWidth, clientHeight } = box.current;
+    box.current.scrollTo(node.x + node.width / 2 - clientWidth / 2, node.y + node.height / 2 - clientHeight / 2);
+  }, []);
   const isChosen = ({ from, to }: { readonly from: string; readonly to: string }) => from === chosen || to === chosen;
   return (
     <div className="card graph">
-      <div className="graph-scroll">
+      <div ref={box} className="graph-scroll">
         <fieldset className="graph-canvas" style={{ width, height }}>
           <legend className="visually-hidden">Choose an agent to see its details</legend>
           <svg width={width} height={height} aria-hidden="true" focusable="false">

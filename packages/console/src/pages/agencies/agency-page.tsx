@@ -1,5 +1,7 @@
+import type { Agency } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { agenciesQuery } from '../../app/queries.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
@@ -11,9 +13,16 @@ import { AgencyGraph } from './agency-graph.tsx';
 import { REFRESH_MS, SOURCES, titleOf } from './agency-words.ts';
 import { AgentDetails } from './agent-details.tsx';
 import { FlowsTable } from './flows-table.tsx';
+import { layOutGraph } from './graph-layout.ts';
 import { McpServers } from './mcp-servers.tsx';
 
 const FROM = '/signed-in/agencies/$agency';
+
+/** The widest graph that has room for the details beside it. */
+const SIDE_BY_SIDE_PX = 640;
+
+const graphOf = ({ agents = [], entryPoints = [], flows = [] }: Partial<Agency> = {}) =>
+  layOutGraph({ agents: agents.map(({ name }) => name), entryPoints, flows });
 
 export function AgencyPage() {
   const { agency: id } = useParams({ from: FROM });
@@ -21,6 +30,7 @@ export function AgencyPage() {
   const navigate = useNavigate({ from: '/agencies/$agency' });
   const { data: agencies, error, refetch } = useQuery({ ...agenciesQuery, refetchInterval: REFRESH_MS });
   const agency = agencies?.find((item) => item.agency === id);
+  const graph = useMemo(() => graphOf(agency), [agency]);
   if (agency === undefined) {
     return (
       <Page title={id}>
@@ -47,6 +57,7 @@ export function AgencyPage() {
         <>
           <code>{id}</code>
           {source !== null && `, ${SOURCES[source]}`}
+          {version === null && ', not loaded'}
           {version !== null && loadedAt !== null && (
             <>
               , version <code>{version}</code>, loaded <Time time={loadedAt} />
@@ -58,25 +69,25 @@ export function AgencyPage() {
       <div className="stack-wide">
         {agency.error !== null && <AgencyFaults error={agency.error} hasOldVersion={version !== null} />}
         {agent !== undefined && (
-          <div className="agency-parts">
-            <section className="stack-tight" aria-labelledby="agents">
-              <h2 id="agents">Agents and flows</h2>
+          <section className="stack-tight" aria-labelledby="agents">
+            <h2 id="agents">Agents and flows</h2>
+            {/* A wide graph needs the whole width. */}
+            <div className={graph.width > SIDE_BY_SIDE_PX ? 'agency-parts' : 'agency-parts agency-parts-narrow'}>
               <AgencyGraph
-                agents={agents}
-                entryPoints={entryPoints}
-                flows={flows}
+                key={id}
+                graph={graph}
                 chosen={agent.name}
                 onChoose={(name) =>
                   void navigate({ search: name === defaultAgent ? {} : { agent: name }, replace: true })
                 }
               />
-            </section>
-            <AgentDetails
-              agent={agent}
-              isEntryPoint={entryPoints.includes(agent.name)}
-              isDefault={agent.name === defaultAgent}
-            />
-          </div>
+              <AgentDetails
+                agent={agent}
+                isEntryPoint={entryPoints.includes(agent.name)}
+                isDefault={agent.name === defaultAgent}
+              />
+            </div>
+          </section>
         )}
         {flows.length > 0 && <FlowsTable flows={flows} />}
         {version !== null && <McpServers servers={mcp} />}

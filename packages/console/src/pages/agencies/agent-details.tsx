@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Badge } from '../../ui/feedback.tsx';
 import type { Agent } from './agency-words.ts';
 
@@ -12,9 +13,9 @@ export function AgentDetails({ agent, isEntryPoint, isDefault }: AgentDetailsPro
   return (
     <section className="card stack agent-details" aria-labelledby="agent">
       <div className="stack-tight">
-        <h2 id="agent">
+        <h3 id="agent">
           <bdi>{name}</bdi>
-        </h2>
+        </h3>
         {isEntryPoint && (
           <div className="row">
             <Badge>entry point</Badge>
@@ -24,24 +25,21 @@ export function AgentDetails({ agent, isEntryPoint, isDefault }: AgentDetailsPro
         <p className="muted">{description ?? 'The agent has no description.'}</p>
       </div>
       <dl className="agent-facts">
-        <dt>Model</dt>
-        <dd>{model === null ? 'The model of the integration or of the server' : <code>{model}</code>}</dd>
+        <Fact title="Model">
+          {model === null ? 'The model of the integration or of the server' : <code>{model}</code>}
+        </Fact>
         {fallback.length > 0 && (
-          <>
-            <dt>If it cannot answer</dt>
-            <dd>
-              <ol>
-                {fallback.map((item) => (
-                  <li key={item}>
-                    <code>{item}</code>
-                  </li>
-                ))}
-              </ol>
-            </dd>
-          </>
+          <Fact title="If it cannot answer, in this order">
+            <ol>
+              {fallback.map((item) => (
+                <li key={item}>
+                  <code>{item}</code>
+                </li>
+              ))}
+            </ol>
+          </Fact>
         )}
-        <dt>Tools</dt>
-        <dd>
+        <Fact title="Tools">
           {tools.length === 0 ? (
             'None'
           ) : (
@@ -53,24 +51,29 @@ export function AgentDetails({ agent, isEntryPoint, isDefault }: AgentDetailsPro
               ))}
             </ul>
           )}
-        </dd>
-        <dt>Sandbox</dt>
-        <dd>{sandbox ? 'May run commands' : 'Runs no commands'}</dd>
+        </Fact>
+        <Fact title="Sandbox">{sandbox ? 'May run commands' : 'Runs no commands'}</Fact>
         {starters.length > 0 && (
-          <>
-            <dt>Starters</dt>
-            <dd>
-              <ul>
-                {starters.map((starter) => (
-                  <li key={starter}>
-                    <bdi>{starter}</bdi>
-                  </li>
-                ))}
-              </ul>
-            </dd>
-          </>
+          <Fact title="Starters">
+            <ul>
+              {starters.map((starter) => (
+                <li key={starter}>
+                  <bdi>{starter}</bdi>
+                </li>
+              ))}
+            </ul>
+          </Fact>
         )}
       </dl>
     </section>
+  );
+}
+
+function Fact({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }

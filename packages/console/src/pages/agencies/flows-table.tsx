@@ -1,11 +1,17 @@
 import type { Agency } from '@runwire/client';
+import { formatCount } from '../../lib/format.ts';
 import { KINDS } from './agency-words.ts';
+
+/** At most this many rows are shown without a click. */
+const FEW = 8;
 
 /** The flows as text: what the graph shows. */
 export function FlowsTable({ flows }: Pick<Agency, 'flows'>) {
   return (
-    <section className="stack-tight" aria-labelledby="flows">
-      <h2 id="flows">Flows</h2>
+    <details className="flows" open={flows.length <= FEW}>
+      <summary>
+        <h2>Flows as a table</h2> <span className="muted">{formatCount(flows.length, 'flow')}</span>
+      </summary>
       <div className="table-frame">
         <table className="table">
           <caption className="visually-hidden">Which agent hands over or delegates to which</caption>
@@ -31,6 +37,6 @@ export function FlowsTable({ flows }: Pick<Agency, 'flows'>) {
           </tbody>
         </table>
       </div>
-    </section>
+    </details>
   );
 }

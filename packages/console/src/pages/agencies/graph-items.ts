@@ -1,7 +1,7 @@
 import type { GraphFlow } from './graph-columns.ts';
 
-export const NODE_WIDTH = 168;
-export const COLUMN_GAP = 88;
+export const NODE_WIDTH = 152;
+export const COLUMN_GAP = 72;
 export const PADDING = 16;
 /** The distance of two columns. */
 export const STEP = NODE_WIDTH + COLUMN_GAP;

@@ -20,8 +20,8 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-const NODE_HEIGHT = 48;
-const ROW_GAP = 20;
+const NODE_HEIGHT = 46;
+const ROW_GAP = 16;
 /** The height that a curve gets in a column that it crosses. */
 const CROSSING_HEIGHT = 8;
 /** The distance of two flows at the side of a node. */

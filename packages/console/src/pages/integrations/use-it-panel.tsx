@@ -33,7 +33,7 @@ export function UseItPanel({ integration: { apiIntegrationId, allowances, textOn
   const input = { url: publicApiUrl, integration: apiIntegrationId, member };
   return (
     <div className="use-it">
-      <Sample title="1. Set your key" code="export RUNWIRE_API_KEY='<your key>'" label="command that sets the key">
+      <Sample title="Your key" code="export RUNWIRE_API_KEY='<your key>'" label="command that sets the key">
         <p>
           Create a key on the page <Link to="/keys">API keys</Link>. Keep it on your server: a page or an app gets
           client tokens instead.
@@ -57,7 +57,7 @@ export function UseItPanel({ integration: { apiIntegrationId, allowances, textOn
           </p>
         </div>
       )}
-      <Sample title="2. Send a message with curl" code={curlSnippet(input)} label="curl sample">
+      <Sample title="curl" code={curlSnippet(input)} label="curl sample">
         <p>
           {textOnly ? 'The answer arrives as plain text.' : 'The answer arrives as a stream of events.'} Each request
           has its own <code>usageRequestId</code>; the same one never runs twice.

@@ -1,3 +1,4 @@
+import { RunwireError } from '@runwire/client';
 import { useState } from 'react';
 import { InputError } from '../../app/errors.ts';
 import { changePassword } from '../../app/session.ts';
@@ -23,7 +24,10 @@ export function PasswordForm({ email }: PasswordFormProps) {
         onSubmit={async (fields) => {
           const password = fields.exact('new');
           if (password !== fields.exact('repeated')) throw new InputError('Both new passwords must be the same.');
-          await changePassword({ current: fields.exact('current'), new: password });
+          await changePassword({ current: fields.exact('current'), new: password }).catch((error: unknown) => {
+            const isWrong = error instanceof RunwireError && error.code === 'invalid_sign_in';
+            throw isWrong ? new InputError('The current password is wrong.') : error;
+          });
           setChanges((count) => count + 1);
           notify('Your password is changed.');
         }}
