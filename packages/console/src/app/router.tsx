@@ -138,6 +138,7 @@ const agencies = createRoute({
 const agency = createRoute({
   getParentRoute: () => signedIn,
   path: '/agencies/$agency',
+  validateSearch: searchFields('agent'),
   component: lazyPage(() => import('../pages/agencies/agency-page.tsx'), 'AgencyPage'),
 });
 
