@@ -21,17 +21,24 @@ export function temporaryPaths(folder: string): string {
   return process.getuid?.() === 0 ? '' : TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
 }
 
+interface NginxSite {
+  readonly prefix: string;
+  readonly more: string;
+}
+
 /**
  * Debian's own file with its own settings. Only its folders, its port and, without root, its user differ. Its only site
- * forwards everything.
+ * forwards everything below the prefix, without the prefix.
  */
-function configuration(folder: string, port: number, upstream: string, more: string): string {
+function configuration(folder: string, port: number, upstream: string, { prefix, more }: NginxSite): string {
   let text = readFileSync(DEBIAN_CONFIGURATION, 'utf8');
   text = replaceLine(text, /^pid .*$/m, `pid ${folder}/nginx.pid;`);
   text = replaceLine(text, /^\s*error_log .*$/m, `error_log ${folder}/error.log;`);
   text = replaceLine(text, /^\s*access_log .*$/m, `access_log ${folder}/access.log;`);
   if (process.getuid?.() !== 0) text = replaceLine(text, /^user .*$/m, '');
-  const site = `server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}; ${more} } }`;
+  // With a path in `proxy_pass`, nginx puts it in the place of the prefix.
+  const target = prefix === '/' ? upstream : `${upstream}/`;
+  const site = `server { listen 127.0.0.1:${port}; location ${prefix} { proxy_pass ${target}; ${more} } }`;
   return replaceLine(text, /^\s*include \/etc\/nginx\/sites-enabled\/\*;$/m, `${temporaryPaths(folder)} ${site}`);
 }
 
@@ -60,9 +67,12 @@ export class Nginx implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Starts nginx as Debian ships it, in front of one server. `more` is added to its only `location`. */
-  static start(upstream: string, more = ''): Promise<Nginx> {
-    return Nginx.startWith((folder, port) => configuration(folder, port, upstream, more));
+  /**
+   * Starts nginx as Debian ships it, in front of one server. `more` is added to its only `location`, and `prefix` is the
+   * path of this location, with a slash at both ends.
+   */
+  static start(upstream: string, more = '', prefix = '/'): Promise<Nginx> {
+    return Nginx.startWith((folder, port) => configuration(folder, port, upstream, { prefix, more }));
   }
 
   /** Starts nginx with another configuration, which writes to this folder and listens on this port. */

@@ -25,12 +25,25 @@ export interface ProcessOptions {
   /** Fills the disk of this file, once, at the point `at`, or at the point that its parent names later by `FillAt`. */
   readonly fill?: { readonly file: string; readonly at?: WaitPoint | UploadPoint };
   readonly limits?: Partial<Limits>;
-  /** By how much the clock of the process is ahead. */
+  /** By how much the clock of the process is ahead; negative if it is late. */
   readonly aheadMs?: number;
   /** Ignores the hints of other nodes. */
   readonly dropHints?: boolean;
+  /** False if the server has only the agencies of its folder. */
+  readonly withTestAgencies?: boolean;
+  /** The built files of the console; the committed ones by default. */
+  readonly consoleFolder?: string;
   readonly fault?: string;
 }
+
+const TEST_AGENCIES = {
+  test: testAgency,
+  gate: heldToolAgency,
+  team: heldTeamAgency,
+  asking: askingAgency,
+  trusting: trustingAgency,
+  empty: emptyAgency,
+};
 
 /** A parent sends this to make `stopAt` count from now on. */
 export const ARM = 'arm';
@@ -78,7 +91,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   const options = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
   const { aheadMs = 0 } = options;
   const now = Date.now.bind(Date);
-  if (aheadMs > 0) Date.now = () => now() + aheadMs;
+  if (aheadMs !== 0) Date.now = () => now() + aheadMs;
   const { config, secrets } = readConfig(process.env);
   const onFatal = (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
@@ -86,14 +99,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   };
   const planted = options.fault === undefined ? {} : plant(options.fault, options);
   const overrides: Overrides = {
-    agencies: {
-      test: testAgency,
-      gate: heldToolAgency,
-      team: heldTeamAgency,
-      asking: askingAgency,
-      trusting: trustingAgency,
-      empty: emptyAgency,
-    },
+    agencies: options.withTestAgencies === false ? {} : TEST_AGENCIES,
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
     ...(options.killAt === undefined ? {} : { waitAt: signaller('SIGKILL', options.killAt, options.killAfter ?? 1) }),
     ...(options.stopAt === undefined
@@ -102,6 +108,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
     ...(options.hold === undefined ? {} : { waitAt: holder(options.hold.at, options.hold.file) }),
     ...(options.fill === undefined ? {} : { waitAt: filler(options.fill) }),
     ...(options.dropHints === true ? { notifier: silentNotifier } : {}),
+    ...(options.consoleFolder === undefined ? {} : { consoleFolder: options.consoleFolder }),
     ...planted,
     limits: { ...options.limits, ...planted.limits },
   };
@@ -146,5 +153,5 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   });
   // Node stores compiled code when it exits normally. Most servers here are killed, some immediately after the start.
   flushCompileCache();
-  process.send?.({ url: server.url });
+  process.send?.({ url: server.url, setupLink: server.setupLink });
 }

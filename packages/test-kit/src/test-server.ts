@@ -81,12 +81,20 @@ export interface SpawnOptions extends ProcessOptions, Pick<StoreTestServerOption
   readonly isEarlier?: boolean;
 }
 
+/** Earlier versions send no link. */
+interface StartMessage {
+  readonly url: string;
+  readonly setupLink?: string | null;
+}
+
 /** The real server in its own process, which a test can kill. */
 export class ServerProcess implements AsyncDisposable {
   readonly #child: ReturnType<typeof fork>;
   readonly api: ApiClient;
   readonly url: string;
   readonly pid: number;
+  /** The link with which the first owner sets a password; null if an earlier start has made it. */
+  readonly setupLink: string | null;
   /** Resolves when the process has ended, with the signal that ended it. */
   readonly gone: Promise<NodeJS.Signals | null>;
   readonly #output: () => string;
@@ -95,10 +103,11 @@ export class ServerProcess implements AsyncDisposable {
     child: ReturnType<typeof fork>,
     api: ApiClient,
     gone: Promise<NodeJS.Signals | null>,
-    output: () => string,
+    { output, setupLink }: { readonly output: () => string; readonly setupLink: string | null },
   ) {
     this.#child = child;
     this.#output = output;
+    this.setupLink = setupLink;
     this.url = api.url;
     this.api = api;
     this.pid = child.pid ?? 0;
@@ -125,11 +134,12 @@ export class ServerProcess implements AsyncDisposable {
       output += chunk.toString();
     });
     const gone = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));
-    const url = await new Promise<string>((resolve, reject) => {
-      child.once('message', (message) => resolve((message as { url: string }).url));
+    const { url, setupLink } = await new Promise<StartMessage>((resolve, reject) => {
+      child.once('message', (message) => resolve(message as StartMessage));
       child.once('exit', () => reject(new Error(`The server did not start: ${output}`)));
     });
-    return new ServerProcess(child, new ApiClient(url, TEST_API_KEY, !isEarlier), gone, () => output);
+    const api = new ApiClient(url, TEST_API_KEY, !isEarlier);
+    return new ServerProcess(child, api, gone, { output: () => output, setupLink: setupLink ?? null });
   }
 
   /** The output of the process so far. It includes the log if `RUNWIRE_LOG_LEVEL` is set. */

@@ -165,12 +165,25 @@ const health = createRoute({
   component: lazyRouteComponent(() => import('../pages/health/health-page.tsx'), 'HealthPage'),
 });
 
+const notFound = createRoute({
+  getParentRoute: () => signedIn,
+  path: '$',
+  component: () => (
+    <Page title="Page not found">
+      <EmptyState title="There is no page at this address">
+        <p>Check the address, or choose a page in the menu.</p>
+      </EmptyState>
+    </Page>
+  ),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     setUp,
     signedIn.addChildren([
       home,
+      notFound,
       integrations,
       integration,
       playground,
@@ -200,13 +213,6 @@ export const router = createRouter({
   defaultErrorComponent: ({ error }) => (
     <Page title="Something went wrong">
       <ErrorNotice error={error} onRetry={() => void router.invalidate()} />
-    </Page>
-  ),
-  defaultNotFoundComponent: () => (
-    <Page title="Page not found">
-      <EmptyState title="There is no page at this address">
-        <p>Check the address, or choose a page in the menu.</p>
-      </EmptyState>
     </Page>
   ),
 });

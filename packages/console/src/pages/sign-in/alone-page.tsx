@@ -19,8 +19,10 @@ export function AlonePage({ title, lead, children }: AlonePageProps) {
       </span>
       <div className="card">
         <Page title={title} lead={lead}>
-          <ConnectionNotice />
-          {children}
+          <div className="stack">
+            <ConnectionNotice />
+            {children}
+          </div>
         </Page>
       </div>
     </main>

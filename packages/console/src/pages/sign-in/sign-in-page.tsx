@@ -12,7 +12,7 @@ export function SignInPage() {
     <AlonePage
       title="Sign in"
       {...(isReturn && next !== consoleUrl.pathname
-        ? { lead: 'Afterwards you return to the page that you opened.' }
+        ? { lead: 'Sign in to continue to the page that you opened.' }
         : {})}
     >
       <Form
@@ -27,7 +27,7 @@ export function SignInPage() {
         <TextField label="E-mail" name="email" type="email" autoComplete="username" required />
         <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
       </Form>
-      <p className="small muted sign-in-help">
+      <p className="small muted">
         No password yet, or forgotten? The operator of this server makes a set-up link with{' '}
         <code>runwire owners link</code>.
       </p>

@@ -1,0 +1,67 @@
+import { Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { missingServices } from '../test/support/services.ts';
+import { ConsoleRig, type ConsoleRigOptions } from './support/console/console-rig.ts';
+import { BuiltConsole, type SourceChange } from './support/console/fault-build.ts';
+import { seed } from './support/console/seed.ts';
+import { runVisit } from './support/console/visit.ts';
+import { consoleVisits } from './support/console/visits/all-visits.ts';
+import { addTo, LeftOut, type Proof } from './support/proof.ts';
+
+/*
+ * Visits every page of the console in a real browser: on both stores, and below a path of nginx. Everything is found by
+ * role and label. The browser must log nothing, and axe must find nothing.
+ */
+
+const PLACES: Readonly<Record<string, ConsoleRigOptions>> = {
+  sqlite: {},
+  postgres: { store: 'postgres' },
+  nginx: { prefix: '/tools/runwire/' },
+};
+
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 390, height: 844 };
+
+/** The planted faults as changes of the sources of the console. */
+const FAULTS: Readonly<Record<string, SourceChange>> = {
+  unlabelled: {
+    file: 'pages/keys/keys-page.tsx',
+    text: '      Create key\n    </button>',
+    by: '    </button>',
+  },
+  'inline-style': {
+    file: 'ui/page.tsx',
+    text: '<header className="page-head">',
+    by: '<header className="page-head" ref={(header) => header?.setAttribute("style", "gap: 1px")}>',
+  },
+};
+
+export const proof: Proof = {
+  name: 'console',
+  minutes: 8,
+  faults: { unlabelled: /: axe: button-name /, 'inline-style': /: console: error: .* inline style violates/ },
+  figures: () => ({ axe: 0, messages: 0 }),
+  async run({ fault, scale }) {
+    const [missing] = await missingServices(scale(['chromium'], ['chromium', 'postgres', 'nginx']));
+    if (missing !== undefined) throw new LeftOut(missing);
+    const change = FAULTS[fault ?? ''];
+    using built = change === undefined ? null : await BuiltConsole.build(change);
+    const visits = consoleVisits();
+    const sum = { pages: 0, visits: 0, axe: 0, messages: 0 };
+    const problems: string[] = [];
+    for (const place of scale(['sqlite'], Object.keys(PLACES))) {
+      const folder = built === null ? {} : { consoleFolder: built.folder };
+      await using rig = await ConsoleRig.open({ ...PLACES[place], ...folder });
+      const stage = { rig, seed: await seed(rig) };
+      for (const viewport of scale([WIDE], [WIDE, NARROW])) {
+        for (const visit of visits) {
+          const { pages, axe, messages, problems: found } = await runVisit(stage, visit, viewport);
+          addTo(sum, { pages, axe, messages, visits: 1 });
+          problems.push(...found.map((problem) => `${place}: ${problem}`));
+        }
+      }
+    }
+    if (problems.length > 0)
+      throw new Shortfall(`problems: expected 0, found ${problems.length}.\n${problems.join('\n')}`);
+    return sum;
+  },
+};

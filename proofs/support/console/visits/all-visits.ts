@@ -1,0 +1,27 @@
+import type { ConsoleVisit } from '../visit.ts';
+import { connectionVisits } from './connection.ts';
+import { keyVisits } from './keys.ts';
+import { signInVisits } from './sign-in.ts';
+
+/*
+ * To add an area: write `visits/<area>.ts` that exports an array of visits, and add the array here. `checkPage` each page
+ * and each error of the area once, with a name that no other visit uses. A visit may rely on what `seed.ts` made, but not
+ * on what another visit did; what it creates has a name of `unique`. To run some areas only, name them:
+ * `CONSOLE_VISITS=keys,people npm run prove -- console --short`.
+ */
+const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
+  'sign-in': signInVisits,
+  keys: keyVisits,
+  // Last, because it stops the server.
+  connection: connectionVisits,
+};
+
+/** The visits of all areas, or of the areas that `CONSOLE_VISITS` names. */
+export function consoleVisits(chosen = process.env.CONSOLE_VISITS): readonly ConsoleVisit[] {
+  const areas = chosen === undefined ? Object.keys(AREAS) : chosen.split(',');
+  return areas.flatMap((area) => {
+    const visits = AREAS[area];
+    if (visits === undefined) throw new Error(`There are no visits of \`${area}\`.`);
+    return visits;
+  });
+}
