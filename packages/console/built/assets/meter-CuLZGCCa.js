@@ -1,1 +1,0 @@
-import{ct as e}from"./page-DL1uuYPk.js";var t=e();function n({label:e,value:n,max:r}){let i=r<=0?1:Math.min(n/r,1);return(0,t.jsxs)(t.Fragment,{children:[(0,t.jsx)(`span`,{className:`visually-hidden`,children:e}),(0,t.jsx)(`div`,{className:i>=1?`meter meter-full`:`meter`,title:e,"aria-hidden":`true`,children:(0,t.jsx)(`span`,{style:{width:`${100*i}%`}})})]})}export{n as t};

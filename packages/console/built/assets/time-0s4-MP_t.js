@@ -1,1 +1,0 @@
-import{ct as e}from"./page-DL1uuYPk.js";import{d as t,s as n,t as r}from"./format-BIBNu9U-.js";var i=e();function a({time:e,age:a=!1}){return(0,i.jsx)(`time`,{dateTime:e,title:n(e),children:a?r(e):t(e)})}export{a as t};

@@ -1,1 +1,0 @@
-import{dt as e,lt as t}from"./page-DL1uuYPk.js";var n=e(t(),1),r=n.createContext(null);function i(e){return n.useContext(r)}export{r as n,i as t};
