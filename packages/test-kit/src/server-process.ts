@@ -29,6 +29,8 @@ export interface ProcessOptions {
   readonly aheadMs?: number;
   /** Ignores the hints of other nodes. */
   readonly dropHints?: boolean;
+  /** Serves the console from this folder. */
+  readonly consoleFolder?: string;
   readonly fault?: string;
 }
 
@@ -102,6 +104,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
     ...(options.hold === undefined ? {} : { waitAt: holder(options.hold.at, options.hold.file) }),
     ...(options.fill === undefined ? {} : { waitAt: filler(options.fill) }),
     ...(options.dropHints === true ? { notifier: silentNotifier } : {}),
+    ...(options.consoleFolder === undefined ? {} : { consoleFolder: options.consoleFolder }),
     ...planted,
     limits: { ...options.limits, ...planted.limits },
   };
