@@ -1,6 +1,8 @@
 import type { ConsoleVisit } from '../visit.ts';
+import { chatVisits } from './chats.ts';
 import { connectionVisits } from './connection.ts';
 import { keyVisits } from './keys.ts';
+import { runVisits } from './runs.ts';
 import { signInVisits } from './sign-in.ts';
 
 /*
@@ -12,6 +14,8 @@ import { signInVisits } from './sign-in.ts';
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
   keys: keyVisits,
+  chats: chatVisits,
+  runs: runVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
