@@ -1,5 +1,5 @@
 import type { List, Page } from '@runwire/client';
-import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, type QueryKey, type UseQueryResult, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
 /** A list of the API as far as it was read. */
@@ -52,6 +52,19 @@ export function usePagedList<Row>(
     hasMore: hasNextPage,
     isLoadingMore: isFetchingNextPage,
     loadMore: () => void fetchNextPage(),
+    retry: () => void refetch(),
+  };
+}
+
+/** A list that is short enough to be read as a whole, for the same table. */
+export function wholeList<Row>({ data, error, isPending, refetch }: UseQueryResult<readonly Row[]>): PagedList<Row> {
+  return {
+    rows: data ?? [],
+    isLoading: isPending,
+    error,
+    hasMore: false,
+    isLoadingMore: false,
+    loadMore: () => {},
     retry: () => void refetch(),
   };
 }

@@ -1,9 +1,13 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { chatVisits } from './chats.ts';
 import { connectionVisits } from './connection.ts';
+import { filesVisits } from './files.ts';
+import { healthVisits } from './health.ts';
 import { keyVisits } from './keys.ts';
 import { runVisits } from './runs.ts';
+import { memberVisits } from './members.ts';
 import { signInVisits } from './sign-in.ts';
+import { usageVisits } from './usage.ts';
 
 /*
  * To add an area: write `visits/<area>.ts` that exports an array of visits, and add the array here. `checkPage` each page
@@ -13,9 +17,13 @@ import { signInVisits } from './sign-in.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  files: filesVisits,
+  health: healthVisits,
   keys: keyVisits,
   chats: chatVisits,
   runs: runVisits,
+  members: memberVisits,
+  usage: usageVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
