@@ -29,14 +29,16 @@ export function CopyButton({ text, label }: CopyButtonProps) {
 interface CodeBlockProps {
   readonly code: string;
   readonly label: string;
+  /** True if the page can have several with the same label. They are no landmarks then. */
+  readonly isRepeated?: boolean;
 }
 
 /** Code or JSON with a button that copies it. */
-export function CodeBlock({ code, label }: CodeBlockProps) {
+export function CodeBlock({ code, label, isRepeated = false }: CodeBlockProps) {
   return (
     <div className="code code-copy">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
-      <section tabIndex={0} aria-label={label}>
+      {/* A region that scrolls must be reachable by keyboard. */}
+      <section tabIndex={0} aria-label={label} role={isRepeated ? 'group' : undefined}>
         <pre>
           <code>{code}</code>
         </pre>

@@ -1,6 +1,7 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { connectionVisits } from './connection.ts';
 import { keyVisits } from './keys.ts';
+import { playgroundVisits } from './playground.ts';
 import { signInVisits } from './sign-in.ts';
 
 /*
@@ -12,6 +13,7 @@ import { signInVisits } from './sign-in.ts';
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
   keys: keyVisits,
+  playground: playgroundVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
