@@ -4,8 +4,9 @@ import { connectionVisits } from './connection.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
 import { keyVisits } from './keys.ts';
-import { runVisits } from './runs.ts';
 import { memberVisits } from './members.ts';
+import { playgroundVisits } from './playground.ts';
+import { runVisits } from './runs.ts';
 import { signInVisits } from './sign-in.ts';
 import { usageVisits } from './usage.ts';
 
@@ -24,6 +25,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   runs: runVisits,
   members: memberVisits,
   usage: usageVisits,
+  playground: playgroundVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };

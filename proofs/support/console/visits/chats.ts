@@ -65,7 +65,7 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('chat-cancelled');
       await visit.open(`integrations/${integration}/chats/${seed.chats.asking}`);
       await page.getByText('A call waits for an answer.').waitFor();
-      await page.getByRole('region', { name: 'arguments of refund' }).getByText('9900').waitFor();
+      await page.getByRole('group', { name: 'arguments of refund' }).getByText('9900').waitFor();
       await page.getByRole('link', { name: 'Answer in the playground' }).waitFor();
       await visit.checkPage('chat-asking');
     },
