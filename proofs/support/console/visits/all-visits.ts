@@ -1,9 +1,12 @@
 import type { ConsoleVisit } from '../visit.ts';
+import { chatVisits } from './chats.ts';
 import { connectionVisits } from './connection.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
 import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
+import { playgroundVisits } from './playground.ts';
+import { runVisits } from './runs.ts';
 import { signInVisits } from './sign-in.ts';
 import { usageVisits } from './usage.ts';
 
@@ -18,8 +21,11 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   files: filesVisits,
   health: healthVisits,
   keys: keyVisits,
+  chats: chatVisits,
+  runs: runVisits,
   members: memberVisits,
   usage: usageVisits,
+  playground: playgroundVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
