@@ -1,6 +1,9 @@
 import type { ConsoleVisit } from '../visit.ts';
+import { agencyVisits } from './agencies.ts';
 import { connectionVisits } from './connection.ts';
+import { integrationVisits } from './integrations.ts';
 import { keyVisits } from './keys.ts';
+import { peopleVisits } from './people.ts';
 import { signInVisits } from './sign-in.ts';
 
 /*
@@ -11,7 +14,10 @@ import { signInVisits } from './sign-in.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  integrations: integrationVisits,
+  agencies: agencyVisits,
   keys: keyVisits,
+  people: peopleVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
