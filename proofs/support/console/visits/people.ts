@@ -101,13 +101,13 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
       await visit.checkPage('profile');
       const save = page.getByRole('button', { name: 'Save profile' });
-      await page.getByLabel('E-mail').fill(FIRST_OWNER.email);
+      await page.getByLabel('E-mail', { exact: true }).fill(FIRST_OWNER.email);
       await visit.expectRefusal(409, () => save.click());
       await alert(page, /Another owner has this e-mail/);
       await visit.checkPage('profile-email-taken');
       const email = `${unique('renamed').replaceAll(' ', '-')}@example.com`;
       await page.getByLabel('Name', { exact: true }).fill(unique('Renamed'));
-      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('E-mail', { exact: true }).fill(email);
       await save.click();
       await toast(page, 'Your profile is saved.');
       await visit.checkPage('profile-saved');
