@@ -14,16 +14,19 @@ export interface PagedList<Row> {
   readonly retry: () => void;
 }
 
-interface PagedListOptions {
-  /** Reads the first page again after this time. */
-  readonly refetchMs?: number;
+interface PagedListOptions<Row> {
+  /** Reads the list again after this time, which may depend on the rows. */
+  readonly refetchMs?: number | ((rows: readonly Row[]) => number);
 }
+
+/** Longer lists are not read again by themselves: each page is a request. */
+const MAX_REFETCHED_PAGES = 2;
 
 /** Reads a list page by page. The rows stay in view while other filters are read. */
 export function usePagedList<Row>(
   queryKey: QueryKey,
   list: (signal: AbortSignal) => List<Row, Page<Row>>,
-  { refetchMs }: PagedListOptions = {},
+  { refetchMs }: PagedListOptions<Row> = {},
 ): PagedList<Row> {
   const query = useInfiniteQuery({
     queryKey,
@@ -31,7 +34,10 @@ export function usePagedList<Row>(
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
-    ...(refetchMs === undefined ? {} : { refetchInterval: refetchMs }),
+    refetchInterval: ({ state: { data } }) => {
+      if (refetchMs === undefined || data === undefined || data.pages.length > MAX_REFETCHED_PAGES) return false;
+      return typeof refetchMs === 'number' ? refetchMs : refetchMs(data.pages.flatMap(({ items }) => items));
+    },
   });
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query;
   const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);

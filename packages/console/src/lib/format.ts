@@ -6,6 +6,8 @@ const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFrac
 const date = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 const dateTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
 const exact = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'long' });
+const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: 'UTC' });
+const shortDay = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
 
 export const formatNumber = (value: number): string => number.format(value);
@@ -16,6 +18,11 @@ export const formatCompact = (value: number): string => compact.format(value);
 export const formatDate = (time: string | Date): string => date.format(new Date(time));
 export const formatTime = (time: string | Date): string => dateTime.format(new Date(time));
 export const formatExactTime = (time: string | Date): string => exact.format(new Date(time));
+
+/** A day of UTC, such as `2030-01-31`. */
+export const formatDay = (utcDay: string): string => day.format(new Date(utcDay));
+/** Short, for axes: `31 Jan`. */
+export const formatShortDay = (utcDay: string): string => shortDay.format(new Date(utcDay));
 
 const AGES: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['day', 86_400_000],

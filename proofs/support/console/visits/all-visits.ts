@@ -4,7 +4,12 @@ import { connectionVisits } from './connection.ts';
 import { integrationVisits } from './integrations.ts';
 import { keyVisits } from './keys.ts';
 import { peopleVisits } from './people.ts';
+import { filesVisits } from './files.ts';
+import { healthVisits } from './health.ts';
+import { keyVisits } from './keys.ts';
+import { memberVisits } from './members.ts';
 import { signInVisits } from './sign-in.ts';
+import { usageVisits } from './usage.ts';
 
 /*
  * To add an area: write `visits/<area>.ts` that exports an array of visits, and add the array here. `checkPage` each page
@@ -18,6 +23,11 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   agencies: agencyVisits,
   keys: keyVisits,
   people: peopleVisits,
+  files: filesVisits,
+  health: healthVisits,
+  keys: keyVisits,
+  members: memberVisits,
+  usage: usageVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };

@@ -1,5 +1,104 @@
+import type { Member } from '@runwire/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../../app/api.ts';
+import { usePagedList } from '../../app/paged-list.ts';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
+import { Time } from '../../ui/time.tsx';
+import { notify } from '../../ui/toasts.tsx';
+import { AllowanceBar } from './allowance-bar.tsx';
+import { MemberState } from './member-state.tsx';
+import { RegisterMemberDialog } from './register-member-dialog.tsx';
+
+const ROUTE = '/integrations/$integration/members';
 
 export function MembersPage() {
-  return <Page title="Members">{null}</Page>;
+  const { integration } = useParams({ from: `/signed-in${ROUTE}` });
+  const { q } = useSearch({ from: `/signed-in${ROUTE}` });
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const [isRegistering, setRegistering] = useState(false);
+  const filters = { apiIntegrationId: integration, limit: 200, ...(q === undefined ? {} : { q }) };
+  const list = usePagedList(['members', integration, { q }], (signal) => api().members.list(filters, { signal }));
+  const search = (text: string) =>
+    void navigate({ to: ROUTE, params: { integration }, search: { q: text }, replace: true });
+  const columns: readonly Column<Member>[] = [
+    {
+      title: 'Member',
+      share: 2,
+      cell: ({ consumerId, name }) => (
+        <Link to="/integrations/$integration/members/$member" params={{ integration, member: consumerId }}>
+          <bdi>{name ?? consumerId}</bdi>
+        </Link>
+      ),
+    },
+    {
+      title: 'Id',
+      share: 2,
+      isMinor: true,
+      cell: ({ consumerId }) => (
+        <code>
+          <bdi>{consumerId}</bdi>
+        </code>
+      ),
+    },
+    { title: 'State', share: 1.2, cell: (member) => <MemberState {...member} /> },
+    { title: 'Allowance', share: 2, cell: ({ allowance }) => <AllowanceBar allowance={allowance} /> },
+    { title: 'Registered', isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
+  ];
+  return (
+    <Page
+      title="Members"
+      lead="The people who use your product through this integration. Each has an own allowance, chats and files."
+      actions={
+        <button type="button" className="button button-primary" onClick={() => setRegistering(true)}>
+          Register member
+        </button>
+      }
+    >
+      <div className="filters">
+        <SearchField label="Search" placeholder="Start of the id or the name" value={q ?? ''} onChange={search} />
+      </div>
+      <DataTable
+        what="members"
+        list={list}
+        columns={columns}
+        rowKey={({ consumerId }) => consumerId}
+        empty={<NoMembers isFiltered={q !== undefined} />}
+      />
+      {isRegistering && (
+        <RegisterMemberDialog
+          integration={integration}
+          onClose={() => setRegistering(false)}
+          onRegistered={() => {
+            setRegistering(false);
+            void client.invalidateQueries({ queryKey: ['members', integration] });
+            notify('The member is registered.');
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function NoMembers({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <EmptyState title="No member found">
+        <p>No id and no name begins with this text. Search for the first letters of an id or a name.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState title="No members yet">
+      <p>
+        Register a member here, or let your backend do it with <code>PUT …/members/{'{consumerId}'}</code>. Then send
+        its id as <code>consumerId</code> with each request.
+      </p>
+    </EmptyState>
+  );
 }

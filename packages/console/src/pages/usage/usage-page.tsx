@@ -1,5 +1,71 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { integrationQuery } from '../../app/queries.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
+import { CsvButton } from './csv-button.tsx';
+import { MEASURES, SPLITS, type UsageFilters, usageQuery } from './usage-data.ts';
+import { UsageFiltersForm, type UsageSearch } from './usage-filters.tsx';
+import { periodError, readPeriod } from './usage-period.ts';
+import { UsageReport } from './usage-report.tsx';
+import './usage.css';
+
+const ROUTE = '/integrations/$integration/usage';
 
 export function UsagePage() {
-  return <Page title="Usage">{null}</Page>;
+  const { integration } = useParams({ from: `/signed-in${ROUTE}` });
+  const search = useSearch({ from: `/signed-in${ROUTE}` });
+  const navigate = useNavigate();
+  const measure = MEASURES.find((one) => one === search.measure) ?? 'tokens';
+  const split = SPLITS.find((one) => one === search.splitBy) ?? null;
+  const { member, agent, model } = search;
+  const period = readPeriod(search.from, search.to);
+  const filters: UsageFilters = { period, member, agent, model };
+  const wrongPeriod = periodError(period);
+  const settings = useQuery(integrationQuery(integration));
+  const usage = useQuery({
+    ...usageQuery(integration, filters, split),
+    enabled: wrongPeriod === null,
+    placeholderData: keepPreviousData,
+  });
+  const change = (changed: UsageSearch) =>
+    void navigate({ to: ROUTE, params: { integration }, search: { ...search, ...changed }, replace: true });
+  const error = wrongPeriod ?? usage.error ?? settings.error;
+  const retry = () => {
+    void usage.refetch();
+    void settings.refetch();
+  };
+  const isReady = usage.data !== undefined && settings.data !== undefined;
+  return (
+    <Page title="Usage" lead="Tokens, runs and charge of this integration by day. Days begin at 00:00 UTC.">
+      <UsageFiltersForm
+        integration={integration}
+        filters={filters}
+        measure={measure}
+        splitBy={split ?? ''}
+        onChange={change}
+      />
+      {error !== null && <ErrorNotice error={error} {...(wrongPeriod === null ? { onRetry: retry } : {})} />}
+      {error === null && !isReady && <Loading what="the usage" />}
+      {error === null && isReady && (
+        <div className="stack-wide" aria-busy={usage.isPlaceholderData}>
+          {usage.data.length === 0 ? (
+            <EmptyState title="No runs in this period">
+              <p>Choose other days or filters, or start a run in the playground.</p>
+            </EmptyState>
+          ) : (
+            <UsageReport
+              items={usage.data}
+              period={period}
+              measure={measure}
+              split={split}
+              unit={settings.data.allowances?.unit ?? 'credits'}
+            />
+          )}
+          <CsvButton integration={integration} filters={filters} />
+        </div>
+      )}
+    </Page>
+  );
 }

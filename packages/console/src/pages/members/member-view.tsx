@@ -1,0 +1,124 @@
+import type { Member } from '@runwire/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../app/api.ts';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Page } from '../../ui/page.tsx';
+import { notify } from '../../ui/toasts.tsx';
+import { AdjustDialog } from './adjust-dialog.tsx';
+import { Adjustments } from './adjustments.tsx';
+import { AllowanceCard } from './allowance-card.tsx';
+import { EditMemberDialog } from './edit-member-dialog.tsx';
+import { EraseDialog } from './erase-dialog.tsx';
+import { MemberDetails } from './member-details.tsx';
+import { MemberLinks } from './member-links.tsx';
+import { MemberState } from './member-state.tsx';
+import './members.css';
+
+interface MemberViewProps {
+  readonly integration: string;
+  readonly member: Member;
+  readonly onErased: () => void;
+}
+
+type OpenDialog = 'edit' | 'deactivate' | 'adjust' | 'erase';
+
+export function MemberView({ integration, member, onErased }: MemberViewProps) {
+  const { consumerId, name, active, allowance } = member;
+  const client = useQueryClient();
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const close = () => setDialog(null);
+  const refresh = async () => {
+    await client.invalidateQueries({ queryKey: ['members', integration] });
+    await client.invalidateQueries({ queryKey: ['adjustments', integration, consumerId] });
+  };
+  const finish = (text: string) => {
+    close();
+    void refresh();
+    notify(text);
+  };
+  const setActive = async (isActive: boolean) => {
+    await api().members.put({ apiIntegrationId: integration, consumerId, active: isActive });
+    finish(isActive ? 'The member is active.' : 'The member is inactive.');
+  };
+  const activate = useMutation({ mutationFn: () => setActive(true) });
+  return (
+    <Page
+      title={name ?? consumerId}
+      lead={
+        <span className="row">
+          <MemberState {...member} />
+          <code>
+            <bdi>{consumerId}</bdi>
+          </code>
+        </span>
+      }
+      actions={
+        <>
+          <button type="button" className="button" onClick={() => setDialog('edit')}>
+            Change
+          </button>
+          {active ? (
+            <button type="button" className="button" onClick={() => setDialog('deactivate')}>
+              Deactivate
+            </button>
+          ) : (
+            <button
+              type="button"
+              className="button"
+              aria-disabled={activate.isPending}
+              onClick={() => !activate.isPending && activate.mutate()}
+            >
+              {activate.isPending ? 'Activating…' : 'Activate'}
+            </button>
+          )}
+          <button type="button" className="button button-danger" onClick={() => setDialog('erase')}>
+            Erase
+          </button>
+        </>
+      }
+    >
+      <div className="stack-wide">
+        {activate.error !== null && <ErrorNotice error={activate.error} />}
+        <MemberLinks integration={integration} member={member} />
+        <div className="member-parts">
+          <AllowanceCard integration={integration} member={member} onAdjust={() => setDialog('adjust')} />
+          <MemberDetails member={member} />
+        </div>
+        <Adjustments integration={integration} consumerId={consumerId} />
+      </div>
+      {dialog === 'edit' && (
+        <EditMemberDialog
+          integration={integration}
+          member={member}
+          onClose={close}
+          onChanged={() => finish('The member is changed.')}
+        />
+      )}
+      {dialog === 'deactivate' && (
+        <ConfirmDialog
+          title="Deactivate the member?"
+          action="Deactivate"
+          pendingLabel="Deactivating…"
+          onClose={close}
+          onConfirm={() => setActive(false)}
+        >
+          <p>New requests of this member are refused until you activate it again. Its chats and files are kept.</p>
+        </ConfirmDialog>
+      )}
+      {dialog === 'adjust' && allowance !== null && (
+        <AdjustDialog
+          integration={integration}
+          consumerId={consumerId}
+          allowance={allowance}
+          onClose={close}
+          onAdjusted={() => finish('The usage is adjusted.')}
+        />
+      )}
+      {dialog === 'erase' && (
+        <EraseDialog integration={integration} consumerId={consumerId} onClose={close} onErased={onErased} />
+      )}
+    </Page>
+  );
+}

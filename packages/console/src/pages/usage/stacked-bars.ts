@@ -1,0 +1,88 @@
+import uPlot from 'uplot';
+import { formatCompact, formatShortDay } from '../../lib/format.ts';
+import type { Series } from './usage-data.ts';
+
+export interface PlotColours {
+  readonly text: string;
+  readonly grid: string;
+  /** The colour between two parts of a bar. */
+  readonly gap: string;
+  readonly series: readonly string[];
+}
+
+export interface StackedBars {
+  readonly days: readonly string[];
+  readonly series: readonly Series[];
+  readonly colours: PlotColours;
+  readonly font: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * Sums from the first series up to each one; null if the series has nothing on that day. A bar of a sum is drawn below the
+ * bars of the smaller sums.
+ */
+function sums(series: readonly Series[]): (number | null)[][] {
+  const running: number[] = [];
+  return series.map(({ values }) =>
+    values.map((value, day) => {
+      const sum = (running[day] ?? 0) + value;
+      running[day] = sum;
+      return value === 0 ? null : sum;
+    }),
+  );
+}
+
+/** Returns an empty text beside the days. */
+function shortDayAt(days: readonly string[], index: number): string {
+  const day = days[index];
+  return day === undefined ? '' : formatShortDay(day);
+}
+
+const DAY_STEPS = [1, 2, 3, 7, 14, 28, 56, 112];
+
+/** Makes a plot with one bar for each day. The axes are the numbers of the days, because each day has the same width. */
+export function drawStackedBars(element: HTMLElement, bars: StackedBars): uPlot {
+  const { days, series, colours, font, width, height } = bars;
+  const axis = { stroke: colours.text, font, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false } };
+  const paths = uPlot.paths.bars?.({ size: [0.7, 48] });
+  const highestFirst = sums(series).toReversed();
+  const colourOf = (index: number) => colours.series[series.length - 1 - index] ?? colours.text;
+  return new uPlot(
+    {
+      width,
+      height,
+      padding: [8, 8, 0, 0],
+      legend: { show: false },
+      cursor: { show: false },
+      scales: {
+        x: { time: false, range: [-0.5, days.length - 0.5] },
+        y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          space: 64,
+          size: 32,
+          incrs: DAY_STEPS,
+          values: (_, splits) => splits.map((split) => shortDayAt(days, split)),
+        },
+        { ...axis, size: 48, values: (_, splits) => splits.map((split) => formatCompact(split)) },
+      ],
+      series: [
+        {},
+        ...highestFirst.map((_, index) => ({
+          ...(paths === undefined ? {} : { paths }),
+          fill: colourOf(index),
+          stroke: colours.gap,
+          width: series.length > 1 ? 1 : 0,
+          points: { show: false },
+        })),
+      ],
+    },
+    [days.map((_, index) => index), ...highestFirst],
+    element,
+  );
+}

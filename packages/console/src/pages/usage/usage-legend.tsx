@@ -1,0 +1,25 @@
+import { formatNumber } from '../../lib/format.ts';
+import type { Series } from './usage-data.ts';
+
+interface UsageLegendProps {
+  readonly series: readonly Series[];
+  readonly nameOf: (series: Series) => string;
+}
+
+/** Names the colours. The plot takes its colours from here. */
+export function UsageLegend({ series, nameOf }: UsageLegendProps) {
+  return (
+    <ul className="legend" aria-label="Legend">
+      {series.map((one, index) => (
+        <li key={one.key ?? ''}>
+          <span
+            className={`swatch swatch-${one.key === null && series.length > 1 ? 'others' : index}`}
+            aria-hidden="true"
+          />
+          <bdi className="ellipsis">{nameOf(one)}</bdi>
+          <span className="muted number">{formatNumber(one.total)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

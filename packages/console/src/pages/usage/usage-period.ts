@@ -1,0 +1,46 @@
+import { InputError } from '../../app/errors.ts';
+
+/* Days are of UTC, as in the API: a text such as `2030-01-31`. */
+
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 30;
+const MAX_DAYS = 366;
+
+export interface Period {
+  /** The first day. */
+  readonly from: string;
+  /** The last day. */
+  readonly to: string;
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const isDay = (text: string | undefined): text is string =>
+  text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+
+/** Reads the period of the address: the last 30 days unless it names others. */
+export function readPeriod(from: string | undefined, to: string | undefined, nowMs = Date.now()): Period {
+  const last = isDay(to) ? to : dayOf(nowMs);
+  return { from: isDay(from) ? from : dayOf(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS), to: last };
+}
+
+/** Returns what is wrong with a period; null if it can be shown. */
+export function periodError({ from, to }: Period): InputError | null {
+  if (from > to) return new InputError('The first day is after the last day. Choose an earlier first day.');
+  if (Date.parse(to) - Date.parse(from) >= MAX_DAYS * DAY_MS) {
+    return new InputError(`The page shows at most ${MAX_DAYS} days. Choose a shorter period.`);
+  }
+  return null;
+}
+
+/** The period as times: the API includes the first and leaves out the last. */
+export const periodTimes = ({ from, to }: Period) => ({
+  from: `${from}T00:00:00.000Z`,
+  to: `${dayOf(Date.parse(to) + DAY_MS)}T00:00:00.000Z`,
+});
+
+/** All days of the period, the first one first. */
+export function daysOf({ from, to }: Period): readonly string[] {
+  const days: string[] = [];
+  for (let ms = Date.parse(from); ms <= Date.parse(to); ms += DAY_MS) days.push(dayOf(ms));
+  return days;
+}
