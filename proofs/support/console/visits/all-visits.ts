@@ -1,6 +1,10 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { chatVisits } from './chats.ts';
+import { agencyVisits } from './agencies.ts';
 import { connectionVisits } from './connection.ts';
+import { integrationVisits } from './integrations.ts';
+import { keyVisits } from './keys.ts';
+import { peopleVisits } from './people.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
 import { keyVisits } from './keys.ts';
@@ -18,6 +22,10 @@ import { usageVisits } from './usage.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  integrations: integrationVisits,
+  agencies: agencyVisits,
+  keys: keyVisits,
+  people: peopleVisits,
   files: filesVisits,
   health: healthVisits,
   keys: keyVisits,
