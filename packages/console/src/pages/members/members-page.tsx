@@ -48,7 +48,7 @@ export function MembersPage() {
     },
     { title: 'State', share: 1.2, cell: (member) => <MemberState {...member} /> },
     { title: 'Allowance', share: 2, cell: ({ allowance }) => <AllowanceBar allowance={allowance} /> },
-    { title: 'Registered', isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
+    { title: 'Registered', share: 1.3, isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
   ];
   return (
     <Page

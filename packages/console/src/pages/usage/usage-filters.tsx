@@ -34,7 +34,7 @@ const SPLIT_CHOICES = [
 export function UsageFiltersForm({ integration, filters, measure, splitBy, onChange }: UsageFiltersFormProps) {
   const { period, member, agent, model } = filters;
   return (
-    <search className="filters" aria-label="Filters">
+    <search className="usage-filters" aria-label="Filters">
       <SelectField
         label="Measure"
         name="measure"
