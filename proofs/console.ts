@@ -23,11 +23,15 @@ const NARROW = { width: 390, height: 844 };
 
 /** The planted faults as changes of the sources of the console. */
 const FAULTS: Readonly<Record<string, SourceChange>> = {
-  unlabelled: { file: 'main.tsx', text: '<h1>Runwire</h1>', by: '<><h1>Runwire</h1><button type="button" /></>' },
+  unlabelled: {
+    file: 'pages/keys/keys-page.tsx',
+    text: '      Create key\n    </button>',
+    by: '    </button>',
+  },
   'inline-style': {
-    file: 'main.tsx',
-    text: '<h1>Runwire</h1>',
-    by: '<h1 ref={(element) => element?.setAttribute("style", "color: red")}>Runwire</h1>',
+    file: 'ui/page.tsx',
+    text: '<header className="page-head">',
+    by: '<header className="page-head" ref={(header) => header?.setAttribute("style", "gap: 1px")}>',
   },
 };
 

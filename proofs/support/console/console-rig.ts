@@ -8,7 +8,7 @@ import { Rig } from '../rig.ts';
 import { PageWatch, type WantedError } from './page-watch.ts';
 import { ScriptedAnswers } from './scripted-answers.ts';
 import { SEED_AGENCIES } from './seed-agencies.ts';
-import { FIRST_OWNER, setUp } from './sign-in-pages.ts';
+import { FIRST_OWNER, fillSignIn, setUp, signedIn } from './sign-in-pages.ts';
 
 export interface ConsoleRigOptions {
   /** SQLite by default. */
@@ -150,20 +150,14 @@ export class ConsoleRig implements AsyncDisposable {
 
   /** Opens an empty page in a context of its own, and watches it. */
   async openPage(options: PageOptions = {}): Promise<Page> {
-    const {
-      width = 1280,
-      height = 800,
-      colorScheme = 'light',
-      reducedMotion = 'no-preference',
-      signedIn = false,
-    } = options;
+    const { width = 1280, height = 800, colorScheme = 'light', reducedMotion = 'no-preference' } = options;
     const context = await this.browser.newContext({
       viewport: { width, height },
       colorScheme,
       reducedMotion,
       locale: 'en-GB',
       timezoneId: 'UTC',
-      ...(signedIn ? { storageState: await this.#signedInState() } : {}),
+      ...(options.signedIn === true ? { storageState: await this.#signedInState() } : {}),
     });
     context.setDefaultTimeout(FIND_MS);
     const page = await context.newPage();
@@ -182,14 +176,18 @@ export class ConsoleRig implements AsyncDisposable {
     return this.watchOf(page).expectError(wanted, action);
   }
 
-  /** Signs the first owner in: through the set-up link at first, later by the cookie of that session. */
+  /** Signs the first owner in: through the set-up link at first, later by e-mail and password. */
   async signIn(page: Page): Promise<void> {
-    if (this.#session === null) {
-      await setUp(this, page, this.setupLink, FIRST_OWNER);
-      this.#session = await page.context().storageState();
-    } else await page.context().addCookies(this.#session.cookies);
+    if (this.#session === null) await setUp(page, this.setupLink, FIRST_OWNER);
+    else {
+      await page.goto(this.url(''));
+      await fillSignIn(page, FIRST_OWNER);
+      await signedIn(page);
+    }
+    this.#session = await page.context().storageState();
   }
 
+  /** Later pages share the session of the first one. */
   async #signedInState(): Promise<StorageState> {
     if (this.#session === null) {
       const page = await this.openPage();

@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { ApiClient } from '@runwire/test-kit';
-import { Shortfall } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import { axeFindings } from './axe-check.ts';
 import type { ConsoleRig } from './console-rig.ts';
@@ -100,10 +99,11 @@ export async function runVisit(
   return checks.report;
 }
 
-/** The sentences of Playwright have colours. */
+/** The sentences of Playwright have colours. The line of the visit that failed is enough of the stack. */
 function sentenceOf(error: unknown): string {
-  const text = error instanceof Error && !(error instanceof Shortfall) ? (error.stack ?? error.message) : `${error}`;
-  return stripVTControlCharacters(text);
+  if (!(error instanceof Error)) return String(error);
+  const line = (error.stack ?? '').split('\n').find((each) => each.includes('/visits/')) ?? '';
+  return stripVTControlCharacters(`${error.message.trim()} ${line.trim()}`);
 }
 
 class PageChecks {

@@ -12,11 +12,13 @@ import { leaveSession } from './session-end.ts';
 export function Shell() {
   const side = useRef<HTMLElement>(null);
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
+  // The whole address, because the pages have a `<base>`.
+  const address = useRouterState({ select: ({ location }) => location.publicHref.replace(/#.*$/, '') });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes after each navigation.
   useEffect(() => side.current?.hidePopover(), [pathname]);
   return (
     <div className="shell">
-      <a className="button skip-link" href={`${pathname}#main`}>
+      <a className="button skip-link" href={`${address}#main`}>
         Skip to the page
       </a>
       <div className="bar">

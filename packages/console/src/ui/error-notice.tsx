@@ -1,3 +1,4 @@
+import { ConnectionLostError } from '@runwire/client';
 import { describeError } from '../app/errors.ts';
 
 interface ErrorNoticeProps {
@@ -8,6 +9,8 @@ interface ErrorNoticeProps {
 
 /** Shows an error where it happened: what was wrong, what to do, and how to find it in the log. */
 export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
+  // `ConnectionNotice` reports it once for the whole page, and what was being read is read again by itself.
+  if (error instanceof ConnectionLostError && onRetry !== undefined) return null;
   const { message, advice, code, requestId } = describeError(error);
   return (
     <div className="notice notice-bad" role="alert">

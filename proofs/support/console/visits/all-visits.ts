@@ -1,5 +1,6 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { connectionVisits } from './connection.ts';
+import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
 import { signInVisits } from './sign-in.ts';
 import { usageVisits } from './usage.ts';
@@ -12,6 +13,7 @@ import { usageVisits } from './usage.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  keys: keyVisits,
   members: memberVisits,
   usage: usageVisits,
   // Last, because it stops the server.

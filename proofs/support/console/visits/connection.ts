@@ -1,24 +1,37 @@
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
+import { chooseInMenu, chooseInProfile } from '../sign-in-pages.ts';
 import type { ConsoleVisit } from '../visit.ts';
 
-/** Longer than the time after which a page asks the server again. */
+/** The console looks for the server more than once in this time, and what it read is too old after it. */
 const AWAY_MS = 6000;
+const REPORTED_MS = 60_000;
 
 export const connectionVisits: readonly ConsoleVisit[] = [
+  {
+    name: 'unknown-address',
+    async run(visit) {
+      await visit.open('no/such/page');
+      await visit.page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
+      await visit.checkPage('unknown-address');
+    },
+  },
   {
     name: 'lost-connection',
     async run(visit) {
       const { page, rig } = visit;
       await visit.open('keys');
-      const lost = page.getByRole('status').filter({ hasText: /connection/i });
+      await chooseInMenu(page, 'Integrations');
+      const lost = page.getByText('The server does not answer.');
       await visit.expectRefusal('outage', async () => {
         await rig.stopServer();
-        await lost.waitFor({ timeout: 30_000 });
+        await page.waitForTimeout(AWAY_MS);
+        await chooseInProfile(page, 'API keys');
+        await lost.first().waitFor({ timeout: REPORTED_MS });
         await page.waitForTimeout(AWAY_MS);
         expectEqual('reports of the lost connection', await lost.count(), 1);
         await visit.checkPage('lost-connection');
         await rig.startServer();
-        await lost.waitFor({ state: 'hidden', timeout: 30_000 });
+        await lost.waitFor({ state: 'hidden', timeout: REPORTED_MS });
       });
       await visit.checkPage('connection-back');
     },

@@ -1,6 +1,6 @@
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
-import { fillSetUp, fillSignIn, type Person, signedIn, signedOut } from '../sign-in-pages.ts';
+import { fillSetUp, fillSignIn, type Person, setUp, signedIn, signedOut, signOut } from '../sign-in-pages.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 
 const PASSWORD = 'a long enough password';
@@ -13,25 +13,11 @@ async function invite({ api, unique }: VisitContext): Promise<Person & { readonl
   return { email, password: PASSWORD, setupLink: body.setupLink };
 }
 
-/** Opens a page that learns from the server that there is no session. */
-async function openSignedOut(visit: VisitContext, path = ''): Promise<void> {
-  await visit.open(path);
-  await signedOut(visit.page);
-}
-
 /** An owner who has just used the set-up link, in this page. */
 async function person(visit: VisitContext): Promise<Person> {
   const invited = await invite(visit);
-  await visit.page.goto(invited.setupLink);
-  await fillSetUp(visit.page, invited);
-  await signedIn(visit.page);
+  await setUp(visit.page, invited.setupLink, invited);
   return invited;
-}
-
-async function signOut(page: Page): Promise<void> {
-  await page.getByRole('button', { name: /^Profile/ }).click();
-  await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
-  await signedOut(page);
 }
 
 const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
@@ -45,12 +31,17 @@ export const signInVisits: readonly ConsoleVisit[] = [
       const invited = await invite(visit);
       await page.goto(invited.setupLink);
       await visit.checkPage('set-up');
+      await fillSetUp(page, invited, 'another long password');
+      await alert(page, 'Both passwords must be the same.');
+      await visit.checkPage('set-up-different-passwords');
       await visit.expectRefusal(400, () => fillSetUp(page, { ...invited, password: 'short' }));
       await alert(page, /12/);
       await visit.checkPage('set-up-weak-password');
       await fillSetUp(page, invited);
       await signedIn(page);
-      await visit.checkPage('set-up-done');
+      await page.getByRole('heading', { level: 1, name: 'Integrations' }).waitFor();
+      // The link must not stay in the address or in the history.
+      expectEqual('the address after the set-up', page.url(), visit.url('integrations'));
     },
   },
   {
@@ -59,9 +50,7 @@ export const signInVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page } = visit;
       const invited = await invite(visit);
-      await page.goto(invited.setupLink);
-      await fillSetUp(page, invited);
-      await signedIn(page);
+      await setUp(page, invited.setupLink, invited);
       await signOut(page);
       await page.goto(invited.setupLink);
       await visit.expectRefusal(400, () => fillSetUp(page, invited));
@@ -78,7 +67,7 @@ export const signInVisits: readonly ConsoleVisit[] = [
       await signOut(page);
       await visit.checkPage('sign-in');
       await visit.expectRefusal(401, () => fillSignIn(page, { email, password: 'a wrong password' }));
-      await alert(page, /e-mail or password/i);
+      await alert(page, 'The e-mail address or the password is wrong');
       await visit.checkPage('sign-in-wrong-password');
       await fillSignIn(page, { email, password });
       await signedIn(page);
@@ -94,7 +83,7 @@ export const signInVisits: readonly ConsoleVisit[] = [
       await signOut(page);
       for (let attempt = 1; attempt <= 5; attempt += 1) {
         await visit.expectRefusal(401, () => fillSignIn(page, { email, password: `wrong password ${attempt}` }));
-        await alert(page, /e-mail or password/i);
+        await alert(page, 'The e-mail address or the password is wrong');
       }
       await visit.expectRefusal(429, () => fillSignIn(page, { email, password: PASSWORD }));
       await alert(page, /Too many sign-ins failed/);
@@ -126,8 +115,25 @@ export const signInVisits: readonly ConsoleVisit[] = [
     name: 'signed-out-at-first',
     signedIn: false,
     async run(visit) {
-      await visit.expectRefusal(401, () => openSignedOut(visit, 'keys'));
+      const { page } = visit;
+      const owner = await person(visit);
+      await signOut(page);
+      await visit.open('keys');
+      await signedOut(page);
       await visit.checkPage('sign-in-at-first');
+      await fillSignIn(page, owner);
+      await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+      await signOut(page);
+    },
+  },
+  {
+    name: 'set-up-without-link',
+    signedIn: false,
+    async run(visit) {
+      await visit.open('set-up');
+      await visit.checkPage('set-up-without-link');
+      await visit.page.getByRole('link', { name: 'Sign in instead' }).click();
+      await signedOut(visit.page);
     },
   },
 ];
