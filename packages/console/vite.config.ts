@@ -15,5 +15,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // The packages in the build ask that their licences are copied with it.
+    license: { fileName: 'licenses.md' },
   },
 });

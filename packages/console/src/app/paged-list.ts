@@ -1,5 +1,5 @@
 import type { List, Page } from '@runwire/client';
-import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, type QueryKey, type UseQueryResult, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
 /** A list of the API as far as it was read. */
@@ -14,16 +14,19 @@ export interface PagedList<Row> {
   readonly retry: () => void;
 }
 
-interface PagedListOptions {
-  /** Reads the first page again after this time. */
-  readonly refetchMs?: number;
+interface PagedListOptions<Row> {
+  /** Reads the list again after this time, which may depend on the rows. */
+  readonly refetchMs?: number | ((rows: readonly Row[]) => number);
 }
+
+/** Longer lists are not read again by themselves: each page is a request. */
+const MAX_REFETCHED_PAGES = 2;
 
 /** Reads a list page by page. The rows stay in view while other filters are read. */
 export function usePagedList<Row>(
   queryKey: QueryKey,
   list: (signal: AbortSignal) => List<Row, Page<Row>>,
-  { refetchMs }: PagedListOptions = {},
+  { refetchMs }: PagedListOptions<Row> = {},
 ): PagedList<Row> {
   const query = useInfiniteQuery({
     queryKey,
@@ -31,7 +34,10 @@ export function usePagedList<Row>(
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
-    ...(refetchMs === undefined ? {} : { refetchInterval: refetchMs }),
+    refetchInterval: ({ state: { data } }) => {
+      if (refetchMs === undefined || data === undefined || data.pages.length > MAX_REFETCHED_PAGES) return false;
+      return typeof refetchMs === 'number' ? refetchMs : refetchMs(data.pages.flatMap(({ items }) => items));
+    },
   });
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query;
   const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);
@@ -42,6 +48,19 @@ export function usePagedList<Row>(
     hasMore: hasNextPage,
     isLoadingMore: isFetchingNextPage,
     loadMore: () => void fetchNextPage(),
+    retry: () => void refetch(),
+  };
+}
+
+/** A list that is short enough to be read as a whole, for the same table. */
+export function wholeList<Row>({ data, error, isPending, refetch }: UseQueryResult<readonly Row[]>): PagedList<Row> {
+  return {
+    rows: data ?? [],
+    isLoading: isPending,
+    error,
+    hasMore: false,
+    isLoadingMore: false,
+    loadMore: () => {},
     retry: () => void refetch(),
   };
 }

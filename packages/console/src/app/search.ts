@@ -11,3 +11,9 @@ export const searchFields =
         return value === undefined || value === '' ? [] : [[name, String(value)]];
       }),
     ) as Partial<Readonly<Record<Name, string>>>;
+
+/** Changes some fields of the address. An empty text removes a field. */
+export const changedSearch =
+  <Search extends Readonly<Record<string, string>>>(changed: { readonly [Name in keyof Search]?: string }) =>
+  (search: Search): Search =>
+    Object.fromEntries(Object.entries({ ...search, ...changed }).filter(([, value]) => value !== '')) as Search;

@@ -31,15 +31,20 @@ interface CodeBlockProps {
   readonly label: string;
 }
 
-/** Code or JSON with a button that copies it. */
+/** A longer text makes the page slow. */
+const MAX_SHOWN = 50_000;
+
+/** Code or JSON with a button that copies all of it. The end of a very long text is not shown. */
 export function CodeBlock({ code, label }: CodeBlockProps) {
+  const isCut = code.length > MAX_SHOWN;
   return (
     <div className="code code-copy">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
       <section tabIndex={0} aria-label={label}>
         <pre>
-          <code>{code}</code>
+          <code>{isCut ? `${code.slice(0, MAX_SHOWN)}…` : code}</code>
         </pre>
+        {isCut && <p className="code-note">The rest is not shown. Copy the text to get all of it.</p>}
       </section>
       <CopyButton text={code} label={`Copy ${label}`} />
     </div>

@@ -33,6 +33,10 @@ export class Fields {
   checked(name: string): boolean {
     return this.#data.get(name) !== null;
   }
+
+  files(name: string): readonly File[] {
+    return this.#data.getAll(name).filter((value) => value instanceof File);
+  }
 }
 
 interface FormProps {

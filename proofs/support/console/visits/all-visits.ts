@@ -1,5 +1,7 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { connectionVisits } from './connection.ts';
+import { filesVisits } from './files.ts';
+import { healthVisits } from './health.ts';
 import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
 import { signInVisits } from './sign-in.ts';
@@ -13,6 +15,8 @@ import { usageVisits } from './usage.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  files: filesVisits,
+  health: healthVisits,
   keys: keyVisits,
   members: memberVisits,
   usage: usageVisits,

@@ -1,5 +1,61 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { api } from '../../app/api.ts';
+import { formatCount } from '../../lib/format.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Loading, Status } from '../../ui/feedback.tsx';
+import { shorten } from '../../ui/long-text.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { ChatActions } from './chat-actions.tsx';
+import { chatName } from './chat-name.ts';
+import { Transcript } from './transcript.tsx';
+import './chats.css';
+
+const POLL_MS = 2000;
+
+const chatQuery = (apiIntegrationId: string, chatId: string) =>
+  queryOptions({
+    queryKey: ['chats', apiIntegrationId, chatId],
+    queryFn: ({ signal }) => api().chats.get({ apiIntegrationId, chatId }, { signal }),
+    refetchInterval: ({ state: { data } }) => (data?.status === 'running' ? POLL_MS : false),
+  });
 
 export function ChatPage() {
-  return <Page title="Chat">{null}</Page>;
+  const { integration, chat: chatId } = useParams({ from: '/signed-in/integrations/$integration/chats/$chat' });
+  const { data: chat, error, refetch } = useQuery(chatQuery(integration, chatId));
+  if (chat === undefined) {
+    return (
+      <Page title="Chat">
+        {error === null ? <Loading what="the chat" /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={shorten(chatName(chat))}
+      lead={
+        <span className="row">
+          <Status status={chat.status} />
+          <span>
+            {chat.consumerId === null ? (
+              'No member'
+            ) : (
+              <Link to="/integrations/$integration/members/$member" params={{ integration, member: chat.consumerId }}>
+                <bdi>{shorten(chat.consumerId)}</bdi>
+              </Link>
+            )}
+            , {formatCount(chat.numMessages, 'message')}, changed <Time time={chat.updatedAt} age />
+          </span>
+          <Link to="/integrations/$integration/runs" params={{ integration }} search={{ chat: chatId }}>
+            Runs of this chat
+          </Link>
+        </span>
+      }
+      actions={<ChatActions chat={chat} />}
+    >
+      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      <Transcript key={chatId} chat={chat} />
+    </Page>
+  );
 }

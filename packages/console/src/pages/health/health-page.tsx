@@ -1,5 +1,56 @@
+import { useQuery } from '@tanstack/react-query';
+import { meQuery } from '../../app/queries.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
+import { HealthSums } from './health-sums.tsx';
+import './health.css';
+import { nodesQuery } from './health-queries.ts';
+import { NodeCard } from './node-card.tsx';
+import { StoppedNodes } from './stopped-nodes.tsx';
+import { isRunning, sumNodes } from './sum-nodes.ts';
 
 export function HealthPage() {
-  return <Page title="Health">{null}</Page>;
+  const { data: me } = useQuery(meQuery);
+  return (
+    <Page title="Health" lead="The nodes of this installation, as they report every few seconds.">
+      {me?.administrator === true ? (
+        <Nodes />
+      ) : (
+        <EmptyState title="Only an administrator sees this page">
+          <p>Ask the person who installed this server about its health.</p>
+        </EmptyState>
+      )}
+    </Page>
+  );
+}
+
+function Nodes() {
+  const { data: nodes, error, refetch } = useQuery(nodesQuery);
+  const notice = error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  if (nodes === undefined) return notice || <Loading what="the nodes" />;
+  const sums = sumNodes(nodes);
+  const running = nodes.filter(isRunning);
+  const stopped = nodes.filter((node) => !isRunning(node));
+  return (
+    <div className="stack-wide">
+      {notice}
+      {sums.versions.length > 1 && (
+        <div className="notice notice-warn">
+          <strong>The nodes have different versions: {sums.versions.join(', ')}.</strong>
+          <p>This is normal during an upgrade. Otherwise start all nodes with the same version.</p>
+        </div>
+      )}
+      <HealthSums sums={sums} />
+      <section className="stack" aria-labelledby="running">
+        <h2 id="running">Running nodes</h2>
+        <div className="grid">
+          {running.map((node) => (
+            <NodeCard key={node.nodeId} node={node} hasOtherVersions={sums.versions.length > 1} />
+          ))}
+        </div>
+      </section>
+      {stopped.length > 0 && <StoppedNodes nodes={stopped} />}
+    </div>
+  );
 }

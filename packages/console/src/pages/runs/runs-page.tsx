@@ -1,5 +1,101 @@
+import type { RunRecord } from '@runwire/client';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { api } from '../../app/api.ts';
+import { usePagedList } from '../../app/paged-list.ts';
+import { changedSearch } from '../../app/search.ts';
+import { formatDuration, formatNumber } from '../../lib/format.ts';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { EmptyState, Status } from '../../ui/feedback.tsx';
+import { shorten } from '../../ui/long-text.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { RunFilters, type RunSearch } from './run-filters.tsx';
+import { durationOf, isActive, statusOf } from './run-state.ts';
+import './runs.css';
+
+/** While a run is active its row changes; otherwise new runs appear from time to time. */
+const ACTIVE_REFETCH_MS = 2000;
+const IDLE_REFETCH_MS = 15_000;
+
+const refetchMs = (runs: readonly RunRecord[]) => (runs.some(isActive) ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS);
+
+const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
+  { title: 'Status', share: 1.1, cell: (run) => <Status status={statusOf(run)} /> },
+  {
+    title: 'Agent',
+    share: 1.6,
+    cell: ({ runId, agent }) => (
+      <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
+        <bdi>{shorten(agent)}</bdi>
+        <span className="visually-hidden">, {runId}</span>
+      </Link>
+    ),
+  },
+  {
+    title: 'Member',
+    share: 1.4,
+    isMinor: true,
+    cell: ({ consumerId }) =>
+      consumerId === null ? <span className="muted">none</span> : <bdi>{shorten(consumerId)}</bdi>,
+  },
+  { title: 'Started', share: 1.2, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
+  { title: 'Duration', isNumber: true, cell: (run) => formatDuration(durationOf(run)) },
+  {
+    title: 'Tokens',
+    isNumber: true,
+    isMinor: true,
+    cell: ({ usage }) => (usage === null ? '' : formatNumber(usage.total_tokens)),
+  },
+];
+
+/** The filters as the API takes them. */
+const filtersOf = ({ status, agent, member, chat, from, to }: RunSearch) => ({
+  ...(status !== undefined && { status: status as RunRecord['status'] }),
+  ...(agent !== undefined && { agent }),
+  ...(member !== undefined && { consumerId: member }),
+  ...(chat !== undefined && { chatId: chat }),
+  ...(from !== undefined && { from }),
+  ...(to !== undefined && { to }),
+});
 
 export function RunsPage() {
-  return <Page title="Runs">{null}</Page>;
+  const { integration } = useParams({ from: '/signed-in/integrations/$integration/runs' });
+  const search = useSearch({ from: '/signed-in/integrations/$integration/runs' });
+  const navigate = useNavigate({ from: '/integrations/$integration/runs' });
+  const list = usePagedList(
+    ['runs', integration, 'list', search],
+    (signal) => api().runs.list({ apiIntegrationId: integration, limit: 100, ...filtersOf(search) }, { signal }),
+    { refetchMs },
+  );
+  const isFiltered = Object.keys(search).length > 0;
+  return (
+    <Page title="Runs" lead="A run is one request that an agent answers. The newest run is first.">
+      <RunFilters
+        integration={integration}
+        search={search}
+        onChange={(changed) => void navigate({ search: changedSearch(changed), replace: true, resetScroll: false })}
+        onClear={() => void navigate({ search: {}, replace: true })}
+      />
+      <DataTable
+        what="runs"
+        list={list}
+        columns={columnsOf(integration)}
+        rowKey={({ runId }) => runId}
+        empty={
+          isFiltered ? (
+            <EmptyState title="No run matches the filters">
+              <p>Change a filter, or clear all filters.</p>
+            </EmptyState>
+          ) : (
+            <EmptyState title="No runs yet">
+              <p>Send a message in the playground, or from your backend.</p>
+              <Link className="button" to="/integrations/$integration/playground" params={{ integration }}>
+                Open the playground
+              </Link>
+            </EmptyState>
+          )
+        }
+      />
+    </Page>
+  );
 }

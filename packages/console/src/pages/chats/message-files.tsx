@@ -1,0 +1,49 @@
+import type { Attachment, Message } from '@runwire/client';
+import { shorten } from '../../ui/long-text.tsx';
+import { FileLink } from '../runs/changed-files.tsx';
+
+interface MessageFilesProps {
+  readonly integration: string;
+  readonly message: Pick<Message, 'attachments' | 'sandboxFiles'>;
+}
+
+/** The attachments and files of a message, as links. Nothing is fetched by itself. */
+export function MessageFiles({ integration, message: { attachments, sandboxFiles } }: MessageFilesProps) {
+  if (attachments.length + sandboxFiles.length === 0) return null;
+  return (
+    <ul className="plain-list small">
+      {attachments.map((attachment, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the attachments of a message never change.
+        <li key={index}>
+          <AttachmentText attachment={attachment} />
+        </li>
+      ))}
+      {sandboxFiles.map(({ path }) => (
+        <li key={path}>
+          File <FileLink integration={integration} path={path} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function AttachmentText({ attachment }: { readonly attachment: Attachment }) {
+  const url = attachment.type === 'input_file' ? attachment.file_url : attachment.image_url;
+  const kind = attachment.type === 'input_file' ? 'Attached file' : 'Attached image';
+  const name = (attachment.type === 'input_file' ? attachment.filename : undefined) ?? url;
+  if (!url.startsWith('https://')) {
+    return (
+      <>
+        {kind}: <bdi>{shorten(name)}</bdi>
+      </>
+    );
+  }
+  return (
+    <>
+      {kind}:{' '}
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        <bdi>{shorten(name)}</bdi>
+      </a>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import type { Message } from '@runwire/client';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { PagedList } from '../../app/paged-list.ts';
+import { MessageItem } from './message-item.tsx';
+
+interface MessageListProps {
+  readonly integration: string;
+  /** As the API has it: newest first. */
+  readonly list: PagedList<Message>;
+}
+
+const ESTIMATED_PX = 120;
+/** Older messages are read when this many are left above the page. */
+const MESSAGES_AHEAD = 15;
+
+/** Only the messages in view are in the document. What is in view does not move when older ones arrive. */
+export function MessageList({ integration, list }: MessageListProps) {
+  const { rows, hasMore, isLoadingMore, error, loadMore } = list;
+  const messages = useMemo(() => rows.toReversed(), [rows]);
+  const box = useRef<HTMLOListElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    if (box.current !== null) setTop(box.current.getBoundingClientRect().top + window.scrollY);
+  });
+  const virtualizer = useWindowVirtualizer({
+    count: messages.length,
+    estimateSize: () => ESTIMATED_PX,
+    getItemKey: (index) => messages[index]?.messageId ?? index,
+    anchorTo: 'end',
+    followOnAppend: true,
+    overscan: 6,
+    scrollMargin: top,
+  });
+  useLayoutEffect(() => window.scrollTo(0, document.documentElement.scrollHeight), []);
+  const inView = virtualizer.getVirtualItems();
+  const firstIndex = inView[0]?.index ?? messages.length;
+  const needsMore = hasMore && !isLoadingMore && error === null && firstIndex < MESSAGES_AHEAD;
+  useEffect(() => {
+    if (needsMore) loadMore();
+  }, [needsMore, loadMore]);
+  return (
+    <>
+      <p className="small muted" role="status">
+        {hasMore ? 'Older messages are read when you scroll up.' : 'The chat begins here.'}
+      </p>
+      <ol ref={box} className="messages" aria-label="Messages" style={{ height: virtualizer.getTotalSize() }}>
+        {inView.map(({ index, key, start }) => (
+          <li
+            key={key}
+            ref={virtualizer.measureElement}
+            data-index={index}
+            aria-posinset={index + 1}
+            aria-setsize={hasMore ? -1 : messages.length}
+            style={{ transform: `translateY(${start - top}px)` }}
+          >
+            <MessageItem integration={integration} message={messages[index] as Message} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

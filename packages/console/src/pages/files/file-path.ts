@@ -1,0 +1,16 @@
+/** The folder above all files of an integration. It has no files itself. */
+export const ROOT = '/app/mnt';
+
+export interface PathPart {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** The folders from the root to this one. */
+export function partsOf(folder: string): readonly PathPart[] {
+  const names = folder.slice(ROOT.length).split('/').filter(Boolean);
+  const parts = names.map((name, index) => ({ name, path: [ROOT, ...names.slice(0, index + 1)].join('/') }));
+  return [{ name: ROOT, path: ROOT }, ...parts];
+}
+
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

@@ -1,0 +1,40 @@
+import type { ServiceNode } from '@runwire/client';
+import { formatNumber } from '../../lib/format.ts';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Status } from '../../ui/feedback.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const COLUMNS: readonly Column<ServiceNode>[] = [
+  { title: 'Node', share: 2, cell: ({ host, nodeId }) => <span title={nodeId}>{host ?? nodeId}</span> },
+  { title: 'State', cell: ({ state }) => <Status status={state} /> },
+  { title: 'Version', isMinor: true, cell: ({ version }) => version },
+  { title: 'Started', isMinor: true, cell: ({ startedAt }) => <Time time={startedAt} age /> },
+  { title: 'Last seen', cell: ({ lastSeenAt }) => (lastSeenAt === null ? 'never' : <Time time={lastSeenAt} age />) },
+  { title: 'Active runs', isNumber: true, cell: ({ activeRuns }) => formatNumber(activeRuns) },
+];
+
+/** Nodes that have stopped or were fenced. They are listed for a day, and until other nodes have taken over their runs. */
+export function StoppedNodes({ nodes }: { readonly nodes: readonly ServiceNode[] }) {
+  const orphans = nodes.reduce((sum, { activeRuns }) => sum + activeRuns, 0);
+  return (
+    <section className="stack" aria-labelledby="stopped">
+      <h2 id="stopped">Stopped nodes</h2>
+      {orphans > 0 && (
+        <div className="notice notice-warn">
+          <strong>Stopped nodes have {formatNumber(orphans)} unfinished runs.</strong>
+          <p>A running node takes them over within seconds.</p>
+        </div>
+      )}
+      <DataTable
+        what="stopped nodes"
+        list={{
+          ...{ rows: nodes, isLoading: false, error: null, hasMore: false, isLoadingMore: false },
+          ...{ loadMore: () => {}, retry: () => {} },
+        }}
+        columns={COLUMNS}
+        rowKey={({ nodeId }) => nodeId}
+        empty={null}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,66 @@
+import type { CancelResult, RunRecord } from '@runwire/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../app/api.ts';
+import { formatNumber } from '../../lib/format.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Status } from '../../ui/feedback.tsx';
+import { Form, SelectField } from '../../ui/form.tsx';
+
+interface CancelDialogProps {
+  readonly run: RunRecord;
+  readonly onClose: () => void;
+}
+
+const MODES = [
+  { value: 'immediate', label: 'Now' },
+  { value: 'after_step', label: 'After the current step' },
+];
+
+const ANSWERS: Readonly<Record<CancelResult['status'], string>> = {
+  cancelled: 'The run was cancelled. Its text so far is kept in the chat.',
+  cancelling: 'The server has stored the request. The run stops soon, or after its current step.',
+  completed: 'The run had completed before it could be cancelled.',
+  failed: 'The run had failed before it could be cancelled.',
+};
+
+/** Cancels a run, and shows what the server answers. */
+export function CancelDialog({ run: { apiIntegrationId, runId }, onClose }: CancelDialogProps) {
+  const client = useQueryClient();
+  const [answer, setAnswer] = useState<CancelResult | null>(null);
+  if (answer !== null) {
+    return (
+      <Dialog title="Answer of the server" onClose={onClose}>
+        <div className="stack">
+          <p role="status" className="row">
+            <Status status={answer.status} />
+            <span>{ANSWERS[answer.status]}</span>
+          </p>
+          {answer.usage !== null && <p>Used tokens: {formatNumber(answer.usage.total_tokens)}</p>}
+          <div className="row row-end">
+            <button type="button" className="button button-primary" onClick={onClose}>
+              Close
+            </button>
+          </div>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Cancel this run?" onClose={onClose}>
+      <Form
+        submitLabel="Cancel the run"
+        pendingLabel="Cancelling…"
+        isDanger
+        onSubmit={async (fields) => {
+          const mode = fields.text('mode') === 'after_step' ? 'after_step' : 'immediate';
+          setAnswer(await api().runs.cancel({ apiIntegrationId, runId, mode }));
+          await client.invalidateQueries({ queryKey: ['runs', apiIntegrationId] });
+        }}
+      >
+        <p>The text so far is kept and marked as cancelled. What was used is charged.</p>
+        <SelectField label="When" name="mode" choices={MODES} />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,45 @@
+import type { Frame } from '@runwire/client';
+import { formatJson } from '../../lib/format.ts';
+
+/** The kind of an event is in its first characters. */
+const HEAD = 600;
+
+/** Names an event without parsing it, because its data may be long. */
+export function kindOf({ event, data }: Frame): string {
+  if (event !== null) return event;
+  if (data.startsWith('{"error"')) return 'error';
+  const head = data.slice(0, HEAD);
+  const [, type = 'event'] = /^\{"data":\{"type":"(\w+)"/.exec(head) ?? [];
+  if (type === 'raw_response_event') return /"data":\{"type":"(response\.[\w.]+)"/.exec(head)?.[1] ?? type;
+  if (type === 'run_item_stream_event') return /"name":"(\w+)"/.exec(head)?.[1] ?? type;
+  return type;
+}
+
+const MAX_PREVIEW = 240;
+
+/** What an event has besides its kind, in one line. */
+export function previewOf({ event, data }: Frame): string {
+  const head = data.slice(0, HEAD + MAX_PREVIEW);
+  const [, delta] = /"delta":("(?:[^"\\]|\\.)*"?)/.exec(head) ?? [];
+  if (delta !== undefined) return delta;
+  if (event !== null) return head.slice(0, MAX_PREVIEW);
+  const [start = ''] = /^\{"data":\{"type":"\w+",/.exec(head) ?? [];
+  return head.slice(start.length, start.length + MAX_PREVIEW);
+}
+
+/**
+ * True if the server has joined the pieces of an ended run. Every answer of a model begins with `response.created`, which
+ * a compacted run does not have.
+ */
+export const isCompacted = (frames: readonly Frame[]): boolean =>
+  frames.some(({ event, data }) => event === null && data.startsWith('{"data":')) &&
+  !frames.some((frame) => kindOf(frame) === 'response.created');
+
+export function prettyFrame({ id, event, data }: Frame): string {
+  const head = `id: ${id}\n${event === null ? '' : `event: ${event}\n`}data: `;
+  try {
+    return head + formatJson(JSON.parse(data));
+  } catch {
+    return head + data;
+  }
+}

@@ -1,0 +1,30 @@
+import type { RunRecord } from '@runwire/client';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { CancelDialog } from './cancel-dialog.tsx';
+import { isActive } from './run-state.ts';
+
+export function RunActions({ run }: { readonly run: RunRecord }) {
+  const [isCancelling, setCancelling] = useState(false);
+  const { apiIntegrationId: integration, runId } = run;
+  return (
+    <>
+      {isActive(run) && (
+        <button type="button" className="button button-danger" onClick={() => setCancelling(true)}>
+          Cancel the run
+        </button>
+      )}
+      {!run.chatDeleted && (
+        <Link
+          className="button"
+          to="/integrations/$integration/playground"
+          params={{ integration }}
+          search={{ run: runId }}
+        >
+          Try again in the playground
+        </Link>
+      )}
+      {isCancelling && <CancelDialog run={run} onClose={() => setCancelling(false)} />}
+    </>
+  );
+}

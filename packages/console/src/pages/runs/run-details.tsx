@@ -1,0 +1,148 @@
+import type { RunRecord, Step } from '@runwire/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { formatDuration, formatJson, formatNumber } from '../../lib/format.ts';
+import { CodeBlock, CopyButton } from '../../ui/copy-button.tsx';
+import { LongText, shorten } from '../../ui/long-text.tsx';
+import { Markdown } from '../../ui/markdown.tsx';
+import { PendingQuestions } from '../../ui/pending-questions.tsx';
+import { RunError } from '../../ui/run-error.tsx';
+import { Time } from '../../ui/time.tsx';
+import { ChangedFiles } from './changed-files.tsx';
+import { RunInput } from './run-input.tsx';
+import { chargeQuery } from './run-queries.ts';
+import { durationOf, isActive } from './run-state.ts';
+import { UsageText } from './usage-text.tsx';
+
+interface RunDetailsProps {
+  readonly run: RunRecord;
+  readonly steps: readonly Step[];
+}
+
+/** The whole run: what was asked, what was answered, and what it used. */
+export function RunDetails({ run, steps }: RunDetailsProps) {
+  const { apiIntegrationId: integration, chatId, consumerId, pending, continues } = run;
+  const files = steps.flatMap((step) => step.files);
+  return (
+    <div className="stack">
+      <h2 className="visually-hidden">Whole run</h2>
+      {run.error !== null && <RunError error={run.error} />}
+      {pending.length > 0 && (
+        <PendingQuestions
+          questions={pending}
+          action={
+            <Link
+              className="button button-small"
+              to="/integrations/$integration/playground"
+              params={{ integration }}
+              search={{ chat: chatId, ...(consumerId !== null && { member: consumerId }) }}
+            >
+              Answer in the playground
+            </Link>
+          }
+        />
+      )}
+      {run.chatDeleted ? (
+        <div className="notice">
+          <strong>The chat of this run was deleted.</strong>
+          <p>Its messages, steps and events do not exist any more. The run and its usage are kept.</p>
+        </div>
+      ) : (
+        <>
+          <section>
+            <h3>Input</h3>
+            <RunInput run={run} />
+          </section>
+          <section>
+            <h3>Output</h3>
+            <RunOutput run={run} />
+          </section>
+        </>
+      )}
+      {files.length > 0 && (
+        <section>
+          <h3>Files</h3>
+          <ChangedFiles integration={integration} files={files} />
+        </section>
+      )}
+      <section>
+        <h3>Facts</h3>
+        <dl className="definition">
+          <dt>Run id</dt>
+          <dd className="row">
+            <code>{run.runId}</code> <CopyButton text={run.runId} label="Copy run id" />
+          </dd>
+          <dt>Chat</dt>
+          <dd>
+            {run.chatDeleted ? (
+              <bdi>{shorten(chatId)}</bdi>
+            ) : (
+              <Link to="/integrations/$integration/chats/$chat" params={{ integration, chat: chatId }}>
+                <bdi>{shorten(chatId)}</bdi>
+              </Link>
+            )}
+          </dd>
+          <dt>Member</dt>
+          <dd>
+            {consumerId === null ? (
+              'none'
+            ) : (
+              <Link to="/integrations/$integration/members/$member" params={{ integration, member: consumerId }}>
+                <bdi>{shorten(consumerId)}</bdi>
+              </Link>
+            )}
+          </dd>
+          <dt>Admitted</dt>
+          <dd>
+            <Time time={run.createdAt} />
+          </dd>
+          <dt>Duration</dt>
+          <dd>
+            {formatDuration(durationOf(run))}
+            {isActive(run) && ' so far'}
+          </dd>
+          <dt>Tokens</dt>
+          <dd>
+            <UsageText usage={run.usage} />
+          </dd>
+          <dt>Charge</dt>
+          <dd>
+            <Charge run={run} />
+          </dd>
+          <dt>Attempts</dt>
+          <dd>{run.attempt === 1 ? '1' : `${run.attempt}: the run was resumed after a stop of the server`}</dd>
+          <dt>Agency version</dt>
+          <dd>{run.agencyVersion === null ? 'not known' : <code>{run.agencyVersion}</code>}</dd>
+          <dt>Request id</dt>
+          <dd>{run.usageRequestId === null ? 'none' : <bdi>{shorten(run.usageRequestId)}</bdi>}</dd>
+          {continues !== null && (
+            <>
+              <dt>Continues</dt>
+              <dd>
+                <Link to="/integrations/$integration/runs/$run" params={{ integration, run: continues }}>
+                  the run that asked
+                </Link>
+              </dd>
+            </>
+          )}
+        </dl>
+      </section>
+    </div>
+  );
+}
+
+function RunOutput({ run: { output, message, ...run } }: { readonly run: RunRecord }) {
+  if (output !== null && output !== undefined) return <CodeBlock code={formatJson(output)} label="output" />;
+  if (message !== null && message !== '')
+    return <LongText text={message}>{(shown) => <Markdown text={shown} />}</LongText>;
+  return <p className="muted">{isActive(run) ? 'The run has not ended yet.' : 'The run ended without text.'}</p>;
+}
+
+function Charge({ run }: { readonly run: RunRecord }) {
+  const { data, isPending, error } = useQuery(chargeQuery(run));
+  if (isPending) return 'Loading…';
+  if (error !== null) return 'could not be read';
+  if (data === null || data.charged === null)
+    return isActive(run) ? 'not yet' : 'none: the integration has no allowances';
+  return `${formatNumber(data.charged.amount)} ${data.charged.unit}`;
+}

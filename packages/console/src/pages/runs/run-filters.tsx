@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/react-query';
+import { agenciesQuery, integrationQuery } from '../../app/queries.ts';
+import { FilterField } from '../../ui/filter-field.tsx';
+import { SelectField, TextField } from '../../ui/form.tsx';
+
+export type RunSearch = Partial<Readonly<Record<'status' | 'agent' | 'member' | 'chat' | 'from' | 'to', string>>>;
+
+interface RunFiltersProps {
+  readonly integration: string;
+  readonly search: RunSearch;
+  /** An empty text removes a filter. */
+  readonly onChange: (changed: RunSearch) => void;
+  readonly onClear: () => void;
+}
+
+const STATUSES = ['admitted', 'running', 'completed', 'failed', 'cancelled'];
+
+export function RunFilters({ integration, search, onChange, onClear }: RunFiltersProps) {
+  const agents = useAgents(integration, search.agent);
+  return (
+    <search className="filters run-filters">
+      <SelectField
+        label="Status"
+        name="status"
+        choices={[{ value: '', label: 'All' }, ...STATUSES.map((status) => ({ value: status, label: status }))]}
+        value={search.status ?? ''}
+        onChange={(status) => onChange({ status })}
+      />
+      <SelectField
+        label="Agent"
+        name="agent"
+        choices={[{ value: '', label: 'All' }, ...agents.map((agent) => ({ value: agent, label: agent }))]}
+        value={search.agent ?? ''}
+        onChange={(agent) => onChange({ agent })}
+      />
+      <FilterField
+        label="Member id"
+        name="member"
+        value={search.member ?? ''}
+        onChange={(member) => onChange({ member })}
+      />
+      <FilterField label="Chat id" name="chat" value={search.chat ?? ''} onChange={(chat) => onChange({ chat })} />
+      <TimeFilter label="From" name="from" value={search.from} onChange={(from) => onChange({ from })} />
+      <TimeFilter label="To" name="to" value={search.to} onChange={(to) => onChange({ to })} />
+      <button type="button" className="button" disabled={Object.keys(search).length === 0} onClick={onClear}>
+        Clear filters
+      </button>
+    </search>
+  );
+}
+
+/** The agents of the agency. A run may have an agent that the agency has no more. */
+function useAgents(integration: string, chosen: string | undefined): readonly string[] {
+  const { data: agencies = [] } = useQuery(agenciesQuery);
+  const { data: settings } = useQuery(integrationQuery(integration));
+  const known = agencies.find(({ agency }) => agency === settings?.agency)?.agents.map(({ name }) => name) ?? [];
+  return chosen === undefined || known.includes(chosen) ? known : [chosen, ...known];
+}
+
+interface TimeFilterProps {
+  readonly label: string;
+  readonly name: string;
+  /** In UTC, so that a link means the same time everywhere. */
+  readonly value: string | undefined;
+  readonly onChange: (value: string) => void;
+}
+
+function TimeFilter({ label, name, value, onChange }: TimeFilterProps) {
+  return (
+    <TextField
+      label={label}
+      name={name}
+      type="datetime-local"
+      value={localOf(value)}
+      onChange={({ target }) => onChange(target.value && new Date(target.value).toISOString())}
+    />
+  );
+}
+
+/** The time in the form of the field, in the zone of the browser. */
+function localOf(value: string | undefined): string {
+  const time = new Date(value ?? '');
+  if (Number.isNaN(time.getTime())) return '';
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -1,0 +1,80 @@
+import type { RunRecord, Step } from '@runwire/client';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useRef } from 'react';
+import { changedSearch } from '../../app/search.ts';
+import { formatJson } from '../../lib/format.ts';
+import { CodeBlock } from '../../ui/copy-button.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { EventsTab } from './events-tab.tsx';
+import { RunDetails } from './run-details.tsx';
+import { StepDetails } from './step-details.tsx';
+import { Timeline } from './timeline.tsx';
+import { useEventLog } from './use-event-log.ts';
+
+interface RunPanesProps {
+  readonly run: RunRecord;
+  readonly steps: readonly Step[];
+}
+
+/** The two panes of a run: its steps, and the details of what was chosen. On narrow screens one follows the other. */
+export function RunPanes({ run, steps }: RunPanesProps) {
+  const search = useSearch({ from: '/signed-in/integrations/$integration/runs/$run' });
+  const navigate = useNavigate({ from: '/integrations/$integration/runs/$run' });
+  const details = useRef<HTMLElement>(null);
+  const step = steps.find((one) => String(one.step) === search.step);
+  const tab = search.tab ?? 'details';
+  const [log, logState] = useEventLog(run, !run.chatDeleted && (tab === 'events' || step !== undefined));
+  const change = (changed: Partial<Record<keyof typeof search, string>>) =>
+    navigate({ search: changedSearch(changed), replace: true, resetScroll: false });
+  const choose = async (chosen: Step | null) => {
+    await change({ step: chosen === null ? '' : String(chosen.step), ...(tab === 'json' && { tab: '' }) });
+    // On narrow screens the details are below the steps.
+    if (details.current !== null && details.current.getBoundingClientRect().top > window.innerHeight / 2) {
+      details.current.scrollIntoView({ block: 'start' });
+    }
+  };
+  return (
+    <div className="run-panes">
+      <Timeline run={run} steps={steps} chosen={step ?? null} search={search} onChoose={choose} onFilter={change} />
+      <section ref={details} className="card run-details" aria-label="Details">
+        <Tabs
+          label="Details of the run"
+          value={tab}
+          onChange={(id) => void change({ tab: id === 'details' ? '' : id })}
+          tabs={[
+            {
+              id: 'details',
+              title: step === undefined ? 'Run' : `Step ${step.step}`,
+              content:
+                step === undefined ? (
+                  <RunDetails run={run} steps={steps} />
+                ) : (
+                  <StepDetails
+                    integration={run.apiIntegrationId}
+                    step={step}
+                    log={log}
+                    logState={logState}
+                    onWholeRun={() => void choose(null)}
+                  />
+                ),
+            },
+            {
+              id: 'events',
+              title: 'Events',
+              content: (
+                <EventsTab
+                  run={run}
+                  log={log}
+                  state={logState}
+                  text={search.text ?? ''}
+                  onText={(text) => void change({ text })}
+                />
+              ),
+            },
+            { id: 'json', title: 'JSON', content: <CodeBlock code={formatJson(run)} label="run as JSON" /> },
+          ]}
+        />
+      </section>
+    </div>
+  );
+}

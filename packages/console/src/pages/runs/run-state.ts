@@ -1,0 +1,16 @@
+import type { RunRecord } from '@runwire/client';
+
+type RunTimes = Pick<RunRecord, 'createdAt' | 'startedAt' | 'completedAt'>;
+
+export const isActive = ({ status }: Pick<RunRecord, 'status'>): boolean =>
+  status === 'admitted' || status === 'running';
+
+/** The status of a run for people: also `cancelling`. */
+export const statusOf = (run: RunRecord): string =>
+  run.cancelRequested !== null && isActive(run) ? 'cancelling' : run.status;
+
+export const startOf = ({ createdAt, startedAt }: RunTimes): number => Date.parse(startedAt ?? createdAt);
+
+/** How long the run took, or takes so far. */
+export const durationOf = (run: RunTimes): number =>
+  Math.max(0, (run.completedAt === null ? Date.now() : Date.parse(run.completedAt)) - startOf(run));

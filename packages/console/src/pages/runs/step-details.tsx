@@ -1,0 +1,139 @@
+import type { Step } from '@runwire/client';
+import { useMemo } from 'react';
+import { formatDuration, formatJson } from '../../lib/format.ts';
+import { CodeBlock } from '../../ui/copy-button.tsx';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Loading, Status } from '../../ui/feedback.tsx';
+import { LongText, shorten } from '../../ui/long-text.tsx';
+import { RunError } from '../../ui/run-error.tsx';
+import { Time } from '../../ui/time.tsx';
+import { ChangedFiles } from './changed-files.tsx';
+import type { EventLog, LogState } from './event-log.ts';
+import { contentOf, type StepContent } from './step-content.ts';
+import { UsageText } from './usage-text.tsx';
+
+interface StepDetailsProps {
+  readonly integration: string;
+  readonly step: Step;
+  readonly log: EventLog;
+  readonly logState: LogState;
+  readonly onWholeRun: () => void;
+}
+
+export function StepDetails({ integration, step, log, logState, onWholeRun }: StepDetailsProps) {
+  const isRead = !logState.isReading || (log.frames.at(-1)?.id ?? 0) >= step.lastEventId;
+  const content = useMemo(() => (isRead ? contentOf(log.frames, step) : null), [isRead, log, step]);
+  return (
+    <div className="stack">
+      <div className="spread">
+        <h2>{step.tool === null ? 'Answer of the model' : <bdi>{shorten(step.tool)}</bdi>}</h2>
+        <button type="button" className="button button-small" onClick={onWholeRun}>
+          Show the whole run
+        </button>
+      </div>
+      {step.error !== null && <RunError error={step.error} />}
+      {logState.error !== null && <ErrorNotice error={logState.error} onRetry={() => log.start()} />}
+      {content !== null && <Content content={content} />}
+      {content === null && logState.error === null && <Loading what="the events of the step" />}
+      {step.files.length > 0 && (
+        <section>
+          <h3>Files</h3>
+          <ChangedFiles integration={integration} files={step.files} />
+        </section>
+      )}
+      <section>
+        <h3>Facts</h3>
+        <dl className="definition">
+          <dt>Status</dt>
+          <dd>
+            <Status status={step.status} />
+          </dd>
+          <dt>Agent</dt>
+          <dd>
+            <bdi>{shorten(step.agent)}</bdi>
+            {step.callerAgent !== null && (
+              <>
+                , asked by <bdi>{shorten(step.callerAgent)}</bdi>
+              </>
+            )}
+          </dd>
+          {step.model !== null && (
+            <>
+              <dt>Model</dt>
+              <dd>
+                <code>{shorten(step.model)}</code>
+              </dd>
+              <dt>Tokens</dt>
+              <dd>
+                <UsageText usage={step.usage} />
+              </dd>
+            </>
+          )}
+          {step.handoff !== null && (
+            <>
+              <dt>Hand-off to</dt>
+              <dd>
+                <bdi>{shorten(step.handoff)}</bdi>
+              </dd>
+            </>
+          )}
+          <dt>Started</dt>
+          <dd>
+            <Time time={step.startedAt} />
+          </dd>
+          <dt>Duration</dt>
+          <dd>{formatDuration(Date.parse(step.completedAt) - Date.parse(step.startedAt))}</dd>
+          <dt>Attempt</dt>
+          <dd>{step.attempt}</dd>
+          <dt>Events</dt>
+          <dd>
+            {step.firstEventId} to {step.lastEventId}
+          </dd>
+        </dl>
+      </section>
+    </div>
+  );
+}
+
+function Content({ content: { input, output, reasoning, calls } }: { readonly content: StepContent }) {
+  return (
+    <>
+      {input !== null && (
+        <section>
+          <h3>Input</h3>
+          <CodeBlock code={pretty(input)} label="input" />
+        </section>
+      )}
+      {reasoning !== null && (
+        <section>
+          <h3>Reasoning</h3>
+          <LongText text={reasoning} />
+        </section>
+      )}
+      {output !== null && (
+        <section>
+          <h3>Output</h3>
+          <CodeBlock code={pretty(output)} label="output" />
+        </section>
+      )}
+      {calls.length > 0 && (
+        <section className="stack-tight">
+          <h3>Calls</h3>
+          {calls.map(({ callId, tool, arguments: given }) => (
+            <CodeBlock key={callId} code={`${shorten(tool)} ${pretty(given)}`} label={`call of ${shorten(tool)}`} />
+          ))}
+        </section>
+      )}
+    </>
+  );
+}
+
+/** Indents JSON. Other text stays as it is. */
+function pretty(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return formatJson(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

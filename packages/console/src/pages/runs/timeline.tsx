@@ -1,0 +1,89 @@
+import type { RunRecord, Step } from '@runwire/client';
+import { formatCount, formatDuration } from '../../lib/format.ts';
+import { Status } from '../../ui/feedback.tsx';
+import { SelectField } from '../../ui/form.tsx';
+import { durationOf, isActive, startOf, statusOf } from './run-state.ts';
+import { timelineOf } from './step-tree.ts';
+import { TimelineRow } from './timeline-row.tsx';
+
+interface TimelineProps {
+  readonly run: RunRecord;
+  readonly steps: readonly Step[];
+  /** Null if the whole run is chosen. */
+  readonly chosen: Step | null;
+  readonly search: { readonly kind?: string; readonly failed?: string };
+  readonly onChoose: (step: Step | null) => void;
+  readonly onFilter: (changed: { readonly kind?: string; readonly failed?: string }) => void;
+}
+
+const KINDS = [
+  { value: '', label: 'All' },
+  { value: 'model', label: 'Model' },
+  { value: 'tool', label: 'Tool' },
+];
+
+/** The finished steps of a run by agent. Their bars show when they ran. */
+export function Timeline({ run, steps, chosen, search, onChoose, onFilter }: TimelineProps) {
+  const { kind = '', failed = '' } = search;
+  const shown = timelineOf(steps).filter(
+    ({ step }) => (kind === '' || step.kind === kind) && (failed === '' || step.status === 'failed'),
+  );
+  const span = { startMs: startOf(run), durationMs: durationOf(run) };
+  return (
+    <section className="card timeline" aria-label="Steps">
+      <div className="spread timeline-filters">
+        <SelectField
+          label="Kind"
+          name="kind"
+          choices={KINDS}
+          value={kind}
+          onChange={(changed) => onFilter({ kind: changed })}
+        />
+        <label className="check timeline-check">
+          <input
+            type="checkbox"
+            checked={failed !== ''}
+            onChange={({ target }) => onFilter({ failed: target.checked ? 'yes' : '' })}
+          />
+          Failed only
+        </label>
+      </div>
+      <ol className="timeline-rows">
+        <li>
+          <button
+            type="button"
+            className="timeline-row"
+            aria-current={chosen === null ? 'true' : undefined}
+            onClick={() => onChoose(null)}
+          >
+            <span className="timeline-text">
+              <strong>Whole run</strong>
+              <Status status={statusOf(run)} />
+            </span>
+            <span className="small number">{formatDuration(span.durationMs)}</span>
+          </button>
+        </li>
+        {shown.map((row) => (
+          <TimelineRow
+            key={row.step.step}
+            row={row}
+            span={span}
+            isChosen={row.step.step === chosen?.step}
+            onChoose={() => onChoose(row.step)}
+          />
+        ))}
+      </ol>
+      <p className="small muted" role="status">
+        {sentenceOf(run, steps.length, shown.length)}
+      </p>
+    </section>
+  );
+}
+
+function sentenceOf(run: RunRecord, total: number, shown: number): string {
+  if (run.chatDeleted) return 'The chat was deleted, and the steps with it.';
+  if (total === 0) return isActive(run) ? 'No step has finished yet.' : 'The run ended before a step had finished.';
+  if (shown === 0) return `No step matches the filters; ${formatCount(total, 'step')} in all.`;
+  const finished = shown === total ? formatCount(total, 'step') : `${shown} of ${formatCount(total, 'step')}`;
+  return isActive(run) ? `${finished} finished; the run continues.` : `${finished}.`;
+}
