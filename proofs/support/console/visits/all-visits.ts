@@ -1,9 +1,13 @@
 import type { ConsoleVisit } from '../visit.ts';
+import { agencyVisits } from './agencies.ts';
 import { connectionVisits } from './connection.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
 import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
+import { integrationVisits } from './integrations.ts';
+import { keyVisits } from './keys.ts';
+import { peopleVisits } from './people.ts';
 import { signInVisits } from './sign-in.ts';
 import { usageVisits } from './usage.ts';
 
@@ -20,6 +24,10 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   keys: keyVisits,
   members: memberVisits,
   usage: usageVisits,
+  integrations: integrationVisits,
+  agencies: agencyVisits,
+  keys: keyVisits,
+  people: peopleVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
