@@ -3,10 +3,9 @@ import { agencyVisits } from './agencies.ts';
 import { connectionVisits } from './connection.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
-import { keyVisits } from './keys.ts';
-import { memberVisits } from './members.ts';
 import { integrationVisits } from './integrations.ts';
 import { keyVisits } from './keys.ts';
+import { memberVisits } from './members.ts';
 import { peopleVisits } from './people.ts';
 import { signInVisits } from './sign-in.ts';
 import { usageVisits } from './usage.ts';
@@ -21,12 +20,11 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
   files: filesVisits,
   health: healthVisits,
-  keys: keyVisits,
-  members: memberVisits,
-  usage: usageVisits,
   integrations: integrationVisits,
   agencies: agencyVisits,
   keys: keyVisits,
+  members: memberVisits,
+  usage: usageVisits,
   people: peopleVisits,
   // Last, because it stops the server.
   connection: connectionVisits,

@@ -34,7 +34,9 @@ export function RegisterMemberDialog({ integration, onClose, onRegistered }: Reg
         onSubmit={async (fields) => {
           const consumerId = fields.text('consumerId');
           if (ID.exec(consumerId) === null) {
-            throw new InputError('The id must have 1 to 256 characters, no control characters, and not be `.` or `..`.');
+            throw new InputError(
+              'The id must have 1 to 256 characters, no control characters, and not be `.` or `..`.',
+            );
           }
           const values = readMemberFields(fields);
           await refuseKnownId(integration, consumerId);
