@@ -1,15 +1,15 @@
 import type { ConsoleVisit } from '../visit.ts';
-import { chatVisits } from './chats.ts';
 import { agencyVisits } from './agencies.ts';
+import { chatVisits } from './chats.ts';
 import { connectionVisits } from './connection.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
 import { integrationVisits } from './integrations.ts';
 import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
+import { peopleVisits } from './people.ts';
 import { playgroundVisits } from './playground.ts';
 import { runVisits } from './runs.ts';
-import { peopleVisits } from './people.ts';
 import { signInVisits } from './sign-in.ts';
 import { usageVisits } from './usage.ts';
 
