@@ -21,23 +21,17 @@ import { usageVisits } from './usage.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
-  files: filesVisits,
-  health: healthVisits,
-  integrations: integrationVisits,
-  agencies: agencyVisits,
   keys: keyVisits,
   people: peopleVisits,
-  files: filesVisits,
-  health: healthVisits,
-  keys: keyVisits,
+  integrations: integrationVisits,
+  agencies: agencyVisits,
+  playground: playgroundVisits,
   chats: chatVisits,
   runs: runVisits,
   members: memberVisits,
   usage: usageVisits,
-  playground: playgroundVisits,
-  members: memberVisits,
-  usage: usageVisits,
-  people: peopleVisits,
+  files: filesVisits,
+  health: healthVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
