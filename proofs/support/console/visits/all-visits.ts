@@ -23,6 +23,8 @@ import { usageVisits } from './usage.ts';
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
   shell: shellVisits,
+  keys: keyVisits,
+  people: peopleVisits,
   integrations: integrationVisits,
   agencies: agencyVisits,
   playground: playgroundVisits,
