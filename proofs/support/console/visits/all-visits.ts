@@ -1,13 +1,12 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { agencyVisits } from './agencies.ts';
 import { connectionVisits } from './connection.ts';
-import { integrationVisits } from './integrations.ts';
-import { keyVisits } from './keys.ts';
-import { peopleVisits } from './people.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
+import { integrationVisits } from './integrations.ts';
 import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
+import { peopleVisits } from './people.ts';
 import { signInVisits } from './sign-in.ts';
 import { usageVisits } from './usage.ts';
 
@@ -21,12 +20,11 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
   integrations: integrationVisits,
   agencies: agencyVisits,
-  keys: keyVisits,
-  people: peopleVisits,
   files: filesVisits,
   health: healthVisits,
   keys: keyVisits,
   members: memberVisits,
+  people: peopleVisits,
   usage: usageVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
