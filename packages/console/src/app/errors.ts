@@ -31,7 +31,7 @@ const ADVICE: Readonly<Partial<Record<RunwireError['code'], string>>> = {
 export function describeError(error: unknown): ErrorText {
   if (error instanceof ConnectionLostError) {
     const advice = 'It is not known if the request was carried out. Look again when the server answers.';
-    return { message: 'The server did not answer.', advice, code: null, requestId: null };
+    return { message: 'The server does not answer.', advice, code: null, requestId: null };
   }
   if (error instanceof RunwireError) {
     const { message, code, requestId, retryAfterSeconds } = error;

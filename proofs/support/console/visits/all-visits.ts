@@ -1,5 +1,6 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { agencyVisits } from './agencies.ts';
+import { chatVisits } from './chats.ts';
 import { connectionVisits } from './connection.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
@@ -7,6 +8,8 @@ import { integrationVisits } from './integrations.ts';
 import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
 import { peopleVisits } from './people.ts';
+import { playgroundVisits } from './playground.ts';
+import { runVisits } from './runs.ts';
 import { signInVisits } from './sign-in.ts';
 import { usageVisits } from './usage.ts';
 
@@ -23,9 +26,18 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   files: filesVisits,
   health: healthVisits,
   keys: keyVisits,
+  keys: keyVisits,
+  people: peopleVisits,
+  integrations: integrationVisits,
+  agencies: agencyVisits,
+  playground: playgroundVisits,
+  chats: chatVisits,
+  runs: runVisits,
   members: memberVisits,
   people: peopleVisits,
   usage: usageVisits,
+  files: filesVisits,
+  health: healthVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };

@@ -81,7 +81,7 @@ class UploadQueue {
       });
     };
     try {
-      // As a mutation, so that a lost connection and an ended session are noticed where all others are.
+      // As a mutation, so that a lost connection and an ended session are noticed in the same place as all others.
       await queryClient.getMutationCache().build(queryClient, { mutationFn: send, gcTime: 0 }).execute(undefined);
       this.#stored += 1;
       this.#set(this.#uploads.filter((one) => one.id !== id));

@@ -50,8 +50,8 @@ export function Composer({ field, attachments, target, live, onSend }: ComposerP
         onPaste={onPaste}
       />
       <div className="spread">
-        <span id="composer-hint" className="small muted composer-hint">
-          Enter sends. Shift and Enter begin a new line.
+        <span id="composer-hint" className={live === null ? 'small muted composer-hint' : 'small muted'}>
+          {live === null ? 'Enter sends. Shift and Enter begin a new line.' : 'The agent is answering…'}
         </span>
         <div className="row composer-buttons">
           <input

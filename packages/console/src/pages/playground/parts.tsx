@@ -90,8 +90,10 @@ function Call({ part }: { readonly part: CallPart }) {
   );
   return (
     <Folded title={title} state={<CallState part={part} />}>
-      <CodeBlock code={indented(part.arguments)} label={`arguments of ${part.tool.slice(0, 100)}`} />
-      {part.output !== null && <CodeBlock code={part.output} label={`output of ${part.tool.slice(0, 100)}`} />}
+      <CodeBlock code={indented(part.arguments)} label={`arguments of ${part.tool.slice(0, 100)}`} isRepeated />
+      {part.output !== null && (
+        <CodeBlock code={part.output} label={`output of ${part.tool.slice(0, 100)}`} isRepeated />
+      )}
     </Folded>
   );
 }
