@@ -21,11 +21,6 @@ import { usageVisits } from './usage.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
-  integrations: integrationVisits,
-  agencies: agencyVisits,
-  files: filesVisits,
-  health: healthVisits,
-  keys: keyVisits,
   keys: keyVisits,
   people: peopleVisits,
   integrations: integrationVisits,
@@ -34,7 +29,6 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   chats: chatVisits,
   runs: runVisits,
   members: memberVisits,
-  people: peopleVisits,
   usage: usageVisits,
   files: filesVisits,
   health: healthVisits,
