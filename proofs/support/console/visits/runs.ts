@@ -106,6 +106,20 @@ export const runVisits: readonly ConsoleVisit[] = [
     },
   },
   {
+    name: 'run-compacted',
+    async run(visit) {
+      const { page, api, integration } = visit;
+      // The seeded runs of nine days ago were compacted when the server was started.
+      const { body } = await api.get(`/v2/integrations/${integration}/runs?chatId=past-9-0`);
+      await openRun(visit, body.items[0].runId, '?tab=events');
+      await details(page).getByText('The events were compacted.').waitFor();
+      await visit.checkPage('run-events-compacted');
+      await steps(page).getByRole('button', { name: /Model/ }).click();
+      await page.getByRole('tab', { name: 'Step 1' }).click();
+      await page.getByRole('region', { name: 'output' }).getByText('Your order **A-1001** is on its way.').waitFor();
+    },
+  },
+  {
     name: 'run-ends',
     async run(visit) {
       const { page, seed } = visit;

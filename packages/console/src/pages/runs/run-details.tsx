@@ -131,10 +131,12 @@ export function RunDetails({ run, steps }: RunDetailsProps) {
   );
 }
 
-function RunOutput({ run: { output, message, ...run } }: { readonly run: RunRecord }) {
+function RunOutput({ run: { output, message, pending, ...run } }: { readonly run: RunRecord }) {
   if (output !== null && output !== undefined) return <CodeBlock code={formatJson(output)} label="output" />;
   if (message !== null && message !== '')
     return <LongText text={message}>{(shown) => <Markdown text={shown} />}</LongText>;
+  if (pending.length > 0)
+    return <p className="muted">The run ended with a question. Its answer starts the next run.</p>;
   return <p className="muted">{isActive(run) ? 'The run has not ended yet.' : 'The run ended without text.'}</p>;
 }
 
