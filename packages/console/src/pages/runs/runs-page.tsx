@@ -11,6 +11,7 @@ import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunFilters, type RunSearch } from './run-filters.tsx';
 import { durationOf, isActive, statusOf } from './run-state.ts';
+import { useTick } from './use-tick.ts';
 import './runs.css';
 
 /** While a run is active its row changes; otherwise new runs appear from time to time. */
@@ -67,6 +68,7 @@ export function RunsPage() {
     (signal) => api().runs.list({ apiIntegrationId: integration, limit: 100, ...filtersOf(search) }, { signal }),
     { refetchMs },
   );
+  useTick(list.rows.some(isActive));
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page title="Runs" lead="A run is one request that an agent answers. The newest run is first.">
