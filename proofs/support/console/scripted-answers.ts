@@ -29,6 +29,7 @@ type Usage = NonNullable<Parameters<ModelCall['end']>[0]>;
  * - `team …`: asks the agents that it may ask, then hands over
  * - `fail …`: some text, then a failure of the provider
  * - `hold …`: some text, then waits for `release`
+ * - `words <count>`: a text of this many words, one event each, as fast as possible
  * - anything else: the answer, word by word
  */
 export class ScriptedAnswers {
@@ -73,6 +74,12 @@ export class ScriptedAnswers {
       await write('I am looking it up. This takes a while.', (text) => call.text(text));
       this.#held.add(call);
       return;
+    }
+    if (command === 'words') {
+      const count = Number(message.trim().split(/\s/)[1]);
+      for (let word = 1; word <= count; word += 1)
+        await call.text(word % 12 === 0 ? `word-${word}.\n\n` : `word-${word} `);
+      return call.end(usageOf(call));
     }
     const calls = command === 'tool' ? toolCalls(message, outputs) : command === 'team' ? teamCalls(call, outputs) : [];
     for (const [index, { name, args }] of calls.entries()) {

@@ -14,6 +14,9 @@ export interface PagedList<Row> {
   readonly retry: () => void;
 }
 
+/** A list that was left is released soon, because it may have thousands of rows. */
+const KEEP_MS = 10_000;
+
 interface PagedListOptions<Row> {
   /** Reads the list again after this time, which may depend on the rows. */
   readonly refetchMs?: number | ((rows: readonly Row[]) => number);
@@ -34,6 +37,7 @@ export function usePagedList<Row>(
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
+    gcTime: KEEP_MS,
     refetchInterval: ({ state: { data } }) => {
       if (refetchMs === undefined || data === undefined || data.pages.length > MAX_REFETCHED_PAGES) return false;
       return typeof refetchMs === 'number' ? refetchMs : refetchMs(data.pages.flatMap(({ items }) => items));
