@@ -26,7 +26,7 @@ const MAX_LEFT_BYTES = 2_000_000;
 const RELEASE_MS = 15_000;
 
 const FAULTS: Readonly<Record<string, SourceChange>> = {
-  'render-rows': { file: 'ui/data-table.tsx', text: 'overscan: 12,', by: 'overscan: 1_000_000,' },
+  'render-rows': { file: 'ui/data-table.tsx', text: 'overscan: 6,', by: 'overscan: 1_000_000,' },
   'keep-lists': { file: 'app/paged-list.ts', text: 'gcTime: KEEP_MS,', by: 'gcTime: Infinity,' },
 };
 

@@ -41,7 +41,7 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty }: DataTable
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => ROW_PX,
-    overscan: 12,
+    overscan: 6,
     scrollMargin: top,
   });
   const inView = virtualizer.getVirtualItems();
