@@ -59,6 +59,7 @@ async function startAndStream(clone: string, env: Environment): Promise<number> 
     const frames = parseFrames(await run(curl, clone, env));
     const ends = [frames[0]?.event, frames.at(-1)?.event];
     expectEqual('first and last frame of the stream', ends, ['meta', 'end']);
+    expectEqual('status of the console', (await fetch(`http://127.0.0.1:${port}/console/`)).status, 200);
     // To the command alone, as a supervisor sends it.
     start.kill('SIGTERM');
     await within('the end of `npm start` after SIGTERM', 20_000, gone);
@@ -101,7 +102,8 @@ export const proof: Proof = {
     if (fault !== null) breakStart(clone);
     // The short form uses the packages that are installed here.
     if (isShort) linkPackages(REPOSITORY, clone);
-    else await run('npm ci', clone, env, INSTALL_MS);
+    // A server needs no development packages: the pages of the console are committed as they are served.
+    else await run('npm ci --omit=dev', clone, env, INSTALL_MS);
     const figures = { node, started: 1, streamed: 1, frames: await startAndStream(clone, env), stopped: 1 };
     if (isShort) return figures;
     await run('npm ci', clone, env, INSTALL_MS);

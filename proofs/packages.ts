@@ -93,6 +93,7 @@ async function makeProject(packed: PackedPackages, cwd: string, make: readonly s
   await sh(`npm install ${NEEDED.map((name) => packed.tarball(name)).join(' ')}`);
   await using server = await CliServer.start({ cwd: made, env: { ...packed.env, ...offline } }, ['npm', 'start']);
   using _ = ended(server);
+  expectEqual('status of the console', (await fetch(`${server.url}/console/`)).status, 200);
   const answer = await sh(use, { RUNWIRE_URL: server.url });
   if (!/You said: Hello\nThe tool was called\. It returned: \w+day, /.test(answer)) {
     throw new Shortfall(`the answer in the README: found \`${answer}\``);

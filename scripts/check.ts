@@ -51,6 +51,9 @@ const steps: Readonly<Record<string, (services: GateServices) => string | null |
   'lock file': () => run('npm', 'ci', '--dry-run', '--ignore-scripts', '--loglevel=error'),
   // With four checkers, the default, it costs 19 CPU seconds instead of 8: each one computes most types again.
   types: () => run('tsc', '-p', 'tsconfig.json', '--checkers', '1'),
+  console: () =>
+    run('tsc', '-p', 'packages/console/tsconfig.json', '--checkers', '1') ??
+    run('node', '-C', 'runwire', 'scripts/console/main.ts', '--check'),
   style: () => run('biome', 'check'),
   'contract types': () => run('node', '-C', 'runwire', 'scripts/build-contract-types.ts', '--check'),
   openapi: () => run('node', '-C', 'runwire', 'scripts/build-openapi.ts', '--check'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { maskCode } from './support/architecture/code-scanner.ts';
+import { maskCode, scanCode } from './support/architecture/code-scanner.ts';
 import { checkCycles } from './support/architecture/cycle-check.ts';
 import {
   type Check,
@@ -15,7 +15,7 @@ import {
 } from './support/architecture/import-checks.ts';
 import { passagesOf, readProse } from './support/architecture/prose.ts';
 import { checkProse, findListedWords, type ProseCounts, readBaseline } from './support/architecture/prose-check.ts';
-import { importsOf, readSources, type Sources } from './support/architecture/sources.ts';
+import { codeOf, importsOf, readSources, type Sources } from './support/architecture/sources.ts';
 import {
   checkBarrels,
   checkDefaultExports,
@@ -123,6 +123,10 @@ const rules: readonly Rule[] = [
       files({ 'packages/server/src/http/route.ts': "import { Run } from '../../../contract/src/index.ts';" }),
       files({ 'packages/cli/src/main.ts': "import { serve } from '@runwire/server';" }),
       files({ 'packages/extra/src/index.ts': "import { join } from 'node:path';" }),
+      files({ 'packages/console/src/main.tsx': "import { errors } from '@runwire/contract';" }),
+      files({ 'packages/console/src/main.tsx': "import { createRoot } from 'preact';" }),
+      files({ 'packages/console/src/main.tsx': "import { serve } from '../../server/src/main.ts';" }),
+      files({ 'packages/server/src/http/app.ts': "import { App } from '@runwire/console';" }),
     ],
     allowed: files({
       'packages/contract/src/index.ts': "export * from './errors.ts';",
@@ -131,6 +135,8 @@ const rules: readonly Rule[] = [
       'packages/server/src/http/route.ts': "import { runSchema } from '@runwire/contract/schemas';\nimport 'fastify';",
       'packages/cli/src/main.ts': "import { parseArgs } from 'node:util';\nconst s = await import('@runwire/server');",
       'packages/cli/src/keys.ts': "import type { Installation } from '@runwire/server';",
+      'packages/console/src/main.tsx':
+        "import { createRoot } from 'react-dom/client';\nimport { Client } from '@runwire/client';\nimport './a.css';",
       'packages/agency/src/index.test.ts': "import { test } from 'node:test';",
     }),
   },
@@ -382,4 +388,37 @@ test('finds every form of import, and imports only in code', () => {
     ],
   );
   assert.equal(maskCode(text).length, text.length);
+});
+
+test('code, text and comments of JSX are told apart', () => {
+  const text = [
+    'export const App = ({ a, b }: Props) => {',
+    '  const same = <T,>(value: T) => value; const less = a < b / 2; const list: Array<string> = [];',
+    "  return a ? <><p title='It isn\"t' {...b}>Don't stop: http://a.example {/* nobody knows */} /* text `</p>",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a template in the text under test
+    '    <Rows<Row> /* a tag */ of={list.map((row) => <b key={`${row}>`}>{row}</b>)} disabled /></> : <hr/>;',
+    '};',
+    "const page = lazy(() => import('./page.tsx'));",
+  ].join('\n');
+  const { mask, comments, strings } = scanCode(text, true);
+  const texts = (spans: typeof comments) => spans.map(({ from, to }) => text.slice(from, to).trim()).filter(Boolean);
+  assert.deepEqual(texts(comments), ['/* nobody knows */', '/* a tag */']);
+  const sentences = ['It isn"t', "Don't stop: http://a.example", '/* text `', '>', './page.tsx'];
+  assert.deepEqual(texts(strings), sentences);
+  assert.match(
+    mask,
+    /<Rows<Row> .* of=\{list\.map\(\(row\) => <b key=\{`\$\{row\} `\}>\{row\}<\/b>\)\} disabled \/><\/> : <hr\/>;\n/,
+  );
+  assert.deepEqual(importsOf('packages/console/src/a.tsx', text).map(({ specifier }) => specifier), ['./page.tsx']); // biome-ignore format: short
+  const path = 'packages/console/src/a.tsx';
+  const sees = (line: string) => findListedWords(passagesOf(files({ [path]: `const a = ${line};` }))).length;
+  assert.deepEqual([sees('<p>{/* nobody */}</p>'), sees("<p>It's said that nobody reads this.</p>")], [1, 1]);
+});
+
+test('the scanner finds the end of every string, template and element', () => {
+  for (const [path, text] of sources) {
+    const code = codeOf(path, text);
+    const count = (bracket: string) => code.split(bracket).length;
+    assert.deepEqual([count('{'), count('('), count('[')], [count('}'), count(')'), count(']')], path);
+  }
 });

@@ -34,6 +34,7 @@ test('a build is current until a source changes, appears or disappears', (t) => 
   build();
   assert.equal(isBuildCurrent(folder), true);
   write('packages/cli/src/main.test.ts');
+  write('packages/console/src/main.tsx');
   assert.equal(isBuildCurrent(folder), true);
   const future = new Date(Date.now() + 60_000);
   utimesSync(join(folder, 'packages/cli/src/main.ts'), future, future);
@@ -42,6 +43,9 @@ test('a build is current until a source changes, appears or disappears', (t) => 
   writeStamp(folder, future.getTime() + 1);
   assert.equal(isBuildCurrent(folder), true);
   renameSync(join(folder, 'packages/cli/src/serve.ts'), join(folder, 'packages/cli/src/main.ts'));
+  assert.equal(isBuildCurrent(folder), false);
+  writeStamp(folder, future.getTime() + 1);
+  write('packages/console/built/index.html');
   assert.equal(isBuildCurrent(folder), false);
 });
 
@@ -61,6 +65,7 @@ test('the build', async (t) => {
     const refused = await api.post('/get_completion_v2', { apiIntegrationId: 'demo', message: 5 });
     assert.match(JSON.stringify([refused.status, refused.body]), /^\[400,.*`message` must be/);
     assert.equal((await api.get('/v2/integrations?limit=0')).status, 400);
+    assert.match(await (await fetch(`${server.url}/console/`)).text(), /<base href=/);
   });
 
   await t.test('reads documents in its own child process', async () => {

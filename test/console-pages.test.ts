@@ -8,6 +8,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { startTestServer, type TestServer, temporaryFolder } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { root } from './support/cli-process.ts';
+import { samplesOf } from './support/doc-samples.ts';
+import { Nginx } from './support/nginx.ts';
+import { missingService } from './support/services.ts';
 
 const BUILT = join(root, 'packages/console/built');
 const [script = ''] = readdirSync(join(BUILT, 'assets')).filter((name) => name.endsWith('.js'));
@@ -61,7 +64,6 @@ test('the page has a policy without exceptions and is not cached', async () => {
   assert.equal(rest['content-type'], 'text/html; charset=utf-8');
   assert.equal(rest['x-content-type-options'], 'nosniff');
   assert.equal(rest['referrer-policy'], 'no-referrer');
-  assert.equal(rest['cross-origin-opener-policy'], 'same-origin');
   assert.equal(rest['cache-control'], 'no-cache');
   assert.equal(rest['set-cookie'], undefined);
 });
@@ -177,4 +179,24 @@ test('the pages are not part of the API, and need no key', async () => {
   assert.deepEqual(Object.keys(body.paths).filter((path) => path.startsWith('/console')), []); // biome-ignore format: short
   const { headers } = await send('/console/', { authorization: 'Bearer wrong', cookie: 'runwire_session=wrong' });
   assert.deepEqual([headers['www-authenticate'], headers['set-cookie']], [undefined, undefined]);
+});
+
+test('below a path of nginx the page finds its files', {
+  skip: (await missingService('nginx')) ?? false,
+}, async () => {
+  const [sample = ''] = samplesOf('docs/console.md', 'nginx');
+  const location = sample.replace('http://127.0.0.1:8787', server.url).trim();
+  assert.ok(location.includes(server.url));
+  // The sample is a second location beside the only one.
+  await using nginx = await Nginx.start(server.url, `} ${location.replace(/\}$/, '')}`);
+  assert.equal((await fetch(`${nginx.url}/runwire/console`)).url, `${nginx.url}/runwire/console/`);
+  for (const path of ['', 'integrations/demo/runs?status=failed']) {
+    const page = await fetch(`${nginx.url}/runwire/console/${path}`);
+    const text = await page.text();
+    const base = new URL(/<base href="([^"]*)"/.exec(text)?.[1] ?? '', page.url);
+    const file = new URL(/<script [^>]*src="([^"]*)"/.exec(text)?.[1] ?? '', base);
+    assert.match(file.pathname, /^\/runwire\/console\/assets\//);
+    const { status, headers } = await fetch(file);
+    assert.deepEqual([status, headers.get('content-type')], [200, 'text/javascript; charset=utf-8']);
+  }
 });

@@ -97,6 +97,7 @@ test('the steps of the Dockerfile make a server that works for any user', SLOW, 
     await using server = await start(image, {});
     const [key = ''] = keysIn(server.stdout);
     assert.equal(await healthOf(image, server.url), 0);
+    assert.equal((await fetch(`${server.url}/console/`)).status, 200);
     const events = await completion(server.url, key);
     assert.deepEqual([events[0], ...events.slice(-2)], ['meta', 'messages', 'end']);
     if (process.getuid?.() === 0) {

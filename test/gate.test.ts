@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
+import { checkBudgets, loadsOf } from '../scripts/console/budgets.ts';
+import { differentFiles } from '../scripts/console/compare-folders.ts';
 import { type Part, runParts } from '../scripts/parts.ts';
 import { childrenSeconds } from '../scripts/processor-time.ts';
 import { Progress } from '../scripts/progress.ts';
@@ -138,4 +141,50 @@ test('test files share processes, except those with hooks of their own', (t) => 
   const groups = groupsOf(Object.keys(sources).map((name) => join(folder, name)));
   const names = groups.map((files) => files.map((file) => basename(file, '.test.ts')).join(''));
   assert.deepEqual(names.sort(), ['adf', 'b', 'c', 'e']);
+});
+
+test('the first load and each page of the console have a budget', (t) => {
+  const folder = folderOf(t);
+  const manifest = {
+    'index.html': { file: 'index.js', css: ['index.css'], imports: ['_shared.js'], dynamicImports: ['a.tsx', 'b.tsx'] },
+    '_shared.js': { file: 'shared.js', dynamicImports: ['a.tsx'] },
+    'a.tsx': { file: 'a.js', imports: ['index.html', '_shared.js', '_list.js'], css: ['index.css', 'a.css'] },
+    'b.tsx': { file: 'b.js', imports: ['_list.js'], dynamicImports: ['plot.tsx'] },
+    '_list.js': { file: 'list.js' },
+    'plot.tsx': { file: 'plot.js' },
+  };
+  const loads = loadsOf(manifest);
+  assert.deepEqual([...loads.first], ['index.html', 'index.js', 'index.css', 'shared.js']);
+  assert.deepEqual(
+    [...loads.pages].map(([key, files]) => [key, ...files]),
+    [
+      ['a.tsx', 'a.js', 'a.css', 'list.js'],
+      ['b.tsx', 'b.js', 'list.js', 'plot.js'],
+    ],
+  );
+  const sizes = { 'index.js': 150, 'shared.js': 40, 'a.js': 30, 'list.js': 20, 'plot.js': 41 };
+  const write = (name: string, kb: number) => writeFileSync(join(folder, name), randomBytes(kb * 1000));
+  for (const name of ['index.html', 'index.css', 'a.css', 'b.js']) write(name, 0);
+  for (const [name, kb] of Object.entries(sizes)) write(name, kb);
+  assert.deepEqual(
+    checkBudgets(folder, loads).problems.map((problem) => problem.split(',')[0]),
+    ['b.tsx has 61.1 kB gzipped'],
+  );
+  write('shared.js', 51);
+  assert.match(
+    checkBudgets(folder, loads).problems[0] ?? '',
+    /^the first load has 201\.\d kB gzipped, more than 200\.0 kB/,
+  );
+});
+
+test('a committed build that differs from a new one is seen', (t) => {
+  const [one, other] = [folderOf(t), folderOf(t)];
+  for (const folder of [one, other]) {
+    mkdirSync(join(folder, 'assets'));
+    for (const name of ['index.html', 'assets/a.js', 'assets/b.js']) writeFileSync(join(folder, name), 'text');
+  }
+  assert.deepEqual(differentFiles(one, other), []);
+  writeFileSync(join(one, 'assets/a.js'), 'text\n');
+  renameSync(join(other, 'assets/b.js'), join(other, 'assets/c.js'));
+  assert.deepEqual(differentFiles(one, other), ['assets/a.js', 'assets/b.js', 'assets/c.js']);
 });

@@ -87,7 +87,7 @@ test('a command makes a new key that the running server accepts immediately', as
   assert.equal((await server.api(first).get('/v2/api_keys')).body.items.length, 3);
 });
 
-test('the first start has a set-up link for scripts; a command replaces it', async (t) => {
+test('the first start has a set-up link; a command replaces it', async (t) => {
   const env = { RUNWIRE_DATA_DIR: folderOf(t), PORT: '0' };
   const linkIn = (stdout: string) => /\S+\/console\/#set_up=\S+/.exec(stdout)?.[0] ?? '';
   let firstLink = '';
@@ -113,7 +113,12 @@ test('the first start has a set-up link for scripts; a command replaces it', asy
   assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
   assert.match(unknown.stderr, /^No owner has the e-mail nobody@example\.com; check it, /);
 
-  await server.stop();
+  const stopped = await server.stop();
+  assert.match(stopped.stdout, /The console is not set up yet/);
+  {
+    await using later = await startTestServer({ dataDir: env.RUNWIRE_DATA_DIR });
+    assert.deepEqual([later.server.setupLink, later.server.awaitsSetUp], [null, false]);
+  }
   await askStore(env.RUNWIRE_DATA_DIR, "delete from kysely_migration where name >= '0018'");
   const earlier = await runwire(['owners', 'link'], { env });
   assert.deepEqual([earlier.code, earlier.stdout], [1, '']);

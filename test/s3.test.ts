@@ -42,6 +42,13 @@ test('forms are posted to S3, or through this server with S3_UPLOADS=through', {
     const { body: form } = await server.api.post('/create_agency_upload', signing(5, { filename: 'é 1.txt' }));
     const direct = `${access.endpoint}/${env.S3_BUCKET}`;
     assert.equal(form.uploadUrl, uploads === 'direct' ? direct : `${server.url}/uploads/demo`);
+    const { headers } = await fetch(`${server.url}/console/`);
+    const connect = /connect-src ([^;]*)/.exec(headers.get('content-security-policy') ?? '')?.[1];
+    assert.equal(
+      connect,
+      uploads === 'direct' ? `'self' ${new URL(direct).origin}` : "'self'",
+      'the console may upload',
+    );
     assert.equal(await sendForm(form, Buffer.from('hello')), 204);
     assert.ok((await sendForm(form, Buffer.from('hello!'))) >= 400, 'one byte more');
     const { body: page } = await server.api.get('/v2/integrations/demo/files?folder=/app/mnt/u');

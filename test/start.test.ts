@@ -22,7 +22,7 @@ function freePort(host: string): Promise<number> {
   });
 }
 
-test('the first start prints a key and a curl that works; the second does not', async (t) => {
+test('the first start prints a key, a set-up link and a curl that works', async (t) => {
   cites(
     t,
     'contract-1-secret-made',
@@ -49,6 +49,10 @@ test('the first start prints a key and a curl that works; the second does not', 
   assert.match(first.stdout, /offline demo model answers/);
   const reference = /^API reference: (\S+)$/m.exec(first.stdout)?.[1] ?? '';
   assert.match(await (await fetch(reference)).text(), /getCompletionV2/);
+  const page = /^Console: (\S+)$/m.exec(first.stdout)?.[1] ?? '';
+  assert.match(await (await fetch(page)).text(), /<base href=".\/" \/>/);
+  const setupLink = new RegExp(`^  ${page}#set_up=[\\w-]{43}$`, 'm');
+  assert.match(first.stdout, setupLink);
 
   const pasted = await run('sh', ['-c', printedCurl(first.stdout)]);
   assert.equal(pasted.code, 0, pasted.stderr);
@@ -78,6 +82,8 @@ test('the first start prints a key and a curl that works; the second does not', 
   assert.equal(second.url, host.includes(':') ? `http://[${host}]:${port}` : `http://${host}:${port}`);
   await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`), 'it listens there and nowhere else');
   assert.deepEqual(keysIn(second.stdout + second.stderr), []);
+  assert.doesNotMatch(second.stdout, /#set_up=/, 'the printed link is still valid');
+  assert.match(second.stdout, /^The console is not set up yet; `runwire owners link` prints a new link for it\.$/m);
   assert.equal((await second.api(apiKey).get('/v2/me')).body.ownerId, me.ownerId);
   assert.equal((await second.api(apiKey).get('/v2/api_keys')).body.items.length, 1);
   assert.equal((await second.api(apiKey).get('/v2/integrations')).body.items.length, 1);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import type { PublishedPackage } from './packages.ts';
@@ -26,6 +26,7 @@ export async function bundle({
   folder,
   files,
   needs,
+  copies = {},
   isPortable = false,
   loadsOn = 'node26',
 }: PublishedPackage): Promise<string> {
@@ -52,6 +53,7 @@ export async function bundle({
     metafile: true,
     logLevel: 'warning',
   });
+  for (const [from, to] of Object.entries(copies)) cpSync(from, join(dist, to), { recursive: true });
   const licences = thirdPartyLicences(metafile);
   if (licences !== '') writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences);
   return dist;

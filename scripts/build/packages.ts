@@ -14,6 +14,8 @@ export interface PublishedPackage {
   readonly isPortable?: boolean;
   /** The oldest Node that can load it; by default the Node that the server needs. */
   readonly loadsOn?: string;
+  /** Folder of the repository → folder of `dist/` that it is copied to. */
+  readonly copies?: Readonly<Record<string, string>>;
   /** Packages of others whose types its declarations name. */
   readonly types?: readonly string[];
 }
@@ -26,6 +28,9 @@ const serverThreads = (source: string) => ({
   'agency-child': `${source}agencies/agency-child.ts`,
   'bash-child': `${source}sandbox/just-bash/bash-child.ts`,
 });
+
+/** The server looks for the pages of the console beside its code. */
+const serverCopies = { 'packages/console/built': 'console' };
 
 export const publishedPackages: readonly PublishedPackage[] = [
   {
@@ -71,6 +76,7 @@ export const publishedPackages: readonly PublishedPackage[] = [
     exports: { '.': 'index', './testing': 'testing/index' },
     needs: ['@runwire/documents'],
     types: ['@runwire/agency'],
+    copies: serverCopies,
   },
   {
     folder: 'cli',
@@ -103,4 +109,5 @@ export const testServer: PublishedPackage = {
   },
   exports: {},
   needs: ['@runwire/documents'],
+  copies: serverCopies,
 };

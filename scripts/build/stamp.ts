@@ -4,7 +4,13 @@ import { join, relative } from 'node:path';
 
 const STAMP = 'packages/cli/dist/.build.json';
 /** Everything that the build reads. */
-const SOURCES = ['packages/*/src/**/*', 'packages/*/package.json', 'package-lock.json', 'scripts/build/*.ts'];
+const SOURCES = [
+  'packages/!(console)/src/**/*',
+  'packages/console/built/**/*',
+  'packages/*/package.json',
+  'package-lock.json',
+  'scripts/build/*.ts',
+];
 
 interface Stamp {
   /** When the build began: a file that changed later is not in it. */

@@ -31,6 +31,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/client.md': { ts: 9 },
   'docs/command-line.md': { sh: 5 },
   'docs/commands.md': { yaml: 1, markdown: 1 },
+  'docs/console.md': { nginx: 1 },
   'docs/erasure.md': { sh: 1, json: 1 },
   'docs/errors.md': { json: 1 },
   'docs/files.md': { sh: 4, js: 1, html: 1, json: 1 },

@@ -45,6 +45,7 @@ export async function serve(
     if (server === null) return;
     if (isJson) print(startLine(server, config));
     say(`Runwire ${VERSION} listens on ${server.url}`);
+    say(`Console: ${config.publicUrl ?? server.url}/console/`);
     say(`API reference: ${server.url}/docs`);
     if (server.metricsUrl !== null) say(`Metrics, without a key: ${server.metricsUrl}/metrics`);
     if (config.database !== null) say(`Database: PostgreSQL at ${config.database.place}`);
@@ -58,7 +59,10 @@ export async function serve(
     const { resumedRuns, endedRuns } = server;
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop, now resumed: ${resumedRuns}`);
     if (endedRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${endedRuns}`);
-    if (server.isFirstStart || server.apiKey !== null) sayFirst(say, server.url, server.apiKey);
+    if (server.awaitsSetUp && server.setupLink === null)
+      say('The console is not set up yet; `runwire owners link` prints a new link for it.');
+    const first = firstParagraphs(server);
+    if (first.length > 0) say(`\n${first.join('\n\n')}\n`);
     await signalled;
     const runs = server.probes.activeRuns();
     if (runs > 0)
@@ -126,9 +130,13 @@ function agencySentences({ agenciesDir }: Config, { agencies }: Pick<RunningServ
   return [`Agencies in ${agenciesDir}: ${agencies.map(({ id }) => id).join(', ') || advice}`, ...broken];
 }
 
-function sayFirst(say: (text: string) => void, url: string, apiKey: string | null): void {
-  if (apiKey !== null) say(`\nYour API key, shown this once:\n\n  ${apiKey}\n`);
-  say(`Try it:\n\n${curl(url, apiKey)}\n`);
+/** What a person needs to begin. Empty at later starts. */
+function firstParagraphs({ url, setupLink, apiKey, isFirstStart }: RunningServer): string[] {
+  return [
+    ...(setupLink === null ? [] : [`Your link to set up the console, shown this once:\n\n  ${setupLink}`]),
+    ...(apiKey === null ? [] : [`Your API key, shown this once:\n\n  ${apiKey}`]),
+    ...(isFirstStart || apiKey !== null ? [`Try it:\n\n${curl(url, apiKey)}`] : []),
+  ];
 }
 
 /** Returns a command that works as pasted. A key from the environment is not printed. */

@@ -11,7 +11,7 @@ export interface ScannedCode {
    */
   readonly mask: string;
   readonly comments: readonly Span[];
-  /** The contents of strings and the literal parts of templates, except those of `sql` templates. */
+  /** The contents of strings, the literal parts of templates except `sql` templates, and the text between the tags of JSX. */
   readonly strings: readonly Span[];
 }
 
@@ -19,15 +19,16 @@ export function maskCode(text: string): string {
   return scanCode(text).mask;
 }
 
-export function scanCode(text: string): ScannedCode {
+/** `hasJsx` is true for `.tsx`: elsewhere `<` never begins an element. */
+export function scanCode(text: string, hasJsx = false): ScannedCode {
   const out = text.split('');
   const comments: Span[] = [];
   const strings: Span[] = [];
   const blank = (from: number, to: number) => {
     for (let at = from; at < to; at += 1) if (out[at] !== '\n') out[at] = ' ';
   };
-  // One entry per open `${`.
-  const templates: { openBraces: number; readonly isSql: boolean }[] = [];
+  // One entry per open brace of `${` and of JSX. `resume` continues after the brace that closes it.
+  const embedded: { openBraces: number; readonly resume: () => void }[] = [];
   let lastCode = '';
   let word = '';
   let at = 0;
@@ -44,6 +45,16 @@ export function scanCode(text: string): ScannedCode {
     comments.push({ from: at, to });
     at = to;
   };
+  const skipLiteral = (from: number, to: number) => {
+    blank(from, to);
+    if (to > from) strings.push({ from, to });
+  };
+  const embed = (brace: number, resume: () => void) => {
+    embedded.push({ openBraces: 0, resume });
+    lastCode = '{';
+    word = '';
+    at = brace + 1;
+  };
   // From after a backtick, or after the brace that closes `${`, to the next `${` or the closing backtick.
   const skipTemplate = (from: number, isSql: boolean) => {
     let end = from;
@@ -52,14 +63,50 @@ export function scanCode(text: string): ScannedCode {
     }
     blank(from, Math.min(end, text.length));
     if (!isSql) strings.push({ from, to: Math.min(end, text.length) });
-    if (text[end] === '$') {
-      templates.push({ openBraces: 0, isSql });
-      lastCode = '{';
-      at = end + 2;
-    } else {
-      lastCode = '`';
-      at = end + 1;
+    if (text[end] === '$') return embed(end + 1, () => skipTemplate(at + 1, isSql));
+    lastCode = '`';
+    at = end + 1;
+  };
+  // From inside a tag to its end. `depth` counts the elements that are open around it.
+  const scanTag = (from: number, depth: number, isClosing: boolean) => {
+    at = from;
+    // The type arguments of a component have brackets too.
+    let openBrackets = 0;
+    while (at < text.length && (text[at] !== '>' || openBrackets > 0)) {
+      const char = text[at];
+      if (char === '<') openBrackets += 1;
+      if (char === '>') openBrackets -= 1;
+      if (char === '{') return embed(at, () => scanTag(at + 1, depth, isClosing));
+      if (char === '"' || char === "'") {
+        const end = text.indexOf(char, at + 1);
+        skipLiteral(at + 1, end < 0 ? text.length : end);
+        at = end < 0 ? text.length : end + 1;
+      } else if (!skipAnyComment()) at += 1;
     }
+    if (at >= text.length) return;
+    const opened = isClosing ? -1 : text[at - 1] === '/' ? 0 : 1;
+    if (depth + opened > 0) return scanChildren(at + 1, depth + opened);
+    lastCode = ')';
+    word = '';
+    at += 1;
+  };
+  // From after a tag, or after the brace that closes `{…}`, through the text to the next tag or brace.
+  const scanChildren = (from: number, depth: number) => {
+    let end = from;
+    while (end < text.length && text[end] !== '<' && text[end] !== '{') end += 1;
+    skipLiteral(from, end);
+    if (text[end] === '{') return embed(end, () => scanChildren(at + 1, depth));
+    at = end;
+    if (end >= text.length) return;
+    const isClosing = text[end + 1] === '/';
+    scanTag(end + (isClosing ? 2 : 1), depth, isClosing);
+  };
+  const skipAnyComment = (): boolean => {
+    if (text[at] !== '/' || (text[at + 1] !== '/' && text[at + 1] !== '*')) return false;
+    const isLine = text[at + 1] === '/';
+    const end = isLine ? text.indexOf('\n', at) : text.indexOf('*/', at + 2);
+    skipComment(end < 0 ? text.length : isLine ? end : end + 2);
+    return true;
   };
   const skipRegex = () => {
     let end = at + 1;
@@ -75,31 +122,27 @@ export function scanCode(text: string): ScannedCode {
 
   while (at < text.length) {
     const char = text[at] as string;
-    const next = text[at + 1];
-    if (char === '/' && next === '/') {
-      const end = text.indexOf('\n', at);
-      skipComment(end < 0 ? text.length : end);
-    } else if (char === '/' && next === '*') {
-      const end = text.indexOf('*/', at + 2);
-      skipComment(end < 0 ? text.length : end + 2);
-    } else if (char === "'" || char === '"') {
+    if (skipAnyComment()) continue;
+    if (char === "'" || char === '"') {
       skipQuoted(char);
       lastCode = char;
       word = '';
     } else if (char === '`') {
       skipTemplate(at + 1, /\bsql(?:<[^`]*>)?$/.test(text.slice(Math.max(0, at - 80), at)));
       word = '';
-    } else if (char === '}' && templates.at(-1)?.openBraces === 0) {
-      skipTemplate(at + 1, templates.pop()?.isSql === true);
+    } else if (char === '}' && embedded.at(-1)?.openBraces === 0) {
+      embedded.pop()?.resume();
       word = '';
+    } else if (hasJsx && char === '<' && startsRegex(lastCode, word) && startsElement(text.slice(at, at + 80))) {
+      scanTag(at + 1, 0, false);
     } else if (char === '/' && startsRegex(lastCode, word)) {
       skipRegex();
       lastCode = '/';
       word = '';
     } else {
-      const template = templates.at(-1);
-      if (template !== undefined && char === '{') template.openBraces += 1;
-      if (template !== undefined && char === '}') template.openBraces -= 1;
+      const around = embedded.at(-1);
+      if (around !== undefined && char === '{') around.openBraces += 1;
+      if (around !== undefined && char === '}') around.openBraces -= 1;
       if (/\S/.test(char)) {
         const continuesWord = /[\w$]/.test(char) && at > 0 && /[\w$]/.test(text[at - 1] as string);
         word = /[\w$]/.test(char) ? (continuesWord ? word + char : char) : '';
@@ -117,4 +160,9 @@ const wordsBeforeRegex = new Set(['return', 'typeof', 'case', 'in', 'of', 'void'
 function startsRegex(lastCode: string, word: string): boolean {
   if (word !== '') return wordsBeforeRegex.has(word);
   return lastCode === '' || !/[\w$)\]}'"`/]/.test(lastCode);
+}
+
+/** The type parameters of an arrow function, `<T,>` or `<T extends …>`, also follow an operator. */
+function startsElement(text: string): boolean {
+  return /^<(?:>|[A-Za-z_$])/.test(text) && !/^<(?:const\s+)?[\w$]+\s*(?:,|extends\b|=)/.test(text);
 }

@@ -122,5 +122,5 @@ export const checkDatabaseModules: Check = (sources) =>
 export const checkExtensions: Check = (sources) =>
   checkImports(sources, (_, { specifier }) => {
     if (!specifier.startsWith('.') || /\.(tsx?|json|css)$/.test(specifier)) return undefined;
-    return 'a relative import ends in .ts';
+    return 'a relative import ends in .ts, .tsx, .json or .css';
   });

@@ -80,7 +80,7 @@ function readAlerts(path: string, text: string): Passage[] {
 }
 
 function readSource(path: string, text: string): Passage[] {
-  const { mask, comments, strings } = scannedCode(text);
+  const { mask, comments, strings } = scannedCode(path, text);
   const passages: Passage[] = [];
   const add = (kind: ProseKind, { from, to }: Span, clean = (raw: string) => raw) => {
     const words = plain(clean(text.slice(from, to)));

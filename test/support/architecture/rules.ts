@@ -137,6 +137,11 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
     own: ['@runwire/contract', '@runwire/contract/schemas', '@runwire/agency', '@runwire/documents'],
     others: true,
   },
+  // It is built into files for browsers. Only the public API connects it with the server.
+  'packages/console/src/': {
+    own: ['@runwire/client'],
+    others: ['react', 'react-dom', '@tanstack/**', 'radix-ui', 'uplot', 'marked'],
+  },
   'packages/cli/src/': { own: [], lazily: ['@runwire/server', '@runwire/client'], others: true },
   'packages/create-runwire/src/': { own: ['@runwire/cli/init'], others: false },
   'packages/test-kit/src/': { own: ['@runwire/**'], others: true },

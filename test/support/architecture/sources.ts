@@ -36,20 +36,19 @@ export function readSources(root: string): Sources {
   return new Map([...sources].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const scanned = new Map<string, ScannedCode>();
+const scanned = { ts: new Map<string, ScannedCode>(), tsx: new Map<string, ScannedCode>() };
 
-export function scannedCode(text: string): ScannedCode {
-  let code = scanned.get(text);
-  if (code === undefined) {
-    code = scanCode(text);
-    scanned.set(text, code);
-  }
+export function scannedCode(path: string, text: string): ScannedCode {
+  const hasJsx = path.endsWith('.tsx');
+  const known = scanned[hasJsx ? 'tsx' : 'ts'];
+  const code = known.get(text) ?? scanCode(text, hasJsx);
+  known.set(text, code);
   return code;
 }
 
 /** The code of a file without comments and without the contents of its strings. */
-export function codeOf(text: string): string {
-  return scannedCode(text).mask;
+export function codeOf(path: string, text: string): string {
+  return scannedCode(path, text).mask;
 }
 
 const fromStatement = /(?<![\w$.])(?:import|export)(\s+type)?(?=[\s{*])([\w\s{},*$]*?)(?<![\w$])from\s*(?=['"])/g;
@@ -58,7 +57,7 @@ const dynamicImport = /(?<![\w$.])import\s*\(\s*(?=['"`])/g;
 const workerUrl = /(?<![\w$.])new\s+URL\s*\(\s*(?=['"])/g;
 
 export function importsOf(path: string, text: string): Import[] {
-  const code = codeOf(text);
+  const code = codeOf(path, text);
   const found: Import[] = [];
   const add = (match: RegExpExecArray, kind: Import['kind'], clause = '') => {
     const start = match.index + match[0].length;

@@ -25,7 +25,7 @@ export const checkEnvironment: Check = (sources) => {
   const complaints: string[] = [];
   for (const [path, text] of sources) {
     if (!inPackages(path) || isTest(path) || matchesAny(path, environmentReaders)) continue;
-    for (const { line } of findAll(codeOf(text), /(?<![\w$])process\s*(?:\?\.|\.|\[)\s*(?:env(?![\w$])|['"])/g)) {
+    for (const { line } of findAll(codeOf(path, text), /(?<![\w$])process\s*(?:\?\.|\.|\[)\s*(?:env(?![\w$])|['"])/g)) {
       complaints.push(`${path}:${line} reads process.env: settings come from config/`);
     }
     for (const { specifier, clause, line } of importsOf(path, text)) {
@@ -56,7 +56,7 @@ export const checkDefaultExports: Check = (sources) => {
   const complaints: string[] = [];
   for (const [path, text] of sources) {
     if (path.endsWith('.config.ts')) continue;
-    const code = codeOf(text);
+    const code = codeOf(path, text);
     const found = findAll(code, /(?<![\w$.])export\s+default(?![\w$])|(?<![\w$.])export\s*\{[^}]*\sas\s+default\b/g);
     for (const { line } of found) complaints.push(`${path}:${line} has a default export: exports are named`);
   }
@@ -68,11 +68,12 @@ export const checkBarrels: Check = (sources) => {
   for (const [path, text] of sources) {
     if (packageEntryFiles.includes(path)) continue;
     if (/(^|\/)index\.tsx?$/.test(path)) complaints.push(`${path}: an index file is a package's entry alone`);
-    for (const { line } of findAll(codeOf(text), /(?<![\w$.])export\s+(?:type\s+)?\*/g)) {
+    for (const { line } of findAll(codeOf(path, text), /(?<![\w$.])export\s+(?:type\s+)?\*/g)) {
       complaints.push(`${path}:${line} exports all of another file: only a package's entry does`);
     }
-    const code = codeOf(text).replace(/(?<![\w$.])export\s+(?:type\s*)?\{[^}]*\}\s*from\s*(['"])\s*\1;?/g, '');
-    if (code.trim() === '' && codeOf(text).trim() !== '') complaints.push(`${path}: a barrel, it only exports others`);
+    const code = codeOf(path, text).replace(/(?<![\w$.])export\s+(?:type\s*)?\{[^}]*\}\s*from\s*(['"])\s*\1;?/g, '');
+    if (code.trim() === '' && codeOf(path, text).trim() !== '')
+      complaints.push(`${path}: a barrel, it only exports others`);
   }
   return complaints;
 };
@@ -90,7 +91,7 @@ export const checkNames: Check = (sources) => {
     if (emptyFileName.test(file) || path.split('/').some((folder) => emptyFileName.test(folder) && folder !== file)) {
       complaints.push(`${path}: a name that says nothing (manager, helper, util, impl)`);
     }
-    const code = codeOf(text);
+    const code = codeOf(path, text);
     const names = findAll(code, declaredExport).map(({ line, match }) => ({ line, name: match[1] ?? '' }));
     for (const { line, match } of findAll(code, listedExport)) {
       for (const item of (match[1] ?? '').split(',')) {
@@ -126,7 +127,7 @@ export const checkOutgoing: Check = (sources) => {
       if (isForbidden) complaints.push(`${path}:${line} imports ${specifier}: ${OUT}`);
     }
     if (mayCall) continue;
-    const code = codeOf(text);
+    const code = codeOf(path, text);
     for (const { line } of findAll(code, fetchUse)) complaints.push(`${path}:${line} uses fetch: ${OUT}`);
     for (const { line } of findAll(code, globalClient)) {
       complaints.push(`${path}:${line} reaches for a client of Node's own: ${OUT}`);

@@ -29,6 +29,12 @@ class Connection {
     return true;
   }
 
+  /** For a loss that only a reload repairs. */
+  reloadOnRecovery(error: ConnectionLostError): void {
+    this.onRecovery = () => location.reload();
+    this.noteError(error);
+  }
+
   async tryNow(): Promise<void> {
     clearTimeout(this.#timer);
     // Every answer counts, because a server that cannot serve now explains it itself.

@@ -17,6 +17,11 @@ export class InputError extends Error {}
 const ADVICE: Readonly<Partial<Record<RunwireError['code'], string>>> = {
   run_active: 'Wait until the run ends, or stop it.',
   consumer_allowance_exhausted: 'Raise the allowance of the member, adjust it, or wait for its reset.',
+  model_error: 'The provider of the model failed. Try again; the steps of the run show each attempt.',
+  model_timeout: 'The provider of the model did not answer in time. Try again.',
+  run_timeout: 'The run took longer than the integration permits. Raise its limit, or ask for less.',
+  step_limit: 'The agents took more steps than a run may have. Look at the steps of the run for a loop.',
+  member_not_found: 'Register the member, or choose another one.',
   consumer_inactive: 'Activate the member on the page Members.',
   internal_error: 'This is a fault of the server. Its log has the cause, with the request id below.',
   too_many_sign_ins: 'Wait, or ask the operator for a set-up link (`runwire owners link`).',
@@ -25,7 +30,7 @@ const ADVICE: Readonly<Partial<Record<RunwireError['code'], string>>> = {
 
 export function describeError(error: unknown): ErrorText {
   if (error instanceof ConnectionLostError) {
-    const advice = 'Check your network and the server. The console tries again by itself.';
+    const advice = 'It is not known if the request was carried out. Look again when the server answers.';
     return { message: 'The server does not answer.', advice, code: null, requestId: null };
   }
   if (error instanceof RunwireError) {

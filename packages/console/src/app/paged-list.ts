@@ -1,5 +1,5 @@
 import type { List, Page } from '@runwire/client';
-import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, type QueryKey, type UseQueryResult, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
 /** A list of the API as far as it was read. */
@@ -21,6 +21,9 @@ interface PagedListOptions<Row> {
   /** Reads the list again after this time, which may depend on the rows. */
   readonly refetchMs?: number | ((rows: readonly Row[]) => number);
 }
+
+/** Long lists take memory, so they are forgotten soon after their page is left. */
+const KEEP_MS = 10_000;
 
 /** Longer lists are not read again by themselves: each page is a request. */
 const MAX_REFETCHED_PAGES = 2;
@@ -52,6 +55,19 @@ export function usePagedList<Row>(
     hasMore: hasNextPage,
     isLoadingMore: isFetchingNextPage,
     loadMore: () => void fetchNextPage(),
+    retry: () => void refetch(),
+  };
+}
+
+/** A list that is short enough to be read as a whole, for the same table. */
+export function wholeList<Row>({ data, error, isPending, refetch }: UseQueryResult<readonly Row[]>): PagedList<Row> {
+  return {
+    rows: data ?? [],
+    isLoading: isPending,
+    error,
+    hasMore: false,
+    isLoadingMore: false,
+    loadMore: () => {},
     retry: () => void refetch(),
   };
 }

@@ -15,9 +15,9 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteError }),
   mutationCache: new MutationCache({ onError: noteError }),
   defaultOptions: {
-    // `packages/client` retries what may be retried.
+    // `packages/client` retries what may be retried. Forms have passwords, so what they sent is forgotten immediately.
     queries: { retry: false, networkMode: 'always', staleTime: 5_000, refetchOnWindowFocus: true },
-    mutations: { retry: false, networkMode: 'always' },
+    mutations: { retry: false, networkMode: 'always', gcTime: 0 },
   },
 });
 

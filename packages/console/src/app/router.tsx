@@ -2,7 +2,6 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   parseSearchWith,
   redirect,
@@ -13,6 +12,7 @@ import { EmptyState, Loading } from '../ui/feedback.tsx';
 import { Page } from '../ui/page.tsx';
 import { consoleUrl } from './addresses.ts';
 import { connection } from './connection.ts';
+import { lazyPage } from './lazy-page.tsx';
 import { meQuery } from './queries.ts';
 import { queryClient, sessionEnd } from './query-client.ts';
 import { searchFields } from './search.ts';
@@ -28,13 +28,13 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: searchFields('next'),
-  component: lazyRouteComponent(() => import('../pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('../pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
 
 const setUp = createRoute({
   getParentRoute: () => root,
   path: '/set-up',
-  component: lazyRouteComponent(() => import('../pages/sign-in/set-up-page.tsx'), 'SetUpPage'),
+  component: lazyPage(() => import('../pages/sign-in/set-up-page.tsx'), 'SetUpPage'),
 });
 
 const signedIn = createRoute({
@@ -58,111 +58,112 @@ const home = createRoute({
 const integrations = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations',
-  component: lazyRouteComponent(() => import('../pages/integrations/integrations-page.tsx'), 'IntegrationsPage'),
+  component: lazyPage(() => import('../pages/integrations/integrations-page.tsx'), 'IntegrationsPage'),
 });
 
 const integration = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration',
   validateSearch: searchFields('tab'),
-  component: lazyRouteComponent(() => import('../pages/integrations/integration-page.tsx'), 'IntegrationPage'),
+  component: lazyPage(() => import('../pages/integrations/integration-page.tsx'), 'IntegrationPage'),
 });
 
 const playground = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/playground',
   validateSearch: searchFields('chat', 'member', 'agent', 'run'),
-  component: lazyRouteComponent(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+  component: lazyPage(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
 });
 
 const chats = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/chats',
   validateSearch: searchFields('member'),
-  component: lazyRouteComponent(() => import('../pages/chats/chats-page.tsx'), 'ChatsPage'),
+  component: lazyPage(() => import('../pages/chats/chats-page.tsx'), 'ChatsPage'),
 });
 
 const chat = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/chats/$chat',
-  component: lazyRouteComponent(() => import('../pages/chats/chat-page.tsx'), 'ChatPage'),
+  component: lazyPage(() => import('../pages/chats/chat-page.tsx'), 'ChatPage'),
 });
 
 const runs = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/runs',
   validateSearch: searchFields('status', 'agent', 'member', 'chat', 'from', 'to'),
-  component: lazyRouteComponent(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
+  component: lazyPage(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
 });
 
 const run = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/runs/$run',
   validateSearch: searchFields('step', 'kind', 'failed', 'tab', 'text'),
-  component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx'), 'RunPage'),
+  component: lazyPage(() => import('../pages/runs/run-page.tsx'), 'RunPage'),
 });
 
 const members = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/members',
   validateSearch: searchFields('q'),
-  component: lazyRouteComponent(() => import('../pages/members/members-page.tsx'), 'MembersPage'),
+  component: lazyPage(() => import('../pages/members/members-page.tsx'), 'MembersPage'),
 });
 
 const member = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/members/$member',
-  component: lazyRouteComponent(() => import('../pages/members/member-page.tsx'), 'MemberPage'),
+  component: lazyPage(() => import('../pages/members/member-page.tsx'), 'MemberPage'),
 });
 
 const usage = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/usage',
   validateSearch: searchFields('from', 'to', 'measure', 'splitBy', 'member', 'agent', 'model'),
-  component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
+  component: lazyPage(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 
 const files = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/files',
   validateSearch: searchFields('folder', 'file'),
-  component: lazyRouteComponent(() => import('../pages/files/files-page.tsx'), 'FilesPage'),
+  component: lazyPage(() => import('../pages/files/files-page.tsx'), 'FilesPage'),
 });
 
 const agencies = createRoute({
   getParentRoute: () => signedIn,
   path: '/agencies',
-  component: lazyRouteComponent(() => import('../pages/agencies/agencies-page.tsx'), 'AgenciesPage'),
+  component: lazyPage(() => import('../pages/agencies/agencies-page.tsx'), 'AgenciesPage'),
 });
 
 const agency = createRoute({
   getParentRoute: () => signedIn,
   path: '/agencies/$agency',
-  component: lazyRouteComponent(() => import('../pages/agencies/agency-page.tsx'), 'AgencyPage'),
+  validateSearch: searchFields('agent'),
+  component: lazyPage(() => import('../pages/agencies/agency-page.tsx'), 'AgencyPage'),
 });
 
 const keys = createRoute({
   getParentRoute: () => signedIn,
   path: '/keys',
-  component: lazyRouteComponent(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
 });
 
 const profile = createRoute({
   getParentRoute: () => signedIn,
   path: '/profile',
-  component: lazyRouteComponent(() => import('../pages/profile/profile-page.tsx'), 'ProfilePage'),
+  component: lazyPage(() => import('../pages/profile/profile-page.tsx'), 'ProfilePage'),
 });
 
 const people = createRoute({
   getParentRoute: () => signedIn,
   path: '/people',
-  component: lazyRouteComponent(() => import('../pages/people/people-page.tsx'), 'PeoplePage'),
+  component: lazyPage(() => import('../pages/people/people-page.tsx'), 'PeoplePage'),
 });
 
 const health = createRoute({
   getParentRoute: () => signedIn,
   path: '/health',
-  component: lazyRouteComponent(() => import('../pages/health/health-page.tsx'), 'HealthPage'),
+  component: lazyPage(() => import('../pages/health/health-page.tsx'), 'HealthPage'),
 });
 
 const notFound = createRoute({

@@ -107,8 +107,12 @@ function IntegrationSections({ integration }: { readonly integration: string }) 
       </select>
       <ul>
         <li>
-          <Link to="/integrations/$integration" params={{ integration }} activeOptions={{ exact: true }}>
-            Settings
+          <Link
+            to="/integrations/$integration"
+            params={{ integration }}
+            activeOptions={{ exact: true, includeSearch: false }}
+          >
+            Overview
           </Link>
         </li>
         {SECTIONS.map(({ title, to }) => (

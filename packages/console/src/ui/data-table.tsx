@@ -76,14 +76,14 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty }: DataTable
           </tr>
         </thead>
         <tbody ref={body}>
-          <Space height={before} columns={columns.length} />
+          <Space height={before} />
           {inView.map(({ index }) => {
             const row = rows[index] as Row;
             return (
               <DataRow key={rowKey(row)} row={row} index={index} columns={columns as readonly Column<unknown>[]} />
             );
           })}
-          <Space height={after} columns={columns.length} />
+          <Space height={after} />
         </tbody>
       </table>
       {error !== null && <ErrorNotice error={error} onRetry={retry} />}
@@ -117,13 +117,13 @@ function classOf(isNumber = false, isMinor = false): string | undefined {
   return [isNumber && 'end', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;
 }
 
-/** Has the height of the rows that are not in the document. */
-function Space({ height, columns }: { readonly height: number; readonly columns: number }) {
+/** Has the height of the rows that are not in the document. One cell is enough: narrow screens have fewer columns. */
+function Space({ height }: { readonly height: number }) {
   if (height <= 0) return null;
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row without content cannot have the focus.
     <tr className="table-space" aria-hidden="true">
-      <td colSpan={columns} style={{ height }} />
+      <td style={{ height }} />
     </tr>
   );
 }

@@ -6,6 +6,8 @@ import { newSecretValue, secretValueHash } from './secret-value.ts';
 
 const LINK_MS = 86_400_000;
 
+type Reads = Pick<Store['reads'], 'all'>;
+
 /** The address that a person opens to set the own e-mail and password. The fragment is never sent to a server. */
 export const setUpUrl = (base: string, secret: string): string => `${base}/console/#set_up=${secret}`;
 
@@ -16,24 +18,34 @@ export function newSetUpLink(ownerId: string, expiresAt: number | null = Date.no
   return { secret, store: (tx: Tx) => tx.run(putSetUpLink, row) };
 }
 
+export interface FirstSetUp {
+  /** True if the first owner has no password yet. */
+  readonly isOpen: boolean;
+  /** The secret of the link that this start made; null if it made none. */
+  readonly secret: string | null;
+}
+
 /**
- * Makes the link of the first owner if that owner has neither a password nor a link, and resolves to its secret. The link
- * is valid until it is used. Call it after the server listens, because only then does a person see the link.
+ * Makes the link of the first owner if that owner has neither a password nor a link. The link is valid until it is used. A
+ * link that exists is not replaced: the person may have it from another node. Call it after the server listens, because
+ * only then does a person see the link.
  */
-export async function firstSetUpLink(store: Store): Promise<string | null> {
+export async function firstSetUpLink(store: Store): Promise<FirstSetUp> {
   const owner = await first(store.reads.all(firstOwner, {}));
-  if (owner === undefined) return null;
+  if (owner === undefined) return { isOpen: false, secret: null };
   const ownerId = owner.owner_id;
-  const isSetUp = async (reads: Pick<Store['reads'], 'all'>) =>
-    (await reads.all(passwordOf, { ownerId })).length + (await reads.all(setUpLinkOf, { ownerId })).length > 0;
-  if (await isSetUp(store.reads)) return null;
+  const hasPassword = async (reads: Reads) => (await reads.all(passwordOf, { ownerId })).length > 0;
+  const hasLink = async (reads: Reads) => (await reads.all(setUpLinkOf, { ownerId })).length > 0;
+  if (await hasPassword(store.reads)) return { isOpen: false, secret: null };
+  if (await hasLink(store.reads)) return { isOpen: true, secret: null };
   const link = newSetUpLink(ownerId, null);
   return store.transact('account', async (tx) => {
     await tx.all(lockInstallation, {});
+    if (await hasPassword(tx)) return { isOpen: false, secret: null };
     // If several nodes start concurrently, one of them makes the link.
-    if (await isSetUp(tx)) return null;
+    if (await hasLink(tx)) return { isOpen: true, secret: null };
     await link.store(tx);
-    return link.secret;
+    return { isOpen: true, secret: link.secret };
   });
 }
 

@@ -68,7 +68,7 @@ export async function compose(
   runs.continueResumed();
   await life.listensAt(address);
   const apiKey = secrets.apiKeyHash === null ? await firstKey(store, accounts.signing) : null;
-  const setUpSecret = await firstSetUpLink(store);
+  const setUp = await firstSetUpLink(store);
   stack.defer(() => life.stopAdmitting());
   runs.startTakeover();
   erasure.start();
@@ -78,7 +78,8 @@ export async function compose(
     url,
     metricsUrl,
     apiKey,
-    setupLink: setUpSecret === null ? null : setUpUrl(config.publicUrl ?? url, setUpSecret),
+    setupLink: setUp.secret === null ? null : setUpUrl(config.publicUrl ?? url, setUp.secret),
+    awaitsSetUp: setUp.isOpen,
     isFirstStart: foundation.isFirstStart,
     modelPlace: foundation.models.placeOf(foundation.models.defaultId),
     agencies: foundation.agencies

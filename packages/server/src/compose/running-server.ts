@@ -15,6 +15,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly apiKey: string | null;
   /** The set-up link of the first owner, known once; null if that owner has a password or a link. */
   readonly setupLink: string | null;
+  /** True if the first owner has no password yet. */
+  readonly awaitsSetUp: boolean;
   readonly isFirstStart: boolean;
   /** The place of the model of agencies that name none, for people; null if the model has no provider. */
   readonly modelPlace: string | null;

@@ -1,9 +1,17 @@
 import type { ConsoleVisit } from '../visit.ts';
+import { agencyVisits } from './agencies.ts';
+import { chatVisits } from './chats.ts';
 import { connectionVisits } from './connection.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
+import { integrationVisits } from './integrations.ts';
 import { keyVisits } from './keys.ts';
+import { memberVisits } from './members.ts';
+import { peopleVisits } from './people.ts';
+import { playgroundVisits } from './playground.ts';
+import { runVisits } from './runs.ts';
 import { signInVisits } from './sign-in.ts';
+import { usageVisits } from './usage.ts';
 
 /*
  * To add an area: write `visits/<area>.ts` that exports an array of visits, and add the array here. `checkPage` each page
@@ -13,9 +21,17 @@ import { signInVisits } from './sign-in.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  keys: keyVisits,
+  people: peopleVisits,
+  integrations: integrationVisits,
+  agencies: agencyVisits,
+  playground: playgroundVisits,
+  chats: chatVisits,
+  runs: runVisits,
+  members: memberVisits,
+  usage: usageVisits,
   files: filesVisits,
   health: healthVisits,
-  keys: keyVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };

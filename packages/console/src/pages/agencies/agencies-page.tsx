@@ -1,5 +1,103 @@
+import type { Agency } from '@runwire/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { agenciesQuery } from '../../app/queries.ts';
+import { formatCount } from '../../lib/format.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Badge, EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import './agencies.css';
+import { REFRESH_MS, SOURCES, titleOf } from './agency-words.ts';
 
 export function AgenciesPage() {
-  return <Page title="Agencies">{null}</Page>;
+  const { data: agencies, error, refetch } = useQuery({ ...agenciesQuery, refetchInterval: REFRESH_MS });
+  return (
+    <Page
+      title="Agencies"
+      lead="An agency is a group of agents that work together. The server loads agencies from files."
+    >
+      {agencies === undefined && error === null && <Loading what="agencies" />}
+      {agencies === undefined && error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {agencies?.length === 0 && (
+        <EmptyState title="No agencies">
+          <p>
+            Put a folder with an <code>agency.yaml</code> into the server's <code>RUNWIRE_AGENCIES_DIR</code>. The guide
+            is <code>docs/first-agency.md</code>.
+          </p>
+        </EmptyState>
+      )}
+      {agencies !== undefined && agencies.length > 0 && (
+        <ul className="grid agency-cards">
+          {agencies.map((agency) => (
+            <AgencyCard key={agency.agency} agency={agency} />
+          ))}
+        </ul>
+      )}
+    </Page>
+  );
+}
+
+function AgencyCard({ agency }: { readonly agency: Agency }) {
+  const { agency: id, source, version, agents, error, loadedAt } = agency;
+  return (
+    <li className="card stack">
+      <div className="spread">
+        <h2 className="agency-name">
+          <Link to="/agencies/$agency" params={{ agency: id }}>
+            <bdi>{titleOf(agency)}</bdi>
+          </Link>
+        </h2>
+        {error !== null && <Badge tone="bad">broken</Badge>}
+      </div>
+      {error !== null && <p className="agency-error">{error.message}</p>}
+      <dl className="definition">
+        <dt>Id</dt>
+        <dd>
+          <code>{id}</code>
+        </dd>
+        {version !== null && (
+          <>
+            <dt>Agents</dt>
+            <dd>{formatCount(agents.length, 'agent')}</dd>
+            <dt>MCP servers</dt>
+            <dd>
+              <McpStates agency={agency} />
+            </dd>
+            <dt>Source</dt>
+            <dd>{source !== null && SOURCES[source]}</dd>
+            <dt>Version</dt>
+            <dd>
+              <code>{version}</code>
+            </dd>
+          </>
+        )}
+        {loadedAt !== null && (
+          <>
+            <dt>Loaded</dt>
+            <dd>
+              <Time time={loadedAt} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </li>
+  );
+}
+
+const MCP_TONES = { connected: 'good', connecting: 'active', failed: 'bad' } as const;
+
+/** How many MCP servers have which state. */
+function McpStates({ agency: { mcp } }: { readonly agency: Agency }) {
+  const counts = Map.groupBy(mcp, ({ state }) => state);
+  if (mcp.length === 0) return 'none';
+  return (
+    <span className="row">
+      {[...counts].map(([state, servers]) => (
+        <Badge key={state} tone={MCP_TONES[state]}>
+          {servers.length} {state}
+        </Badge>
+      ))}
+    </span>
+  );
 }

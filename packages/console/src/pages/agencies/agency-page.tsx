@@ -1,5 +1,97 @@
+import type { Agency } from '@runwire/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { agenciesQuery } from '../../app/queries.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import './agencies.css';
+import { AgencyFaults } from './agency-faults.tsx';
+import { AgencyGraph } from './agency-graph.tsx';
+import { REFRESH_MS, SOURCES, titleOf } from './agency-words.ts';
+import { AgentDetails } from './agent-details.tsx';
+import { FlowsTable } from './flows-table.tsx';
+import { layOutGraph } from './graph-layout.ts';
+import { McpServers } from './mcp-servers.tsx';
+
+const FROM = '/signed-in/agencies/$agency';
+
+/** The widest graph that has room for the details beside it. */
+const SIDE_BY_SIDE_PX = 640;
+
+const graphOf = ({ agents = [], entryPoints = [], flows = [] }: Partial<Agency> = {}) =>
+  layOutGraph({ agents: agents.map(({ name }) => name), entryPoints, flows });
 
 export function AgencyPage() {
-  return <Page title="Agency">{null}</Page>;
+  const { agency: id } = useParams({ from: FROM });
+  const { agent: chosen } = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: '/agencies/$agency' });
+  const { data: agencies, error, refetch } = useQuery({ ...agenciesQuery, refetchInterval: REFRESH_MS });
+  const agency = agencies?.find((item) => item.agency === id);
+  const graph = useMemo(() => graphOf(agency), [agency]);
+  if (agency === undefined) {
+    return (
+      <Page title={id}>
+        {agencies === undefined && error === null && <Loading what="the agency" />}
+        {agencies === undefined && error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+        {agencies !== undefined && (
+          <EmptyState title="This server has no agency with this id">
+            <p>
+              Its folder may have been renamed or removed. Choose another one on the page{' '}
+              <Link to="/agencies">Agencies</Link>.
+            </p>
+          </EmptyState>
+        )}
+      </Page>
+    );
+  }
+  const { agents, entryPoints, defaultAgent, flows, mcp, source, version, loadedAt } = agency;
+  const agent =
+    agents.find(({ name }) => name === chosen) ?? agents.find(({ name }) => name === defaultAgent) ?? agents[0];
+  return (
+    <Page
+      title={titleOf(agency)}
+      lead={
+        <>
+          <code>{id}</code>
+          {source !== null && `, ${SOURCES[source]}`}
+          {version === null && ', not loaded'}
+          {version !== null && loadedAt !== null && (
+            <>
+              , version <code>{version}</code>, loaded <Time time={loadedAt} />
+            </>
+          )}
+        </>
+      }
+    >
+      <div className="stack-wide">
+        {agency.error !== null && <AgencyFaults error={agency.error} hasOldVersion={version !== null} />}
+        {agent !== undefined && (
+          <section className="stack-tight" aria-labelledby="agents">
+            <h2 id="agents">Agents and flows</h2>
+            {/* A wide graph needs the whole width. */}
+            <div className={graph.width > SIDE_BY_SIDE_PX ? 'agency-parts' : 'agency-parts agency-parts-narrow'}>
+              <AgencyGraph
+                key={id}
+                graph={graph}
+                chosen={agent.name}
+                onChoose={(name) =>
+                  void navigate({ search: name === defaultAgent ? {} : { agent: name }, replace: true })
+                }
+              />
+              <AgentDetails
+                agent={agent}
+                isEntryPoint={entryPoints.includes(agent.name)}
+                isDefault={agent.name === defaultAgent}
+              />
+            </div>
+          </section>
+        )}
+        {flows.length > 0 && <FlowsTable flows={flows} />}
+        {version !== null && <McpServers servers={mcp} />}
+      </div>
+    </Page>
+  );
 }

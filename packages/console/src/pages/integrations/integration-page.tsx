@@ -1,5 +1,62 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { integrationQuery } from '../../app/queries.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import './integrations.css';
+import { SettingsPanel } from './settings-panel.tsx';
+import { UseItPanel } from './use-it-panel.tsx';
+
+const FROM = '/signed-in/integrations/$integration';
 
 export function IntegrationPage() {
-  return <Page title="Integration">{null}</Page>;
+  const { integration: id } = useParams({ from: FROM });
+  const { tab } = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: '/integrations/$integration' });
+  const { data: integration, error, refetch } = useQuery(integrationQuery(id));
+  if (integration === undefined) {
+    return (
+      <Page title={id}>
+        {error === null ? (
+          <Loading what="the integration" />
+        ) : (
+          <ErrorNotice error={error} onRetry={() => void refetch()} />
+        )}
+      </Page>
+    );
+  }
+  const { name, agency, defaultAgent } = integration;
+  return (
+    <Page
+      title={name ?? id}
+      lead={
+        <>
+          <code>{id}</code>, answered by <bdi>{defaultAgent}</bdi> of the agency{' '}
+          <Link to="/agencies/$agency" params={{ agency }}>
+            <bdi>{agency}</bdi>
+          </Link>
+          .
+        </>
+      }
+      actions={
+        <Link className="button" to="/integrations/$integration/playground" params={{ integration: id }}>
+          Open playground
+        </Link>
+      }
+    >
+      <Tabs
+        // Another integration has other settings in the same form.
+        key={id}
+        label="Parts of the integration"
+        value={tab === 'settings' ? tab : 'use'}
+        onChange={(value) => void navigate({ search: value === 'settings' ? { tab: value } : {}, replace: true })}
+        tabs={[
+          { id: 'use', title: 'Use it', content: <UseItPanel integration={integration} /> },
+          { id: 'settings', title: 'Settings', content: <SettingsPanel integration={integration} /> },
+        ]}
+      />
+    </Page>
+  );
 }

@@ -1,5 +1,80 @@
+import type { Integration } from '@runwire/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { wholeList } from '../../app/paged-list.ts';
+import { agenciesQuery, integrationsQuery } from '../../app/queries.ts';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CreateIntegrationDialog } from './create-integration-dialog.tsx';
+import { FirstAgencyHint } from './first-agency-hint.tsx';
+
+const COLUMNS: readonly Column<Integration>[] = [
+  {
+    title: 'Name',
+    share: 2,
+    cell: ({ apiIntegrationId, name }) => (
+      <Link to="/integrations/$integration" params={{ integration: apiIntegrationId }}>
+        <bdi>{name ?? apiIntegrationId}</bdi>
+      </Link>
+    ),
+  },
+  { title: 'Id', share: 1.5, cell: ({ apiIntegrationId }) => <code>{apiIntegrationId}</code> },
+  {
+    title: 'Agency',
+    cell: ({ agency }) => (
+      <Link to="/agencies/$agency" params={{ agency }}>
+        <bdi>{agency}</bdi>
+      </Link>
+    ),
+  },
+  { title: 'Entry point', isMinor: true, cell: ({ defaultAgent }) => <bdi>{defaultAgent ?? '—'}</bdi> },
+  {
+    title: 'Model',
+    isMinor: true,
+    cell: ({ model }) => (model === null ? <span className="muted">of the agency</span> : <bdi>{model}</bdi>),
+  },
+  { title: 'Created', isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
+];
 
 export function IntegrationsPage() {
-  return <Page title="Integrations">{null}</Page>;
+  const list = wholeList(useQuery(integrationsQuery));
+  const { data: agencies } = useQuery(agenciesQuery);
+  const [isCreating, setCreating] = useState(false);
+  const hasOwnAgency = agencies?.some(({ source }) => source !== 'bundled') ?? true;
+  const create = (
+    <button type="button" className="button button-primary" onClick={() => setCreating(true)}>
+      Create integration
+    </button>
+  );
+  const isEmpty = !list.isLoading && list.error === null && list.rows.length === 0;
+  return (
+    <Page
+      title="Integrations"
+      lead="Your backend calls an integration, and the agents of its agency answer."
+      {...(isEmpty ? {} : { actions: create })}
+    >
+      <div className="stack-wide">
+        <DataTable
+          what="integrations"
+          list={list}
+          columns={COLUMNS}
+          rowKey={({ apiIntegrationId }) => apiIntegrationId}
+          empty={
+            <EmptyState title="No integrations yet">
+              <p>
+                An integration connects your backend to an agency: a group of agents that works together. It has its own
+                members, chats, files and limits.
+              </p>
+              {create}
+            </EmptyState>
+          }
+        />
+        {!hasOwnAgency && <FirstAgencyHint />}
+      </div>
+      {isCreating && <CreateIntegrationDialog onClose={() => setCreating(false)} />}
+    </Page>
+  );
 }

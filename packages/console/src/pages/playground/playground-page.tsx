@@ -1,5 +1,71 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useCallback, useState } from 'react';
+import { agenciesQuery, integrationQuery } from '../../app/queries.ts';
+import { searchFields } from '../../app/search.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Page } from '../../ui/page.tsx';
+import { AddresseeFields } from './addressee-fields.tsx';
+import { Chat, type ChatAddress } from './chat.tsx';
+import { Conversation } from './conversation.ts';
+import './playground.css';
 
+const addressFields = searchFields('chat', 'member', 'agent', 'run');
+const ROUTE = '/signed-in/integrations/$integration/playground';
+
+/** Talks to the agents of an integration. */
 export function PlaygroundPage() {
-  return <Page title="Playground">{null}</Page>;
+  const { integration } = useParams({ from: ROUTE });
+  const search = useSearch({ from: ROUTE });
+  const { chat, member, agent } = search;
+  const navigate = useNavigate();
+  const { data: settings, error, refetch } = useQuery(integrationQuery(integration));
+  const { data: agencies } = useQuery(agenciesQuery);
+  const agency = agencies?.find((one) => one.agency === settings?.agency);
+
+  const [conversation, setConversation] = useState(() => new Conversation(integration, chat));
+  if (!conversation.fits(integration, chat)) setConversation(new Conversation(integration, chat));
+
+  const setAddress = useCallback(
+    (address: ChatAddress) =>
+      void navigate({
+        to: '/integrations/$integration/playground',
+        params: { integration },
+        search: addressFields({ ...address }),
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate, integration],
+  );
+  const agentName = agent ?? settings?.defaultAgent ?? agency?.defaultAgent;
+  return (
+    <Page
+      title="Playground"
+      actions={
+        <button type="button" className="button" onClick={() => setAddress({ member, agent })}>
+          New chat
+        </button>
+      }
+    >
+      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      <AddresseeFields
+        apiIntegrationId={integration}
+        agency={agency}
+        defaultAgent={settings?.defaultAgent ?? null}
+        member={member}
+        agent={agent}
+        onChange={(changed) =>
+          // A chat belongs to its member.
+          setAddress('member' in changed ? { agent, ...changed } : { chat, member, ...changed })
+        }
+      />
+      <Chat
+        key={conversation.chatId}
+        conversation={conversation}
+        agent={agency?.agents.find(({ name }) => name === agentName)}
+        address={search}
+        onAddress={setAddress}
+      />
+    </Page>
+  );
 }

@@ -20,7 +20,7 @@ const IDLE_REFETCH_MS = 15_000;
 const refetchMs = (runs: readonly RunRecord[]) => (runs.some(isActive) ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS);
 
 const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
-  { title: 'Status', share: 1.1, cell: (run) => <Status status={statusOf(run)} /> },
+  { title: 'Status', share: 1.4, cell: (run) => <Status status={statusOf(run)} /> },
   {
     title: 'Agent',
     share: 1.6,
@@ -38,8 +38,8 @@ const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
     cell: ({ consumerId }) =>
       consumerId === null ? <span className="muted">none</span> : <bdi>{shorten(consumerId)}</bdi>,
   },
-  { title: 'Started', share: 1.2, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
-  { title: 'Duration', isNumber: true, cell: (run) => formatDuration(durationOf(run)) },
+  { title: 'Started', share: 1.4, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
+  { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => formatDuration(durationOf(run)) },
   {
     title: 'Tokens',
     isNumber: true,

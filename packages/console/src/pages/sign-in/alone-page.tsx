@@ -18,11 +18,9 @@ export function AlonePage({ title, lead, children }: AlonePageProps) {
         Runwire
       </span>
       <div className="card">
+        <ConnectionNotice />
         <Page title={title} lead={lead}>
-          <div className="stack">
-            <ConnectionNotice />
-            {children}
-          </div>
+          <div className="stack">{children}</div>
         </Page>
       </div>
     </main>

@@ -19,14 +19,17 @@ export interface StackedBars {
   readonly height: number;
 }
 
-/** Sums from the first series up to each one. A bar of a sum is drawn below the bars of the smaller sums. */
-function sums(series: readonly Series[]): number[][] {
+/**
+ * Sums from the first series up to each one; null if the series has nothing on that day. A bar of a sum is drawn below the
+ * bars of the smaller sums.
+ */
+function sums(series: readonly Series[]): (number | null)[][] {
   const running: number[] = [];
   return series.map(({ values }) =>
     values.map((value, day) => {
       const sum = (running[day] ?? 0) + value;
       running[day] = sum;
-      return sum;
+      return value === 0 ? null : sum;
     }),
   );
 }
@@ -62,10 +65,11 @@ export function drawStackedBars(element: HTMLElement, bars: StackedBars): uPlot 
           ...axis,
           grid: { show: false },
           space: 64,
+          size: 32,
           incrs: DAY_STEPS,
           values: (_, splits) => splits.map((split) => shortDayAt(days, split)),
         },
-        { ...axis, size: 56, values: (_, splits) => splits.map((split) => formatCompact(split)) },
+        { ...axis, size: 48, values: (_, splits) => splits.map((split) => formatCompact(split)) },
       ],
       series: [
         {},

@@ -14,7 +14,7 @@ export function UsageTotals({ items, unit }: UsageTotalsProps) {
     { title: 'Runs', value: sum(({ runs }) => runs) },
     { title: 'Tokens', value: sum(({ usage }) => usage.total_tokens) },
     { title: 'Input tokens', value: sum(({ usage }) => usage.input_tokens) },
-    { title: 'Cached input tokens', value: sum(({ usage }) => usage.cached_tokens) },
+    { title: 'Cached tokens', value: sum(({ usage }) => usage.cached_tokens) },
     { title: 'Output tokens', value: sum(({ usage }) => usage.output_tokens) },
     { title: `Charge in ${unit}`, value: sum(({ charged }) => charged[unit]) },
   ];

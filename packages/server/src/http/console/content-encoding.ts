@@ -20,8 +20,8 @@ export function acceptedEncoding(header: string | string[] | undefined): Encodin
 }
 
 /**
- * Quality 5 of Brotli: React and its libraries become 81 kB in 13 ms. With 11, the default, they become 70 kB in 860 ms, with
- * gzip 84 kB in 12 ms.
+ * Quality 5 of Brotli: 219 kB of React become 64 kB in 9 ms. With 11, the default, they become 58 kB in 470 ms, with gzip
+ * 68 kB in 7 ms.
  */
 export async function compress(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   if (encoding === 'gzip') return promisify(gzip)(bytes);

@@ -1,0 +1,17 @@
+import type { Agency } from '@runwire/client';
+
+/** A change of the files is visible after this time. */
+export const REFRESH_MS = 10_000;
+
+export const SOURCES: Readonly<Record<NonNullable<Agency['source']>, string>> = {
+  bundled: 'bundled with the server',
+  yaml: 'YAML',
+  markdown: 'Markdown',
+  typescript: 'TypeScript',
+};
+
+export const KINDS = { handoff: 'Hand-off', delegate: 'Delegation' } as const;
+
+export const titleOf = ({ name, agency }: Agency): string => name ?? agency;
+
+export type Agent = Agency['agents'][number];

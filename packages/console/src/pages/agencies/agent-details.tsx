@@ -1,0 +1,79 @@
+import type { ReactNode } from 'react';
+import { Badge } from '../../ui/feedback.tsx';
+import type { Agent } from './agency-words.ts';
+
+interface AgentDetailsProps {
+  readonly agent: Agent;
+  readonly isEntryPoint: boolean;
+  readonly isDefault: boolean;
+}
+
+export function AgentDetails({ agent, isEntryPoint, isDefault }: AgentDetailsProps) {
+  const { name, description, model, fallback, tools, approval, sandbox, starters } = agent;
+  return (
+    <section className="card stack agent-details" aria-labelledby="agent">
+      <div className="stack-tight">
+        <h3 id="agent">
+          <bdi>{name}</bdi>
+        </h3>
+        {isEntryPoint && (
+          <div className="row">
+            <Badge>entry point</Badge>
+            {isDefault && <Badge>default</Badge>}
+          </div>
+        )}
+        <p className="muted">{description ?? 'The agent has no description.'}</p>
+      </div>
+      <dl className="agent-facts">
+        <Fact title="Model">
+          {model === null ? 'The model of the integration or of the server' : <code>{model}</code>}
+        </Fact>
+        {fallback.length > 0 && (
+          <Fact title="If it cannot answer, in this order">
+            <ol>
+              {fallback.map((item) => (
+                <li key={item}>
+                  <code>{item}</code>
+                </li>
+              ))}
+            </ol>
+          </Fact>
+        )}
+        <Fact title="Tools">
+          {tools.length === 0 ? (
+            'None'
+          ) : (
+            <ul>
+              {tools.map((tool) => (
+                <li key={tool}>
+                  <code>{tool}</code> {approval.includes(tool) && <Badge tone="warn">asks for approval</Badge>}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Fact>
+        <Fact title="Sandbox">{sandbox ? 'May run commands' : 'Runs no commands'}</Fact>
+        {starters.length > 0 && (
+          <Fact title="Starters">
+            <ul>
+              {starters.map((starter) => (
+                <li key={starter}>
+                  <bdi>{starter}</bdi>
+                </li>
+              ))}
+            </ul>
+          </Fact>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

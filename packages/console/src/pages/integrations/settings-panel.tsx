@@ -1,0 +1,177 @@
+import type { Agency, Integration } from '@runwire/client';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useId, useState } from 'react';
+import { api } from '../../app/api.ts';
+import { agenciesQuery, integrationQuery } from '../../app/queries.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Loading } from '../../ui/feedback.tsx';
+import { CheckField, type Fields, Form, SelectField, TextField } from '../../ui/form.tsx';
+import { notify } from '../../ui/toasts.tsx';
+import { AgencyFields } from './agency-fields.tsx';
+import { AllowanceFields } from './allowance-fields.tsx';
+import { changedSettings } from './changed-settings.ts';
+import { DeleteIntegration } from './delete-integration.tsx';
+import { ModelField } from './model-field.tsx';
+
+const FILE_ACCESS = [
+  { value: 'chat', label: 'Files of the chat' },
+  { value: 'member', label: 'Files of the chat and of the member' },
+  { value: 'all', label: 'All files of the integration' },
+];
+
+const ON_DISCONNECT = [
+  { value: 'continue', label: 'The run continues' },
+  { value: 'cancel', label: 'The run is cancelled' },
+];
+
+interface SettingsPanelProps {
+  readonly integration: Integration;
+}
+
+export function SettingsPanel({ integration }: SettingsPanelProps) {
+  const { data: agencies, error, refetch } = useQuery(agenciesQuery);
+  if (agencies === undefined) {
+    return error === null ? <Loading what="agencies" /> : <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  }
+  return (
+    <div className="stack-wide settings">
+      <SettingsForm integration={integration} agencies={agencies} />
+      <DeleteIntegration integration={integration} />
+    </div>
+  );
+}
+
+interface SettingsFormProps extends SettingsPanelProps {
+  readonly agencies: readonly Agency[];
+}
+
+function SettingsForm({ integration, agencies }: SettingsFormProps) {
+  const client = useQueryClient();
+  // Changes are found against what the fields began with, also if another person saves in the meantime.
+  const [seen, setSeen] = useState(integration);
+  const [maxRunSeconds, setMaxRunSeconds] = useState(String(integration.maxRunSeconds));
+  const save = async (fields: Fields) => {
+    const changes = changedSettings(seen, fields);
+    if (Object.keys(changes).length === 0) {
+      notify('There is nothing to save: no setting was changed.');
+      return;
+    }
+    const { apiIntegrationId } = integration;
+    const saved = await api().integrations.update({ apiIntegrationId, ...changes });
+    setSeen(saved);
+    // An empty field means the default of the server, which the answer has.
+    setMaxRunSeconds(String(saved.maxRunSeconds));
+    client.setQueryData(integrationQuery(apiIntegrationId).queryKey, saved);
+    void client.invalidateQueries({ queryKey: ['integrations'], exact: true });
+    notify('The settings are saved.');
+  };
+  return (
+    <Form submitLabel="Save settings" pendingLabel="Saving…" onSubmit={save}>
+      <Group title="Agency">
+        <TextField
+          label="Name"
+          name="name"
+          defaultValue={seen.name ?? ''}
+          maxLength={200}
+          required
+          hint="For people."
+        />
+        <AgencyFields agencies={agencies} agency={seen.agency} agent={seen.defaultAgent} />
+        <ModelField model={seen.model} />
+        <CheckField
+          label="Text Only Mode"
+          name="textOnly"
+          defaultChecked={seen.textOnly}
+          hint="Answers are plain text instead of a stream of events."
+        />
+        <CheckField
+          label="Tools of the caller"
+          name="clientTools"
+          defaultChecked={seen.clientTools}
+          hint={
+            <>
+              Requests may bring tools that your own program runs (<code>clientTools</code>).
+            </>
+          }
+        />
+      </Group>
+      <Group title="Members">
+        <AllowanceFields allowances={seen.allowances} />
+        <TextField
+          label="Concurrent runs of a member"
+          name="maxRunsPerMember"
+          type="number"
+          min={1}
+          max={1_000_000}
+          step={1}
+          defaultValue={seen.maxRunsPerMember ?? ''}
+          hint="More are refused until one ends. Empty: no limit."
+        />
+      </Group>
+      <Group title="Runs">
+        <TextField
+          label="Longest run, in seconds"
+          name="maxRunSeconds"
+          type="number"
+          min={1}
+          max={86_400}
+          step={1}
+          value={maxRunSeconds}
+          onChange={({ target }) => setMaxRunSeconds(target.value)}
+          hint="A longer run fails. Empty: the default of the server."
+        />
+        <SelectField
+          label="If the reader disconnects"
+          name="onDisconnect"
+          choices={ON_DISCONNECT}
+          defaultValue={seen.onDisconnect}
+          hint="Applies after 10 s without any reader. A run that continues can be read later."
+        />
+      </Group>
+      <Group title="Files">
+        <SelectField
+          label="File access"
+          name="fileAccess"
+          choices={FILE_ACCESS}
+          defaultValue={seen.fileAccess}
+          hint="What the agents of a run see. Files of the chat were announced in it or made by its runs."
+        />
+        <TextField
+          label="Folder of a member"
+          name="memberFolder"
+          isCode
+          maxLength={1000}
+          spellCheck={false}
+          required
+          defaultValue={seen.memberFolder}
+          hint={
+            <>
+              <code>{'{consumerId}'}</code> stands for the id of the member, between two slashes or at the end.
+            </>
+          }
+        />
+        <CheckField
+          label="Keep attachments"
+          name="keepAttachments"
+          defaultChecked={seen.keepAttachments}
+          hint="The server keeps a copy of each fetched attachment as long as its chat exists."
+        />
+      </Group>
+    </Form>
+  );
+}
+
+interface GroupProps {
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+function Group({ title, children }: GroupProps) {
+  const id = useId();
+  return (
+    <section className="card stack" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <div className="settings-grid">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,105 @@
+import type { Integration } from '@runwire/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { publicApiUrl } from '../../app/addresses.ts';
+import { api } from '../../app/api.ts';
+import { CodeBlock } from '../../ui/copy-button.tsx';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Loading } from '../../ui/feedback.tsx';
+import { curlSnippet, pythonSnippet, typescriptSnippet } from './snippets.ts';
+
+/** Used in the samples until a member is registered. */
+const SAMPLE_MEMBER = 'user-1';
+
+interface UseItPanelProps {
+  readonly integration: Integration;
+}
+
+/** Programs that call the integration, ready to paste. */
+export function UseItPanel({ integration: { apiIntegrationId, allowances, textOnly } }: UseItPanelProps) {
+  const needsMember = allowances !== null;
+  const { data, error, refetch } = useQuery({
+    queryKey: ['first-member', apiIntegrationId],
+    queryFn: async ({ signal }) => {
+      const { items } = await api().members.list({ apiIntegrationId, limit: 50 }, { signal }).page();
+      return items.find(({ active }) => active)?.consumerId ?? null;
+    },
+    enabled: needsMember,
+  });
+  if (needsMember && error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  if (needsMember && data === undefined) return <Loading what="the samples" />;
+  const member = needsMember ? (data ?? SAMPLE_MEMBER) : null;
+  const input = { url: publicApiUrl, integration: apiIntegrationId, member };
+  return (
+    <div className="use-it">
+      <Sample title="Your key" code="export RUNWIRE_API_KEY='<your key>'" label="command that sets the key">
+        <p>
+          Create a key on the page <Link to="/keys">API keys</Link>. Keep it on your server: a page or an app gets
+          client tokens instead.
+        </p>
+      </Sample>
+      {needsMember && (
+        <div className="notice">
+          <strong>Every request names a member.</strong>
+          <p>
+            Allowances are on, so a request needs <code>consumerId</code> and <code>usageRequestId</code>.{' '}
+            {data === null ? (
+              <>
+                No member is active yet: register <code>{SAMPLE_MEMBER}</code> on the page{' '}
+                <MembersLink integration={apiIntegrationId} /> first.
+              </>
+            ) : (
+              <>
+                The samples use a member of the page <MembersLink integration={apiIntegrationId} />.
+              </>
+            )}
+          </p>
+        </div>
+      )}
+      <Sample title="curl" code={curlSnippet(input)} label="curl sample">
+        <p>
+          {textOnly ? 'The answer arrives as plain text.' : 'The answer arrives as a stream of events.'} Each request
+          has its own <code>usageRequestId</code>; the same one never runs twice.
+        </p>
+      </Sample>
+      <Sample title="TypeScript" code={typescriptSnippet(input)} label="TypeScript sample">
+        <p>
+          Install it with <code>npm install @runwire/client</code>, save the sample as <code>hello.mts</code>, and start
+          it with <code>node hello.mts</code>.
+        </p>
+      </Sample>
+      <Sample title="Python" code={pythonSnippet(input)} label="Python sample">
+        <p>
+          Install it in a clone of Runwire with <code>pip install ./packages/client-python</code>, save the sample as{' '}
+          <code>hello.py</code>, and start it with <code>python3 hello.py</code>.
+        </p>
+      </Sample>
+    </div>
+  );
+}
+
+function MembersLink({ integration }: { readonly integration: string }) {
+  return (
+    <Link to="/integrations/$integration/members" params={{ integration }}>
+      Members
+    </Link>
+  );
+}
+
+interface SampleProps {
+  readonly title: string;
+  readonly code: string;
+  readonly label: string;
+  readonly children: ReactNode;
+}
+
+function Sample({ title, code, label, children }: SampleProps) {
+  return (
+    <div className="stack-tight">
+      <h2>{title}</h2>
+      <div className="muted">{children}</div>
+      <CodeBlock code={code} label={label} />
+    </div>
+  );
+}

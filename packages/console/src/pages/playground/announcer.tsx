@@ -1,0 +1,20 @@
+import { useChanges } from './changes.ts';
+import type { LiveRun } from './live-run.ts';
+
+/** Tells screen readers that an answer began and how it ended. Its text is not read out piece by piece. */
+export function Announcer({ live }: { readonly live: LiveRun }) {
+  useChanges(live.changes);
+  return (
+    <p className="visually-hidden" role="status">
+      {textOf(live)}
+    </p>
+  );
+}
+
+function textOf({ isActive, isNew, result }: LiveRun): string {
+  if (isActive) return 'The agent is answering.';
+  if (result === null) return 'The message was not answered.';
+  if (result.pending.length > 0) return 'The agent asks a question.';
+  if (result.status !== 'completed') return `The run ended as ${result.status}.`;
+  return isNew ? 'The answer is complete.' : '';
+}

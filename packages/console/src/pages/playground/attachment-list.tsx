@@ -1,0 +1,65 @@
+import { describeError } from '../../app/errors.ts';
+import { formatBytes } from '../../lib/format.ts';
+import { Meter } from '../../ui/meter.tsx';
+import type { Attachment, Attachments, UploadTarget } from './attachments.ts';
+import { useChanges } from './changes.ts';
+
+interface AttachmentListProps {
+  readonly attachments: Attachments;
+  readonly target: UploadTarget;
+}
+
+export function AttachmentList({ attachments, target }: AttachmentListProps) {
+  useChanges(attachments.changes);
+  if (attachments.items.length === 0) return null;
+  return (
+    <ul className="attachments" aria-label="Attached files">
+      {attachments.items.map((item) => (
+        <li key={item.key}>
+          <span className="attachment-name" title={item.uploaded?.path}>
+            <bdi>{item.name}</bdi>
+          </span>
+          <UploadState item={item} />
+          {item.error !== null && (
+            <button
+              type="button"
+              className="button button-small"
+              aria-label={`Try again to upload ${item.name}`}
+              onClick={() => attachments.retry(item.key, target)}
+            >
+              Try again
+            </button>
+          )}
+          <button
+            type="button"
+            className="button button-small button-quiet"
+            aria-label={`${isUploading(item) ? 'Cancel the upload of' : 'Remove'} ${item.name}`}
+            onClick={() => attachments.remove(item.key)}
+          >
+            {isUploading(item) ? 'Cancel' : 'Remove'}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const isUploading = ({ uploaded, error }: Attachment) => uploaded === null && error === null;
+
+function UploadState({ item }: { readonly item: Attachment }) {
+  if (item.error !== null) {
+    return (
+      <span className="attachment-error" role="alert">
+        {describeError(item.error).message}
+      </span>
+    );
+  }
+  if (isUploading(item)) {
+    return (
+      <span className="attachment-progress">
+        <Meter label={`${Math.round(item.progress * 100)} % of ${item.name} uploaded`} value={item.progress} max={1} />
+      </span>
+    );
+  }
+  return <span className="small muted">{item.size === null ? 'in the mount' : formatBytes(item.size)}</span>;
+}

@@ -1,0 +1,134 @@
+import { type ReactNode, useState } from 'react';
+import { formatBytes } from '../../lib/format.ts';
+import { CodeBlock } from '../../ui/copy-button.tsx';
+import { Badge } from '../../ui/feedback.tsx';
+import { MarkdownBlocks } from '../../ui/markdown.tsx';
+import { useChanges } from './changes.ts';
+import type { CallPart, Part, PartList, TextPart } from './run-parts.ts';
+
+/** What an agent did, in order. Each part renders itself again when it changes; the list does so when one is added. */
+export function Parts({ list }: { readonly list: PartList }) {
+  useChanges(list.changes);
+  return list.parts.map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added at the end.
+    <PartView key={index} part={part} />
+  ));
+}
+
+function PartView({ part }: { readonly part: Part }) {
+  switch (part.kind) {
+    case 'text':
+      return <Text part={part} />;
+    case 'reasoning':
+      return (
+        <Folded title="Reasoning">
+          <Text part={part} />
+        </Folded>
+      );
+    case 'call':
+      return part.tool === 'send_message' ? <Delegation part={part} /> : <Call part={part} />;
+    case 'handoff':
+      return (
+        <p className="part-line">
+          <bdi>{part.from}</bdi> handed over to <bdi>{part.to}</bdi>.
+        </p>
+      );
+    case 'file':
+      return (
+        <p className="part-line">
+          File {part.file.change}: <bdi className="part-path">{part.file.path}</bdi>
+          {part.file.change !== 'deleted' && ` (${formatBytes(part.file.size_bytes)})`}
+        </p>
+      );
+    case 'note':
+      return <p className="part-line">{part.text}</p>;
+  }
+}
+
+function Text({ part }: { readonly part: TextPart }) {
+  useChanges(part.changes);
+  return <MarkdownBlocks splitter={part.splitter} length={part.splitter.length} />;
+}
+
+interface FoldedProps {
+  readonly title: ReactNode;
+  readonly state?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** Content that is in the document only while it is open. */
+function Folded({ title, state, children }: FoldedProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="part" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <span className="part-title">{title}</span>
+        {state}
+      </summary>
+      {isOpen && <div className="part-body">{children}</div>}
+    </details>
+  );
+}
+
+function CallState({ part }: { readonly part: CallPart }) {
+  if (part.output !== null) return <Badge tone="good">done</Badge>;
+  if (part.isAsking) return <Badge tone="warn">asks</Badge>;
+  return (
+    <>
+      {part.progress !== null && <span className="part-progress">{part.progress.slice(0, 200)}</span>}
+      <Badge tone="active">called</Badge>
+    </>
+  );
+}
+
+function Call({ part }: { readonly part: CallPart }) {
+  useChanges(part.changes);
+  const title = (
+    <>
+      Tool <code>{part.tool.slice(0, 100)}</code>
+    </>
+  );
+  return (
+    <Folded title={title} state={<CallState part={part} />}>
+      <CodeBlock code={indented(part.arguments)} label={`arguments of ${part.tool.slice(0, 100)}`} isRepeated />
+      {part.output !== null && (
+        <CodeBlock code={part.output} label={`output of ${part.tool.slice(0, 100)}`} isRepeated />
+      )}
+    </Folded>
+  );
+}
+
+interface DelegationArguments {
+  readonly recipient_agent?: unknown;
+  readonly message?: unknown;
+}
+
+/** One agent asks another. What the other one does is inside. */
+function Delegation({ part }: { readonly part: CallPart }) {
+  useChanges(part.changes);
+  const { recipient_agent, message } = (parsed(part.arguments) ?? {}) as DelegationArguments;
+  const title = (
+    <>
+      <bdi>{part.agent}</bdi> asks <bdi>{String(recipient_agent ?? 'another agent').slice(0, 100)}</bdi>
+    </>
+  );
+  return (
+    <Folded title={title} state={<CallState part={part} />}>
+      {typeof message === 'string' && <p className="part-quote">{message}</p>}
+      <Parts list={part.children} />
+    </Folded>
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const indented = (text: string) => {
+  const value = parsed(text);
+  return value === null ? text : JSON.stringify(value, null, 2);
+};

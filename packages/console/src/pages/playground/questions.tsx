@@ -1,0 +1,99 @@
+import type { Answer, Question } from '@runwire/client';
+import { type FormEvent, useState } from 'react';
+import { formatJson } from '../../lib/format.ts';
+import { CodeBlock } from '../../ui/copy-button.tsx';
+import { CheckField, Fields, SelectField, TextAreaField, TextField } from '../../ui/form.tsx';
+
+interface QuestionsProps {
+  readonly questions: readonly Question[];
+  readonly onAnswer: (answers: readonly Answer[]) => void;
+}
+
+const DECISIONS = [
+  { value: 'approve', label: 'Approve' },
+  { value: 'decline', label: 'Decline' },
+];
+
+/** The questions with which a run ended. The next run gets all answers together. */
+export function Questions({ questions, onAnswer }: QuestionsProps) {
+  const [isSent, setSent] = useState(false);
+  const isSingle = questions.length === 1 && questions[0]?.kind === 'approval';
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (isSent) return;
+    setSent(true);
+    const submitter = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
+    const fields = new Fields(new FormData(event.currentTarget, submitter));
+    onAnswer(questions.map((question) => answerOf(question, fields)));
+  };
+  return (
+    <form className="notice notice-warn questions" onSubmit={submit}>
+      {questions.map((question) => (
+        <fieldset key={question.questionId}>
+          <legend>
+            {question.kind === 'approval' ? 'Approve the call of ' : 'Give the output of '}
+            <code>{question.tool.slice(0, 100)}</code>?
+          </legend>
+          <p className="muted">
+            <bdi>{question.agent}</bdi> waits for this. A new message declines it.
+          </p>
+          <CodeBlock
+            code={formatJson(question.arguments)}
+            label={`arguments of ${question.tool.slice(0, 100)}`}
+            isRepeated
+          />
+          <QuestionFields question={question} isSingle={isSingle} />
+        </fieldset>
+      ))}
+      <div className="row">
+        {isSingle ? (
+          DECISIONS.map(({ value, label }) => (
+            <button
+              key={value}
+              type="submit"
+              name={nameOf(questions[0] as Question, 'decision')}
+              value={value}
+              className={value === 'approve' ? 'button button-primary' : 'button'}
+            >
+              {label}
+            </button>
+          ))
+        ) : (
+          <button type="submit" className="button button-primary">
+            Send answers
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+const nameOf = ({ questionId }: Question, field: string) => `${questionId} ${field}`;
+
+function QuestionFields({ question, isSingle }: { readonly question: Question; readonly isSingle: boolean }) {
+  if (question.kind === 'tool') {
+    return (
+      <>
+        <TextAreaField label="Output" name={nameOf(question, 'output')} rows={3} required />
+        <CheckField label="The call failed" name={nameOf(question, 'failed')} />
+      </>
+    );
+  }
+  return (
+    <>
+      {!isSingle && <SelectField label="Decision" name={nameOf(question, 'decision')} choices={DECISIONS} />}
+      <TextField label="Reason (optional)" name={nameOf(question, 'reason')} maxLength={2000} />
+    </>
+  );
+}
+
+function answerOf(question: Question, fields: Fields): Answer {
+  const { questionId, kind } = question;
+  if (kind === 'tool') {
+    const output = fields.exact(nameOf(question, 'output'));
+    return { questionId, output, ...(fields.checked(nameOf(question, 'failed')) ? { failed: true } : {}) };
+  }
+  const reason = fields.optional(nameOf(question, 'reason'));
+  const approve = fields.text(nameOf(question, 'decision')) === 'approve';
+  return { questionId, approve, ...(reason === undefined ? {} : { reason }) };
+}

@@ -1,0 +1,110 @@
+import type { Step } from '@runwire/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useSyncExternalStore } from 'react';
+import { api } from '../../app/api.ts';
+import { formatCount, formatDuration } from '../../lib/format.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Badge, Loading } from '../../ui/feedback.tsx';
+import { useChanges } from './changes.ts';
+import type { LiveRun } from './live-run.ts';
+
+const REFRESH_MS = 2000;
+const MAX_STEPS = 100;
+
+const wide = window.matchMedia('(min-width: 72rem)');
+const subscribe = (listener: () => void) => {
+  wide.addEventListener('change', listener);
+  return () => wide.removeEventListener('change', listener);
+};
+
+/** The finished steps of the last run: beside the chat, or folded below it on narrow screens. */
+export function StepsPane({ live }: { readonly live: LiveRun | null }) {
+  const isWide = useSyncExternalStore(subscribe, () => wide.matches);
+  const content =
+    live === null ? <p className="muted">They appear here while an agent answers.</p> : <Steps live={live} />;
+  if (!isWide) {
+    return (
+      <details className="part steps-folded">
+        <summary>
+          <span className="part-title">Steps of the last run</span>
+        </summary>
+        <div className="part-body">{content}</div>
+      </details>
+    );
+  }
+  return (
+    <aside className="steps" aria-label="Steps of the last run">
+      <h2>Steps of the last run</h2>
+      {content}
+    </aside>
+  );
+}
+
+function Steps({ live }: { readonly live: LiveRun }) {
+  useChanges(live.changes);
+  const { apiIntegrationId, runId, isActive } = live;
+  const { data, error, refetch } = useQuery({
+    // The last refresh is a new query, because the last steps end with the run.
+    queryKey: ['runs', apiIntegrationId, runId, 'steps', isActive],
+    queryFn: ({ signal }) =>
+      api()
+        .runs.steps({ apiIntegrationId, runId: runId ?? '', limit: MAX_STEPS }, { signal })
+        .page(),
+    enabled: runId !== null,
+    refetchInterval: isActive ? REFRESH_MS : false,
+    placeholderData: (before) => before,
+  });
+  if (runId === null) return <p className="muted">The run has not started.</p>;
+  if (error !== null && data === undefined) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Loading what="steps" />;
+  const steps = data.items.toReversed();
+  return (
+    <>
+      <Link to="/integrations/$integration/runs/$run" params={{ integration: apiIntegrationId, run: runId }}>
+        Open the run with all details
+      </Link>
+      {steps.length === 0 && (
+        <p className="muted">{isActive ? 'No step has finished yet.' : 'The run has no steps.'}</p>
+      )}
+      {data.nextCursor !== null && <p className="muted">The newest {MAX_STEPS} steps:</p>}
+      <ol className="step-list">
+        {steps.map((step) => (
+          <StepLine key={`${step.attempt} ${step.step}`} step={step} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function StepLine({ step }: { readonly step: Step }) {
+  const { kind, tool, model, agent, callerAgent, handoff, status, usage, startedAt, completedAt } = step;
+  return (
+    <li>
+      <div className="spread">
+        <span className="step-name">
+          <bdi>{(kind === 'tool' ? tool : model) ?? kind}</bdi>
+        </span>
+        {status === 'failed' ? (
+          <Badge tone="bad">failed</Badge>
+        ) : (
+          <span className="number muted">{formatDuration(Date.parse(completedAt) - Date.parse(startedAt))}</span>
+        )}
+      </div>
+      <p className="small muted">
+        <bdi>{agent}</bdi>
+        {callerAgent !== null && (
+          <>
+            , asked by <bdi>{callerAgent}</bdi>
+          </>
+        )}
+        {handoff !== null && (
+          <>
+            , hands over to <bdi>{handoff}</bdi>
+          </>
+        )}
+        {usage !== null && `, ${formatCount(usage.total_tokens, 'token')}`}
+      </p>
+    </li>
+  );
+}

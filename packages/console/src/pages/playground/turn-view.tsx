@@ -1,0 +1,179 @@
+import { type Answer, DetachedError, type RunRecord, RunwireError } from '@runwire/client';
+import { memo } from 'react';
+import { formatJson, formatNumber } from '../../lib/format.ts';
+import { CodeBlock } from '../../ui/copy-button.tsx';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Markdown } from '../../ui/markdown.tsx';
+import { useChanges } from './changes.ts';
+import type { Turn } from './conversation.ts';
+import { Figures } from './figures.tsx';
+import type { LiveRun } from './live-run.ts';
+import { Parts } from './parts.tsx';
+import { Questions } from './questions.tsx';
+import { type RefusedActions, RefusedNotice } from './refused-notice.tsx';
+import { StopNotice } from './stop-notice.tsx';
+
+interface TurnViewProps extends RefusedActions {
+  readonly turn: Turn;
+  readonly isLast: boolean;
+  /** Times and tokens of a stored answer. */
+  readonly run: RunRecord | undefined;
+  readonly apiIntegrationId: string;
+  readonly onAnswer: (answers: readonly Answer[]) => void;
+}
+
+/** A message and its answer. A finished turn is not rendered again. */
+export const TurnView = memo(function TurnView({
+  turn,
+  isLast,
+  run,
+  apiIntegrationId,
+  onAnswer,
+  ...actions
+}: TurnViewProps) {
+  const { live, stored } = turn;
+  return (
+    <>
+      <Sent turn={turn} />
+      {live !== null && (
+        <LiveAnswer
+          live={live}
+          run={run}
+          turn={turn}
+          onAnswer={isLast ? onAnswer : null}
+          actions={isLast ? actions : null}
+        />
+      )}
+      {live === null && stored !== null && (
+        <StoredAnswer message={stored} run={run} apiIntegrationId={apiIntegrationId} />
+      )}
+    </>
+  );
+});
+
+/** A message is shown as it was typed. */
+const MAX_SENT_CHARACTERS = 20_000;
+
+function Sent({ turn: { message } }: { readonly turn: Turn }) {
+  const { text, files, images = [], answers } = message;
+  const decisions = answers.map(({ approve }) =>
+    approve === undefined ? 'Output sent' : approve ? 'Approved' : 'Declined',
+  );
+  if (text === '' && files.length === 0 && images.length === 0 && answers.length === 0) return null;
+  return (
+    <article className="sent" aria-label="Your message">
+      <h2 className="visually-hidden">You</h2>
+      {text !== '' && <p className="sent-text">{text.slice(0, MAX_SENT_CHARACTERS)}</p>}
+      {text.length > MAX_SENT_CHARACTERS && (
+        <p className="muted">{formatNumber(text.length - MAX_SENT_CHARACTERS)} more characters are not shown.</p>
+      )}
+      {decisions.length > 0 && <p>{decisions.join(', ')}</p>}
+      {files.length > 0 && (
+        <ul className="sent-files" aria-label="Files">
+          {files.map(({ path, name }) => (
+            <li key={path} title={path}>
+              <bdi>{name}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
+      {images.length > 0 && (
+        <p className="small muted">The model sees {images.length === 1 ? 'an image' : `${images.length} images`}.</p>
+      )}
+    </article>
+  );
+}
+
+interface LiveAnswerProps {
+  readonly live: LiveRun;
+  readonly run: RunRecord | undefined;
+  readonly turn: Turn;
+  /** Null if a later turn exists. */
+  readonly onAnswer: ((answers: readonly Answer[]) => void) | null;
+  readonly actions: RefusedActions | null;
+}
+
+function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
+  useChanges(live.changes);
+  const { result, error, runId, content } = live;
+  const isRefused = error !== null && !(error instanceof DetachedError);
+  return (
+    <article className="answer" aria-label="Answer">
+      <AnswerTitle live={live} />
+      <Parts list={content.root} />
+      {live.isActive && <Waiting live={live} />}
+      <StopNotice live={live} />
+      {isRefused && <RefusedNotice error={error} turn={turn} actions={actions} />}
+      {result?.error != null && (
+        <ErrorNotice
+          error={new RunwireError({ ...result.error, code: result.error.code as RunwireError['code'] })}
+          {...(actions === null ? {} : { onRetry: () => actions.onAgain(turn) })}
+        />
+      )}
+      {result?.output != null && <CodeBlock code={formatJson(result.output)} label="structured output" isRepeated />}
+      {result !== null && result.pending.length > 0 && onAnswer !== null && (
+        <Questions questions={result.pending} onAnswer={onAnswer} />
+      )}
+      {result !== null && runId !== null && (
+        <Figures
+          apiIntegrationId={live.apiIntegrationId}
+          runId={runId}
+          usageRequestId={live.usageRequestId}
+          status={result.status}
+          firstTokenMs={live.isNew ? live.firstTokenMs : null}
+          durationMs={live.isNew ? live.durationMs : durationOf(run)}
+          usage={result.usage}
+          text={result.text}
+        />
+      )}
+    </article>
+  );
+}
+
+function AnswerTitle({ live }: { readonly live: LiveRun }) {
+  useChanges(live.content.root.changes);
+  const [first] = live.content.root.parts;
+  const agent = first !== undefined && 'agent' in first ? first.agent : null;
+  return <h2 className="answer-title">{agent === null ? 'Answer' : <bdi>{agent}</bdi>}</h2>;
+}
+
+/** Is at the place of the answer until its first part arrives. */
+function Waiting({ live }: { readonly live: LiveRun }) {
+  useChanges(live.content.root.changes);
+  if (live.content.root.parts.length > 0) return null;
+  return <p className="part-line">{live.runId === null ? 'Waiting for the server…' : 'Thinking…'}</p>;
+}
+
+const durationOf = (run: RunRecord | undefined): number | null =>
+  run?.completedAt == null ? null : Date.parse(run.completedAt) - Date.parse(run.createdAt);
+
+interface StoredAnswerProps {
+  readonly message: NonNullable<Turn['stored']>;
+  readonly run: RunRecord | undefined;
+  readonly apiIntegrationId: string;
+}
+
+function StoredAnswer({ message, run, apiIntegrationId }: StoredAnswerProps) {
+  const { content, agent, status, error, runId } = message;
+  return (
+    <article className="answer" aria-label="Answer">
+      <h2 className="answer-title">
+        <bdi>{agent ?? 'Answer'}</bdi>
+      </h2>
+      {content !== '' && <Markdown text={content} />}
+      {error !== null && (
+        <ErrorNotice error={new RunwireError({ ...error, code: error.code as RunwireError['code'] })} />
+      )}
+      <Figures
+        apiIntegrationId={apiIntegrationId}
+        runId={runId}
+        usageRequestId={run?.usageRequestId ?? null}
+        status={status}
+        firstTokenMs={null}
+        durationMs={durationOf(run)}
+        usage={run?.usage ?? null}
+        text={content}
+      />
+    </article>
+  );
+}

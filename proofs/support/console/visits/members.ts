@@ -1,0 +1,261 @@
+import { expectEqual } from '@runwire/test-kit/shortfall.ts';
+import type { Page } from 'playwright-core';
+import type { ConsoleVisit, VisitContext } from '../visit.ts';
+
+const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+const status = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text }).waitFor();
+const title = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const dialog = (page: Page) => page.getByRole('dialog');
+
+const membersOf = ({ integration }: VisitContext) => `integrations/${integration}/members`;
+const idOf = (visit: VisitContext, name: string) => visit.unique(name).replaceAll(' ', '-');
+
+/** Registers a member past the page, and opens its page. */
+async function openNewMember(visit: VisitContext, name: string): Promise<string> {
+  const id = idOf(visit, name);
+  const { status: answered } = await visit.api.put(`/v2/${membersOf(visit)}/${id}`, { name });
+  expectEqual('status of a member', answered, 201);
+  await visit.open(`${membersOf(visit)}/${id}`);
+  await title(visit.page, name);
+  return id;
+}
+
+async function openRegistration(visit: VisitContext): Promise<void> {
+  await visit.open(membersOf(visit));
+  await button(visit.page, 'Register member').click();
+  await dialog(visit.page).getByRole('heading', { name: 'Register a member' }).waitFor();
+}
+
+const register = (page: Page) => dialog(page).getByRole('button', { name: 'Register member' }).click();
+
+export const memberVisits: readonly ConsoleVisit[] = [
+  {
+    name: 'members',
+    async run(visit) {
+      const { page, seed } = visit;
+      await visit.open(membersOf(visit));
+      await page.getByRole('link', { name: seed.names.at(-1) ?? '' }).waitFor();
+      await page.getByRole('table', { name: 'members' }).getByText('inactive').first().waitFor();
+      await visit.checkPage('members');
+      await page.getByLabel('Search').fill('gret');
+      await status(page, /^1 row/);
+      await page.getByRole('link', { name: 'Greta Holm' }).waitFor();
+      expectEqual('search in the address', new URL(page.url()).searchParams.get('q'), 'gret');
+      await page.reload();
+      await status(page, /^1 row/);
+      await page.getByLabel('Search').fill('nobody has this name');
+      await page.getByRole('heading', { name: 'No member found' }).waitFor();
+      await visit.checkPage('members-none-found');
+    },
+  },
+  {
+    name: 'members-empty',
+    async run(visit) {
+      await visit.open(`integrations/${visit.seed.otherIntegration}/members`);
+      await visit.page.getByRole('heading', { name: 'No members yet' }).waitFor();
+      await visit.checkPage('members-empty');
+    },
+  },
+  {
+    name: 'members-of-no-integration',
+    async run(visit) {
+      await visit.expectRefusal(404, async () => {
+        await visit.open('integrations/no-such-integration/members');
+        await alert(visit.page, /integration/);
+      });
+      await visit.checkPage('members-no-integration');
+    },
+  },
+  {
+    name: 'register-member',
+    async run(visit) {
+      const { page } = visit;
+      const id = idOf(visit, 'new');
+      await openRegistration(visit);
+      await visit.checkPage('member-register');
+      await dialog(page).getByLabel('Id').fill(id);
+      await dialog(page).getByLabel('Name').fill('New member');
+      await dialog(page).getByLabel('Own limit').fill('5000');
+      await dialog(page).getByLabel('Metadata').fill('{"plan": "Pro"}');
+      await register(page);
+      await dialog(page).waitFor({ state: 'hidden' });
+      await page.getByLabel('Search').fill(id);
+      await status(page, /^1 row/);
+      await page.getByRole('link', { name: 'New member' }).click();
+      await title(page, 'New member');
+      await page.getByText('The member has an own limit.').waitFor();
+      await visit.checkPage('member-registered');
+    },
+  },
+  {
+    name: 'register-member-refused',
+    async run(visit) {
+      const { page, seed } = visit;
+      await openRegistration(visit);
+      await dialog(page)
+        .getByLabel('Id')
+        .fill(seed.members[0] ?? '');
+      await register(page);
+      await alert(page, 'A member with this id exists already.');
+      await visit.checkPage('member-register-known-id');
+      await dialog(page).getByLabel('Id').fill('x'.repeat(257));
+      await register(page);
+      await alert(page, 'The id must have 1 to 256 characters');
+      await dialog(page).getByLabel('Id').fill(idOf(visit, 'refused'));
+      await dialog(page).getByLabel('Metadata').fill('{"plan": ');
+      await register(page);
+      await alert(page, 'Metadata is not valid JSON');
+      await visit.checkPage('member-register-wrong-metadata');
+      await dialog(page).getByLabel('Metadata').fill('["Pro"]');
+      await register(page);
+      await alert(page, 'Metadata must be a JSON object');
+      await dialog(page)
+        .getByLabel('Metadata')
+        .fill(JSON.stringify({ text: 'x'.repeat(20_000) }));
+      await visit.expectRefusal(400, () => register(page));
+      await alert(page, 'invalid_request');
+      await page.keyboard.press('Escape');
+      await dialog(page).waitFor({ state: 'hidden' });
+    },
+  },
+  {
+    name: 'member',
+    async run(visit) {
+      const { page, seed } = visit;
+      await visit.open(`${membersOf(visit)}/${seed.members[0]}`);
+      await title(page, seed.names[0] ?? '');
+      await page.getByText('An answer was repeated.').waitFor();
+      await visit.checkPage('member');
+      const links = page.getByRole('navigation', { name: 'Of this member' });
+      for (const name of ['Runs', 'Chats', 'Usage', 'Playground as this member']) {
+        const address = new URL((await links.getByRole('link', { name }).getAttribute('href')) ?? '', page.url());
+        expectEqual(`member of the link ${name}`, address.searchParams.get('member'), seed.members[0]);
+      }
+      const files = new URL((await links.getByRole('link', { name: 'Files' }).getAttribute('href')) ?? '', page.url());
+      expectEqual('folder of the link', files.searchParams.get('folder'), `/app/mnt/members/${seed.members[0]}`);
+    },
+  },
+  {
+    name: 'member-unknown',
+    async run(visit) {
+      const { page } = visit;
+      await visit.expectRefusal(404, async () => {
+        await visit.open(`${membersOf(visit)}/no-such-member`);
+        await page.getByRole('heading', { name: 'No member has this id' }).waitFor();
+      });
+      await visit.checkPage('member-unknown');
+      await page.getByRole('link', { name: 'All members' }).click();
+      await title(page, 'Members');
+    },
+  },
+  {
+    name: 'change-member',
+    async run(visit) {
+      const { page } = visit;
+      await openNewMember(visit, 'Changing');
+      await button(page, 'Change').click();
+      await dialog(page).getByLabel('Name').fill('Changed');
+      await dialog(page).getByLabel('Own limit').fill('700');
+      await dialog(page).getByLabel('Metadata').fill('no JSON');
+      await dialog(page).getByRole('button', { name: 'Save' }).click();
+      await alert(page, 'Metadata is not valid JSON');
+      await visit.checkPage('member-change-refused');
+      await dialog(page).getByLabel('Metadata').fill('{"plan": "Team"}');
+      await dialog(page).getByRole('button', { name: 'Save' }).click();
+      await title(page, 'Changed');
+      await page.getByText('"plan": "Team"').waitFor();
+      await button(page, 'Deactivate').click();
+      await visit.checkPage('member-deactivate');
+      await dialog(page).getByRole('button', { name: 'Deactivate' }).click();
+      await page.getByText('inactive', { exact: true }).waitFor();
+      await button(page, 'Activate').click();
+      await button(page, 'Deactivate').waitFor();
+      await button(page, 'Change').click();
+      await dialog(page).getByLabel('Name').fill('');
+      await dialog(page).getByLabel('Own limit').fill('');
+      await dialog(page).getByLabel('Metadata').fill('');
+      await dialog(page).getByRole('button', { name: 'Save' }).click();
+      await page.getByText('The limit is that of the integration.').waitFor();
+    },
+  },
+  {
+    name: 'adjust-member',
+    async run(visit) {
+      const { page } = visit;
+      const id = await openNewMember(visit, 'Adjusting');
+      const adjust = () => dialog(page).getByRole('button', { name: 'Adjust' }).click();
+      await button(page, 'Adjust usage').click();
+      await dialog(page).getByLabel('Direction').selectOption('-1');
+      await dialog(page).getByLabel('Amount in tokens').fill('0.5');
+      await dialog(page).getByLabel('Reason').fill('Half a token');
+      await visit.expectRefusal(400, adjust);
+      await alert(page, 'invalid_request');
+      await visit.checkPage('member-adjust-refused');
+      await dialog(page).getByLabel('Amount in tokens').fill('20000');
+      await dialog(page).getByLabel('Reason').fill('Everything is taken.');
+      await adjust();
+      await dialog(page).waitFor({ state: 'hidden' });
+      await page.getByText('exhausted', { exact: true }).waitFor();
+      await page.getByText('Everything is taken.').waitFor();
+      await visit.checkPage('member-exhausted');
+      await adjustOnce(visit, id);
+    },
+  },
+  {
+    name: 'adjust-member-without-allowances',
+    async run(visit) {
+      const { page, seed, api } = visit;
+      const id = idOf(visit, 'unlimited');
+      await api.put(`/v2/integrations/${seed.otherIntegration}/members/${id}`, {});
+      await visit.open(`integrations/${seed.otherIntegration}/members/${id}`);
+      await page.getByText('Allowances are off').waitFor();
+      await visit.checkPage('member-no-allowance');
+      // The page Members of this integration must stay empty for other visits.
+      await api.delete(`/v2/integrations/${seed.otherIntegration}/members/${id}`);
+    },
+  },
+  {
+    name: 'erase-member',
+    async run(visit) {
+      const { page, rig } = visit;
+      const id = await openNewMember(visit, 'Erasing');
+      await button(page, 'Erase').click();
+      await dialog(page).getByLabel(`Type ${id} to confirm`).fill('something else');
+      await dialog(page).getByRole('button', { name: 'Erase member' }).click();
+      await alert(page, `Type exactly ${id}.`);
+      await visit.checkPage('member-erase');
+      await dialog(page).getByLabel(`Type ${id} to confirm`).fill(id);
+      await dialog(page).getByRole('button', { name: 'Erase member' }).click();
+      await status(page, 'The member is erased.');
+      await visit.checkPage('member-erased');
+      await visit.expectRefusal(404, async () => {
+        await page.reload();
+        await status(page, 'The member is erased.');
+      });
+      await rig.watchOf(page).quiet();
+    },
+  },
+];
+
+/** A request whose answer is lost is sent again by the person, and has one effect. */
+async function adjustOnce({ page, integration, api, expectRefusal }: VisitContext, id: string): Promise<void> {
+  const path = `/v2/integrations/${integration}/members/${id}/adjustments`;
+  await button(page, 'Adjust usage').click();
+  await dialog(page).getByLabel('Amount in tokens').fill('100');
+  await dialog(page).getByLabel('Reason').fill('Sent twice');
+  await page.route(`**${path}`, async (route) => {
+    await route.fetch();
+    await route.abort('connectionreset');
+  });
+  await expectRefusal('outage', async () => {
+    await dialog(page).getByRole('button', { name: 'Adjust' }).click();
+    await alert(page, 'The server does not answer.');
+  });
+  await page.unroute(`**${path}`);
+  await dialog(page).getByRole('button', { name: 'Adjust' }).click();
+  await dialog(page).waitFor({ state: 'hidden' });
+  const { body } = await api.get(path);
+  const made = body.items.filter(({ reason }: { readonly reason: string }) => reason === 'Sent twice');
+  expectEqual('adjustments that were made', made.length, 1);
+}

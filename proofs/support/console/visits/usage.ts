@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
+import type { Page } from 'playwright-core';
+import type { ConsoleVisit, VisitContext } from '../visit.ts';
+
+const usageOf = ({ integration }: VisitContext) => `integrations/${integration}/usage`;
+const plot = (page: Page, name: RegExp) => page.getByRole('img', { name }).waitFor();
+const fieldOf = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
+
+export const usageVisits: readonly ConsoleVisit[] = [
+  {
+    name: 'usage',
+    async run(visit) {
+      const { page, seed, rig } = visit;
+      const [first = '', second = ''] = seed.members;
+      await visit.open(usageOf(visit));
+      await plot(page, /^Tokens by day, /);
+      await visit.checkPage('usage');
+      for (const measure of ['runs', 'charge']) {
+        await page.getByLabel('Measure').selectOption(measure);
+        await plot(page, measure === 'runs' ? /^Runs by day, / : /^Charge in tokens by day, /);
+        expectEqual('measure in the address', fieldOf(page, 'measure'), measure);
+      }
+      await page.getByLabel('Split by').selectOption('agent');
+      await plot(page, / by day and agent, /);
+      await page.getByRole('list', { name: 'Legend' }).getByText('Triage').waitFor();
+      await visit.checkPage('usage-by-agent');
+      await page.getByLabel('Split by').selectOption('model');
+      await plot(page, / by day and model, /);
+      await page.getByLabel('Split by').selectOption('member');
+      await plot(page, / by day and member, /);
+      await page.getByRole('columnheader', { name: first }).waitFor();
+      await visit.checkPage('usage-by-member');
+      await page.getByRole('searchbox', { name: 'Member' }).fill(second);
+      await page.getByRole('columnheader', { name: first }).waitFor({ state: 'hidden' });
+      await rig.watchOf(page).quiet();
+      await page.reload();
+      await page.getByRole('columnheader', { name: second }).waitFor();
+      expectEqual('columns of members', await page.getByRole('columnheader', { name: /^user-/ }).count(), 1);
+      await page.getByRole('combobox', { name: 'Agent' }).selectOption('Triage');
+      await rig.watchOf(page).quiet();
+      expectEqual('agent in the address', fieldOf(page, 'agent'), 'Triage');
+    },
+  },
+  {
+    name: 'usage-empty',
+    async run(visit) {
+      const { page } = visit;
+      await visit.open(`${usageOf(visit)}?from=2020-01-01&to=2020-01-31`);
+      await page.getByRole('heading', { name: 'No runs in this period' }).waitFor();
+      await visit.checkPage('usage-empty');
+      await page.getByLabel('First day').fill('2020-03-01');
+      await page.getByRole('alert').filter({ hasText: 'The first day is after the last day.' }).waitFor();
+      await visit.checkPage('usage-wrong-period');
+      await page.getByLabel('First day').fill('2018-01-01');
+      await page.getByRole('alert').filter({ hasText: 'The page shows at most 366 days.' }).waitFor();
+    },
+  },
+  {
+    name: 'usage-of-no-integration',
+    async run(visit) {
+      await visit.expectRefusal(404, async () => {
+        await visit.open('integrations/no-such-integration/usage');
+        await visit.page
+          .getByRole('alert')
+          .filter({ hasText: /integration/ })
+          .waitFor();
+      });
+      await visit.checkPage('usage-no-integration');
+    },
+  },
+  {
+    name: 'usage-csv',
+    async run(visit) {
+      const { page, seed } = visit;
+      await visit.open(`${usageOf(visit)}?member=${seed.members[0]}`);
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download CSV' }).click();
+      const download = await downloading;
+      expectEqual('end of the file name', download.suggestedFilename().endsWith('.csv'), true);
+      const [head = '', ...rows] = (await readFile(await download.path(), 'utf8')).trim().split(/\r?\n/);
+      expectEqual('column of the file', head.split(',').includes('consumerId'), true);
+      const foreign = rows.filter((row) => !row.includes(seed.members[0] ?? ''));
+      if (rows.length === 0 || foreign.length > 0) {
+        throw new Shortfall(
+          `rows of ${seed.members[0]}: found ${rows.length}, of which ${foreign.length} are of others.`,
+        );
+      }
+      await visit.checkPage('usage-of-member');
+    },
+  },
+];
