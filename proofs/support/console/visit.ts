@@ -95,6 +95,8 @@ export async function runVisit(
     await checks.screenshot(`failed-${visit.name}`).catch(() => {});
   } finally {
     await page.context().close();
+    // A visit that failed may have left the server stopped.
+    if (!rig.server.isAlive) await rig.startServer();
   }
   return checks.report;
 }

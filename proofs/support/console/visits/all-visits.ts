@@ -32,6 +32,8 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   usage: usageVisits,
   files: filesVisits,
   health: healthVisits,
+  keys: keyVisits,
+  people: peopleVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };

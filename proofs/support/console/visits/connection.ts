@@ -31,7 +31,7 @@ export const connectionVisits: readonly ConsoleVisit[] = [
         expectEqual('reports of the lost connection', await lost.count(), 1);
         await visit.checkPage('lost-connection');
         await rig.startServer();
-        await lost.waitFor({ state: 'hidden', timeout: REPORTED_MS });
+        await lost.first().waitFor({ state: 'hidden', timeout: REPORTED_MS });
       });
       await visit.checkPage('connection-back');
     },
