@@ -29,16 +29,17 @@ type Usage = NonNullable<Parameters<ModelCall['end']>[0]>;
  * - `team …`: asks the agents that it may ask, then hands over
  * - `fail …`: some text, then a failure of the provider
  * - `hold …`: some text, then waits for `release`
- * - `words <count>`: a text of this many words, one event each, as fast as possible
  * - anything else: the answer, word by word
  */
 export class ScriptedAnswers {
   readonly #held = new Set<ModelCall>();
+  /** Answers instead of the commands, if it is set. */
+  script: ((call: ModelCall) => Promise<void>) | null = null;
 
   constructor(model: ModelController) {
     model.onCall = (call) => {
       // If the server dies or the run is cancelled, writing fails.
-      this.#play(call).catch(() => {});
+      (this.script?.(call) ?? this.#play(call)).catch(() => {});
     };
   }
 
@@ -74,12 +75,6 @@ export class ScriptedAnswers {
       await write('I am looking it up. This takes a while.', (text) => call.text(text));
       this.#held.add(call);
       return;
-    }
-    if (command === 'words') {
-      const count = Number(message.trim().split(/\s/)[1]);
-      for (let word = 1; word <= count; word += 1)
-        await call.text(word % 12 === 0 ? `word-${word}.\n\n` : `word-${word} `);
-      return call.end(usageOf(call));
     }
     const calls = command === 'tool' ? toolCalls(message, outputs) : command === 'team' ? teamCalls(call, outputs) : [];
     for (const [index, { name, args }] of calls.entries()) {

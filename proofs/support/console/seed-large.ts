@@ -31,7 +31,13 @@ export async function seedLarge(rig: ConsoleRig, integration: string, sizes: Lar
   await copyFiles(rig, integration, sizes.files - 1);
   await complete(rig, { apiIntegrationId: integration, chatId: 'long-chat', message: 'Where is my order?' });
   await copyMessages(rig, integration, sizes.messages - 2);
-  await complete(rig, { apiIntegrationId: integration, chatId: 'long-run', message: `words ${sizes.events}` });
+  rig.model.script = async (call) => {
+    for (let word = 1; word <= sizes.events; word += 1)
+      await call.text(`word-${word}${word % 12 === 0 ? '.\n\n' : ' '}`);
+    await call.end();
+  };
+  await complete(rig, { apiIntegrationId: integration, chatId: 'long-run', message: 'Write.' });
+  rig.model.script = null;
 }
 
 async function complete({ api }: ConsoleRig, request: object): Promise<void> {

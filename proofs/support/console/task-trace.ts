@@ -1,56 +1,55 @@
-import type { CDPSession } from 'playwright-core';
+import type { Browser, CDPSession } from 'playwright-core';
 
+/** An event of Chromium's trace. Times are in microseconds. */
 interface TraceEvent {
   readonly name: string;
   readonly pid: number;
   readonly tid: number;
-  /** Time of the processor in microseconds. */
+  /** The time of the processor, without the time in which the thread waited for one. */
   readonly tdur?: number;
-  readonly args?: { readonly name?: string };
+  readonly args: { readonly name?: string };
 }
 
-const CATEGORIES = ['disabled-by-default-devtools.timeline'];
+const TASK = 'ThreadControllerImpl::RunTask';
+const MAIN_THREAD = 'CrRendererMain';
 
 /**
- * The tasks of a page. Their length is the time in which the processor worked on them: other programs of the machine, which
- * interrupt a task, do not count.
+ * Records the tasks of all pages of a browser. Their processor time counts, not their duration: on a machine that runs
+ * the server and other programs too, a task of 5 ms was found to last 80 ms.
  */
 export class TaskTrace {
   readonly #session: CDPSession;
-  readonly #threads = new Map<string, string>();
-  /** The longest task of each thread in microseconds. */
-  readonly #longest = new Map<string, number>();
+  readonly #events: TraceEvent[] = [];
 
   private constructor(session: CDPSession) {
     this.#session = session;
   }
 
-  static async start(session: CDPSession): Promise<TaskTrace> {
-    const trace = new TaskTrace(session);
-    session.on('Tracing.dataCollected', trace.#collect);
-    await session.send('Tracing.start', {
+  static async start(browser: Browser): Promise<TaskTrace> {
+    const trace = new TaskTrace(await browser.newBrowserCDPSession());
+    trace.#session.on('Tracing.dataCollected', ({ value }) =>
+      trace.#events.push(...(value as unknown as TraceEvent[])),
+    );
+    await trace.#session.send('Tracing.start', {
       transferMode: 'ReportEvents',
-      traceConfig: { recordMode: 'recordContinuously', includedCategories: CATEGORIES },
+      traceConfig: { includedCategories: ['toplevel'] },
     });
     return trace;
   }
 
-  readonly #collect = ({ value }: { readonly value: object[] }) => {
-    for (const { name, pid, tid, tdur = 0, args } of value as TraceEvent[]) {
-      const thread = `${pid} ${tid}`;
-      if (name === 'thread_name') this.#threads.set(thread, String(args?.name));
-      if (name === 'RunTask') this.#longest.set(thread, Math.max(this.#longest.get(thread) ?? 0, tdur));
-    }
-  };
-
-  /** Ends the trace. */
-  async longestMs(): Promise<number> {
-    const complete = new Promise<void>((resolve) => this.#session.once('Tracing.tracingComplete', () => resolve()));
+  /** Resolves to the milliseconds of each task, the longest first. */
+  async stop(): Promise<readonly number[]> {
+    const complete = new Promise((resolve) => this.#session.once('Tracing.tracingComplete', resolve));
     await this.#session.send('Tracing.end');
     await complete;
-    this.#session.off('Tracing.dataCollected', this.#collect);
-    const tasks = [...this.#longest].filter(([thread]) => this.#threads.get(thread) === 'CrRendererMain');
-    if (tasks.length === 0) throw new Error('The browser has reported no task of a page.');
-    return Math.max(...tasks.map(([, microseconds]) => microseconds)) / 1000;
+    await this.#session.detach();
+    const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
+    const isMain = ({ name, args }: TraceEvent) => name === 'thread_name' && args.name === MAIN_THREAD;
+    const mains = new Set(this.#events.filter(isMain).map(threadOf));
+    const tasks = this.#events.flatMap((event) =>
+      event.name === TASK && event.tdur !== undefined && mains.has(threadOf(event)) ? [event.tdur / 1000] : [],
+    );
+    if (tasks.length === 0) throw new Error('The trace has no task of a page.');
+    return tasks.toSorted((a, b) => b - a);
   }
 }

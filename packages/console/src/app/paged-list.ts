@@ -14,9 +14,6 @@ export interface PagedList<Row> {
   readonly retry: () => void;
 }
 
-/** A list that was left is released soon, because it may have thousands of rows. */
-const KEEP_MS = 10_000;
-
 interface PagedListOptions<Row> {
   /** Reads the list again after this time, which may depend on the rows. */
   readonly refetchMs?: number | ((rows: readonly Row[]) => number);

@@ -36,8 +36,8 @@ const talk: ConsoleVisit = {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Where is my order?' }).click();
     await ended(visit, 1);
-    await answers(page).getByText('tokens charged').waitFor();
-    await answers(page).getByText('First token after').waitFor();
+    await answers(page).getByText('Charged').waitFor();
+    await answers(page).getByText('First token').waitFor();
     await answers(page).getByRole('table').getByRole('cell', { name: 'Thursday' }).waitFor();
     await visit.checkPage('playground-answer');
     await send(visit, 'think about it');
