@@ -20,3 +20,10 @@ export const queryClient = new QueryClient({
     mutations: { retry: false, networkMode: 'always', gcTime: 0 },
   },
 });
+
+/** Runs a change outside a component, so that its errors are seen in the one place too. Its result is not kept. */
+export const runMutation = <Result>(mutationFn: () => Promise<Result>): Promise<Result> =>
+  queryClient
+    .getMutationCache()
+    .build<Result, Error, undefined, unknown>(queryClient, { mutationFn, gcTime: 0 })
+    .execute(undefined);
