@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { TextField } from './form.tsx';
 
 interface FilterFieldProps {
@@ -8,36 +8,43 @@ interface FilterFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly hint?: string;
+  readonly placeholder?: string;
 }
 
 /** The address changes when the person has stopped typing for this time. */
 const PAUSE_MS = 300;
 
 /** A filter that is typed. Its value is in the address. */
-export function FilterField({ label, name, value, onChange, hint }: FilterFieldProps) {
+export function FilterField({ value, onChange, ...rest }: FilterFieldProps) {
   const [text, setText] = useState(value);
   const sent = useRef(value);
+  const change = useRef(onChange);
+  useEffect(() => {
+    change.current = onChange;
+  });
   useEffect(() => {
     // The own change arrives while the person types on.
     if (value !== sent.current) setText(value);
     sent.current = value;
   }, [value]);
+  const send = useCallback((typed: string) => {
+    if (typed.trim() === sent.current) return;
+    sent.current = typed.trim();
+    change.current(sent.current);
+  }, []);
   useEffect(() => {
-    if (text.trim() === sent.current) return;
-    const timer = setTimeout(() => {
-      sent.current = text.trim();
-      onChange(sent.current);
-    }, PAUSE_MS);
+    const timer = setTimeout(() => send(text), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text, onChange]);
+  }, [text, send]);
   return (
     <TextField
-      label={label}
-      name={name}
       type="search"
+      maxLength={256}
       value={text}
       onChange={(event) => setText(event.target.value)}
-      {...(hint === undefined ? {} : { hint })}
+      // The page of a link that is clicked must not be left again when the pause ends.
+      onBlur={() => send(text)}
+      {...rest}
     />
   );
 }

@@ -1,5 +1,6 @@
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { chooseInProfile } from '../sign-in-pages.ts';
+import { alert, signInNewOwner } from '../steps.ts';
 import type { ConsoleVisit } from '../visit.ts';
 
 export const keyVisits: readonly ConsoleVisit[] = [
@@ -35,6 +36,20 @@ export const keyVisits: readonly ConsoleVisit[] = [
       await row.getByText('revoked').waitFor();
       await visit.checkPage('key-revoked');
       expectEqual('status of a request after that', (await visit.api.as(key).get('/v2/me')).status, 401);
+    },
+  },
+  {
+    name: 'key-last',
+    signedIn: false,
+    async run(visit) {
+      const { page } = visit;
+      await signInNewOwner(visit, 'one key');
+      await visit.open('keys');
+      await page.getByRole('button', { name: 'Revoke first' }).click();
+      const revoke = page.getByRole('dialog').getByRole('button', { name: 'Revoke key' });
+      await visit.expectRefusal(409, () => revoke.click());
+      await alert(page, 'This is your last API key');
+      await visit.checkPage('key-last');
     },
   },
 ];

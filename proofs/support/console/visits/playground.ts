@@ -36,8 +36,8 @@ const talk: ConsoleVisit = {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Where is my order?' }).click();
     await ended(visit, 1);
-    await answers(page).getByText('tokens charged').waitFor();
-    await answers(page).getByText('First token after').waitFor();
+    await answers(page).getByText('Charged').waitFor();
+    await answers(page).getByText('First token').waitFor();
     await answers(page).getByRole('table').getByRole('cell', { name: 'Thursday' }).waitFor();
     await visit.checkPage('playground-answer');
     await send(visit, 'think about it');
@@ -173,6 +173,23 @@ const refusals: ConsoleVisit = {
   },
 };
 
+const filesOf = (name: string, type: string, bytes: string) =>
+  `const files = new DataTransfer();
+  files.items.add(new File([${bytes}], '${name}', { type: '${type}' }));`;
+
+const DROP = `{
+  ${filesOf('dropped.txt', 'text/plain', '"Buy bread."')}
+  document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true, cancelable: true }));
+}`;
+
+/** The smallest GIF, under the name that browsers give to images of the clipboard. */
+const GIF = 'Uint8Array.fromBase64("R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=")';
+const PASTE = `{
+  ${filesOf('image.png', 'image/gif', GIF)}
+  const paste = new ClipboardEvent('paste', { clipboardData: files, bubbles: true, cancelable: true });
+  document.activeElement.dispatchEvent(paste);
+}`;
+
 const files: ConsoleVisit = {
   name: 'playground-files',
   async run(visit) {
@@ -184,9 +201,16 @@ const files: ConsoleVisit = {
     await (await chooser).setFiles([notes, { ...notes, name: 'more.txt' }]);
     await page.getByRole('button', { name: 'Remove more.txt' }).click();
     await page.getByRole('list', { name: 'Attached files' }).getByText('9 B').waitFor();
+    await page.evaluate(DROP);
+    await page.getByRole('button', { name: 'Remove dropped.txt' }).waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).focus();
+    await page.evaluate(PASTE);
+    await page.getByRole('button', { name: /^Remove pasted-/ }).waitFor();
     await visit.checkPage('playground-attached');
     await send(visit, 'Read my notes');
-    await page.getByRole('article', { name: 'Your message' }).getByText('notes.txt').waitFor();
+    const sent = page.getByRole('article', { name: 'Your message' });
+    await sent.getByRole('list', { name: 'Files' }).getByText('notes.txt').waitFor();
+    await sent.getByText('The model sees an image.').waitFor();
     await ended(visit, 1);
     await visit.expectRefusal(400, async () => {
       const wrong = page.waitForEvent('filechooser');

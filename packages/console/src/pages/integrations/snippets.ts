@@ -10,7 +10,7 @@ export interface SnippetInput {
 /** In single quotes, for POSIX shells. */
 const shellText = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** JSON is a subset of the literals of TypeScript and Python, except that Python has no pairs of surrogates. */
+/** A string of JSON is also a literal of TypeScript and Python. */
 const literal = (text: string) => JSON.stringify(text);
 const singleQuoted = (text: string) => `'${literal(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 

@@ -13,8 +13,8 @@ interface AdjustmentsProps {
 const signed = (amount: number) => (amount > 0 ? `+${formatNumber(amount)}` : formatNumber(amount));
 
 const COLUMNS: readonly Column<Adjustment>[] = [
-  { title: 'Time', cell: ({ createdAt }) => <Time time={createdAt} /> },
-  { title: 'Given back', isNumber: true, cell: ({ applied, unit }) => `${signed(applied)} ${unit}` },
+  { title: 'Time', share: 1.2, cell: ({ createdAt }) => <Time time={createdAt} age /> },
+  { title: 'Applied', isNumber: true, cell: ({ applied, unit }) => `${signed(applied)} ${unit}` },
   { title: 'Asked for', isNumber: true, isMinor: true, cell: ({ amount, unit }) => `${signed(amount)} ${unit}` },
   { title: 'Reason', share: 2, cell: ({ reason }) => <bdi title={reason ?? undefined}>{reason ?? '–'}</bdi> },
 ];

@@ -6,8 +6,8 @@ import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
+import { FilterField } from '../../ui/filter-field.tsx';
 import { Page } from '../../ui/page.tsx';
-import { SearchField } from '../../ui/search-field.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { AllowanceBar } from './allowance-bar.tsx';
@@ -48,7 +48,7 @@ export function MembersPage() {
     },
     { title: 'State', share: 1.2, cell: (member) => <MemberState {...member} /> },
     { title: 'Allowance', share: 2, cell: ({ allowance }) => <AllowanceBar allowance={allowance} /> },
-    { title: 'Registered', isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
+    { title: 'Registered', share: 1.3, isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
   ];
   return (
     <Page
@@ -60,8 +60,14 @@ export function MembersPage() {
         </button>
       }
     >
-      <div className="filters">
-        <SearchField label="Search" placeholder="Start of the id or the name" value={q ?? ''} onChange={search} />
+      <div className="filters member-search">
+        <FilterField
+          label="Search"
+          name="q"
+          placeholder="Start of the id or the name"
+          value={q ?? ''}
+          onChange={search}
+        />
       </div>
       <DataTable
         what="members"

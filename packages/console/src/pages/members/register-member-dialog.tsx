@@ -12,6 +12,9 @@ interface RegisterMemberDialogProps {
   readonly onRegistered: (member: Member) => void;
 }
 
+/** A path of an address cannot end with `.` or `..`. */
+const ID = /^(?!\.{1,2}$)\P{Cc}{1,256}$/u;
+
 /** A request for an id that exists would change that member, so the dialog looks for it first. */
 async function refuseKnownId(apiIntegrationId: string, consumerId: string): Promise<void> {
   for await (const member of api().members.list({ apiIntegrationId, q: consumerId, limit: 200 })) {
@@ -30,8 +33,10 @@ export function RegisterMemberDialog({ integration, onClose, onRegistered }: Reg
         onCancel={onClose}
         onSubmit={async (fields) => {
           const consumerId = fields.text('consumerId');
-          if (/^\P{Cc}{1,256}$/u.exec(consumerId) === null) {
-            throw new InputError('The id must have 1 to 256 characters, and no control characters.');
+          if (ID.exec(consumerId) === null) {
+            throw new InputError(
+              'The id must have 1 to 256 characters, no control characters, and not be `.` or `..`.',
+            );
           }
           const values = readMemberFields(fields);
           await refuseKnownId(integration, consumerId);

@@ -85,7 +85,7 @@ export function Composer({ field, attachments, target, live, onSend }: ComposerP
 function SendButton({ attachments }: { readonly attachments: Attachments }) {
   return (
     <button type="submit" className="button button-primary composer-send" aria-disabled={!attachments.areUploaded}>
-      {attachments.areUploaded ? 'Send' : 'Uploading…'}
+      {attachments.areUploading ? 'Uploading…' : 'Send'}
     </button>
   );
 }

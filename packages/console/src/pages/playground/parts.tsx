@@ -72,7 +72,7 @@ function Folded({ title, state, children }: FoldedProps) {
 
 function CallState({ part }: { readonly part: CallPart }) {
   if (part.output !== null) return <Badge tone="good">done</Badge>;
-  if (part.isAsking) return <Badge tone="warn">asks</Badge>;
+  if (part.isAsking) return <Badge tone="warn">asked</Badge>;
   return (
     <>
       {part.progress !== null && <span className="part-progress">{part.progress.slice(0, 200)}</span>}

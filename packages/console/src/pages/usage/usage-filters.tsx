@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useRef } from 'react';
+import { FilterField } from '../../ui/filter-field.tsx';
 import { SelectField } from '../../ui/form.tsx';
-import { SearchField } from '../../ui/search-field.tsx';
 import { type UsageFilters, usedNamesQuery } from './usage-data.ts';
 import { type Period, periodError } from './usage-period.ts';
 
@@ -34,7 +34,7 @@ const SPLIT_CHOICES = [
 export function UsageFiltersForm({ integration, filters, measure, splitBy, onChange }: UsageFiltersFormProps) {
   const { period, member, agent, model } = filters;
   return (
-    <search className="filters" aria-label="Filters">
+    <search className="usage-filters" aria-label="Filters">
       <SelectField
         label="Measure"
         name="measure"
@@ -51,7 +51,8 @@ export function UsageFiltersForm({ integration, filters, measure, splitBy, onCha
       />
       <DayField label="First day" value={period.from} onChange={(from) => onChange({ from })} />
       <DayField label="Last day" value={period.to} onChange={(to) => onChange({ to })} />
-      <SearchField
+      <FilterField
+        name="member"
         label="Member"
         placeholder="Id of a member"
         value={member ?? ''}

@@ -56,7 +56,7 @@ function plainColumns(items: readonly UsageItem[], days: readonly string[], unit
     column('Tokens', ({ usage }) => usage.total_tokens),
     column('Input tokens', ({ usage }) => usage.input_tokens, true),
     column('Output tokens', ({ usage }) => usage.output_tokens, true),
-    column(`Charge in ${unit}`, ({ charged }) => charged[unit]),
+    column('Charge', ({ charged }) => charged[unit]),
   ];
 }
 

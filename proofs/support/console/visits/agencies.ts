@@ -1,0 +1,106 @@
+import { expectEqual } from '@runwire/test-kit/shortfall.ts';
+import { isLoaded, untilAgency } from '../steps.ts';
+import type { ConsoleVisit, VisitContext } from '../visit.ts';
+
+/** Longer than the time after which the page reads the agencies again. */
+const REFRESH_MS = 25_000;
+
+const idOf = ({ unique }: VisitContext, name: string) => unique(name).replaceAll(' ', '-');
+
+const oneAgent = (name: string) => `name: Changing\nagents: [{ name: ${name}, instructions: You help. }]\n`;
+
+/** A tree of agents, in which every fifth hands back to an earlier one. */
+function manyAgents(count: number): string {
+  const agents = Array.from({ length: count }, (_, index) => `Desk ${index}`);
+  const lines = agents.map((name) => `  - { name: ${name}, description: One of many., instructions: You help. }`);
+  const flows = agents.slice(1).flatMap((name, index) => {
+    const parent = agents[Math.floor(index / 3)];
+    return [
+      `  - ${parent} ${index % 2 === 0 ? '=>' : '->'} ${name}`,
+      ...(index % 5 === 4 ? [`  - ${name} => Desk 0`] : []),
+    ];
+  });
+  return `name: Large\nentryPoints: [Desk 0]\nagents:\n${lines.join('\n')}\nflows:\n${flows.join('\n')}\n`;
+}
+
+export const agencyVisits: readonly ConsoleVisit[] = [
+  {
+    name: 'agencies',
+    async run(visit) {
+      const { page } = visit;
+      await visit.open('agencies');
+      const broken = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'returns' }) });
+      await broken.getByText('broken').waitFor();
+      await visit.checkPage('agencies');
+      await page.getByRole('link', { name: 'Support' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Support' }).waitFor();
+      await page.getByRole('heading', { name: 'Triage' }).waitFor();
+      await visit.checkPage('agency');
+    },
+  },
+  {
+    name: 'agency-by-keyboard',
+    async run(visit) {
+      const { page } = visit;
+      await visit.open('agencies/support');
+      const node = page.getByRole('button', { name: /^Billing/ });
+      await node.focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Billing' }).waitFor();
+      expectEqual('the chosen agent', await node.getAttribute('aria-pressed'), 'true');
+      expectEqual('the agent in the address', new URL(page.url()).searchParams.get('agent'), 'Billing');
+      const refund = page.getByRole('listitem').filter({ hasText: 'refund' });
+      await refund.getByText('asks for approval').waitFor();
+      await page.getByRole('row', { name: 'Triage Delegation Research' }).waitFor();
+      const servers = page.getByRole('region', { name: 'MCP servers' }).getByRole('listitem');
+      await servers.filter({ hasText: 'warehouse' }).getByText('connected', { exact: true }).waitFor();
+      await servers.filter({ hasText: 'carrier' }).getByText('failed', { exact: true }).waitFor();
+      await visit.checkPage('agency-agent');
+    },
+  },
+  {
+    name: 'agency-broken',
+    async run(visit) {
+      await visit.open('agencies/returns');
+      await visit.page.getByText('agency.yaml:6:5').waitFor();
+      await visit.checkPage('agency-broken');
+    },
+  },
+  {
+    name: 'agency-changes',
+    async run(visit) {
+      const { page, rig } = visit;
+      const id = idOf(visit, 'changing');
+      const write = (text: string) => rig.agencies.write({ [`${id}/agency.yaml`]: text });
+      write(oneAgent('Clerk'));
+      await untilAgency(visit, id, isLoaded);
+      await visit.open(`agencies/${id}`);
+      await page.getByRole('button', { name: /^Clerk/ }).waitFor();
+      await visit.checkPage('agency-of-one');
+      write(oneAgent('Bookkeeper'));
+      await page.getByRole('button', { name: /^Bookkeeper/ }).waitFor({ timeout: REFRESH_MS });
+      write('name: Changing\nagents: [{ name: Bookkeeper }]\n');
+      await page.getByText(/agency\.yaml:2:/).waitFor({ timeout: REFRESH_MS });
+      await page.getByText('Runs use the last version').waitFor();
+      await visit.checkPage('agency-broken-with-old-version');
+      rig.agencies.delete(id);
+      await page.getByText('no agency with this id').waitFor({ timeout: REFRESH_MS });
+      await visit.checkPage('agency-gone');
+    },
+  },
+  {
+    name: 'agency-large',
+    async run(visit) {
+      const { page, rig } = visit;
+      const id = idOf(visit, 'large');
+      rig.agencies.write({ [`${id}/agency.yaml`]: manyAgents(40) });
+      await untilAgency(visit, id, isLoaded);
+      await visit.open(`agencies/${id}`);
+      await page.getByRole('button', { name: 'Desk 39' }).click();
+      await page.getByRole('heading', { name: 'Desk 39' }).waitFor();
+      await visit.checkPage('agency-large');
+      rig.agencies.delete(id);
+      await untilAgency(visit, id, (found) => found === undefined);
+    },
+  },
+];

@@ -1,0 +1,135 @@
+import { expectEqual } from '@runwire/test-kit/shortfall.ts';
+import type { Page } from 'playwright-core';
+import { chooseInProfile, FIRST_OWNER, fillSignIn, signedIn, signedOut } from '../sign-in-pages.ts';
+import { alert, invite, signInNewOwner, toast } from '../steps.ts';
+import type { ConsoleVisit, VisitContext } from '../visit.ts';
+
+async function openInvitation({ page, open }: VisitContext) {
+  await open('people');
+  await page.getByRole('button', { name: 'Invite a person' }).click();
+  return page.getByRole('dialog', { name: 'Invite a person' });
+}
+
+interface NewPassword {
+  readonly current: string;
+  readonly password: string;
+  readonly repeated?: string;
+}
+
+async function changePassword(page: Page, { current, password, repeated = password }: NewPassword): Promise<void> {
+  await page.getByLabel('Current password').fill(current);
+  await page.getByLabel('New password', { exact: true }).fill(password);
+  await page.getByLabel('Repeat the new password').fill(repeated);
+  await page.getByRole('button', { name: 'Change password' }).click();
+}
+
+export const peopleVisits: readonly ConsoleVisit[] = [
+  {
+    name: 'people',
+    async run(visit) {
+      const { page } = visit;
+      await visit.open('integrations');
+      await chooseInProfile(page, 'People');
+      await page.getByRole('heading', { level: 1, name: 'People' }).waitFor();
+      await visit.checkPage('people');
+      await page.getByRole('button', { name: 'Invite a person' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Invite a person' });
+      await visit.checkPage('person-invite');
+      const name = visit.unique('guest');
+      await dialog.getByLabel('E-mail').fill(`${name.replaceAll(' ', '-')}@example.com`);
+      await dialog.getByLabel('Name (optional)').fill(name);
+      await dialog.getByRole('button', { name: 'Invite' }).click();
+      const shown = page.getByRole('dialog', { name: 'Give this link to the person' });
+      const link = (await shown.getByRole('region', { name: 'set-up link' }).innerText()).trim();
+      expectEqual('the start of the link', link.startsWith(`${visit.rig.baseUrl}/console/#set_up=`), true);
+      await visit.checkPage('person-invited');
+      await shown.getByText('First API key of the person').click();
+      const key = (await shown.getByRole('region', { name: 'API key' }).innerText()).trim();
+      expectEqual('status of a request with the key', (await visit.api.as(key).get('/v2/me')).status, 200);
+      await visit.checkPage('person-invited-key');
+      await shown.getByRole('button', { name: 'Done' }).click();
+      expectEqual('places that show the link after that', await page.getByText(link).count(), 0);
+      await page.getByRole('button', { name: `Delete ${name}` }).click();
+      await visit.checkPage('person-delete');
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete person' }).click();
+      await toast(page, `${name} is deleted.`);
+      await page.getByRole('button', { name: `Delete ${name}` }).waitFor({ state: 'detached' });
+      expectEqual('status of a request after that', (await visit.api.as(key).get('/v2/me')).status, 401);
+    },
+  },
+  {
+    name: 'person-exists',
+    async run(visit) {
+      const dialog = await openInvitation(visit);
+      await dialog.getByLabel('E-mail').fill(FIRST_OWNER.email);
+      await visit.expectRefusal(409, () => dialog.getByRole('button', { name: 'Invite' }).click());
+      await alert(visit.page, /Another owner has this e-mail/);
+      await visit.checkPage('person-exists');
+    },
+  },
+  {
+    name: 'person-in-use',
+    async run(visit) {
+      const { page, api } = visit;
+      const { email, apiKey } = await invite(visit, 'busy');
+      expectEqual('status', (await api.as(apiKey).post('/v2/integrations', {})).status, 201);
+      await visit.open('people');
+      await page.getByRole('button', { name: `Delete ${email}` }).click();
+      const dialog = page.getByRole('dialog', { name: `Delete ${email}?` });
+      await visit.expectRefusal(409, () => dialog.getByRole('button', { name: 'Delete person' }).click());
+      await alert(page, 'The owner still has integrations; delete them first.');
+      await visit.checkPage('person-in-use');
+    },
+  },
+  {
+    name: 'people-not-administrator',
+    signedIn: false,
+    async run(visit) {
+      await signInNewOwner(visit, 'plain owner');
+      await visit.open('people');
+      await visit.page.getByRole('heading', { name: 'Only the administrator manages people' }).waitFor();
+      await visit.checkPage('people-not-administrator');
+    },
+  },
+  {
+    name: 'profile',
+    signedIn: false,
+    async run(visit) {
+      const { page, unique } = visit;
+      const { password } = await signInNewOwner(visit, 'profile');
+      await chooseInProfile(page, 'Profile and password');
+      await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
+      await visit.checkPage('profile');
+      const save = page.getByRole('button', { name: 'Save profile' });
+      await page.getByLabel('E-mail', { exact: true }).fill(FIRST_OWNER.email);
+      await visit.expectRefusal(409, () => save.click());
+      await alert(page, /Another owner has this e-mail/);
+      await visit.checkPage('profile-email-taken');
+      const email = `${unique('renamed').replaceAll(' ', '-')}@example.com`;
+      await page.getByLabel('Name', { exact: true }).fill(unique('Renamed'));
+      await page.getByLabel('E-mail', { exact: true }).fill(email);
+      await save.click();
+      await toast(page, 'Your profile is saved.');
+      await visit.checkPage('profile-saved');
+
+      const changed = 'an even longer password';
+      await changePassword(page, { current: password, password: changed, repeated: 'another one entirely' });
+      await alert(page, 'Both new passwords must be the same.');
+      await visit.expectRefusal(400, () => changePassword(page, { current: password, password: 'short' }));
+      await alert(page, /12 to 1024 characters/);
+      await visit.checkPage('password-weak');
+      await visit.expectRefusal(401, () => changePassword(page, { current: 'not this one', password: changed }));
+      await alert(page, 'The current password is wrong.');
+      await visit.checkPage('password-wrong');
+      await changePassword(page, { current: password, password: changed });
+      await toast(page, 'Your password is changed.');
+
+      await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+      await visit.checkPage('sign-out-everywhere');
+      await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+      await signedOut(page);
+      await fillSignIn(page, { email, password: changed });
+      await signedIn(page);
+    },
+  },
+];
