@@ -34,8 +34,6 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   usage: usageVisits,
   files: filesVisits,
   health: healthVisits,
-  keys: keyVisits,
-  people: peopleVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
