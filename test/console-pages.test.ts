@@ -64,7 +64,6 @@ test('the page has a policy without exceptions and is not cached', async () => {
   assert.equal(rest['content-type'], 'text/html; charset=utf-8');
   assert.equal(rest['x-content-type-options'], 'nosniff');
   assert.equal(rest['referrer-policy'], 'no-referrer');
-  assert.equal(rest['cross-origin-opener-policy'], 'same-origin');
   assert.equal(rest['cache-control'], 'no-cache');
   assert.equal(rest['set-cookie'], undefined);
 });

@@ -15,6 +15,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // Few files, of which that of the libraries changes only with them.
+        codeSplitting: {
+          groups: [
+            { name: 'libraries', test: /node_modules\/(?!marked|uplot)/ },
+            { name: 'shared', test: /console\/src\/(app|lib|ui|styles)\/(?!markdown)/, minShareCount: 2 },
+          ],
+        },
+      },
+    },
     // The packages in the build ask that their licences are copied with it.
     license: { fileName: 'licenses.md' },
   },

@@ -33,8 +33,8 @@ export interface PageOptions {
 
 type StorageState = Awaited<ReturnType<ReturnType<Page['context']>['storageState']>>;
 
-/** How long Playwright waits for an element. */
-const FIND_MS = 15_000;
+/** How long Playwright waits for an element. Under load a page can take 10 s. */
+const FIND_MS = 30_000;
 const FORWARDED = 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;';
 
 interface ServerSettings {

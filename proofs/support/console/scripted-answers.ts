@@ -34,11 +34,13 @@ type Usage = NonNullable<Parameters<ModelCall['end']>[0]>;
  */
 export class ScriptedAnswers {
   readonly #held = new Set<ModelCall>();
+  /** Answers instead of the commands, if it is set. */
+  script: ((call: ModelCall) => Promise<void>) | null = null;
 
   constructor(model: ModelController) {
     model.onCall = (call) => {
       // If the server dies or the run is cancelled, writing fails.
-      this.#play(call).catch(() => {});
+      (this.script?.(call) ?? this.#play(call)).catch(() => {});
     };
   }
 

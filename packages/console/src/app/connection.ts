@@ -1,6 +1,7 @@
-import { ConnectionLostError } from '@runwire/client';
+import type { ConnectionLostError } from '@runwire/client';
 import { useSyncExternalStore } from 'react';
 import { apiUrl } from './addresses.ts';
+import { isConnectionLost } from './errors.ts';
 
 const RETRY_MS = 2000;
 
@@ -21,7 +22,7 @@ class Connection {
 
   /** Starts to look for the server if the error is about the connection. Returns true if it is. */
   noteError(error: unknown): boolean {
-    if (!(error instanceof ConnectionLostError)) return false;
+    if (!isConnectionLost(error)) return false;
     if (!this.#isLost) {
       this.#set(true);
       this.#timer = setTimeout(() => void this.tryNow(), RETRY_MS);

@@ -1,4 +1,4 @@
-import { ConnectionLostError, RunwireError } from '@runwire/client';
+import { ConnectionLostError, RunwireError, ServerError } from '@runwire/client';
 
 /** What a page shows of an error. */
 export interface ErrorText {
@@ -28,10 +28,14 @@ const ADVICE: Readonly<Partial<Record<RunwireError['code'], string>>> = {
   invalid_set_up_link: 'Ask the operator for a new link: `runwire owners link`.',
 };
 
+/** True if the server did not answer: the connection failed, or a proxy answered for it. */
+export const isConnectionLost = (error: unknown): boolean =>
+  error instanceof ConnectionLostError || (error instanceof ServerError && error.code === 'unexpected_answer');
+
 export function describeError(error: unknown): ErrorText {
-  if (error instanceof ConnectionLostError) {
+  if (isConnectionLost(error)) {
     const advice = 'It is not known if the request was carried out. Look again when the server answers.';
-    return { message: 'The server did not answer.', advice, code: null, requestId: null };
+    return { message: 'The server does not answer.', advice, code: null, requestId: null };
   }
   if (error instanceof RunwireError) {
     const { message, code, requestId, retryAfterSeconds } = error;

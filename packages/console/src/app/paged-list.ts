@@ -19,6 +19,9 @@ interface PagedListOptions<Row> {
   readonly refetchMs?: number | ((rows: readonly Row[]) => number);
 }
 
+/** Long lists take memory, so they are forgotten soon after their page is left. */
+const KEEP_MS = 10_000;
+
 /** Longer lists are not read again by themselves: each page is a request. */
 const MAX_REFETCHED_PAGES = 2;
 
@@ -34,6 +37,7 @@ export function usePagedList<Row>(
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
+    gcTime: KEEP_MS,
     refetchInterval: ({ state: { data } }) => {
       if (refetchMs === undefined || data === undefined || data.pages.length > MAX_REFETCHED_PAGES) return false;
       return typeof refetchMs === 'number' ? refetchMs : refetchMs(data.pages.flatMap(({ items }) => items));

@@ -15,8 +15,15 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteError }),
   mutationCache: new MutationCache({ onError: noteError }),
   defaultOptions: {
-    // `packages/client` retries what may be retried.
+    // `packages/client` retries what may be retried. Forms have passwords, so what they sent is forgotten immediately.
     queries: { retry: false, networkMode: 'always', staleTime: 5_000, refetchOnWindowFocus: true },
-    mutations: { retry: false, networkMode: 'always' },
+    mutations: { retry: false, networkMode: 'always', gcTime: 0 },
   },
 });
+
+/** Runs a change outside a component, so that its errors are seen in the one place too. Its result is not kept. */
+export const runMutation = <Result>(mutationFn: () => Promise<Result>): Promise<Result> =>
+  queryClient
+    .getMutationCache()
+    .build<Result, Error, undefined, unknown>(queryClient, { mutationFn, gcTime: 0 })
+    .execute(undefined);

@@ -1,6 +1,6 @@
 /**
- * Reads the named fields of the address. The state of every list is there, as plain text, so that a link to a page shows
- * the same page.
+ * Reads the named fields of the address. It contains the state of every list as plain text, so that a link to a page
+ * shows the same page.
  */
 export const searchFields =
   <const Name extends string>(...names: readonly Name[]) =>

@@ -21,12 +21,12 @@ export function Shell() {
       <a className="button skip-link" href={`${address}#main`}>
         Skip to the page
       </a>
-      <div className="bar">
+      <header className="bar">
         <Brand />
         <button type="button" className="button" popoverTarget="menu">
           Menu
         </button>
-      </div>
+      </header>
       <aside ref={side} id="menu" className="side" popover="auto">
         <Brand />
         <Navigation />

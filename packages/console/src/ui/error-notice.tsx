@@ -1,5 +1,4 @@
-import { ConnectionLostError } from '@runwire/client';
-import { describeError } from '../app/errors.ts';
+import { describeError, isConnectionLost } from '../app/errors.ts';
 
 interface ErrorNoticeProps {
   readonly error: unknown;
@@ -7,10 +6,10 @@ interface ErrorNoticeProps {
   readonly onRetry?: () => void;
 }
 
-/** Shows an error where it happened: what was wrong, what to do, and how to find it in the log. */
+/** Shows an error at the place of its cause: what was wrong, what to do, and how to find it in the log. */
 export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
   // `ConnectionNotice` reports it once for the whole page, and what was being read is read again by itself.
-  if (error instanceof ConnectionLostError && onRetry !== undefined) {
+  if (isConnectionLost(error) && onRetry !== undefined) {
     return <p className="loading">Waiting for the server…</p>;
   }
   const { message, advice, code, requestId } = describeError(error);

@@ -47,11 +47,14 @@ interface FormProps {
   readonly onSubmit: (fields: Fields) => Promise<unknown>;
   /** Adds a button that closes the dialog of the form. */
   readonly onCancel?: () => void;
+  /** What that button is called, if `Cancel` is ambiguous. */
+  readonly cancelLabel?: string;
   readonly children: ReactNode;
 }
 
 /** A form that shows the error of its request, and cannot be sent twice. */
-export function Form({ submitLabel, pendingLabel, isDanger = false, onSubmit, onCancel, children }: FormProps) {
+export function Form(props: FormProps) {
+  const { submitLabel, pendingLabel, isDanger = false, onSubmit, onCancel, cancelLabel = 'Cancel', children } = props;
   const { mutate, error, isPending } = useMutation({ mutationFn: onSubmit });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -64,7 +67,7 @@ export function Form({ submitLabel, pendingLabel, isDanger = false, onSubmit, on
       <div className="row row-end">
         {onCancel !== undefined && (
           <button type="button" className="button" onClick={onCancel}>
-            Cancel
+            {cancelLabel}
           </button>
         )}
         <button

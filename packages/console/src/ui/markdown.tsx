@@ -69,7 +69,7 @@ function lex(text: string): readonly Token[] | null {
 }
 
 function Code({ code, language }: { readonly code: string; readonly language: string }) {
-  return <CodeBlock code={code} label={language === '' ? 'code' : `${language.slice(0, 30)} code`} />;
+  return <CodeBlock code={code} label={language === '' ? 'code' : `${language.slice(0, 30)} code`} isRepeated />;
 }
 
 const render = (tokens: readonly Token[] | undefined): ReactNode =>
@@ -148,7 +148,8 @@ function Table({ table }: { readonly table: Tokens.Table }) {
     ));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section className="markdown-table" tabIndex={0} aria-label="Table">
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is a part of a form.
+    <section className="markdown-table" tabIndex={0} aria-label="Table" role="group">
       <table>
         <thead>
           <tr>{cells(table.header, 'th')}</tr>

@@ -25,7 +25,11 @@ export function PendingQuestions({ questions, action }: PendingQuestionsProps) {
             </code>
             .
           </p>
-          <CodeBlock code={formatJson(question.arguments)} label={`arguments of ${shorten(question.tool)}`} />
+          <CodeBlock
+            code={formatJson(question.arguments)}
+            label={`arguments of ${shorten(question.tool)}`}
+            isRepeated
+          />
         </div>
       ))}
       <div>{action}</div>

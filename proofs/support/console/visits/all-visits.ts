@@ -1,5 +1,6 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { agencyVisits } from './agencies.ts';
+import { chatVisits } from './chats.ts';
 import { connectionVisits } from './connection.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
@@ -7,6 +8,9 @@ import { integrationVisits } from './integrations.ts';
 import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
 import { peopleVisits } from './people.ts';
+import { playgroundVisits } from './playground.ts';
+import { runVisits } from './runs.ts';
+import { shellVisits } from './shell.ts';
 import { signInVisits } from './sign-in.ts';
 import { usageVisits } from './usage.ts';
 
@@ -18,14 +22,18 @@ import { usageVisits } from './usage.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
-  files: filesVisits,
-  health: healthVisits,
+  shell: shellVisits,
+  keys: keyVisits,
+  people: peopleVisits,
   integrations: integrationVisits,
   agencies: agencyVisits,
-  keys: keyVisits,
+  playground: playgroundVisits,
+  chats: chatVisits,
+  runs: runVisits,
   members: memberVisits,
   usage: usageVisits,
-  people: peopleVisits,
+  files: filesVisits,
+  health: healthVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };

@@ -53,7 +53,7 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('person-delete');
       await page.getByRole('dialog').getByRole('button', { name: 'Delete person' }).click();
       await toast(page, `${name} is deleted.`);
-      await page.getByRole('row').filter({ hasText: name }).waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: `Delete ${name}` }).waitFor({ state: 'detached' });
       expectEqual('status of a request after that', (await visit.api.as(key).get('/v2/me')).status, 401);
     },
   },
@@ -101,13 +101,13 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
       await visit.checkPage('profile');
       const save = page.getByRole('button', { name: 'Save profile' });
-      await page.getByLabel('E-mail').fill(FIRST_OWNER.email);
+      await page.getByLabel('E-mail', { exact: true }).fill(FIRST_OWNER.email);
       await visit.expectRefusal(409, () => save.click());
       await alert(page, /Another owner has this e-mail/);
       await visit.checkPage('profile-email-taken');
       const email = `${unique('renamed').replaceAll(' ', '-')}@example.com`;
       await page.getByLabel('Name', { exact: true }).fill(unique('Renamed'));
-      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('E-mail', { exact: true }).fill(email);
       await save.click();
       await toast(page, 'Your profile is saved.');
       await visit.checkPage('profile-saved');

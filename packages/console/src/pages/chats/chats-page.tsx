@@ -41,10 +41,11 @@ const columnsOf = (integration: string): readonly Column<Chat>[] => [
       consumerId === null ? <span className="muted">none</span> : <bdi>{shorten(consumerId)}</bdi>,
   },
   { title: 'Status', share: 1.5, isMinor: true, cell: ChatState },
-  { title: 'Messages', isNumber: true, cell: ({ numMessages }) => formatNumber(numMessages) },
-  { title: 'Updated', share: 1.2, cell: ({ updatedAt }) => <Time time={updatedAt} age /> },
+  { title: 'Messages', isNumber: true, isMinor: true, cell: ({ numMessages }) => formatNumber(numMessages) },
+  { title: 'Updated', share: 1.4, cell: ({ updatedAt }) => <Time time={updatedAt} age /> },
   {
     title: 'Action',
+    share: 1.3,
     isMinor: true,
     cell: (chat) => (
       <Link

@@ -32,7 +32,8 @@ export function MessageList({ integration, list }: MessageListProps) {
     overscan: 6,
     scrollMargin: top,
   });
-  useLayoutEffect(() => window.scrollTo(0, document.documentElement.scrollHeight), []);
+  const totalSize = virtualizer.getTotalSize();
+  useOpenAtEnd(totalSize + top);
   const inView = virtualizer.getVirtualItems();
   const firstIndex = inView[0]?.index ?? messages.length;
   const needsMore = hasMore && !isLoadingMore && error === null && firstIndex < MESSAGES_AHEAD;
@@ -44,7 +45,7 @@ export function MessageList({ integration, list }: MessageListProps) {
       <p className="small muted" role="status">
         {hasMore ? 'Older messages are read when you scroll up.' : 'The chat begins here.'}
       </p>
-      <ol ref={box} className="messages" aria-label="Messages" style={{ height: virtualizer.getTotalSize() }}>
+      <ol ref={box} className="messages" aria-label="Messages" style={{ height: totalSize }}>
         {inView.map(({ index, key, start }) => (
           <li
             key={key}
@@ -60,4 +61,24 @@ export function MessageList({ integration, list }: MessageListProps) {
       </ol>
     </>
   );
+}
+
+const SCROLL_EVENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
+
+/** Keeps the end of the page in view while the sizes of the last messages become known, until the person scrolls. */
+function useOpenAtEnd(height: number): void {
+  const isOpening = useRef(true);
+  useEffect(() => {
+    const stop = () => {
+      isOpening.current = false;
+    };
+    for (const event of SCROLL_EVENTS) window.addEventListener(event, stop, { once: true, passive: true });
+    return () => {
+      for (const event of SCROLL_EVENTS) window.removeEventListener(event, stop);
+    };
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the page has another end when its height has changed.
+  useLayoutEffect(() => {
+    if (isOpening.current) window.scrollTo(0, document.documentElement.scrollHeight);
+  }, [height]);
 }

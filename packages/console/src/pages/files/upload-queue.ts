@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { api } from '../../app/api.ts';
 import { InputError } from '../../app/errors.ts';
-import { queryClient } from '../../app/query-client.ts';
+import { queryClient, runMutation } from '../../app/query-client.ts';
 import { formatCount } from '../../lib/format.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { filesKey } from './files-query.ts';
@@ -81,8 +81,7 @@ class UploadQueue {
       });
     };
     try {
-      // As a mutation, so that a lost connection and an ended session are noticed where all others are.
-      await queryClient.getMutationCache().build(queryClient, { mutationFn: send, gcTime: 0 }).execute(undefined);
+      await runMutation(send);
       this.#stored += 1;
       this.#set(this.#uploads.filter((one) => one.id !== id));
     } catch (error) {

@@ -44,8 +44,12 @@ export function changedSettings(seen: Integration, fields: Fields): UpdateIntegr
     defaultAgent: seen.defaultAgent ?? '',
     allowances: seen.allowances && allowanceOf(seen.allowances),
   };
-  const changed = Object.entries(settingsIn(fields)).filter(
+  const settings = settingsIn(fields);
+  const changed = Object.entries(settings).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof UpdateIntegrationRequest]),
   );
-  return Object.fromEntries(changed);
+  const { agency, defaultAgent } = settings;
+  // Without it the server takes the default of the other agency, also if that has an entry point of the same name.
+  const ofOtherAgency = agency !== seen.agency && defaultAgent !== '' ? { defaultAgent } : {};
+  return { ...Object.fromEntries(changed), ...ofOtherAgency };
 }

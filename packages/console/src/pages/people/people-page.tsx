@@ -50,8 +50,8 @@ function Owners({ ownId }: { readonly ownId: string }) {
   const close = () => setDialog(null);
   const refresh = () => client.invalidateQueries({ queryKey: ['owners'] });
   const columns: readonly Column<Owner>[] = [
-    { title: 'Name', cell: (owner) => <bdi>{owner.name ?? '—'}</bdi> },
-    { title: 'E-mail', share: 1.5, cell: ({ email }) => <bdi>{email ?? '—'}</bdi> },
+    { title: 'E-mail', share: 2, cell: ({ email }) => <bdi>{email ?? '—'}</bdi> },
+    { title: 'Name', share: 1.5, isMinor: true, cell: ({ name }) => <bdi>{name ?? '—'}</bdi> },
     {
       title: 'Role',
       isMinor: true,

@@ -24,7 +24,7 @@ export function AttachmentList({ attachments, target }: AttachmentListProps) {
             <button
               type="button"
               className="button button-small"
-              aria-label={`Upload ${item.name} again`}
+              aria-label={`Try again to upload ${item.name}`}
               onClick={() => attachments.retry(item.key, target)}
             >
               Try again

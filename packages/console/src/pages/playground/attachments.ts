@@ -40,6 +40,10 @@ export class Attachments {
     return this.items.every(({ uploaded }) => uploaded !== null);
   }
 
+  get areUploading(): boolean {
+    return this.items.some(({ uploaded, error }) => uploaded === null && error === null);
+  }
+
   get files(): readonly SandboxFile[] {
     return this.items.flatMap(({ uploaded }) => uploaded ?? []);
   }

@@ -2,6 +2,7 @@ import type { Agency, Answer, SandboxFile } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { api } from '../../app/api.ts';
+import { useIsConnectionLost } from '../../app/connection.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Announcer } from './announcer.tsx';
 import { Attachments } from './attachments.ts';
@@ -50,6 +51,10 @@ export function Chat({ conversation, agent, address, onAddress }: ChatProps) {
     return () => conversation.close();
   }, [conversation]);
   useEffect(() => () => attachments.clear(), [attachments]);
+  const isLost = useIsConnectionLost();
+  useEffect(() => {
+    if (!isLost && conversation.isDisconnected) void conversation.load();
+  }, [isLost, conversation]);
 
   const write = useCallback(
     (text: string, files: readonly SandboxFile[]) => {

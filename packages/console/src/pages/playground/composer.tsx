@@ -50,8 +50,8 @@ export function Composer({ field, attachments, target, live, onSend }: ComposerP
         onPaste={onPaste}
       />
       <div className="spread">
-        <span id="composer-hint" className="small muted composer-hint">
-          Enter sends. Shift and Enter begin a new line.
+        <span id="composer-hint" className={live === null ? 'small muted composer-hint' : 'small muted'}>
+          {live === null ? 'Enter sends. Shift and Enter begin a new line.' : 'The agent is answering…'}
         </span>
         <div className="row composer-buttons">
           <input
@@ -85,7 +85,7 @@ export function Composer({ field, attachments, target, live, onSend }: ComposerP
 function SendButton({ attachments }: { readonly attachments: Attachments }) {
   return (
     <button type="submit" className="button button-primary composer-send" aria-disabled={!attachments.areUploaded}>
-      {attachments.areUploaded ? 'Send' : 'Uploading…'}
+      {attachments.areUploading ? 'Uploading…' : 'Send'}
     </button>
   );
 }

@@ -23,18 +23,19 @@ export function Figures(props: FiguresProps) {
   return (
     <footer className="figures">
       {status !== 'completed' && <Status status={status} />}
-      {firstTokenMs !== null && <span>First token after {formatDuration(firstTokenMs)}</span>}
-      {durationMs !== null && <span>{formatDuration(durationMs)} in total</span>}
+      {firstTokenMs !== null && <span>First token {formatDuration(firstTokenMs)}</span>}
+      {durationMs !== null && <span>Total {formatDuration(durationMs)}</span>}
       {usage !== null && (
         <span title={`${formatNumber(usage.input_tokens)} input, ${formatNumber(usage.output_tokens)} output`}>
           {formatCount(usage.total_tokens, 'token')}
         </span>
       )}
-      {usageRequestId !== null && <Charge {...{ apiIntegrationId, runId, usageRequestId }} />}
       <Link to="/integrations/$integration/runs/$run" params={{ integration: apiIntegrationId, run: runId }}>
         Open the run
       </Link>
       {text !== '' && <CopyButton text={text} label="Copy the answer" />}
+      {/* Last, because it arrives later and must not move the others. */}
+      {usageRequestId !== null && <Charge {...{ apiIntegrationId, runId, usageRequestId }} />}
     </footer>
   );
 }
@@ -50,11 +51,11 @@ function Charge({ apiIntegrationId, runId, usageRequestId }: ChargeProps) {
   if (data === undefined) return <span>…</span>;
   const record = data.items.find((item) => item.kind === 'run' && item.runId === runId);
   const charged = record?.kind === 'run' ? record.charged : null;
-  if (charged === null) return <span title="The integration has no allowances.">not charged</span>;
+  if (charged === null) return <span title="The integration has no allowances.">Not charged</span>;
   const unit = charged.amount === 1 ? charged.unit.replace(/s$/, '') : charged.unit;
   return (
     <span>
-      {formatNumber(charged.amount)} {unit} charged
+      Charged {formatNumber(charged.amount)} {unit}
     </span>
   );
 }

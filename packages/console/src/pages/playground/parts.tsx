@@ -72,7 +72,7 @@ function Folded({ title, state, children }: FoldedProps) {
 
 function CallState({ part }: { readonly part: CallPart }) {
   if (part.output !== null) return <Badge tone="good">done</Badge>;
-  if (part.isAsking) return <Badge tone="warn">asks</Badge>;
+  if (part.isAsking) return <Badge tone="warn">asked</Badge>;
   return (
     <>
       {part.progress !== null && <span className="part-progress">{part.progress.slice(0, 200)}</span>}
@@ -90,8 +90,10 @@ function Call({ part }: { readonly part: CallPart }) {
   );
   return (
     <Folded title={title} state={<CallState part={part} />}>
-      <CodeBlock code={indented(part.arguments)} label={`arguments of ${part.tool.slice(0, 100)}`} />
-      {part.output !== null && <CodeBlock code={part.output} label={`output of ${part.tool.slice(0, 100)}`} />}
+      <CodeBlock code={indented(part.arguments)} label={`arguments of ${part.tool.slice(0, 100)}`} isRepeated />
+      {part.output !== null && (
+        <CodeBlock code={part.output} label={`output of ${part.tool.slice(0, 100)}`} isRepeated />
+      )}
     </Folded>
   );
 }

@@ -37,7 +37,11 @@ export function Questions({ questions, onAnswer }: QuestionsProps) {
           <p className="muted">
             <bdi>{question.agent}</bdi> waits for this. A new message declines it.
           </p>
-          <CodeBlock code={formatJson(question.arguments)} label={`arguments of ${question.tool.slice(0, 100)}`} />
+          <CodeBlock
+            code={formatJson(question.arguments)}
+            label={`arguments of ${question.tool.slice(0, 100)}`}
+            isRepeated
+          />
           <QuestionFields question={question} isSingle={isSingle} />
         </fieldset>
       ))}

@@ -33,14 +33,13 @@ export function RefusedNotice({ error, turn, actions }: RefusedNoticeProps) {
             <button type="button" className="button button-small" onClick={() => actions.onFollow(turn)}>
               {mayRun ? 'Connect again' : 'Follow the active run'}
             </button>
+          ) : code === 'member_not_found' ? (
+            <button type="button" className="button button-small" onClick={() => void actions.onRegister(turn)}>
+              Register the member and send again
+            </button>
           ) : (
             <button type="button" className="button button-small" onClick={() => actions.onRetry(turn)}>
               Send again
-            </button>
-          )}
-          {code === 'member_not_found' && (
-            <button type="button" className="button button-small" onClick={() => void actions.onRegister(turn)}>
-              Register the member and send again
             </button>
           )}
           {!mayRun && (

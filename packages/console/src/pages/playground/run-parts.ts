@@ -51,11 +51,11 @@ export class PartList {
   }
 }
 
-type Unnamed = Exclude<StreamRawResponse | StreamRunItem | StreamAgentUpdated, StreamError>;
+type UnnamedFrame = Exclude<StreamRawResponse | StreamRunItem | StreamAgentUpdated, StreamError>;
 
 interface StoredEvent {
   readonly id: number;
-  readonly data: Unnamed['data'] | { readonly type: 'resumed'; readonly attempt: number };
+  readonly data: UnnamedFrame['data'] | { readonly type: 'resumed'; readonly attempt: number };
 }
 
 type RawItem = Readonly<Partial<Record<'id' | 'call_id' | 'name' | 'arguments' | 'text', string>>> & {
@@ -75,7 +75,7 @@ export class RunParts {
   take({ id, event, data }: Frame): void {
     if (event === 'resumed') this.#resume(id, JSON.parse(data));
     if (event !== null) return;
-    const frame = JSON.parse(data) as Unnamed | StreamError;
+    const frame = JSON.parse(data) as UnnamedFrame | StreamError;
     if (!('error' in frame)) this.#store({ id, data: frame.data });
   }
 

@@ -61,6 +61,9 @@ function Steps({ live }: { readonly live: LiveRun }) {
   const steps = data.items.toReversed();
   return (
     <>
+      <Link to="/integrations/$integration/runs/$run" params={{ integration: apiIntegrationId, run: runId }}>
+        Open the run with all details
+      </Link>
       {steps.length === 0 && (
         <p className="muted">{isActive ? 'No step has finished yet.' : 'The run has no steps.'}</p>
       )}
@@ -70,9 +73,6 @@ function Steps({ live }: { readonly live: LiveRun }) {
           <StepLine key={`${step.attempt} ${step.step}`} step={step} />
         ))}
       </ol>
-      <Link to="/integrations/$integration/runs/$run" params={{ integration: apiIntegrationId, run: runId }}>
-        Open the run with all details
-      </Link>
     </>
   );
 }

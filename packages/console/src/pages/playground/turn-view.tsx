@@ -51,7 +51,7 @@ export const TurnView = memo(function TurnView({
   );
 });
 
-/** Of a message, which is shown as it was typed. */
+/** A message is shown as it was typed, but not more of it than this. */
 const MAX_SENT_CHARACTERS = 20_000;
 
 function Sent({ turn: { message } }: { readonly turn: Turn }) {
@@ -110,7 +110,7 @@ function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
           {...(actions === null ? {} : { onRetry: () => actions.onAgain(turn) })}
         />
       )}
-      {result?.output != null && <CodeBlock code={formatJson(result.output)} label="structured output" />}
+      {result?.output != null && <CodeBlock code={formatJson(result.output)} label="structured output" isRepeated />}
       {result !== null && result.pending.length > 0 && onAnswer !== null && (
         <Questions questions={result.pending} onAnswer={onAnswer} />
       )}
@@ -137,12 +137,11 @@ function AnswerTitle({ live }: { readonly live: LiveRun }) {
   return <h2 className="answer-title">{agent === null ? 'Answer' : <bdi>{agent}</bdi>}</h2>;
 }
 
-/** Tells what the page waits for, until the end of the run. It keeps its height. */
+/** Is at the place of the answer until its first part arrives. */
 function Waiting({ live }: { readonly live: LiveRun }) {
   useChanges(live.content.root.changes);
-  const state =
-    live.runId === null ? 'Waiting for the server…' : live.content.root.parts.length === 0 ? 'Thinking…' : 'Answering…';
-  return <p className="part-line">{state}</p>;
+  if (live.content.root.parts.length > 0) return null;
+  return <p className="part-line">{live.runId === null ? 'Waiting for the server…' : 'Thinking…'}</p>;
 }
 
 const durationOf = (run: RunRecord | undefined): number | null =>

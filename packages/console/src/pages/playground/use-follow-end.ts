@@ -7,7 +7,7 @@ const page = () => document.documentElement;
 const distanceToEnd = () => page().scrollHeight - window.innerHeight - window.scrollY;
 
 /**
- * Keeps the end of a growing element in view, but only while the person is there. Scrolling up is never undone. Returns
+ * Keeps the end of a growing element in view, but only while the person looks at the end. Scrolling up is never undone. Returns
  * true in `isAtEnd` while nothing is hidden below.
  */
 export function useFollowEnd(content: RefObject<HTMLElement | null>) {

@@ -1,5 +1,5 @@
 import { RunwireError } from '@runwire/client';
-import { useState } from 'react';
+import { useRef } from 'react';
 import { InputError } from '../../app/errors.ts';
 import { changePassword } from '../../app/session.ts';
 import { Form, TextField } from '../../ui/form.tsx';
@@ -10,8 +10,7 @@ interface PasswordFormProps {
 }
 
 export function PasswordForm({ email }: PasswordFormProps) {
-  // The fields are empty again after each change.
-  const [changes, setChanges] = useState(0);
+  const inputs = useRef<HTMLDivElement>(null);
   return (
     <section className="card stack" aria-labelledby="password">
       <div className="stack-tight">
@@ -28,13 +27,13 @@ export function PasswordForm({ email }: PasswordFormProps) {
             const isWrong = error instanceof RunwireError && error.code === 'invalid_sign_in';
             throw isWrong ? new InputError('The current password is wrong.') : error;
           });
-          setChanges((count) => count + 1);
+          inputs.current?.closest('form')?.reset();
           notify('Your password is changed.');
         }}
       >
         {/* Password managers need to know whose password it is. */}
         <input type="text" name="username" autoComplete="username" value={email ?? ''} readOnly hidden />
-        <div key={changes} className="stack">
+        <div ref={inputs} className="stack">
           <TextField label="Current password" name="current" type="password" autoComplete="current-password" required />
           <TextField
             label="New password"

@@ -18,13 +18,15 @@ export function kindOf({ event, data }: Frame): string {
 const MAX_PREVIEW = 240;
 
 /** What an event has besides its kind, in one line. */
-export function previewOf({ event, data }: Frame): string {
+export function previewOf(frame: Frame): string {
+  const { event, data } = frame;
   const head = data.slice(0, HEAD + MAX_PREVIEW);
   const [, delta] = /"delta":("(?:[^"\\]|\\.)*"?)/.exec(head) ?? [];
   if (delta !== undefined) return delta;
   if (event !== null) return head.slice(0, MAX_PREVIEW);
-  const [start = ''] = /^\{"data":\{"type":"\w+",/.exec(head) ?? [];
-  return head.slice(start.length, start.length + MAX_PREVIEW);
+  const kind = `"${kindOf(frame)}",`;
+  const at = head.indexOf(kind);
+  return at < 0 ? head.slice(0, MAX_PREVIEW) : head.slice(at + kind.length, at + kind.length + MAX_PREVIEW);
 }
 
 /**

@@ -11,6 +11,7 @@ import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunFilters, type RunSearch } from './run-filters.tsx';
 import { durationOf, isActive, statusOf } from './run-state.ts';
+import { useTick } from './use-tick.ts';
 import './runs.css';
 
 /** While a run is active its row changes; otherwise new runs appear from time to time. */
@@ -20,7 +21,7 @@ const IDLE_REFETCH_MS = 15_000;
 const refetchMs = (runs: readonly RunRecord[]) => (runs.some(isActive) ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS);
 
 const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
-  { title: 'Status', share: 1.1, cell: (run) => <Status status={statusOf(run)} /> },
+  { title: 'Status', share: 1.4, cell: (run) => <Status status={statusOf(run)} /> },
   {
     title: 'Agent',
     share: 1.6,
@@ -38,8 +39,8 @@ const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
     cell: ({ consumerId }) =>
       consumerId === null ? <span className="muted">none</span> : <bdi>{shorten(consumerId)}</bdi>,
   },
-  { title: 'Started', share: 1.2, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
-  { title: 'Duration', isNumber: true, cell: (run) => formatDuration(durationOf(run)) },
+  { title: 'Started', share: 1.4, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
+  { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => formatDuration(durationOf(run)) },
   {
     title: 'Tokens',
     isNumber: true,
@@ -67,6 +68,7 @@ export function RunsPage() {
     (signal) => api().runs.list({ apiIntegrationId: integration, limit: 100, ...filtersOf(search) }, { signal }),
     { refetchMs },
   );
+  useTick(list.rows.some(isActive));
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page title="Runs" lead="A run is one request that an agent answers. The newest run is first.">

@@ -120,7 +120,12 @@ function Content({ content: { input, output, reasoning, calls } }: { readonly co
         <section className="stack-tight">
           <h3>Calls</h3>
           {calls.map(({ callId, tool, arguments: given }) => (
-            <CodeBlock key={callId} code={`${shorten(tool)} ${pretty(given)}`} label={`call of ${shorten(tool)}`} />
+            <CodeBlock
+              key={callId}
+              code={`${shorten(tool)} ${pretty(given)}`}
+              label={`call of ${shorten(tool)}`}
+              isRepeated
+            />
           ))}
         </section>
       )}

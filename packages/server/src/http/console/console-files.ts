@@ -18,11 +18,7 @@ const TYPES: Readonly<Record<string, { readonly type: string; readonly isText: b
   '.js': { type: 'text/javascript; charset=utf-8', isText: true },
   '.css': { type: 'text/css; charset=utf-8', isText: true },
   '.svg': { type: 'image/svg+xml', isText: true },
-  '.json': { type: 'application/json; charset=utf-8', isText: true },
   '.md': { type: 'text/plain; charset=utf-8', isText: true },
-  '.txt': { type: 'text/plain; charset=utf-8', isText: true },
-  '.png': { type: 'image/png', isText: false },
-  '.woff2': { type: 'font/woff2', isText: false },
 };
 const OTHER_TYPE = { type: 'application/octet-stream', isText: false };
 

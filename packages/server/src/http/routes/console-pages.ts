@@ -26,7 +26,6 @@ export function consolePages(app: FastifyInstance, { folder, uploadOrigin }: Con
     reply.headers({
       'content-security-policy': policy,
       'referrer-policy': 'no-referrer',
-      'cross-origin-opener-policy': 'same-origin',
       'cache-control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
       etag: file.etag,
     });

@@ -1,1 +1,0 @@
-import{n as e,t}from"./page-DV1OSNhk.js";var n=e();function r(){return(0,n.jsx)(t,{title:`Usage`,children:null})}export{r as UsagePage};

@@ -1,0 +1,131 @@
+import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import type { Page } from 'playwright-core';
+import type { ConsoleVisit, VisitContext } from '../visit.ts';
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+
+/** A chat of the first member with one answer. */
+async function newChat({ api, integration, seed, unique }: VisitContext, name: string): Promise<string> {
+  const chatId = unique(name).replaceAll(' ', '-');
+  const ids = { apiIntegrationId: integration, consumerId: seed.members[0], usageRequestId: chatId };
+  const reader = await api.complete({ ...ids, chatId, message: 'Where is my order?' });
+  await within('end of a run', WAIT_MS, reader.over);
+  return chatId;
+}
+
+export const chatVisits: readonly ConsoleVisit[] = [
+  {
+    name: 'chats',
+    async run(visit) {
+      const { page, integration, seed } = visit;
+      await visit.open(`integrations/${integration}/chats`);
+      await page.getByRole('link', { name: seed.chats.completed, exact: true }).waitFor();
+      await visit.checkPage('chats');
+      await page.getByLabel('Member id').fill('user-02');
+      await page.getByRole('link', { name: seed.chats.completed, exact: true }).waitFor({ state: 'hidden' });
+      await page.getByRole('link', { name: seed.chats.thinking, exact: true }).waitFor();
+      expectEqual('the filter in the address', new URL(page.url()).search, '?member=user-02');
+      await visit.checkPage('chats-of-member');
+      await page.getByLabel('Member id').fill('user-30');
+      await page.getByRole('heading', { name: 'This member has no chats' }).waitFor();
+      await visit.checkPage('chats-not-found');
+      await visit.open(`integrations/${seed.otherIntegration}/chats`);
+      await page.getByRole('heading', { name: 'No chats yet' }).waitFor();
+      await visit.checkPage('chats-empty');
+    },
+  },
+  {
+    name: 'chat-transcript',
+    async run(visit) {
+      const { page, integration, seed } = visit;
+      await visit.open(`integrations/${integration}/chats`);
+      await page.getByRole('link', { name: seed.chats.completed, exact: true }).click();
+      await heading(page, seed.chats.completed);
+      await page.getByText('Your order A-1001 is on its way.').last().waitFor();
+      await visit.checkPage('chat');
+      const next = await page.getByRole('link', { name: 'Continue in the playground' }).getAttribute('href');
+      const query = new URL(next ?? '', page.url()).searchParams;
+      expectEqual('chat for the playground', query.get('chat'), seed.chats.completed);
+      expectEqual('member for the playground', query.get('member'), seed.members[0]);
+      await page.getByRole('link', { name: 'Run', exact: true }).last().click();
+      await heading(page, 'Run');
+    },
+  },
+  {
+    name: 'chat-ends',
+    async run(visit) {
+      const { page, integration, seed } = visit;
+      await visit.open(`integrations/${integration}/chats/${seed.chats.failed}`);
+      await page.getByText('The provider answered 503: overloaded.').waitFor();
+      await page.getByText('failed', { exact: true }).waitFor();
+      await visit.checkPage('chat-failed');
+      await visit.open(`integrations/${integration}/chats/${seed.chats.cancelled}`);
+      await page.getByText('cancelled', { exact: true }).waitFor();
+      await visit.checkPage('chat-cancelled');
+      await visit.open(`integrations/${integration}/chats/${seed.chats.asking}`);
+      await page.getByText('A call waits for an answer.').waitFor();
+      await page.getByRole('group', { name: 'arguments of refund' }).getByText('9900').waitFor();
+      await page.getByRole('link', { name: 'Answer in the playground' }).waitFor();
+      await visit.checkPage('chat-asking');
+    },
+  },
+  {
+    name: 'chat-changes',
+    async run(visit) {
+      const { page, integration } = visit;
+      const chat = await newChat(visit, 'chat');
+      const title = visit.unique('Order A-1001');
+      await visit.open(`integrations/${integration}/chats/${chat}`);
+      await page.getByRole('button', { name: 'Rename' }).click();
+      await page.getByRole('dialog', { name: 'Rename the chat' }).getByLabel('Title').fill(title);
+      await visit.checkPage('chat-rename');
+      await page.getByRole('button', { name: 'Save title' }).click();
+      await heading(page, title);
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await visit.checkPage('chat-delete');
+      await page.getByRole('button', { name: 'Delete chat' }).click();
+      await heading(page, 'Chats');
+      await page.getByText('The chat is deleted.', { exact: true }).first().waitFor();
+      expectEqual('chats with the title', await page.getByRole('link', { name: title }).count(), 0);
+      const { status } = await visit.api.get(`/v2/integrations/${integration}/chats/${chat}`);
+      expectEqual('status of the deleted chat', status, 404);
+    },
+  },
+  {
+    name: 'chat-errors',
+    async run(visit) {
+      const { page, api, integration } = visit;
+      await visit.expectRefusal(404, async () => {
+        await visit.open(`integrations/${integration}/chats/no-such-chat`);
+        await alert(page, 'chat_not_found');
+      });
+      await visit.checkPage('chat-unknown');
+      const chat = await newChat(visit, 'deleted');
+      await visit.open(`integrations/${integration}/chats/${chat}`);
+      await page.getByRole('button', { name: 'Rename' }).click();
+      await page.getByLabel('Title').fill('Too late');
+      await api.delete(`/v2/integrations/${integration}/chats/${chat}`);
+      await visit.expectRefusal(404, async () => {
+        await page.getByRole('button', { name: 'Save title' }).click();
+        await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'chat_not_found' }).waitFor();
+      });
+      await visit.checkPage('chat-deleted-meanwhile');
+    },
+  },
+  {
+    name: 'chat-with-active-run',
+    async run(visit) {
+      const { page, api, rig, integration, seed } = visit;
+      const chatId = visit.unique('active').replaceAll(' ', '-');
+      const ids = { apiIntegrationId: integration, consumerId: seed.members[1], usageRequestId: chatId };
+      const reader = await api.complete({ ...ids, chatId, message: 'hold on' });
+      await within('text of the run', WAIT_MS, reader.untilText('while'));
+      await visit.open(`integrations/${integration}/chats/${chatId}`);
+      await page.getByText('A run is active.').waitFor();
+      await visit.checkPage('chat-running');
+      await rig.model.release();
+      await page.getByText('This takes a while. That is all.').waitFor();
+    },
+  },
+];

@@ -1,0 +1,239 @@
+import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import type { Page } from 'playwright-core';
+import type { ConsoleVisit, VisitContext } from '../visit.ts';
+
+const addressOf = (integration: string, fields: Readonly<Record<string, string>> = {}) =>
+  `integrations/${integration}/playground?${new URLSearchParams(fields)}`;
+
+const answers = (page: Page) => page.getByRole('article', { name: 'Answer' });
+
+async function send({ page }: VisitContext, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** Waits until the last of this many answers has ended. */
+async function ended({ page }: VisitContext, count: number): Promise<void> {
+  await answers(page)
+    .nth(count - 1)
+    .getByRole('link', { name: 'Open the run' })
+    .waitFor();
+}
+
+async function openPlayground(visit: VisitContext, fields: Readonly<Record<string, string>> = {}): Promise<void> {
+  await visit.open(addressOf(visit.integration, fields));
+  await visit.page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
+}
+
+const talk: ConsoleVisit = {
+  name: 'playground-talk',
+  async run(visit) {
+    const { page, seed } = visit;
+    await openPlayground(visit);
+    await page.getByRole('button', { name: 'Where is my order?' }).waitFor();
+    await visit.checkPage('playground-empty');
+    await page.getByRole('combobox', { name: 'Member (optional)' }).fill(seed.members[0] as string);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Where is my order?' }).click();
+    await ended(visit, 1);
+    await answers(page).getByText('Charged').waitFor();
+    await answers(page).getByText('First token').waitFor();
+    await answers(page).getByRole('table').getByRole('cell', { name: 'Thursday' }).waitFor();
+    await visit.checkPage('playground-answer');
+    await send(visit, 'think about it');
+    await ended(visit, 2);
+    await answers(page).last().getByText('Reasoning').click();
+    await answers(page).last().getByText('Then I look at its parcels.').waitFor();
+    await visit.checkPage('playground-reasoning');
+    await send(visit, 'tool find_order {"order":"A-1001"}');
+    await ended(visit, 3);
+    await answers(page).last().getByText('Tool find_order').click();
+    await answers(page).last().getByRole('group', { name: 'output of find_order' }).getByText('parcels').waitFor();
+    await visit.checkPage('playground-tool');
+    await send(visit, 'team up');
+    await ended(visit, 4);
+    await answers(page).last().getByText('Triage asks Research').click();
+    await answers(page).last().getByText('Please do your part.').waitFor();
+    await answers(page).last().getByText('Triage handed over to Billing.').waitFor();
+    await visit.checkPage('playground-team');
+    await send(visit, 'fail please');
+    await ended(visit, 5);
+    await answers(page).last().getByText('The provider answered 503: overloaded.').waitFor();
+    await answers(page).last().getByText('failed', { exact: true }).waitFor();
+    await visit.checkPage('playground-failed');
+    await page.reload();
+    await ended(visit, 5);
+    expectEqual('answers after a reload', await answers(page).count(), 5);
+    await visit.checkPage('playground-reloaded');
+    await page.getByRole('button', { name: 'New chat' }).click();
+    await page.getByRole('heading', { name: 'A new chat' }).waitFor();
+  },
+};
+
+const questions: ConsoleVisit = {
+  name: 'playground-questions',
+  async run(visit) {
+    const { page } = visit;
+    await openPlayground(visit, { member: visit.seed.members[1] as string, agent: 'Billing' });
+    await send(visit, 'tool refund {"order":"A-1","cents":9900}');
+    await page.getByText('Approve the call of refund?').waitFor();
+    await visit.checkPage('playground-question');
+    await page.reload();
+    await page.getByLabel('Reason (optional)').fill('A customer of many years.');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await answers(page).last().getByText('"refunded":true').waitFor();
+    await send(visit, 'tool refund {"order":"A-2","cents":100}');
+    await page.getByRole('button', { name: 'Decline' }).click();
+    await answers(page).last().getByText('Declined by the user').waitFor();
+    await visit.checkPage('playground-declined');
+  },
+};
+
+const stop: ConsoleVisit = {
+  name: 'playground-stop',
+  async run(visit) {
+    const { page, rig } = visit;
+    await openPlayground(visit, { member: visit.seed.members[2] as string });
+    await send(visit, 'hold on');
+    await page.getByText('This takes a while.').waitFor();
+    await visit.checkPage('playground-running');
+    // The run continues without the page, and the page finds it again.
+    await page.reload();
+    await page.getByText('This takes a while.').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    await rig.model.release();
+    await page.getByText('That is all.').waitFor();
+    await ended(visit, 1);
+    await send(visit, 'hold on again');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('The server stopped the run.').waitFor();
+    await ended(visit, 2);
+    await visit.checkPage('playground-stopped');
+  },
+};
+
+const busy: ConsoleVisit = {
+  name: 'playground-busy',
+  async run(visit) {
+    const { page, rig, api, integration } = visit;
+    const consumerId = visit.seed.members[3] as string;
+    await openPlayground(visit, { member: consumerId });
+    await send(visit, 'Hello');
+    await ended(visit, 1);
+    const chatId = new URL(page.url()).searchParams.get('chat');
+    const usageRequestId = visit.unique('busy');
+    // Another program talks in the same chat.
+    const body = { apiIntegrationId: integration, chatId, consumerId, usageRequestId, message: 'hold on' };
+    const other = await api.complete(body);
+    await within('text of another run', WAIT_MS, other.untilText('while'));
+    // The client looks for a run of its own before it sends the request again.
+    await visit.expectRefusal([409, 404], async () => {
+      await send(visit, 'My next question');
+      await page.getByRole('alert').getByText('run_active').waitFor();
+    });
+    await visit.checkPage('playground-busy');
+    await page.getByRole('button', { name: 'Follow the active run' }).click();
+    await page.getByText('This takes a while.').waitFor();
+    const field = page.getByRole('textbox', { name: 'Message' });
+    expectEqual('the message', await field.inputValue(), 'My next question');
+    await rig.model.release();
+    await page.getByText('That is all.').waitFor();
+    await ended(visit, 2);
+    await within('end of another run', WAIT_MS, other.over);
+  },
+};
+
+const refusals: ConsoleVisit = {
+  name: 'playground-refusals',
+  async run(visit) {
+    const { page, seed } = visit;
+    const stranger = visit.unique('new-member').replaceAll(' ', '-');
+    await openPlayground(visit, { member: stranger });
+    await visit.expectRefusal(404, async () => {
+      await send(visit, 'Hello');
+      await page.getByRole('alert').getByText('member_not_found').waitFor();
+    });
+    await visit.checkPage('playground-unknown-member');
+    await page.getByRole('button', { name: 'Register the member and send again' }).click();
+    await ended(visit, 1);
+    // Every seventh member is not active.
+    await openPlayground(visit, { member: seed.members[6] as string });
+    await visit.expectRefusal(429, async () => {
+      await send(visit, 'Hello');
+      await page.getByRole('alert').getByText('consumer_inactive').waitFor();
+    });
+    await visit.checkPage('playground-inactive-member');
+    await page.getByRole('button', { name: 'Edit the message' }).click();
+    expectEqual('the message', await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'Hello');
+    await visit.expectRefusal(404, async () => {
+      await visit.open(addressOf('no-such-integration'));
+      await page.getByRole('alert').getByText('integration_not_found').first().waitFor();
+    });
+    await visit.checkPage('playground-unknown-integration');
+  },
+};
+
+const filesOf = (name: string, type: string, bytes: string) =>
+  `const files = new DataTransfer();
+  files.items.add(new File([${bytes}], '${name}', { type: '${type}' }));`;
+
+const DROP = `{
+  ${filesOf('dropped.txt', 'text/plain', '"Buy bread."')}
+  document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true, cancelable: true }));
+}`;
+
+/** The smallest GIF, under the name that browsers give to images of the clipboard. */
+const GIF = 'Uint8Array.fromBase64("R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=")';
+const PASTE = `{
+  ${filesOf('image.png', 'image/gif', GIF)}
+  const paste = new ClipboardEvent('paste', { clipboardData: files, bubbles: true, cancelable: true });
+  document.activeElement.dispatchEvent(paste);
+}`;
+
+const files: ConsoleVisit = {
+  name: 'playground-files',
+  async run(visit) {
+    const { page } = visit;
+    await openPlayground(visit, { member: visit.seed.members[4] as string });
+    const chooser = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Attach files' }).click();
+    const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Buy milk.') };
+    await (await chooser).setFiles([notes, { ...notes, name: 'more.txt' }]);
+    await page.getByRole('button', { name: 'Remove more.txt' }).click();
+    await page.getByRole('list', { name: 'Attached files' }).getByText('9 B').waitFor();
+    await page.evaluate(DROP);
+    await page.getByRole('button', { name: 'Remove dropped.txt' }).waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).focus();
+    await page.evaluate(PASTE);
+    await page.getByRole('button', { name: /^Remove pasted-/ }).waitFor();
+    await visit.checkPage('playground-attached');
+    await send(visit, 'Read my notes');
+    const sent = page.getByRole('article', { name: 'Your message' });
+    await sent.getByRole('list', { name: 'Files' }).getByText('notes.txt').waitFor();
+    await sent.getByText('The model sees an image.').waitFor();
+    await ended(visit, 1);
+    await visit.expectRefusal(400, async () => {
+      const wrong = page.waitForEvent('filechooser');
+      await page.getByRole('button', { name: 'Attach files' }).click();
+      await (await wrong).setFiles([{ ...notes, name: '..' }]);
+      await page.getByRole('list', { name: 'Attached files' }).getByRole('alert').waitFor();
+    });
+    await visit.checkPage('playground-upload-refused');
+    await page.getByRole('button', { name: 'Remove ..' }).click();
+  },
+};
+
+const again: ConsoleVisit = {
+  name: 'playground-again',
+  async run(visit) {
+    const { page, seed } = visit;
+    await openPlayground(visit, { run: seed.runs.failed });
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await field.and(page.locator(':focus')).waitFor();
+    expectEqual('the message', await field.inputValue(), 'fail please');
+    await visit.checkPage('playground-again');
+    expectEqual('answers before it is sent', await answers(page).count(), 0);
+  },
+};
+
+export const playgroundVisits: readonly ConsoleVisit[] = [talk, questions, stop, busy, refusals, files, again];

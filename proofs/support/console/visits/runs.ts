@@ -1,0 +1,207 @@
+import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import type { Page } from 'playwright-core';
+import type { ConsoleVisit, VisitContext } from '../visit.ts';
+
+const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+const steps = (page: Page) => page.getByRole('region', { name: 'Steps' });
+const details = (page: Page) => page.getByRole('region', { name: 'Details' });
+const openRun = (visit: VisitContext, run: string, search = '') =>
+  visit.open(`integrations/${visit.integration}/runs/${run}${search}`);
+
+/** A run that waits until the model is released. */
+async function heldRun({ api, integration, seed, unique }: VisitContext, name: string): Promise<string> {
+  const usageRequestId = unique(name);
+  const ids = { apiIntegrationId: integration, consumerId: seed.members[2], usageRequestId };
+  const reader = await api.complete({ ...ids, message: 'hold on' });
+  await within('text of the run', WAIT_MS, reader.untilText('while'));
+  return String(reader.headers['x-run-id']);
+}
+
+export const runVisits: readonly ConsoleVisit[] = [
+  {
+    name: 'runs',
+    async run(visit) {
+      const { page, integration, seed } = visit;
+      const rows = page.getByRole('row').filter({ has: page.getByRole('link') });
+      await visit.open(`integrations/${integration}/runs`);
+      await rows.first().waitFor();
+      await visit.checkPage('runs');
+      await page.getByLabel('Status').selectOption('failed');
+      await page.getByRole('row').filter({ hasText: 'completed' }).first().waitFor({ state: 'hidden' });
+      expectEqual('status in the address', new URL(page.url()).search, '?status=failed');
+      await visit.checkPage('runs-failed');
+      await page.getByLabel('Agent').selectOption('Billing');
+      await page.getByRole('heading', { name: 'No run matches the filters' }).waitFor();
+      await visit.checkPage('runs-not-found');
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+      await rows.first().waitFor();
+      await page.getByLabel('Chat id').fill(seed.chats.asking);
+      await page.getByText('1 row', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+      await page.getByLabel('Member id').fill('user-02');
+      await page.getByRole('row').filter({ hasText: 'user-01' }).first().waitFor({ state: 'hidden' });
+      await page.getByLabel('To', { exact: true }).fill('2020-01-01T00:00');
+      await page.getByRole('heading', { name: 'No run matches the filters' }).waitFor();
+      await visit.open(`integrations/${seed.otherIntegration}/runs`);
+      await page.getByRole('heading', { name: 'No runs yet' }).waitFor();
+      await visit.checkPage('runs-empty');
+      await visit.expectRefusal(400, async () => {
+        await visit.open(`integrations/${integration}/runs?status=strange`);
+        await alert(page, 'status');
+      });
+      await visit.checkPage('runs-wrong-filter');
+    },
+  },
+  {
+    name: 'run-of-a-team',
+    async run(visit) {
+      const { page, seed } = visit;
+      await openRun(visit, seed.runs.team);
+      await details(page).getByText('team up and find out about my order').waitFor();
+      await visit.checkPage('run');
+      await steps(page)
+        .getByRole('button', { name: /send_message/ })
+        .click();
+      await details(page).getByRole('region', { name: 'input' }).getByText('Please do your part.').waitFor();
+      await visit.checkPage('run-step-tool');
+      await steps(page)
+        .getByRole('button', { name: /Model Research/ })
+        .click();
+      await details(page).getByText('Research, asked by Triage').waitFor();
+      await visit.checkPage('run-step-model');
+      await steps(page).getByLabel('Kind').selectOption('Tool');
+      await steps(page).getByRole('button', { name: /Model/ }).first().waitFor({ state: 'hidden' });
+      await steps(page).getByLabel('Failed only').check();
+      await steps(page).getByText('No step matches the filters').waitFor();
+      await visit.checkPage('run-no-step-matches');
+      await page.reload();
+      await steps(page).getByText('No step matches the filters').waitFor();
+      await details(page).getByRole('button', { name: 'Show the whole run' }).click();
+      await details(page).getByRole('heading', { name: 'Whole run' }).waitFor();
+      const again = await page.getByRole('link', { name: 'Try again in the playground' }).getAttribute('href');
+      expectEqual('run for the playground', new URL(again ?? '', page.url()).searchParams.get('run'), seed.runs.team);
+    },
+  },
+  {
+    name: 'run-events',
+    async run(visit) {
+      const { page, seed } = visit;
+      await openRun(visit, seed.runs.tool);
+      await page.getByRole('tab', { name: 'Events' }).click();
+      const events = page.getByRole('listbox', { name: 'Events' });
+      await events.getByRole('option').first().waitFor();
+      await visit.checkPage('run-events');
+      await page.getByLabel('Events that contain').fill('find_order');
+      await details(page)
+        .getByText(/^\d+ of \d+ events$/)
+        .waitFor();
+      await events.focus();
+      await page.keyboard.press('End');
+      await page.getByRole('region', { name: /^event \d+$/ }).waitFor();
+      await page.keyboard.press('Home');
+      await visit.checkPage('run-event');
+      await page.getByRole('tab', { name: 'JSON' }).click();
+      await page.getByRole('region', { name: 'run as JSON' }).getByText(seed.runs.tool).waitFor();
+      await visit.checkPage('run-json');
+    },
+  },
+  {
+    name: 'run-compacted',
+    async run(visit) {
+      const { page, api, integration } = visit;
+      // The seeded runs of nine days ago were compacted when the server was started.
+      const { body } = await api.get(`/v2/integrations/${integration}/runs?chatId=past-9-0`);
+      await openRun(visit, body.items[0].runId, '?tab=events');
+      await details(page).getByText('The events were compacted.').waitFor();
+      await visit.checkPage('run-events-compacted');
+      await steps(page).getByRole('button', { name: /Model/ }).click();
+      await page.getByRole('tab', { name: 'Step 1' }).click();
+      await page.getByRole('region', { name: 'output' }).getByText('Your order **A-1001** is on its way.').waitFor();
+    },
+  },
+  {
+    name: 'run-ends',
+    async run(visit) {
+      const { page, seed } = visit;
+      await openRun(visit, seed.runs.failed);
+      await details(page).getByText('The provider answered 503: overloaded.').waitFor();
+      await details(page).getByText('Check the key and the state of the model provider').waitFor();
+      await visit.checkPage('run-failed');
+      await openRun(visit, seed.runs.cancelled);
+      await steps(page).getByText('cancelled', { exact: true }).waitFor();
+      await visit.checkPage('run-cancelled');
+      await openRun(visit, seed.runs.brokenTool);
+      await steps(page).getByLabel('Failed only').check();
+      await steps(page)
+        .getByRole('button', { name: /list_parcels/ })
+        .click();
+      await details(page).getByText('The warehouse does not answer.').first().waitFor();
+      await visit.checkPage('run-step-failed');
+      await openRun(visit, seed.runs.asking);
+      await details(page).getByText('A call waits for an answer.').waitFor();
+      await visit.checkPage('run-asking');
+    },
+  },
+  {
+    name: 'run-active',
+    async run(visit) {
+      const { page } = visit;
+      await openRun(visit, await heldRun(visit, 'cancelled'));
+      await steps(page).getByText('running', { exact: true }).waitFor();
+      await visit.checkPage('run-active');
+      await page.getByRole('button', { name: 'Cancel the run' }).click();
+      await visit.checkPage('run-cancel');
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
+      await page.getByRole('dialog').getByText('The run was cancelled.').waitFor();
+      await visit.checkPage('run-cancel-answer');
+      await page.getByRole('button', { name: 'Close' }).click();
+      await steps(page).getByText('cancelled', { exact: true }).waitFor();
+    },
+  },
+  {
+    name: 'run-ended-before-cancel',
+    async run(visit) {
+      const { page, rig, seed } = visit;
+      await openRun(visit, await heldRun(visit, 'ended'), '?tab=events');
+      const events = page.getByRole('listbox', { name: 'Events' });
+      await events.getByRole('option').first().waitFor();
+      // The page stops to follow the events when it is left, and reads them again when it is opened again.
+      await page.getByRole('tab', { name: 'Run' }).click();
+      await details(page).getByRole('link', { name: seed.members[2] }).click();
+      await details(page).waitFor({ state: 'hidden' });
+      await page.goBack();
+      await page.getByRole('tab', { name: 'Events' }).click();
+      await events.getByRole('option').first().waitFor();
+      await page.getByRole('button', { name: 'Cancel the run' }).click();
+      await page.getByLabel('When').selectOption('After the current step');
+      await rig.model.release();
+      await page.getByRole('tab', { name: 'Run', includeHidden: true }).waitFor();
+      await steps(page).getByText('completed', { exact: true }).waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
+      await page.getByText('The run had completed before it could be cancelled.').waitFor();
+      await visit.checkPage('run-cancel-too-late');
+    },
+  },
+  {
+    name: 'run-errors',
+    async run(visit) {
+      const { page, api, integration, seed } = visit;
+      await visit.expectRefusal(404, async () => {
+        await openRun(visit, 'run_unknown');
+        await alert(page, 'run_not_found');
+      });
+      await visit.checkPage('run-unknown');
+      const chatId = visit.unique('gone').replaceAll(' ', '-');
+      const ids = { apiIntegrationId: integration, consumerId: seed.members[0], usageRequestId: chatId };
+      const reader = await api.complete({ ...ids, chatId, message: 'Where is my order?' });
+      await within('end of a run', WAIT_MS, reader.over);
+      await api.delete(`/v2/integrations/${integration}/chats/${chatId}`);
+      await openRun(visit, String(reader.headers['x-run-id']));
+      await details(page).getByText('The chat of this run was deleted.').waitFor();
+      await visit.checkPage('run-of-deleted-chat');
+      await page.getByRole('tab', { name: 'Events' }).click();
+      await details(page).getByText('and the events with it').waitFor();
+      await visit.checkPage('run-events-deleted');
+    },
+  },
+];

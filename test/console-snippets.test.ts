@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { runInNewContext } from 'node:vm';
+import { curlSnippet, pythonSnippet, typescriptSnippet } from '../packages/console/src/pages/integrations/snippets.ts';
+
+const url = 'http://127.0.0.1:8787/tools/runwire';
+const integration = 'shop';
+/** Members are named by the backend of the owner, so they may contain everything. */
+const MEMBERS = ["o'neil", 'say "hi"', 'C:\\temp\\', '$(reboot) `reboot`', 'two\nlines', 'é 日本 🙂'];
+
+/** The arguments that a shell gives to curl. */
+function curlArguments(snippet: string): string[] {
+  const script = `curl() { for one in "$@"; do printf '%s\\0' "$one"; done; }\n${snippet}`;
+  const env = { PATH: process.env.PATH ?? '', RUNWIRE_API_KEY: 'the key' };
+  return execFileSync('sh', ['-c', script], { env }).toString().split('\0');
+}
+
+test('the curl sample sends the address, the key and a new request', () => {
+  const sent = curlArguments(curlSnippet({ url, integration, member: null }));
+  assert.ok(sent.includes(`${url}/get_completion_v2`));
+  assert.ok(sent.includes('Authorization: Bearer the key'));
+  const { usageRequestId, ...body } = JSON.parse(sent.at(-2) ?? '');
+  assert.deepEqual(body, { apiIntegrationId: integration, message: 'Hello' });
+  assert.match(usageRequestId, /^hello-\d+$/);
+});
+
+for (const member of MEMBERS) {
+  test(`the samples name the member ${JSON.stringify(member)} unchanged`, () => {
+    const input = { url, integration, member };
+    assert.equal(JSON.parse(curlArguments(curlSnippet(input)).at(-2) ?? '').consumerId, member);
+    const [, typescript = ''] = /consumerId: ('.*') \}/.exec(typescriptSnippet(input)) ?? [];
+    assert.equal(runInNewContext(typescript), member);
+    const [, python = ''] = /consumer_id=(".*")\)/.exec(pythonSnippet(input)) ?? [];
+    assert.equal(JSON.parse(python), member);
+  });
+}
