@@ -24,7 +24,7 @@ const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
   { title: 'Status', share: 1.4, cell: (run) => <Status status={statusOf(run)} /> },
   {
     title: 'Agent',
-    share: 1.6,
+    share: 1.4,
     cell: ({ runId, agent }) => (
       <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
         <bdi>{shorten(agent)}</bdi>
@@ -39,7 +39,7 @@ const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
     cell: ({ consumerId }) =>
       consumerId === null ? <span className="muted">none</span> : <bdi>{shorten(consumerId)}</bdi>,
   },
-  { title: 'Started', share: 1.4, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
+  { title: 'Started', share: 1.7, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
   { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => formatDuration(durationOf(run)) },
   {
     title: 'Tokens',
