@@ -55,7 +55,7 @@ interface FormProps {
 /** A form that shows the error of its request, and cannot be sent twice. */
 export function Form(props: FormProps) {
   const { submitLabel, pendingLabel, isDanger = false, onSubmit, onCancel, cancelLabel = 'Cancel', children } = props;
-  const { mutate, error, isPending } = useMutation({ mutationFn: onSubmit });
+  const { mutate, error, isPending, reset } = useMutation({ mutationFn: onSubmit });
   const notice = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // In a long dialog the error would be below what is visible.
@@ -63,7 +63,8 @@ export function Form(props: FormProps) {
   }, [error]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (!isPending) mutate(new Fields(new FormData(event.currentTarget)));
+    // Forms have passwords, so what was sent is forgotten immediately.
+    if (!isPending) mutate(new Fields(new FormData(event.currentTarget)), { onSuccess: reset });
   };
   return (
     <form className="stack" onSubmit={submit}>

@@ -27,8 +27,8 @@ export function PeoplePage() {
   if (!me.administrator) {
     return (
       <Page title="People">
-        <EmptyState title="Only the administrator manages people">
-          <p>Ask the administrator of this server to invite or to delete a person.</p>
+        <EmptyState title="Only an administrator manages people">
+          <p>Ask an administrator of this server to invite or to delete a person.</p>
         </EmptyState>
       </Page>
     );
@@ -78,7 +78,7 @@ function Owners({ ownId }: { readonly ownId: string }) {
   return (
     <Page
       title="People"
-      lead="Each person has integrations and API keys of their own. You cannot see the integrations of others."
+      lead="Each person has integrations and API keys of their own. You cannot see the integrations of others. If a set-up link has expired, `runwire owners link EMAIL` on the server makes a new one."
       actions={
         <button type="button" className="button button-primary" onClick={() => setDialog({ kind: 'invite' })}>
           Invite a person
