@@ -78,7 +78,12 @@ function Owners({ ownId }: { readonly ownId: string }) {
   return (
     <Page
       title="People"
-      lead="Each person has integrations and API keys of their own. You cannot see the integrations of others. If a set-up link has expired, `runwire owners link EMAIL` on the server makes a new one."
+      lead={
+        <>
+          Each person has integrations and API keys of their own. You cannot see the integrations of others. If a set-up
+          link has expired, <code>runwire owners link EMAIL</code> on the server makes a new one.
+        </>
+      }
       actions={
         <button type="button" className="button button-primary" onClick={() => setDialog({ kind: 'invite' })}>
           Invite a person
