@@ -87,7 +87,7 @@ export const peopleVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       await signInNewOwner(visit, 'plain owner');
       await visit.open('people');
-      await visit.page.getByRole('heading', { name: 'Only the administrator manages people' }).waitFor();
+      await visit.page.getByRole('heading', { name: 'Only an administrator manages people' }).waitFor();
       await visit.checkPage('people-not-administrator');
     },
   },

@@ -12,6 +12,7 @@ export const shellVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page } = visit;
       await visit.open('keys');
+      await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
       await page.keyboard.press('Tab');
       const skip = page.getByRole('link', { name: 'Skip to the page' });
       expectEqual('the first stop', await skip.evaluate((link) => link === link.ownerDocument.activeElement), true);
