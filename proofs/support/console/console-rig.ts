@@ -35,7 +35,10 @@ type StorageState = Awaited<ReturnType<ReturnType<Page['context']>['storageState
 
 /** How long Playwright waits for an element. Under load a page can take 10 s. */
 const FIND_MS = 30_000;
-const FORWARDED = 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;';
+/** As `deploy/nginx.conf`, and without temporary files, which Debian's user of nginx may not be able to write. */
+const SITE = `proxy_http_version 1.1; proxy_set_header Connection '';
+  proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+  client_max_body_size 64m; proxy_request_buffering off; proxy_max_temp_file_size 0;`;
 
 interface ServerSettings {
   readonly consoleFolder?: string;
@@ -80,7 +83,7 @@ export class ConsoleRig implements AsyncDisposable {
     // The port is chosen here, so that the server is found at the same address after a restart.
     const port = await freePort();
     const local = `http://127.0.0.1:${port}`;
-    const nginx = prefix === undefined ? null : building.use(await Nginx.start(local, FORWARDED, prefix));
+    const nginx = prefix === undefined ? null : building.use(await Nginx.start(local, SITE, prefix));
     const baseUrl = nginx === null ? local : `${nginx.url}${prefix}`.replace(/\/$/, '');
     const rig = building.use(await Rig.open({ nodes: store === 'postgres' ? 1 : null }));
     const agencies = building.use(new AgenciesFolder(files));
