@@ -124,7 +124,7 @@ async function stageMembers(api: ApiClient): Promise<readonly HostilePage[]> {
     { path: members, texts: texts([...NAMES, ...CONTROLS]) },
     { path: `${members}?q=${encodeURIComponent(FIRST.text)}`, texts: [FIRST.text] },
     ...NAMES.map(({ text }) => ({ path: `${members}/${encodeURIComponent(idOf(text))}`, texts: [text] })),
-    { path: `${members}/${encodeURIComponent(idOf(FIRST.text))}`, marks: marksOf(reasons) },
+    { path: `${members}/${encodeURIComponent(idOf(FIRST.text))}`, marks: marksOf(reasons).slice(-4) },
     ...CONTROLS.map(({ mark, text }) => ({ path: `${members}/${mark}`, texts: [text] })),
     { path: `integrations/${INTEGRATION}/usage?splitBy=member`, marks: [FIRST.mark] },
     { path: `integrations/${INTEGRATION}/usage?splitBy=agent` },

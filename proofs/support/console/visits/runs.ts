@@ -167,7 +167,9 @@ export const runVisits: readonly ConsoleVisit[] = [
       await events.getByRole('option').first().waitFor();
       // The page stops to follow the events when it is left, and reads them again when it is opened again.
       await page.getByRole('tab', { name: 'Run' }).click();
-      await details(page).getByRole('link', { name: seed.members[2] }).click();
+      await details(page)
+        .getByRole('link', { name: seed.members[2] ?? '' })
+        .click();
       await details(page).waitFor({ state: 'hidden' });
       await page.goBack();
       await page.getByRole('tab', { name: 'Events' }).click();
