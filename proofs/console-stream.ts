@@ -91,6 +91,7 @@ async function measure(rig: ConsoleRig, answer: LongAnswer) {
   await page.getByRole('button', { name: 'Jump to the latest' }).waitFor();
   await untilShown(page, answer.words.length / 3);
   const top = await measures.scrollTop();
+  await page.getByRole('textbox', { name: 'Message' }).click();
   await untilShown(page, (2 * answer.words.length) / 3);
   expectEqual('moved by the page after the person scrolled up', (await measures.scrollTop()) - top, 0);
   await page.getByRole('button', { name: 'Jump to the latest' }).click();

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { formatBytes } from '../../lib/format.ts';
 import { CodeBlock } from '../../ui/copy-button.tsx';
 import { Badge } from '../../ui/feedback.tsx';
+import { LongText, shorten } from '../../ui/long-text.tsx';
 import { MarkdownBlocks } from '../../ui/markdown.tsx';
 import { useChanges } from './changes.ts';
 import type { CallPart, Part, PartList, TextPart } from './run-parts.ts';
@@ -75,7 +76,7 @@ function CallState({ part }: { readonly part: CallPart }) {
   if (part.isAsking) return <Badge tone="warn">asked</Badge>;
   return (
     <>
-      {part.progress !== null && <span className="part-progress">{part.progress.slice(0, 200)}</span>}
+      {part.progress !== null && <span className="part-progress">{shorten(part.progress)}</span>}
       <Badge tone="active">called</Badge>
     </>
   );
@@ -83,7 +84,7 @@ function CallState({ part }: { readonly part: CallPart }) {
 
 function Call({ part }: { readonly part: CallPart }) {
   useChanges(part.changes);
-  const name = part.tool === '' ? 'the answered call' : part.tool.slice(0, 100);
+  const name = part.tool === '' ? 'the answered call' : shorten(part.tool, 100);
   const title =
     part.tool === '' ? (
       'Answered call'
@@ -94,10 +95,14 @@ function Call({ part }: { readonly part: CallPart }) {
     );
   return (
     <Folded title={title} state={<CallState part={part} />}>
-      {part.arguments !== '' && <CodeBlock code={indented(part.arguments)} label={`arguments of ${name}`} isRepeated />}
-      {part.output !== null && <CodeBlock code={part.output} label={`output of ${name}`} isRepeated />}
+      {part.arguments !== '' && <LongCode code={indented(part.arguments)} label={`arguments of ${name}`} />}
+      {part.output !== null && <LongCode code={part.output} label={`output of ${name}`} />}
     </Folded>
   );
+}
+
+export function LongCode({ code, label }: { readonly code: string; readonly label: string }) {
+  return <LongText text={code}>{(shown) => <CodeBlock code={shown} label={label} isRepeated />}</LongText>;
 }
 
 interface DelegationArguments {
@@ -111,12 +116,14 @@ function Delegation({ part }: { readonly part: CallPart }) {
   const { recipient_agent, message } = (parsed(part.arguments) ?? {}) as DelegationArguments;
   const title = (
     <>
-      <bdi>{part.agent}</bdi> asks <bdi>{String(recipient_agent ?? 'another agent').slice(0, 100)}</bdi>
+      <bdi>{part.agent}</bdi> asks <bdi>{shorten(String(recipient_agent ?? 'another agent'), 100)}</bdi>
     </>
   );
   return (
     <Folded title={title} state={<CallState part={part} />}>
-      {typeof message === 'string' && <p className="part-quote">{message}</p>}
+      {typeof message === 'string' && (
+        <LongText text={message}>{(shown) => <p className="part-quote">{shown}</p>}</LongText>
+      )}
       <Parts list={part.children} />
     </Folded>
   );

@@ -1,8 +1,9 @@
 import type { Answer, Question } from '@runwire/client';
 import { type FormEvent, useState } from 'react';
 import { formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/copy-button.tsx';
 import { CheckField, Fields, SelectField, TextAreaField, TextField } from '../../ui/form.tsx';
+import { shorten } from '../../ui/long-text.tsx';
+import { LongCode } from './parts.tsx';
 
 interface QuestionsProps {
   readonly questions: readonly Question[];
@@ -32,16 +33,12 @@ export function Questions({ questions, onAnswer }: QuestionsProps) {
         <fieldset key={question.questionId}>
           <legend>
             {question.kind === 'approval' ? 'Approve the call of ' : 'Give the output of '}
-            <code>{question.tool.slice(0, 100)}</code>?
+            <code>{shorten(question.tool, 100)}</code>?
           </legend>
           <p className="muted">
             <bdi>{question.agent}</bdi> waits for this. A new message declines it.
           </p>
-          <CodeBlock
-            code={formatJson(question.arguments)}
-            label={`arguments of ${question.tool.slice(0, 100)}`}
-            isRepeated
-          />
+          <LongCode code={formatJson(question.arguments)} label={`arguments of ${shorten(question.tool, 100)}`} />
           <QuestionFields question={question} isSingle={isSingle} />
         </fieldset>
       ))}

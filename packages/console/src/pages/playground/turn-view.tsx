@@ -1,8 +1,9 @@
 import { type Answer, DetachedError, type RunRecord, RunwireError } from '@runwire/client';
 import { memo } from 'react';
-import { formatJson, formatNumber } from '../../lib/format.ts';
+import { formatJson } from '../../lib/format.ts';
 import { CodeBlock } from '../../ui/copy-button.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { useChanges } from './changes.ts';
 import type { Turn } from './conversation.ts';
@@ -51,9 +52,7 @@ export const TurnView = memo(function TurnView({
   );
 });
 
-/** A message is shown as it was typed, but not more of it than this. */
-const MAX_SENT_CHARACTERS = 20_000;
-
+/** A message is shown as it was typed. */
 function Sent({ turn: { message } }: { readonly turn: Turn }) {
   const { text, files, images = [], answers } = message;
   const decisions = answers.map(({ approve }) =>
@@ -63,10 +62,7 @@ function Sent({ turn: { message } }: { readonly turn: Turn }) {
   return (
     <article className="sent" aria-label="Your message">
       <h2 className="visually-hidden">You</h2>
-      {text !== '' && <p className="sent-text">{text.slice(0, MAX_SENT_CHARACTERS)}</p>}
-      {text.length > MAX_SENT_CHARACTERS && (
-        <p className="muted">{formatNumber(text.length - MAX_SENT_CHARACTERS)} more characters are not shown.</p>
-      )}
+      {text !== '' && <LongText text={text}>{(shown) => <p className="sent-text">{shown}</p>}</LongText>}
       {decisions.length > 0 && <p>{decisions.join(', ')}</p>}
       {files.length > 0 && (
         <ul className="sent-files" aria-label="Files">
