@@ -24,7 +24,10 @@ export async function seedLarge(rig: ConsoleRig, integration: string, sizes: Lar
     agency: 'support',
   });
   expectEqual('status of an integration', status, 201);
-  const member = await api.put(`/v2/integrations/${integration}/members/user`, { name: 'Ada Lindqvist' });
+  const member = await api.put(`/v2/integrations/${integration}/members/user`, {
+    name: 'Ada Lindqvist',
+    metadata: { note: 'Wrote to us by e-mail. '.repeat(50) },
+  });
   expectEqual('status of a member', member.status, 201);
   await copyMembers(rig, integration, sizes.members - 1);
   await upload(api, 'The same text.\n', { apiIntegrationId: integration, folder: '/app/mnt/many', filename: 'first' });

@@ -40,21 +40,25 @@ async function closeDialog(page: Page): Promise<void> {
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
 }
 
-interface SentFile {
+interface FilePayload {
   readonly name: string;
   readonly mimeType: string;
   readonly buffer: Buffer;
 }
 
-const textFile = (name: string, buffer = Buffer.from('Green is for go.\n')): SentFile => ({
+const textFile = (name: string, buffer = Buffer.from('Green is for go.\n')): FilePayload => ({
   ...{ name, mimeType: 'text/plain', buffer },
 });
 
-async function chooseFiles(page: Page, folder: string, files: readonly SentFile[] | readonly string[]): Promise<void> {
+async function chooseFiles(
+  page: Page,
+  folder: string,
+  files: readonly FilePayload[] | readonly string[],
+): Promise<void> {
   await page.getByRole('button', { name: 'Upload files' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Upload files' });
   await dialog.getByLabel('Folder').fill(folder);
-  await dialog.getByLabel('Files').setInputFiles(files as SentFile[] | string[]);
+  await dialog.getByLabel('Files').setInputFiles(files as FilePayload[] | string[]);
   await dialog.getByRole('button', { name: 'Upload' }).click();
 }
 

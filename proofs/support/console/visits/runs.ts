@@ -170,7 +170,7 @@ export const runVisits: readonly ConsoleVisit[] = [
       await details(page)
         .getByRole('link', { name: seed.members[2] ?? '' })
         .click();
-      await details(page).waitFor({ state: 'hidden' });
+      await steps(page).waitFor({ state: 'hidden' });
       await page.goBack();
       await page.getByRole('tab', { name: 'Events' }).click();
       await events.getByRole('option').first().waitFor();

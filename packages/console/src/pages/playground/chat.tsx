@@ -39,11 +39,12 @@ export function Chat({ conversation, agent, address, onAddress }: ChatProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const content = useRef<HTMLElement>(null);
   const [attachments] = useState(() => new Attachments());
-  const { isAtEnd, jump } = useFollowEnd(content);
   const target = useMemo(() => ({ apiIntegrationId, member }), [apiIntegrationId, member]);
   const isDragging = useFileDrop((files) => attachments.add(files, target));
   useChanges(conversation.changes);
-  const { live } = conversation;
+  const { live, turns } = conversation;
+  const isEmpty = turns.length === 0;
+  const { isAtEnd, jump } = useFollowEnd(content, isEmpty);
   useChanges(live?.changes ?? NEVER);
 
   useEffect(() => {
@@ -130,7 +131,7 @@ export function Chat({ conversation, agent, address, onAddress }: ChatProps) {
         </section>
         <StepsPane live={live} />
         <div className="chat-foot">
-          {!isAtEnd && (
+          {!isAtEnd && !isEmpty && (
             <button type="button" className="button button-small jump" onClick={jump}>
               Jump to the latest
             </button>
