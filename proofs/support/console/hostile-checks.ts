@@ -18,7 +18,7 @@ const ACTIVE_CONTENT = `(() => {
     return origin !== own && !(element.getAttribute('rel') ?? '').includes('noopener');
   };
   return [...document.querySelectorAll('body *')]
-    .filter((element) => forbidden.includes(element.localName)
+    .filter((element) => forbidden.includes(element.localName) || element.matches('a a')
       || [...element.attributes].some((attribute) => isActiveAttribute(element, attribute)))
     .map((element) => element.outerHTML.slice(0, 200));
 })()`;

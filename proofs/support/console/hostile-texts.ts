@@ -52,6 +52,7 @@ const LINKS: readonly string[] = [
   `![m-image](https://evil.example/image.png)`,
   `![m-image-script](javascript:${RUN})`,
   `![m-image-data](data:image/svg+xml,<svg onload=${RUN}>)`,
+  '[![m-badge](https://evil.example/badge.png)](https://evil.example/badge)',
   `[![m-nested](https://evil.example/nested.png)](javascript:${RUN})`,
   `[m-reference][evil] and ![m-image-reference][evil-image]`,
   `<javascript:${RUN}> m-autolink <https://evil.example/auto> https://evil.example/bare www.evil.example`,
@@ -66,8 +67,8 @@ const LINKS: readonly string[] = [
 
 const DEFINITIONS = `[evil]: javascript:${RUN}\n[evil-image]: https://evil.example/reference.png`;
 
-/** All of them in one answer. Definitions of links count only within their block, so one block has them too. */
-export const MARKDOWN = `${LINKS.join('\n\n')}\n\n[m-defined][evil] ![m-image-defined][evil-image]\n${DEFINITIONS}`;
+/** All of them in one answer. A page may cut it between blocks, so the definitions are in one block with their uses. */
+export const MARKDOWN = `${LINKS.join('\n\n')}\n\n${DEFINITIONS}\n[m-defined][evil] ![m-image-defined][evil-image]`;
 
 export const markdownMarks: readonly string[] = [...new Set(MARKDOWN.match(/\bm-[a-z-]*[a-z]/g))];
 

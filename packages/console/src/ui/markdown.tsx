@@ -103,9 +103,9 @@ function element(token: MarkedToken): ReactNode {
     case 'codespan':
       return <code>{token.text}</code>;
     case 'link':
-      return <Address address={token.href}>{render(token.tokens)}</Address>;
+      return <Address address={token.href}>{render(token.tokens.map(withoutLink))}</Address>;
     case 'image':
-      return <Address address={token.href}>{token.text === '' ? token.href : `Image: ${token.text}`}</Address>;
+      return <Address address={token.href}>{nameOfImage(token)}</Address>;
     case 'checkbox':
       return token.checked ? '☑ ' : '☐ ';
     case 'text':
@@ -118,6 +118,15 @@ function element(token: MarkedToken): ReactNode {
       // HTML, and definitions of links.
       return token.raw;
   }
+}
+
+const nameOfImage = ({ text, href }: Tokens.Image): string => (text === '' ? href : `Image: ${text}`);
+
+/** An image in a link is only its name, because a link cannot contain another. */
+function withoutLink(token: Token): Token {
+  if (token.type !== 'image') return token;
+  const text = nameOfImage(token as Tokens.Image);
+  return { type: 'text', raw: text, text };
 }
 
 const HEADINGS = ['h3', 'h4', 'h5', 'h6'] as const;
