@@ -39,14 +39,14 @@ export const proof: Proof = {
   name: 'console',
   minutes: 8,
   faults: { unlabelled: /: axe: button-name /, 'inline-style': /: console: error: .* inline style violates/ },
-  figures: () => ({ axe: 0, messages: 0 }),
+  figures: () => ({ axe: 0, messages: 0, violations: 0, foreign: 0 }),
   async run({ fault, scale }) {
     const [missing] = await missingServices(scale(['chromium'], ['chromium', 'postgres', 'nginx']));
     if (missing !== undefined) throw new LeftOut(missing);
     const change = FAULTS[fault ?? ''];
     using built = change === undefined ? null : await BuiltConsole.build(change);
     const visits = consoleVisits();
-    const sum = { pages: 0, visits: 0, axe: 0, messages: 0 };
+    const sum = { pages: 0, visits: 0, axe: 0, messages: 0, violations: 0, foreign: 0 };
     const problems: string[] = [];
     for (const place of scale(['sqlite'], Object.keys(PLACES))) {
       const folder = built === null ? {} : { consoleFolder: built.folder };
@@ -54,8 +54,8 @@ export const proof: Proof = {
       const stage = { rig, seed: await seed(rig) };
       for (const viewport of scale([WIDE], [WIDE, NARROW])) {
         for (const visit of visits) {
-          const { pages, axe, messages, problems: found } = await runVisit(stage, visit, viewport);
-          addTo(sum, { pages, axe, messages, visits: 1 });
+          const { problems: found, ...figures } = await runVisit(stage, visit, viewport);
+          addTo(sum, { ...figures, visits: 1 });
           problems.push(...found.map((problem) => `${place}: ${problem}`));
         }
       }

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import * as clientModule from '@runwire/client';
-import { AuthenticationError, ForbiddenError, Runwire, UploadError } from '@runwire/client';
+import { AuthenticationError, ForbiddenError, InvalidRequestError, Runwire, UploadError } from '@runwire/client';
 import { errors } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
 import { startTestServer, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
@@ -231,6 +231,10 @@ test('uploads report progress, sign an expired form again once, and tell why the
     else await assert.rejects(upload, (error) => error instanceof UploadError && /Policy expired/.test(error.message));
     assert.equal(requests.filter((request) => request === 'POST /create_agency_upload').length, signed);
   }
+});
+
+test('an id that is a part of a path for URLs is refused', async () => {
+  for (const chatId of ['.', '..']) await assert.rejects(client.chats.delete({ chatId }), InvalidRequestError);
 });
 
 test('a call without a whole answer is retried, and then lost', async () => {

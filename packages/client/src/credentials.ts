@@ -32,9 +32,7 @@ function checkPlace(token: string): string {
   if ('document' in globalThis && !/^(client|console)\+jwt$/.test(claimsOf(token).typ ?? '')) {
     throw new AuthenticationError({
       code: 'invalid_api_key',
-      message:
-        'Everyone can read an API key in a page; pass a function that fetches a client token of your server ' +
-        '(`tokens.create()`).',
+      message: 'Everyone can read an API key in a page; pass a function that fetches a client token.',
     });
   }
   return token;

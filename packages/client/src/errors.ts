@@ -56,6 +56,8 @@ export class RunwireError extends Error {
 
 /** The request is wrong: correct it. */
 export class InvalidRequestError extends RunwireError {}
+export const invalidRequest = (message: string) =>
+  new InvalidRequestError({ code: 'invalid_request', message, admitted: false });
 /** The key or the token is missing, expired, revoked or not valid. */
 export class AuthenticationError extends RunwireError {}
 /** The key or the token does not permit this. */

@@ -1,7 +1,7 @@
 import type { Operations } from '@runwire/contract';
 import type * as routes from '@runwire/contract/routes';
 import { type Credentials, claimsOf } from './credentials.ts';
-import { ConnectionLostError, errorOfAnswer, InvalidRequestError, RunwireError } from './errors.ts';
+import { ConnectionLostError, errorOfAnswer, invalidRequest, RunwireError } from './errors.ts';
 import { pauseMs, sleep, type Timing, Watchdog, watched } from './timing.ts';
 
 type Routes = typeof routes;
@@ -57,9 +57,11 @@ export function fill(route: Route, input: Input): { method: string; path: string
   const [method = '', template = ''] = route.split(' ');
   const rest: Record<string, unknown> = { ...input };
   const path = template.replace(/:(\w+)/g, (_, name: string) => {
-    const value = rest[name];
+    const value = String(rest[name]);
     delete rest[name];
-    return encodeURIComponent(String(value));
+    // A URL with such a part means another resource: deleting the chat `..` would delete its integration.
+    if (/^\.\.?$/.test(value)) throw invalidRequest(`\`${name}\` cannot be ${value}`);
+    return encodeURIComponent(value);
   });
   return { method, path, rest };
 }
@@ -91,11 +93,7 @@ export class Transport {
   async integration(given?: string | null): Promise<string> {
     const found = given ?? this.#integration ?? claimsOf(await this.#credentials.token()).apiIntegrationId;
     if (found !== undefined) return found;
-    throw new InvalidRequestError({
-      code: 'invalid_request',
-      message: 'No integration is named; set `integration` of the client.',
-      admitted: false,
-    });
+    throw invalidRequest('No integration; set `integration`.');
   }
 
   /** Resolves to any answer, also to a refusal. If a token is refused, a function as key is asked for another, once. */

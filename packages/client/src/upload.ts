@@ -1,6 +1,6 @@
 import type { CreateAgencyUploadResponse, SandboxFile } from '@runwire/contract';
 import * as routes from '@runwire/contract/routes';
-import { InvalidRequestError, UploadError } from './errors.ts';
+import { invalidRequest, UploadError } from './errors.ts';
 import { sleep, Watchdog, watched } from './timing.ts';
 import type { Transport } from './transport.ts';
 
@@ -33,9 +33,7 @@ interface UploadAnswer {
  */
 export async function upload(transport: Transport, file: Blob, options: UploadOptions): Promise<SandboxFile> {
   const { folder, signal, apiIntegrationId, name = (file as Partial<File>).name } = options;
-  if (name === undefined) {
-    throw new InvalidRequestError({ code: 'invalid_request', message: 'The file has no name; set `name`.' });
-  }
+  if (name === undefined) throw invalidRequest('No file name; set `name`.');
   const typed = new File([file], name, { type: file.type || 'application/octet-stream' });
   const request = {
     ...{ apiIntegrationId: await transport.integration(apiIntegrationId), folder, filename: name },

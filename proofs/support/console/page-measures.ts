@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 /** What a page did while it was measured. */
-export interface Measured {
+export interface PageFigures {
   /** One line for each element that moved although the person did nothing. */
   readonly shifts: readonly string[];
   /** How many blocks of text that were finished earlier are other elements now. */
@@ -52,8 +52,8 @@ export class PageMeasures {
     return (await this.#page.evaluate('window.scrollY')) as number;
   }
 
-  async stop(): Promise<Measured> {
-    const { kept, ...measured } = (await this.#page.evaluate(STOP)) as Measured & { readonly kept: number };
+  async stop(): Promise<PageFigures> {
+    const { kept, ...measured } = (await this.#page.evaluate(STOP)) as PageFigures & { readonly kept: number };
     if (kept === 0) throw new Error('No block of text was finished when the blocks were looked at.');
     return measured;
   }

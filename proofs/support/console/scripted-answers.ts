@@ -29,6 +29,7 @@ type Usage = NonNullable<Parameters<ModelCall['end']>[0]>;
  * - `team …`: asks the agents that it may ask, then hands over
  * - `fail …`: some text, then a failure of the provider
  * - `hold …`: some text, then waits for `release`
+ * - `say …`: the rest of the message, as reasoning and as the answer
  * - anything else: the answer, word by word
  */
 export class ScriptedAnswers {
@@ -70,6 +71,12 @@ export class ScriptedAnswers {
     if (command === 'fail') {
       await call.text('I will look it up.');
       return call.fail('model_error', 'The provider answered 503: overloaded.');
+    }
+    if (command === 'say') {
+      const text = message.trim().slice('say '.length);
+      await call.reasoning(text);
+      await call.text(text);
+      return call.end(usageOf(call));
     }
     if (command === 'hold') {
       await write('I am looking it up. This takes a while.', (text) => call.text(text));

@@ -50,6 +50,10 @@ export interface VisitReport {
   readonly axe: number;
   /** Everything else that a page must not do or a visit did not find, as `PageWatch` names it. */
   readonly messages: number;
+  /** Violations of the content security policy, which are also among the messages. */
+  readonly violations: number;
+  /** Requests to other origins, which are also among the messages. */
+  readonly foreign: number;
   /** One line for each finding and message, with the visit, the width and the page. */
   readonly problems: readonly string[];
 }
@@ -126,7 +130,9 @@ class PageChecks {
 
   get report(): VisitReport {
     const problems = this.#problems;
-    return { pages: this.#pages, axe: this.#axe, messages: problems.length - this.#axe, problems };
+    const { violations, foreign } = this.#watch;
+    const messages = problems.length - this.#axe;
+    return { pages: this.#pages, axe: this.#axe, messages, violations, foreign, problems };
   }
 
   async check(name: string): Promise<void> {

@@ -1,14 +1,22 @@
-import type { ConnectionLostError } from '@runwire/client';
 import { useSyncExternalStore } from 'react';
 import { apiUrl } from './addresses.ts';
 import { isConnectionLost } from './errors.ts';
 
 const RETRY_MS = 2000;
+/** A server that answers this check but fails again at once is asked less and less often. */
+const MAX_RETRY_MS = 60_000;
+const STEADY_MS = 10_000;
 
-/** Knows if the server answers. A lost connection is reported once, whatever number of requests fail. */
+const RELOADED_AT = 'runwire console reloaded at';
+const RELOAD_MS = 30_000;
+
+/** Knows if the server answers. A lost connection is reported once, even if many requests fail. */
 class Connection {
   #isLost = false;
+  #retryMs = RETRY_MS;
+  #recoveredAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #check: Promise<void> | null = null;
   readonly #listeners = new Set<() => void>();
   /** Called when the server answers again. */
   onRecovery: () => void = () => {};
@@ -24,32 +32,48 @@ class Connection {
   noteError(error: unknown): boolean {
     if (!isConnectionLost(error)) return false;
     if (!this.#isLost) {
+      const isSoon = Date.now() - this.#recoveredAt < STEADY_MS + this.#retryMs;
+      this.#retryMs = isSoon ? Math.min(2 * this.#retryMs, MAX_RETRY_MS) : RETRY_MS;
       this.#set(true);
-      this.#timer = setTimeout(() => void this.tryNow(), RETRY_MS);
+      this.#schedule();
     }
     return true;
   }
 
-  /** For a loss that only a reload repairs. */
-  reloadOnRecovery(error: ConnectionLostError): void {
-    this.onRecovery = () => location.reload();
+  /** For a loss that only a reload repairs. If that does not help, the page is not reloaded again immediately. */
+  reloadOnRecovery(error: unknown): void {
+    this.onRecovery = () => {
+      const waitMs = Number(sessionStorage.getItem(RELOADED_AT)) + RELOAD_MS - Date.now();
+      setTimeout(() => {
+        sessionStorage.setItem(RELOADED_AT, String(Date.now()));
+        location.reload();
+      }, waitMs);
+    };
     this.noteError(error);
   }
 
-  async tryNow(): Promise<void> {
+  /** Looks for the server now. Several calls share one check. */
+  tryNow(): Promise<void> {
     clearTimeout(this.#timer);
-    // Every answer counts, because a server that cannot serve now explains it itself.
+    this.#check ??= this.#look().finally(() => {
+      this.#check = null;
+    });
+    return this.#check;
+  }
+
+  async #look(): Promise<void> {
     const answers = await fetch(new URL('healthz', apiUrl), { cache: 'no-store' }).then(
       ({ ok }) => ok,
       () => false,
     );
-    if (!this.#isLost) return;
-    if (!answers) {
-      this.#timer = setTimeout(() => void this.tryNow(), RETRY_MS);
-      return;
-    }
+    if (!answers) return this.#schedule();
+    this.#recoveredAt = Date.now();
     this.#set(false);
     this.onRecovery();
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(() => void this.tryNow(), this.#retryMs);
   }
 
   #set(isLost: boolean): void {

@@ -1,27 +1,19 @@
 import { ConnectionLostError } from '@runwire/client';
 import type { ComponentType } from 'react';
-import { connection } from './connection.ts';
 
 type PageModule<Name extends string> = Readonly<Record<Name, ComponentType>>;
 
-/**
- * A page that is loaded when it is first opened. If that fails, the server does not answer, or it has pages of another
- * version now. Both are fixed by a reload as soon as the server answers: browsers remember a module that failed.
- */
+/** A page that is loaded when it is first opened. That fails if the server does not answer or has other pages now. */
 export function lazyPage<const Name extends string>(load: () => Promise<PageModule<Name>>, name: Name) {
   let Loaded: ComponentType | null = null;
   const preload = async () => {
     try {
       Loaded ??= (await load())[name];
     } catch (cause) {
-      const error = new ConnectionLostError(null, 'connection_lost', 'A part of the console did not load.', cause);
-      connection.reloadOnRecovery(error);
-      throw error;
+      throw new ConnectionLostError(null, 'connection_lost', 'A part of the console did not load.', cause);
     }
   };
-  const LazyPage = () => {
-    if (Loaded === null) throw preload();
-    return <Loaded />;
-  };
+  // The router waits for `preload` before it shows the page.
+  const LazyPage = () => (Loaded === null ? null : <Loaded />);
   return Object.assign(LazyPage, { preload });
 }

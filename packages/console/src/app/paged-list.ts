@@ -51,7 +51,7 @@ export function usePagedList<Row>(
     error,
     hasMore: hasNextPage,
     isLoadingMore: isFetchingNextPage,
-    loadMore: () => void fetchNextPage(),
+    loadMore: () => void fetchNextPage({ cancelRefetch: false }),
     retry: () => void refetch(),
   };
 }

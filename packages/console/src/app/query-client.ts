@@ -15,7 +15,7 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteError }),
   mutationCache: new MutationCache({ onError: noteError }),
   defaultOptions: {
-    // `packages/client` retries what may be retried. Forms have passwords, so what they sent is forgotten immediately.
+    // `packages/client` retries what may be retried.
     queries: { retry: false, networkMode: 'always', staleTime: 5_000, refetchOnWindowFocus: true },
     mutations: { retry: false, networkMode: 'always', gcTime: 0 },
   },

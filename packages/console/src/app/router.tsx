@@ -2,22 +2,25 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
+  type ErrorComponentProps,
   Outlet,
   parseSearchWith,
   redirect,
   stringifySearchWith,
 } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../ui/feedback.tsx';
 import { Page } from '../ui/page.tsx';
 import { consoleUrl } from './addresses.ts';
 import { connection } from './connection.ts';
+import { isConnectionLost } from './errors.ts';
 import { lazyPage } from './lazy-page.tsx';
+import { forgetPerson, leaveSession } from './person.ts';
 import { meQuery } from './queries.ts';
 import { queryClient, sessionEnd } from './query-client.ts';
 import { searchFields } from './search.ts';
 import { mayHaveSession } from './session.ts';
-import { leaveSession } from './session-end.ts';
 import { Shell } from './shell.tsx';
 
 /* All pages of the console and their addresses: the one path builder. Each page is loaded when it is first opened. */
@@ -41,7 +44,10 @@ const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
   beforeLoad: ({ location }) => {
-    if (!mayHaveSession()) throw redirect({ to: '/sign-in', search: { next: location.publicHref } });
+    if (mayHaveSession()) return;
+    // The person may have signed out in another tab.
+    forgetPerson();
+    throw redirect({ to: '/sign-in', search: { next: location.publicHref } });
   },
   loader: () => queryClient.ensureQueryData(meQuery),
   component: Shell,
@@ -212,12 +218,20 @@ export const router = createRouter({
   scrollRestoration: ({ location }) => !/\/chats\/[^/]+$/.test(location.pathname),
   defaultPreload: 'intent',
   defaultPendingComponent: () => <Loading what="the page" />,
-  defaultErrorComponent: ({ error }) => (
+  defaultErrorComponent: RouteError,
+});
+
+/** An error of a whole page. If it could not be loaded, a reload repairs it, because browsers remember a failed module. */
+function RouteError({ error }: ErrorComponentProps) {
+  useEffect(() => {
+    if (isConnectionLost(error)) connection.reloadOnRecovery(error);
+  }, [error]);
+  return (
     <Page title="Something went wrong">
       <ErrorNotice error={error} onRetry={() => void router.invalidate()} />
     </Page>
-  ),
-});
+  );
+}
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -32,7 +32,7 @@ export async function fetchToken(): Promise<string> {
   return token;
 }
 
-export interface SignInFields {
+interface SignInFields {
   readonly email: string;
   readonly password: string;
 }

@@ -7,7 +7,7 @@ let secret: string | null = null;
 /** Returns true if the address has a set-up link, which is then removed from it. */
 export function takeSetUpLink(): boolean {
   if (!location.hash.startsWith(PREFIX)) return false;
-  secret = decodeURIComponent(location.hash.slice(PREFIX.length));
+  secret = location.hash.slice(PREFIX.length);
   history.replaceState(null, '', location.pathname + location.search);
   return true;
 }

@@ -3,10 +3,11 @@ import { Link, Outlet, useNavigate, useParams, useRouter, useRouterState } from 
 import { useEffect, useRef } from 'react';
 import { ConnectionNotice } from '../ui/connection-notice.tsx';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
-import { consoleUrl } from './addresses.ts';
+import { notify } from '../ui/toasts.tsx';
+import { apiUrl, consoleUrl } from './addresses.ts';
+import { leaveSession } from './person.ts';
 import { integrationsQuery, meQuery } from './queries.ts';
 import { signOut } from './session.ts';
-import { leaveSession } from './session-end.ts';
 
 /** The frame of all pages after signing in: the menu, and the page in it. */
 export function Shell() {
@@ -87,6 +88,9 @@ function Navigation() {
 function IntegrationSections({ integration }: { readonly integration: string }) {
   const { data: integrations = [] } = useQuery(integrationsQuery);
   const navigate = useNavigate();
+  // Another integration opens at the same section.
+  const name = useRouterState({ select: ({ location }) => location.pathname.split('/')[3] });
+  const section = SECTIONS.find(({ to }) => to.endsWith(`/${name}`))?.to ?? '/integrations/$integration';
   const isListed = integrations.some(({ apiIntegrationId }) => apiIntegrationId === integration);
   return (
     <div className="stack-tight">
@@ -94,9 +98,7 @@ function IntegrationSections({ integration }: { readonly integration: string }) 
         className="input"
         aria-label="Integration"
         value={integration}
-        onChange={({ target }) =>
-          void navigate({ to: '/integrations/$integration', params: { integration: target.value } })
-        }
+        onChange={({ target }) => void navigate({ to: section, params: { integration: target.value } })}
       >
         {!isListed && <option value={integration}>{integration}</option>}
         {integrations.map(({ apiIntegrationId, name }) => (
@@ -132,9 +134,12 @@ function Profile() {
   const router = useRouter();
   const person = me?.name ?? me?.email ?? 'Profile';
   const leave = async () => {
-    // If the server does not answer, the person leaves anyway. The session ends by itself later.
-    await signOut().catch(() => undefined);
-    leaveSession(router, true);
+    try {
+      await signOut();
+      leaveSession(router, true);
+    } catch {
+      notify('The server does not answer, so you are still signed in. Sign out again when it answers.');
+    }
   };
   return (
     <Menu
@@ -157,6 +162,11 @@ function Profile() {
           <Link to="/people">People</Link>
         </MenuItem>
       )}
+      <MenuItem isLink>
+        <a href={new URL('docs', apiUrl).href} target="_blank" rel="noreferrer">
+          API reference
+        </a>
+      </MenuItem>
       <MenuLine />
       <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>
     </Menu>

@@ -13,7 +13,7 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})[^`\n]*$/;
 const LIST_ITEM = /^(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
 const TABLE_HEAD = /^[^\n]*\|[^\n]*\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t|:-]*)?\n/;
 
-/** Text that grows at its end: finished blocks, and a last block that can still change. */
+/** Text that grows at its end: blocks that cannot change any more, and the last block, which can. */
 export class BlockSplitter {
   /** Each can be rendered alone. */
   readonly finished: string[] = [];
@@ -40,7 +40,7 @@ export class BlockSplitter {
     while (this.tail.length > this.#maxCharacters) this.#cutLong();
   }
 
-  /** The finished blocks and the last block. Empty blocks are left out. */
+  /** All blocks. The last one may still grow. */
   blocks(): readonly string[] {
     return this.tail.trim() === '' ? this.finished : [...this.finished, this.tail];
   }

@@ -7,7 +7,10 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** A native dialog, which is open while it is rendered. Escape and a click beside it close it. */
+/**
+ * A native dialog, which is open while it is rendered. Escape closes it. A click beside it does not, because the dialog may
+ * contain what was typed, or a key that is shown once.
+ */
 export function Dialog({ title, isWide = false, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -21,7 +24,6 @@ export function Dialog({ title, isWide = false, onClose, children }: DialogProps
       ref={dialog}
       className={isWide ? 'dialog-wide' : undefined}
       aria-labelledby={titleId}
-      closedby="any"
       onCancel={(event) => {
         // The dialog is closed by its removal. The browser also sends `cancel` of elements in it, such as a file field.
         if (event.target !== event.currentTarget) return;

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type InputHTMLAttributes, type ReactNode, useId } from 'react';
+import { type FormEvent, type InputHTMLAttributes, type ReactNode, useEffect, useId, useRef } from 'react';
 import { ErrorNotice } from './error-notice.tsx';
 
 /** The values of a form by the names of its fields. */
@@ -47,24 +47,37 @@ interface FormProps {
   readonly onSubmit: (fields: Fields) => Promise<unknown>;
   /** Adds a button that closes the dialog of the form. */
   readonly onCancel?: () => void;
+  /** What that button is called, if `Cancel` is ambiguous. */
+  readonly cancelLabel?: string;
   readonly children: ReactNode;
 }
 
 /** A form that shows the error of its request, and cannot be sent twice. */
-export function Form({ submitLabel, pendingLabel, isDanger = false, onSubmit, onCancel, children }: FormProps) {
-  const { mutate, error, isPending } = useMutation({ mutationFn: onSubmit });
+export function Form(props: FormProps) {
+  const { submitLabel, pendingLabel, isDanger = false, onSubmit, onCancel, cancelLabel = 'Cancel', children } = props;
+  const { mutate, error, isPending, reset } = useMutation({ mutationFn: onSubmit });
+  const notice = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // In a long dialog the error would be below what is visible.
+    if (error !== null) notice.current?.scrollIntoView({ block: 'nearest' });
+  }, [error]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (!isPending) mutate(new Fields(new FormData(event.currentTarget)));
+    // Forms have passwords, so what was sent is forgotten immediately.
+    if (!isPending) mutate(new Fields(new FormData(event.currentTarget)), { onSuccess: reset });
   };
   return (
     <form className="stack" onSubmit={submit}>
       {children}
-      {error !== null && <ErrorNotice error={error} />}
+      {error !== null && (
+        <div ref={notice}>
+          <ErrorNotice error={error} />
+        </div>
+      )}
       <div className="row row-end">
         {onCancel !== undefined && (
           <button type="button" className="button" onClick={onCancel}>
-            Cancel
+            {cancelLabel}
           </button>
         )}
         <button

@@ -10,6 +10,7 @@ import { memberVisits } from './members.ts';
 import { peopleVisits } from './people.ts';
 import { playgroundVisits } from './playground.ts';
 import { runVisits } from './runs.ts';
+import { shellVisits } from './shell.ts';
 import { signInVisits } from './sign-in.ts';
 import { usageVisits } from './usage.ts';
 
@@ -21,6 +22,7 @@ import { usageVisits } from './usage.ts';
  */
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
+  shell: shellVisits,
   keys: keyVisits,
   people: peopleVisits,
   integrations: integrationVisits,

@@ -8,14 +8,6 @@ const REPORTED_MS = 60_000;
 
 export const connectionVisits: readonly ConsoleVisit[] = [
   {
-    name: 'unknown-address',
-    async run(visit) {
-      await visit.open('no/such/page');
-      await visit.page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
-      await visit.checkPage('unknown-address');
-    },
-  },
-  {
     name: 'lost-connection',
     async run(visit) {
       const { page, rig } = visit;

@@ -226,7 +226,10 @@ export const memberVisits: readonly ConsoleVisit[] = [
       await alert(page, `Type exactly ${id}.`);
       await visit.checkPage('member-erase');
       await dialog(page).getByLabel(`Type ${id} to confirm`).fill(id);
-      await dialog(page).getByRole('button', { name: 'Erase member' }).click();
+      await Promise.all([
+        status(page, 'The member is being erased.'),
+        dialog(page).getByRole('button', { name: 'Erase member' }).click(),
+      ]);
       await status(page, 'The member is erased.');
       await visit.checkPage('member-erased');
       await visit.expectRefusal(404, async () => {

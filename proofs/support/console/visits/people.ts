@@ -53,7 +53,7 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('person-delete');
       await page.getByRole('dialog').getByRole('button', { name: 'Delete person' }).click();
       await toast(page, `${name} is deleted.`);
-      await page.getByRole('row').filter({ hasText: name }).waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: `Delete ${name}` }).waitFor({ state: 'detached' });
       expectEqual('status of a request after that', (await visit.api.as(key).get('/v2/me')).status, 401);
     },
   },

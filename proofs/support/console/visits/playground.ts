@@ -20,6 +20,12 @@ async function ended({ page }: VisitContext, count: number): Promise<void> {
     .waitFor();
 }
 
+/** What the field for a message covers would count as too small for a finger. */
+async function toEnd({ page }: VisitContext): Promise<void> {
+  const jump = page.getByRole('button', { name: 'Jump to the latest' });
+  if (await jump.isVisible()) await jump.click();
+}
+
 async function openPlayground(visit: VisitContext, fields: Readonly<Record<string, string>> = {}): Promise<void> {
   await visit.open(addressOf(visit.integration, fields));
   await visit.page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
@@ -44,17 +50,20 @@ const talk: ConsoleVisit = {
     await ended(visit, 2);
     await answers(page).last().getByText('Reasoning').click();
     await answers(page).last().getByText('Then I look at its parcels.').waitFor();
+    await toEnd(visit);
     await visit.checkPage('playground-reasoning');
     await send(visit, 'tool find_order {"order":"A-1001"}');
     await ended(visit, 3);
     await answers(page).last().getByText('Tool find_order').click();
     await answers(page).last().getByRole('group', { name: 'output of find_order' }).getByText('parcels').waitFor();
+    await toEnd(visit);
     await visit.checkPage('playground-tool');
     await send(visit, 'team up');
     await ended(visit, 4);
     await answers(page).last().getByText('Triage asks Research').click();
     await answers(page).last().getByText('Please do your part.').waitFor();
     await answers(page).last().getByText('Triage handed over to Billing.').waitFor();
+    await toEnd(visit);
     await visit.checkPage('playground-team');
     await send(visit, 'fail please');
     await ended(visit, 5);
@@ -81,7 +90,13 @@ const questions: ConsoleVisit = {
     await page.reload();
     await page.getByLabel('Reason (optional)').fill('A customer of many years.');
     await page.getByRole('button', { name: 'Approve' }).click();
-    await answers(page).last().getByText('"refunded":true').waitFor();
+    await answers(page).last().getByText('Answered call').click();
+    await answers(page)
+      .last()
+      .getByRole('group', { name: 'output of the answered call' })
+      .getByText('refunded')
+      .waitFor();
+    await toEnd(visit);
     await send(visit, 'tool refund {"order":"A-2","cents":100}');
     await page.getByRole('button', { name: 'Decline' }).click();
     await answers(page).last().getByText('Declined by the user').waitFor();
@@ -173,6 +188,23 @@ const refusals: ConsoleVisit = {
   },
 };
 
+const filesOf = (name: string, type: string, bytes: string) =>
+  `const files = new DataTransfer();
+  files.items.add(new File([${bytes}], '${name}', { type: '${type}' }));`;
+
+const DROP = `{
+  ${filesOf('dropped.txt', 'text/plain', '"Buy bread."')}
+  document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true, cancelable: true }));
+}`;
+
+/** The smallest GIF, under the name that browsers give to images of the clipboard. */
+const GIF = 'Uint8Array.fromBase64("R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=")';
+const PASTE = `{
+  ${filesOf('image.png', 'image/gif', GIF)}
+  const paste = new ClipboardEvent('paste', { clipboardData: files, bubbles: true, cancelable: true });
+  document.activeElement.dispatchEvent(paste);
+}`;
+
 const files: ConsoleVisit = {
   name: 'playground-files',
   async run(visit) {
@@ -184,9 +216,16 @@ const files: ConsoleVisit = {
     await (await chooser).setFiles([notes, { ...notes, name: 'more.txt' }]);
     await page.getByRole('button', { name: 'Remove more.txt' }).click();
     await page.getByRole('list', { name: 'Attached files' }).getByText('9 B').waitFor();
+    await page.evaluate(DROP);
+    await page.getByRole('button', { name: 'Remove dropped.txt' }).waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).focus();
+    await page.evaluate(PASTE);
+    await page.getByRole('button', { name: /^Remove pasted-/ }).waitFor();
     await visit.checkPage('playground-attached');
     await send(visit, 'Read my notes');
-    await page.getByRole('article', { name: 'Your message' }).getByText('notes.txt').waitFor();
+    const sent = page.getByRole('article', { name: 'Your message' });
+    await sent.getByRole('list', { name: 'Files' }).getByText('notes.txt').waitFor();
+    await sent.getByText('The model sees an image.').waitFor();
     await ended(visit, 1);
     await visit.expectRefusal(400, async () => {
       const wrong = page.waitForEvent('filechooser');

@@ -106,6 +106,20 @@ export const runVisits: readonly ConsoleVisit[] = [
     },
   },
   {
+    name: 'run-compacted',
+    async run(visit) {
+      const { page, api, integration } = visit;
+      // The seeded runs of nine days ago were compacted when the server was started.
+      const { body } = await api.get(`/v2/integrations/${integration}/runs?chatId=past-9-0`);
+      await openRun(visit, body.items[0].runId, '?tab=events');
+      await details(page).getByText('The events were compacted.').waitFor();
+      await visit.checkPage('run-events-compacted');
+      await steps(page).getByRole('button', { name: /Model/ }).click();
+      await page.getByRole('tab', { name: 'Step 1' }).click();
+      await page.getByRole('region', { name: 'output' }).getByText('Your order **A-1001** is on its way.').waitFor();
+    },
+  },
+  {
     name: 'run-ends',
     async run(visit) {
       const { page, seed } = visit;
@@ -147,8 +161,19 @@ export const runVisits: readonly ConsoleVisit[] = [
   {
     name: 'run-ended-before-cancel',
     async run(visit) {
-      const { page, rig } = visit;
+      const { page, rig, seed } = visit;
       await openRun(visit, await heldRun(visit, 'ended'), '?tab=events');
+      const events = page.getByRole('listbox', { name: 'Events' });
+      await events.getByRole('option').first().waitFor();
+      // The page stops to follow the events when it is left, and reads them again when it is opened again.
+      await page.getByRole('tab', { name: 'Run' }).click();
+      await details(page)
+        .getByRole('link', { name: seed.members[2] ?? '' })
+        .click();
+      await steps(page).waitFor({ state: 'hidden' });
+      await page.goBack();
+      await page.getByRole('tab', { name: 'Events' }).click();
+      await events.getByRole('option').first().waitFor();
       await page.getByRole('button', { name: 'Cancel the run' }).click();
       await page.getByLabel('When').selectOption('After the current step');
       await rig.model.release();

@@ -50,7 +50,7 @@ export function AgencyGraph({ graph: { width, height, nodes, edges }, chosen, on
           ))}
         </fieldset>
       </div>
-      <Legend />
+      {edges.length > 0 && <Legend />}
     </div>
   );
 }
@@ -59,10 +59,12 @@ function Legend() {
   return (
     <ul className="graph-legend small muted">
       <li>
-        <LegendLine kind="handoff" /> Hand-off: the other agent continues
+        <LegendLine kind="handoff" />
+        <span>Hand-off: the other agent continues</span>
       </li>
       <li>
-        <LegendLine kind="delegate" /> Delegation: the other agent answers, the first continues
+        <LegendLine kind="delegate" />
+        <span>Delegation: the other agent answers, the first continues</span>
       </li>
     </ul>
   );

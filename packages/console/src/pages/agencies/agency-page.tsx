@@ -70,7 +70,7 @@ export function AgencyPage() {
         {agency.error !== null && <AgencyFaults error={agency.error} hasOldVersion={version !== null} />}
         {agent !== undefined && (
           <section className="stack-tight" aria-labelledby="agents">
-            <h2 id="agents">Agents and flows</h2>
+            <h2 id="agents">{flows.length === 0 ? 'Agents' : 'Agents and flows'}</h2>
             {/* A wide graph needs the whole width. */}
             <div className={graph.width > SIDE_BY_SIDE_PX ? 'agency-parts' : 'agency-parts agency-parts-narrow'}>
               <AgencyGraph

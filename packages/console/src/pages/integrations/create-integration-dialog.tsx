@@ -65,7 +65,7 @@ export function CreateIntegrationDialog({ onClose }: CreateIntegrationDialogProp
             isCode
             maxLength={64}
             spellCheck={false}
-            hint="Your backend sends it with each request. Letters, digits, _ and -. It can never be used again. Empty: the server chooses one."
+            hint="Your backend sends it with each request. Letters, digits, _ and -. After a deletion it cannot be used again. Empty: the server chooses one."
           />
           <AgencyFields agencies={agencies} agency={first?.agency ?? ''} agent={first?.defaultAgent ?? null} />
           <ModelField />

@@ -33,7 +33,13 @@ export function IntegrationPage() {
       title={name ?? id}
       lead={
         <>
-          <code>{id}</code>, answered by <bdi>{defaultAgent}</bdi> of the agency{' '}
+          <code>{id}</code>, answered by{' '}
+          {defaultAgent !== null && (
+            <>
+              <bdi>{defaultAgent}</bdi> of{' '}
+            </>
+          )}
+          the agency{' '}
           <Link to="/agencies/$agency" params={{ agency }}>
             <bdi>{agency}</bdi>
           </Link>

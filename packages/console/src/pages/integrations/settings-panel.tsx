@@ -146,7 +146,7 @@ function SettingsForm({ integration, agencies }: SettingsFormProps) {
           defaultValue={seen.memberFolder}
           hint={
             <>
-              <code>{'{consumerId}'}</code> stands for the id of the member, between two slashes or at the end.
+              <code>{'{consumerId}'}</code> is replaced by the id of the member. It must be a whole part of the path.
             </>
           }
         />

@@ -65,8 +65,8 @@ export function UseItPanel({ integration: { apiIntegrationId, allowances, textOn
       </Sample>
       <Sample title="TypeScript" code={typescriptSnippet(input)} label="TypeScript sample">
         <p>
-          Install it with <code>npm install @runwire/client</code>, save the sample as <code>hello.mts</code>, and start
-          it with <code>node hello.mts</code>.
+          Add the package <code>@runwire/client</code> to your project, save the sample as <code>hello.mts</code>, and
+          start it with <code>node hello.mts</code>.
         </p>
       </Sample>
       <Sample title="Python" code={pythonSnippet(input)} label="Python sample">

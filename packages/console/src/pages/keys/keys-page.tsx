@@ -37,7 +37,7 @@ export function KeysPage() {
     </button>
   );
   const columns: readonly Column<ApiKey>[] = [
-    { title: 'Name', share: 2, cell: nameOf },
+    { title: 'Name', share: 2, cell: (key) => <bdi>{nameOf(key)}</bdi> },
     { title: 'State', cell: KeyState },
     {
       title: 'Last use',
@@ -51,7 +51,7 @@ export function KeysPage() {
     },
     { title: 'Created', isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
     {
-      title: 'Action',
+      title: 'Actions',
       cell: (key) =>
         key.revokedAt === null && (
           <button
@@ -69,7 +69,7 @@ export function KeysPage() {
     <Page
       title="API keys"
       lead="Your backend sends a key with each request. A key can do everything that you can do, so keep it on your server."
-      actions={create}
+      {...(list.rows.length === 0 ? {} : { actions: create })}
     >
       <DataTable
         what="API keys"
@@ -79,6 +79,7 @@ export function KeysPage() {
         empty={
           <EmptyState title="No keys yet">
             <p>Create a key, and put it into the environment of your backend.</p>
+            {create}
           </EmptyState>
         }
       />

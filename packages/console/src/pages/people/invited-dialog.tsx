@@ -13,7 +13,8 @@ export function InvitedDialog({ owner: { email, setupLink, apiKey }, onClose }: 
     <Dialog title="Give this link to the person" onClose={onClose}>
       <div className="stack">
         <p>
-          With it <bdi>{email}</bdi> sets a password, once and within 24 hours. Copy it now: it is not shown again.
+          <bdi>{email}</bdi> sets a password with this link. It works once, for 24 hours. Copy it now: it is not shown
+          again.
         </p>
         <CodeBlock code={setupLink} label="set-up link" />
         <details className="first-key">

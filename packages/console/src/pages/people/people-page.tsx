@@ -27,8 +27,8 @@ export function PeoplePage() {
   if (!me.administrator) {
     return (
       <Page title="People">
-        <EmptyState title="Only the administrator manages people">
-          <p>Ask the administrator of this server to invite or to delete a person.</p>
+        <EmptyState title="Only an administrator manages people">
+          <p>Ask an administrator of this server to invite or to delete a person.</p>
         </EmptyState>
       </Page>
     );
@@ -50,8 +50,8 @@ function Owners({ ownId }: { readonly ownId: string }) {
   const close = () => setDialog(null);
   const refresh = () => client.invalidateQueries({ queryKey: ['owners'] });
   const columns: readonly Column<Owner>[] = [
-    { title: 'Name', cell: (owner) => <bdi>{owner.name ?? '—'}</bdi> },
-    { title: 'E-mail', share: 1.5, cell: ({ email }) => <bdi>{email ?? '—'}</bdi> },
+    { title: 'E-mail', share: 2, cell: ({ email }) => <bdi>{email ?? '—'}</bdi> },
+    { title: 'Name', share: 1.5, isMinor: true, cell: ({ name }) => <bdi>{name ?? '—'}</bdi> },
     {
       title: 'Role',
       isMinor: true,
@@ -78,7 +78,12 @@ function Owners({ ownId }: { readonly ownId: string }) {
   return (
     <Page
       title="People"
-      lead="Each person has integrations and API keys of their own. You cannot see the integrations of others."
+      lead={
+        <>
+          Each person has integrations and API keys of their own. You cannot see the integrations of others. If a set-up
+          link has expired, <code>runwire owners link EMAIL</code> on the server makes a new one.
+        </>
+      }
       actions={
         <button type="button" className="button button-primary" onClick={() => setDialog({ kind: 'invite' })}>
           Invite a person

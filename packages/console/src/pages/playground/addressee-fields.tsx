@@ -23,7 +23,7 @@ export function AddresseeFields(props: AddresseeFieldsProps) {
     ...[...entryPoints, ...others].map((name) => ({ value: name, label: name })),
   ];
   return (
-    <div className="filters">
+    <div className="filters chat-address">
       {/* Another member in the address is another value of the field. */}
       <MemberField
         key={member ?? ''}

@@ -2,6 +2,7 @@ import type { Agency, Answer, SandboxFile } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { api } from '../../app/api.ts';
+import { useIsConnectionLost } from '../../app/connection.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Announcer } from './announcer.tsx';
 import { Attachments } from './attachments.ts';
@@ -38,11 +39,12 @@ export function Chat({ conversation, agent, address, onAddress }: ChatProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const content = useRef<HTMLElement>(null);
   const [attachments] = useState(() => new Attachments());
-  const { isAtEnd, jump } = useFollowEnd(content);
   const target = useMemo(() => ({ apiIntegrationId, member }), [apiIntegrationId, member]);
   const isDragging = useFileDrop((files) => attachments.add(files, target));
   useChanges(conversation.changes);
-  const { live } = conversation;
+  const { live, turns } = conversation;
+  const isEmpty = turns.length === 0;
+  const { isAtEnd, jump } = useFollowEnd(content, isEmpty);
   useChanges(live?.changes ?? NEVER);
 
   useEffect(() => {
@@ -50,6 +52,10 @@ export function Chat({ conversation, agent, address, onAddress }: ChatProps) {
     return () => conversation.close();
   }, [conversation]);
   useEffect(() => () => attachments.clear(), [attachments]);
+  const isLost = useIsConnectionLost();
+  useEffect(() => {
+    if (!isLost && conversation.isDisconnected) void conversation.load();
+  }, [isLost, conversation]);
 
   const write = useCallback(
     (text: string, files: readonly SandboxFile[]) => {
@@ -125,7 +131,7 @@ export function Chat({ conversation, agent, address, onAddress }: ChatProps) {
         </section>
         <StepsPane live={live} />
         <div className="chat-foot">
-          {!isAtEnd && (
+          {!isAtEnd && !isEmpty && (
             <button type="button" className="button button-small jump" onClick={jump}>
               Jump to the latest
             </button>

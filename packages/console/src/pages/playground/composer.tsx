@@ -50,7 +50,7 @@ export function Composer({ field, attachments, target, live, onSend }: ComposerP
         onPaste={onPaste}
       />
       <div className="spread">
-        <span id="composer-hint" className={live === null ? 'small muted composer-hint' : 'small muted'}>
+        <span id="composer-hint" className="small muted composer-hint">
           {live === null ? 'Enter sends. Shift and Enter begin a new line.' : 'The agent is answering…'}
         </span>
         <div className="row composer-buttons">

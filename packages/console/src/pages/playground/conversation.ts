@@ -1,4 +1,11 @@
-import { type Answer, type Message, NotFoundError, type RunRequest, type SandboxFile } from '@runwire/client';
+import {
+  type Answer,
+  ConnectionLostError,
+  type Message,
+  NotFoundError,
+  type RunRequest,
+  type SandboxFile,
+} from '@runwire/client';
 import { api } from '../../app/api.ts';
 import { connection } from '../../app/connection.ts';
 import { Changes } from './changes.ts';
@@ -64,6 +71,11 @@ export class Conversation {
 
   get live(): LiveRun | null {
     return this.turns.at(-1)?.live ?? null;
+  }
+
+  /** True if the chat is not complete in the page because the server did not answer. */
+  get isDisconnected(): boolean {
+    return this.error instanceof ConnectionLostError || this.live?.error instanceof ConnectionLostError;
   }
 
   /** Reads the stored messages, and follows the last run, which shows its tools, also after its end. */

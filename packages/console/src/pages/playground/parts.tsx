@@ -83,17 +83,19 @@ function CallState({ part }: { readonly part: CallPart }) {
 
 function Call({ part }: { readonly part: CallPart }) {
   useChanges(part.changes);
-  const title = (
-    <>
-      Tool <code>{part.tool.slice(0, 100)}</code>
-    </>
-  );
+  const name = part.tool === '' ? 'the answered call' : part.tool.slice(0, 100);
+  const title =
+    part.tool === '' ? (
+      'Answered call'
+    ) : (
+      <>
+        Tool <code>{name}</code>
+      </>
+    );
   return (
     <Folded title={title} state={<CallState part={part} />}>
-      <CodeBlock code={indented(part.arguments)} label={`arguments of ${part.tool.slice(0, 100)}`} isRepeated />
-      {part.output !== null && (
-        <CodeBlock code={part.output} label={`output of ${part.tool.slice(0, 100)}`} isRepeated />
-      )}
+      {part.arguments !== '' && <CodeBlock code={indented(part.arguments)} label={`arguments of ${name}`} isRepeated />}
+      {part.output !== null && <CodeBlock code={part.output} label={`output of ${name}`} isRepeated />}
     </Folded>
   );
 }

@@ -37,6 +37,13 @@ export function PlaygroundPage() {
       }),
     [navigate, integration],
   );
+  if (error !== null && settings === undefined) {
+    return (
+      <Page title="Playground">
+        <ErrorNotice error={error} onRetry={() => void refetch()} />
+      </Page>
+    );
+  }
   const agentName = agent ?? settings?.defaultAgent ?? agency?.defaultAgent;
   return (
     <Page
@@ -47,7 +54,6 @@ export function PlaygroundPage() {
         </button>
       }
     >
-      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <AddresseeFields
         apiIntegrationId={integration}
         agency={agency}

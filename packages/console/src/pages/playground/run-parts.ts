@@ -20,6 +20,7 @@ export interface TextPart {
 export interface CallPart {
   readonly kind: 'call';
   readonly agent: string;
+  /** Empty if the run before made the call, and asked about it. */
   readonly tool: string;
   /** JSON, as the model wrote it. */
   readonly arguments: string;
@@ -51,11 +52,11 @@ export class PartList {
   }
 }
 
-type AgentEvent = Exclude<StreamRawResponse | StreamRunItem | StreamAgentUpdated, StreamError>;
+type UnnamedFrame = Exclude<StreamRawResponse | StreamRunItem | StreamAgentUpdated, StreamError>;
 
 interface StoredEvent {
   readonly id: number;
-  readonly data: AgentEvent['data'] | { readonly type: 'resumed'; readonly attempt: number };
+  readonly data: UnnamedFrame['data'] | { readonly type: 'resumed'; readonly attempt: number };
 }
 
 type RawItem = Readonly<Partial<Record<'id' | 'call_id' | 'name' | 'arguments' | 'text', string>>> & {
@@ -75,7 +76,7 @@ export class RunParts {
   take({ id, event, data }: Frame): void {
     if (event === 'resumed') this.#resume(id, JSON.parse(data));
     if (event !== null) return;
-    const frame = JSON.parse(data) as AgentEvent | StreamError;
+    const frame = JSON.parse(data) as UnnamedFrame | StreamError;
     if (!('error' in frame)) this.#store({ id, data: frame.data });
   }
 
@@ -149,12 +150,14 @@ export class RunParts {
         call.progress = raw.text ?? null;
         call.changes.add();
         return true;
-      case 'tool_output':
-        if (call === undefined) return false;
-        call.output = item.output ?? '';
-        call.isAsking = false;
-        call.changes.add();
+      case 'tool_output': {
+        // The output of a call that the run before asked about has no call here.
+        const answered = call ?? this.#addCall(list, agent, raw);
+        answered.output = item.output ?? '';
+        answered.isAsking = false;
+        answered.changes.add();
         return true;
+      }
       case 'file_changed':
         list.add({ kind: 'file', file: item.raw_item as unknown as StreamChangedFile });
         return true;

@@ -51,7 +51,7 @@ export const TurnView = memo(function TurnView({
   );
 });
 
-/** A message is shown as it was typed. */
+/** A message is shown as it was typed, but not more of it than this. */
 const MAX_SENT_CHARACTERS = 20_000;
 
 function Sent({ turn: { message } }: { readonly turn: Turn }) {

@@ -7,10 +7,10 @@ const page = () => document.documentElement;
 const distanceToEnd = () => page().scrollHeight - window.innerHeight - window.scrollY;
 
 /**
- * Keeps the end of a growing element in view, but only while the person looks at the end. Scrolling up is never undone. Returns
+ * Keeps the end of a growing element in view unless it is empty, but only while the person looks at the end. Scrolling up is never undone. Returns
  * true in `isAtEnd` while nothing is hidden below.
  */
-export function useFollowEnd(content: RefObject<HTMLElement | null>) {
+export function useFollowEnd(content: RefObject<HTMLElement | null>, isEmpty: boolean) {
   const isFollowing = useRef(true);
   const lastTop = useRef(0);
   const [isAtEnd, setAtEnd] = useState(true);
@@ -34,7 +34,7 @@ export function useFollowEnd(content: RefObject<HTMLElement | null>) {
       if (target instanceof Element && target.closest('summary') !== null) isFollowing.current = false;
     };
     const observer = new ResizeObserver(() => {
-      if (isFollowing.current) jump();
+      if (isFollowing.current && !isEmpty) jump();
       note();
     });
     const element = content.current;
@@ -46,7 +46,7 @@ export function useFollowEnd(content: RefObject<HTMLElement | null>) {
       element?.removeEventListener('click', onClick);
       window.removeEventListener('scroll', onScroll);
     };
-  }, [content, jump]);
+  }, [content, isEmpty, jump]);
 
   return { isAtEnd, jump };
 }

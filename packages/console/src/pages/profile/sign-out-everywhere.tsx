@@ -1,7 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
+import { leaveSession } from '../../app/person.ts';
 import { signOutEverywhere } from '../../app/session.ts';
-import { leaveSession } from '../../app/session-end.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 
 export function SignOutEverywhere() {
@@ -11,7 +11,7 @@ export function SignOutEverywhere() {
     <section className="card stack" aria-labelledby="sessions">
       <div className="stack-tight">
         <h2 id="sessions">Sessions</h2>
-        <p className="muted">Do this if a device with an open session was lost. Your API keys keep working.</p>
+        <p className="muted">Sign out everywhere if you lost a device. Your API keys keep working.</p>
       </div>
       <div>
         <button type="button" className="button button-danger" onClick={() => setOpen(true)}>

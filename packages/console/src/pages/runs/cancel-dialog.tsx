@@ -52,6 +52,8 @@ export function CancelDialog({ run: { apiIntegrationId, runId }, onClose }: Canc
         submitLabel="Cancel the run"
         pendingLabel="Cancelling…"
         isDanger
+        onCancel={onClose}
+        cancelLabel="Let it run"
         onSubmit={async (fields) => {
           const mode = fields.text('mode') === 'after_step' ? 'after_step' : 'immediate';
           setAnswer(await api().runs.cancel({ apiIntegrationId, runId, mode }));

@@ -131,10 +131,19 @@ export function RunDetails({ run, steps }: RunDetailsProps) {
   );
 }
 
-function RunOutput({ run: { output, message, ...run } }: { readonly run: RunRecord }) {
+/** What follows a text must not be far below it. */
+const MAX_SHOWN = 4000;
+
+function RunOutput({ run: { output, message, pending, ...run } }: { readonly run: RunRecord }) {
   if (output !== null && output !== undefined) return <CodeBlock code={formatJson(output)} label="output" />;
   if (message !== null && message !== '')
-    return <LongText text={message}>{(shown) => <Markdown text={shown} />}</LongText>;
+    return (
+      <LongText text={message} maxShown={MAX_SHOWN}>
+        {(shown) => <Markdown text={shown} />}
+      </LongText>
+    );
+  if (pending.length > 0)
+    return <p className="muted">The run ended with a question. Its answer starts the next run.</p>;
   return <p className="muted">{isActive(run) ? 'The run has not ended yet.' : 'The run ended without text.'}</p>;
 }
 

@@ -7,22 +7,27 @@ import { CodeBlock } from '../../ui/copy-button.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { EventsTab } from './events-tab.tsx';
 import { RunDetails } from './run-details.tsx';
+import { isActive } from './run-state.ts';
 import { StepDetails } from './step-details.tsx';
 import { Timeline } from './timeline.tsx';
 import { useEventLog } from './use-event-log.ts';
+import { useTick } from './use-tick.ts';
 
 interface RunPanesProps {
   readonly run: RunRecord;
   readonly steps: readonly Step[];
 }
 
+const TABS = ['details', 'events', 'json'] as const;
+
 /** The two panes of a run: its steps, and the details of what was chosen. On narrow screens one follows the other. */
 export function RunPanes({ run, steps }: RunPanesProps) {
   const search = useSearch({ from: '/signed-in/integrations/$integration/runs/$run' });
   const navigate = useNavigate({ from: '/integrations/$integration/runs/$run' });
+  useTick(isActive(run));
   const details = useRef<HTMLElement>(null);
   const step = steps.find((one) => String(one.step) === search.step);
-  const tab = search.tab ?? 'details';
+  const tab = TABS.find((id) => id === search.tab) ?? 'details';
   const [log, logState] = useEventLog(run, !run.chatDeleted && (tab === 'events' || step !== undefined));
   const change = (changed: Partial<Record<keyof typeof search, string>>) =>
     navigate({ search: changedSearch(changed), replace: true, resetScroll: false });

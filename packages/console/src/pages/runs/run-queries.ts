@@ -1,4 +1,4 @@
-import type { RunRecord, RunUsageRecord, Step } from '@runwire/client';
+import type { Message, RunRecord, RunUsageRecord, Step } from '@runwire/client';
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../../app/api.ts';
 import { isActive } from './run-state.ts';
@@ -43,13 +43,25 @@ export const chargeQuery = ({ apiIntegrationId, runId, usageRequestId, createdAt
     },
   });
 
-/** The message that started a run. Null if it is not among the newest messages of the chat. */
-export const inputQuery = ({ apiIntegrationId, runId, chatId }: RunRecord) =>
+/** What started a run. */
+export type RunInputMessage = Pick<Message, 'content' | 'attachments' | 'sandboxFiles'>;
+
+/** The message that started a run. Null if it cannot be found while the run is active. */
+export const inputQuery = (run: RunRecord) =>
   queryOptions({
-    queryKey: ['chats', apiIntegrationId, chatId, 'input', runId],
-    queryFn: async ({ signal }) => {
+    queryKey: ['chats', run.apiIntegrationId, run.chatId, 'input', run.runId, isActive(run)],
+    queryFn: async ({ signal }): Promise<RunInputMessage | null> => {
+      const { apiIntegrationId, chatId, runId } = run;
       const { items } = await api().chats.messages({ apiIntegrationId, chatId, limit: 50 }, { signal }).page();
-      return items.find((message) => message.runId === runId && message.role === 'user') ?? null;
+      const message = items.find((one) => one.runId === runId && one.role === 'user');
+      if (message !== undefined || isActive(run)) return message ?? null;
+      // It is further back in the chat. The events of an ended run have its text.
+      const { newMessages } = await api()
+        .attach({ ...run, lastEventId: 0 }, { signal })
+        .result();
+      const sent = newMessages.find((item) => item.type === 'message' && item.role === 'user');
+      const content = typeof sent?.content === 'string' ? sent.content : '';
+      return { content, attachments: [], sandboxFiles: [] };
     },
     staleTime: 60_000,
   });

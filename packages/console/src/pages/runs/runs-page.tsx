@@ -11,6 +11,7 @@ import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunFilters, type RunSearch } from './run-filters.tsx';
 import { durationOf, isActive, statusOf } from './run-state.ts';
+import { useTick } from './use-tick.ts';
 import './runs.css';
 
 /** While a run is active its row changes; otherwise new runs appear from time to time. */
@@ -23,7 +24,7 @@ const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
   { title: 'Status', share: 1.4, cell: (run) => <Status status={statusOf(run)} /> },
   {
     title: 'Agent',
-    share: 1.6,
+    share: 1.4,
     cell: ({ runId, agent }) => (
       <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
         <bdi>{shorten(agent)}</bdi>
@@ -38,7 +39,7 @@ const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
     cell: ({ consumerId }) =>
       consumerId === null ? <span className="muted">none</span> : <bdi>{shorten(consumerId)}</bdi>,
   },
-  { title: 'Started', share: 1.4, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
+  { title: 'Started', share: 1.7, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
   { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => formatDuration(durationOf(run)) },
   {
     title: 'Tokens',
@@ -67,6 +68,7 @@ export function RunsPage() {
     (signal) => api().runs.list({ apiIntegrationId: integration, limit: 100, ...filtersOf(search) }, { signal }),
     { refetchMs },
   );
+  useTick(list.rows.some(isActive));
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page title="Runs" lead="A run is one request that an agent answers. The newest run is first.">

@@ -1,5 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { InputError } from '../../app/errors.ts';
+import { forgetPerson } from '../../app/person.ts';
 import { setUp } from '../../app/session.ts';
 import { forgetSetUpSecret, setUpSecret } from '../../app/set-up-link.ts';
 import { Form, TextField } from '../../ui/form.tsx';
@@ -26,6 +27,7 @@ export function SetUpPage() {
           if (password !== fields.exact('repeated')) throw new InputError('Both passwords must be the same.');
           await setUp({ link, email: fields.text('email'), password });
           forgetSetUpSecret();
+          forgetPerson();
           await navigate({ to: '/' });
         }}
       >

@@ -1,5 +1,6 @@
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { consoleUrl } from '../../app/addresses.ts';
+import { forgetPerson } from '../../app/person.ts';
 import { signIn } from '../../app/session.ts';
 import { Form, TextField } from '../../ui/form.tsx';
 import { AlonePage } from './alone-page.tsx';
@@ -20,6 +21,7 @@ export function SignInPage() {
         pendingLabel="Signing in…"
         onSubmit={async (fields) => {
           await signIn({ email: fields.text('email'), password: fields.exact('password') });
+          forgetPerson();
           if (isReturn && next !== undefined) router.history.push(next);
           else await router.navigate({ to: '/' });
         }}

@@ -1,0 +1,86 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { type Frame, Runwire, type Step } from '@runwire/client';
+import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { isCompacted, kindOf, prettyFrame, previewOf } from '../packages/console/src/pages/runs/event-text.ts';
+import { contentOf } from '../packages/console/src/pages/runs/step-content.ts';
+import { timelineOf } from '../packages/console/src/pages/runs/step-tree.ts';
+
+/* What the page of a run makes of its steps and events, with a real run of several agents. */
+
+const server = await startTestServer();
+after(() => server[Symbol.asyncDispose]());
+
+const client = new Runwire({ baseUrl: server.url, apiKey: TEST_API_KEY, integration: 'demo' });
+const run = client.run({ message: '/team Plan 3 days for 80 euros a day' });
+const { runId } = await run.result();
+const frames: readonly Frame[] = await Array.fromAsync(run.frames());
+const steps: readonly Step[] = (await Array.fromAsync(client.runs.steps({ runId }))).toReversed();
+const nameOf = ({ tool, agent }: Step) => `${agent} ${tool ?? 'model'}`;
+
+test('steps of an asked agent follow the call that asked it, and are deeper', () => {
+  const rows = timelineOf(steps).map(({ step, depth }) => `${depth} ${nameOf(step)}`);
+  equal(rows.length, steps.length);
+  const asked = rows.indexOf('1 Accountant model');
+  deepEqual(rows.slice(asked - 1, asked + 3), [
+    '0 Concierge send_message',
+    '1 Accountant model',
+    '1 Accountant calculate',
+    '1 Accountant model',
+  ]);
+});
+
+test('a call that asked an agent begins with the first step of that agent', () => {
+  for (const { step, startMs } of timelineOf(steps)) {
+    const asked = steps.filter(({ loop }) => loop !== null && loop === step.callId);
+    equal(startMs, Math.min(...[step, ...asked].map(({ startedAt }) => Date.parse(startedAt))));
+  }
+});
+
+test('steps of an asked agent are shown before the call has finished', () => {
+  const unfinished = steps.filter(({ tool }) => tool !== 'send_message');
+  const rows = timelineOf(unfinished);
+  equal(rows.length, unfinished.length);
+  ok(rows.some(({ step, depth }) => step.agent === 'Accountant' && depth === 1));
+});
+
+test('finds the arguments and the output of a call', () => {
+  const step = steps.find(({ tool }) => tool === 'calculate') as Step;
+  const { input, output } = contentOf(frames, step);
+  deepEqual(JSON.parse(input ?? ''), { operation: 'multiply', a: 3, b: 80 });
+  equal(output, '240');
+});
+
+test('finds the text and the calls of a model, not those of other agents', () => {
+  const [first] = steps as [Step];
+  deepEqual(
+    contentOf(frames, first).calls.map(({ tool }) => tool),
+    ['send_message', 'send_message'],
+  );
+  const answer = steps.findLast(({ agent, loop }) => agent === 'Accountant' && loop !== null) as Step;
+  equal(contentOf(frames, answer).output, '3 times 80 is 240.');
+});
+
+test('names events without parsing them', () => {
+  const kinds = frames.map(kindOf);
+  equal(kinds[0], 'meta');
+  deepEqual(kinds.slice(-2), ['messages', 'end']);
+  for (const kind of ['response.created', 'tool_called', 'tool_output', 'agent_updated_stream_event']) {
+    ok(kinds.includes(kind), kind);
+  }
+  const delta = frames.find((frame) => kindOf(frame) === 'response.output_text.delta') as Frame;
+  equal(previewOf(delta), JSON.stringify(JSON.parse(delta.data).data.data.delta));
+  equal(
+    prettyFrame(frames.at(-1) as Frame)
+      .split('\n')
+      .at(-1),
+    'data: [DONE]',
+  );
+});
+
+test('knows compacted events by the missing start of an answer', () => {
+  equal(isCompacted(frames), false);
+  const kept = frames.filter((frame) => !/^response\.(created|output_item|content_part|completed)/.test(kindOf(frame)));
+  equal(isCompacted(kept), true);
+  equal(isCompacted(frames.slice(0, 1)), false);
+});
