@@ -168,7 +168,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
       await dialog.getByLabel('Folder').fill(folder);
       await dialog.getByRole('button', { name: 'Upload' }).click();
       await dialog.waitFor({ state: 'hidden' });
-      await visit.open(addressOf(integration, { folder }));
+      await link(page, folder.slice('/app/mnt/'.length)).click();
       await link(page, 'dropped again.txt').waitFor();
       await remove(visit, folder);
     },

@@ -2,6 +2,7 @@ import type { File as StoredFile } from '@runwire/client';
 import { api } from '../../app/api.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { isolated } from './file-path.ts';
 
 interface DeleteFileDialogProps {
   readonly integration: string;
@@ -15,18 +16,20 @@ export function DeleteFileDialog({ integration, file, onClose, onDeleted }: Dele
   const isFolder = kind === 'folder';
   return (
     <ConfirmDialog
-      title={`Delete ${name}?`}
+      title={`Delete ${isolated(name)}?`}
       action={isFolder ? 'Delete folder' : 'Delete file'}
       pendingLabel="Deleting…"
       onClose={onClose}
       onConfirm={async () => {
         await api().files.delete({ apiIntegrationId: integration, path, recursive: isFolder });
         await onDeleted();
-        notify(`${name} is deleted.`);
+        notify(`${isolated(name)} is deleted.`);
       }}
     >
       <p>
-        <code>{path}</code>
+        <bdi>
+          <code>{path}</code>
+        </bdi>
         {isFolder ? ' and everything in it is deleted, for all members.' : ' is deleted, for all members.'} This cannot
         be undone.
       </p>

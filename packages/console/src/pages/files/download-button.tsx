@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { describeError } from '../../app/errors.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { downloadFile } from './download-file.ts';
-import { nameOf } from './file-path.ts';
+import { isolated, nameOf } from './file-path.ts';
 
 interface DownloadButtonProps {
   readonly integration: string;
@@ -18,7 +18,7 @@ export function DownloadButton({ integration, path, isSmall = false }: DownloadB
     try {
       await downloadFile(integration, path);
     } catch (error) {
-      notify(`${nameOf(path)} was not downloaded. ${describeError(error).message}`);
+      notify(`${isolated(nameOf(path))} was not downloaded. ${describeError(error).message}`);
     }
     setPending(false);
   };

@@ -14,3 +14,6 @@ export function partsOf(folder: string): readonly PathPart[] {
 }
 
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** For a sentence that is plain text: a name that changes the direction of writing does not change the words after it. */
+export const isolated = (name: string): string => `\u2068${name}\u2069`;

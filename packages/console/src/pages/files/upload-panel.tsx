@@ -80,7 +80,7 @@ function UploadFailure({ error }: { readonly error: unknown }) {
   const { message, advice, code } = describeError(error);
   return (
     <p className="upload-error small">
-      {message} {advice} {code !== null && <code>{code}</code>}
+      <bdi>{message}</bdi> {advice} {code !== null && <code>{code}</code>}
     </p>
   );
 }

@@ -6,11 +6,15 @@ import { Time } from '../../ui/time.tsx';
 
 const COLUMNS: readonly Column<ServiceNode>[] = [
   { title: 'Node', share: 2, cell: ({ host, nodeId }) => <span title={nodeId}>{host ?? nodeId}</span> },
-  { title: 'State', cell: ({ state }) => <Status status={state} /> },
+  { title: 'State', share: 1.25, cell: ({ state }) => <Status status={state} /> },
   { title: 'Version', isMinor: true, cell: ({ version }) => version },
   { title: 'Started', isMinor: true, cell: ({ startedAt }) => <Time time={startedAt} age /> },
-  { title: 'Last seen', cell: ({ lastSeenAt }) => (lastSeenAt === null ? 'never' : <Time time={lastSeenAt} age />) },
-  { title: 'Active runs', isNumber: true, cell: ({ activeRuns }) => formatNumber(activeRuns) },
+  {
+    title: 'Last seen',
+    share: 2,
+    cell: ({ lastSeenAt }) => (lastSeenAt === null ? 'never' : <Time time={lastSeenAt} age />),
+  },
+  { title: 'Runs', isNumber: true, cell: ({ activeRuns }) => formatNumber(activeRuns) },
 ];
 
 /** Nodes that have stopped or were fenced. They are listed for a day, and until other nodes have taken over their runs. */
