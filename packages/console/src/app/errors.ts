@@ -17,7 +17,7 @@ export class InputError extends Error {}
 const ADVICE: Readonly<Partial<Record<RunwireError['code'], string>>> = {
   run_active: 'Wait until the run ends, or stop it.',
   consumer_allowance_exhausted: 'Raise the allowance of the member, adjust it, or wait for its reset.',
-  model_error: 'The provider of the model failed. Try again; the steps of the run show each attempt.',
+  model_error: 'The provider of the model failed. Try again, or choose another model.',
   model_timeout: 'The provider of the model did not answer in time. Try again.',
   run_timeout: 'The run took longer than the integration permits. Raise its limit, or ask for less.',
   step_limit: 'The agents took more steps than a run may have. Look at the steps of the run for a loop.',
