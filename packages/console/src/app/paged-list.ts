@@ -38,6 +38,7 @@ export function usePagedList<Row>(
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
     gcTime: KEEP_MS,
+    refetchOnWindowFocus: ({ state: { data } }) => (data?.pages.length ?? 0) <= MAX_REFETCHED_PAGES,
     refetchInterval: ({ state: { data } }) => {
       if (refetchMs === undefined || data === undefined || data.pages.length > MAX_REFETCHED_PAGES) return false;
       return typeof refetchMs === 'number' ? refetchMs : refetchMs(data.pages.flatMap(({ items }) => items));
