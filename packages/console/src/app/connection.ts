@@ -3,7 +3,7 @@ import { apiUrl } from './addresses.ts';
 import { isConnectionLost } from './errors.ts';
 
 const RETRY_MS = 2000;
-/** A server that answers this check but fails again at once is asked less and less often. */
+/** A server that answers this check but fails again immediately is asked less and less often. */
 const MAX_RETRY_MS = 60_000;
 const STEADY_MS = 10_000;
 
