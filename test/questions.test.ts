@@ -162,7 +162,10 @@ function tests(store: StoreName): void {
       { kind: 'assistant', text: 'Done.' },
       { kind: 'user', text: 'Sure?' },
     ]);
-    const steps = (await rig.api.get(`/v2/integrations/${integration}/runs/${answered.run_id}/steps`)).body.items;
+    const stepsOf = async (runId: string) =>
+      (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}/steps`)).body.items;
+    assert.equal((await stepsOf(end.run_id)).length, 2);
+    const steps = await stepsOf(answered.run_id);
     assert.deepEqual(
       steps.map(({ kind, tool: name }: { kind: string; tool: string }) => [kind, name]),
       [
