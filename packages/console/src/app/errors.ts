@@ -1,4 +1,5 @@
 import { ConnectionLostError, RunwireError, ServerError } from '@runwire/client';
+import { formatDuration } from '../lib/format.ts';
 
 /** What a page shows of an error. */
 export interface ErrorText {
@@ -39,7 +40,7 @@ export function describeError(error: unknown): ErrorText {
   }
   if (error instanceof RunwireError) {
     const { message, code, requestId, retryAfterSeconds } = error;
-    const wait = retryAfterSeconds === null ? null : `Try again in ${retryAfterSeconds} s.`;
+    const wait = retryAfterSeconds === null ? null : `Try again in ${formatDuration(retryAfterSeconds * 1000)}.`;
     const advice = [ADVICE[code], wait].filter((sentence) => sentence !== undefined && sentence !== null).join(' ');
     return { message, advice: advice === '' ? null : advice, code, requestId };
   }

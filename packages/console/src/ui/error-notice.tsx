@@ -1,4 +1,5 @@
 import { describeError, isConnectionLost } from '../app/errors.ts';
+import { Prose } from './prose.tsx';
 
 interface ErrorNoticeProps {
   readonly error: unknown;
@@ -15,8 +16,14 @@ export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
   const { message, advice, code, requestId } = describeError(error);
   return (
     <div className="notice notice-bad" role="alert">
-      <strong>{message}</strong>
-      {advice !== null && <p>{advice}</p>}
+      <strong>
+        <Prose text={message} />
+      </strong>
+      {advice !== null && (
+        <p>
+          <Prose text={advice} />
+        </p>
+      )}
       {(code !== null || requestId !== null) && (
         <p className="small muted">
           {code !== null && <code>{code}</code>}
