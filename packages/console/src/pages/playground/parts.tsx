@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { formatBytes } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { Badge } from '../../ui/feedback.tsx';
 import { MarkdownBlocks } from '../../ui/markdown.tsx';
 import { useChanges } from './changes.ts';

@@ -1,7 +1,7 @@
 import type { Answer, Question } from '@runwire/client';
 import { type FormEvent, useState } from 'react';
 import { formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { CheckField, Fields, SelectField, TextAreaField, TextField } from '../../ui/form.tsx';
 
 interface QuestionsProps {
