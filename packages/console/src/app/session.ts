@@ -16,7 +16,7 @@ export async function fetchToken(): Promise<string> {
   return String(token);
 }
 
-export interface SignInFields {
+interface SignInFields {
   readonly email: string;
   readonly password: string;
 }

@@ -4,7 +4,7 @@ import { COLUMN_GAP, type Item, isArc, left, middle, NODE_WIDTH, PADDING, type R
 
 /* Places the agents of an agency in columns, so that most flows lead from left to right. */
 
-interface GraphNode {
+export interface GraphNode {
   readonly name: string;
   readonly isEntryPoint: boolean;
   readonly x: number;
