@@ -2,7 +2,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Frame, Runwire, type Step } from '@runwire/client';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
-import { isCompacted, kindOf, prettyFrame, previewOf } from '../packages/console/src/pages/runs/event-text.ts';
+import { CurrentSteps } from '../packages/console/src/pages/runs/current-steps.ts';
+import { frameText, isCompacted, kindOf, previewOf } from '../packages/console/src/pages/runs/event-text.ts';
 import { contentOf } from '../packages/console/src/pages/runs/step-content.ts';
 import { timelineOf } from '../packages/console/src/pages/runs/step-tree.ts';
 
@@ -61,6 +62,22 @@ test('finds the text and the calls of a model, not those of other agents', () =>
   equal(contentOf(frames, answer).output, '3 times 80 is 240.');
 });
 
+test('knows what a run does after each of its events', () => {
+  const current = new CurrentSteps('Concierge');
+  const seen = frames.map((frame, index) => {
+    const now = current.read(frames.slice(0, index + 1));
+    return `${kindOf(frame)}: ${now.map(({ agent, tool }) => `${agent} ${tool ?? 'model'}`).join(', ')}`;
+  });
+  equal(seen[0], 'meta: Concierge model');
+  ok(seen.some((line) => /^tool_called: .*Concierge send_message.*, Accountant calculate/.test(line)));
+  ok(seen.some((line) => /^response.created: .*Concierge send_message.*, Accountant model/.test(line)));
+  equal(new Set(seen).has('tool_output: Concierge model'), true);
+  deepEqual(
+    current.read(frames.slice(0, 1)).map(({ tool, eventId }) => [tool, eventId]),
+    [[null, 0]],
+  );
+});
+
 test('names events without parsing them', () => {
   const kinds = frames.map(kindOf);
   equal(kinds[0], 'meta');
@@ -71,7 +88,7 @@ test('names events without parsing them', () => {
   const delta = frames.find((frame) => kindOf(frame) === 'response.output_text.delta') as Frame;
   equal(previewOf(delta), JSON.stringify(JSON.parse(delta.data).data.data.delta));
   equal(
-    prettyFrame(frames.at(-1) as Frame)
+    frameText(frames.at(-1) as Frame)
       .split('\n')
       .at(-1),
     'data: [DONE]',

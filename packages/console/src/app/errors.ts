@@ -2,7 +2,7 @@ import { ConnectionLostError, RunwireError, ServerError } from '@runwire/client'
 import { formatDuration } from '../lib/format.ts';
 
 /** What a page shows of an error. */
-export interface ErrorText {
+interface ErrorText {
   /** What was wrong, as the API reports it. */
   readonly message: string;
   /** What the person can do. Null if the message contains it. */

@@ -84,7 +84,7 @@ const playground = createRoute({
 const chats = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/chats',
-  validateSearch: searchFields('member'),
+  validateSearch: searchFields('member', 'status', 'updatedAfter'),
   component: lazyPage(() => import('../pages/chats/chats-page.tsx'), 'ChatsPage'),
 });
 

@@ -1,35 +1,19 @@
-import { AuthenticationError, ConnectionLostError, RunwireError } from '@runwire/client';
+import { RunwireError } from '@runwire/client';
 import { consoleUrl } from './addresses.ts';
+import { fetchFields } from './fetch-fields.ts';
 
 /** Sends a request that signs in, out or changes the password. They are not part of the API, and use the cookie. */
-async function post(operation: string, body: object = {}): Promise<unknown> {
-  let answer: Response;
-  let fields: Readonly<Record<string, unknown>>;
-  try {
-    answer = await fetch(new URL(operation, consoleUrl), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    fields = answer.status === 204 ? {} : await answer.json();
-  } catch (error) {
-    throw new ConnectionLostError(null, 'connection_lost', 'The server did not answer.', error);
-  }
-  if (answer.ok) return fields;
-  const Refused = answer.status === 401 ? AuthenticationError : RunwireError;
-  throw new Refused({
-    code: fields.code as RunwireError['code'],
-    message: String(fields.error),
-    status: answer.status,
-    requestId: answer.headers.get('x-request-id'),
-    retryAfterSeconds: Number(answer.headers.get('retry-after')) || null,
+const post = (operation: string, body: object = {}) =>
+  fetchFields(new URL(operation, consoleUrl), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
   });
-}
 
 /** Returns a token for the API, which is valid for 10 minutes. The client asks for another one before it ends. */
 export async function fetchToken(): Promise<string> {
-  const { token } = (await post('token')) as { readonly token: string };
-  return token;
+  const { token } = await post('token');
+  return String(token);
 }
 
 interface SignInFields {

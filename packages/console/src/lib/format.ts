@@ -12,10 +12,10 @@ const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
 
 export const formatNumber = (value: number): string => number.format(value);
 
-/** Short, for axes and tight places: `1.2K`. */
+/** Short, for axes and tight places: `1.2k`. */
 export const formatCompact = (value: number): string => compact.format(value);
 
-export const formatDate = (time: string | Date): string => date.format(new Date(time));
+const formatDate = (time: string | Date): string => date.format(new Date(time));
 export const formatTime = (time: string | Date): string => dateTime.format(new Date(time));
 export const formatExactTime = (time: string | Date): string => exact.format(new Date(time));
 
@@ -62,3 +62,13 @@ export function formatBytes(bytes: number): string {
 
 /** Indented, for people. */
 export const formatJson = (value: unknown): string => JSON.stringify(value, null, 2);
+
+/** Indents a JSON object or array. Other text stays as it is. */
+export function formatJsonText(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return formatJson(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

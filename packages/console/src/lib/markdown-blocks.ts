@@ -120,7 +120,7 @@ export function splitBlocks(text: string): BlockSplitter {
   return splitter;
 }
 
-export interface CodeFence {
+interface CodeFence {
   readonly language: string;
   readonly code: string;
 }

@@ -88,11 +88,15 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty }: DataTable
       </table>
       {error !== null && <ErrorNotice error={error} onRetry={retry} />}
       <p className="table-foot" role="status">
-        {hasMore ? `${formatCount(rows.length, 'row')} so far; scroll for more` : formatCount(rows.length, 'row')}
+        {formatCount(rows.length, oneOf(what), what)}
+        {hasMore && ' so far; scroll for more'}
       </p>
     </div>
   );
 }
+
+/** `member` of `members`. */
+const oneOf = (many: string) => (many === 'people' ? 'person' : many.replace(/s$/, ''));
 
 interface DataRowProps {
   readonly row: unknown;

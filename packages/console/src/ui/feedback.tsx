@@ -28,7 +28,7 @@ export function EmptyState({ title, children }: EmptyStateProps) {
   );
 }
 
-export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'active';
+type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'active';
 
 interface BadgeProps {
   readonly tone?: Tone;
@@ -53,7 +53,13 @@ const TONES: Readonly<Record<string, Tone>> = {
   dead: 'bad',
 };
 
+interface StatusProps {
+  readonly status: string;
+  /** How many have it, if it stands for several. */
+  readonly count?: number;
+}
+
 /** The status of a run, a step, a message, an MCP server or a node, always with the same colour. */
-export function Status({ status }: { readonly status: string }) {
-  return <Badge tone={TONES[status] ?? 'neutral'}>{status}</Badge>;
+export function Status({ status, count }: StatusProps) {
+  return <Badge tone={TONES[status] ?? 'neutral'}>{count === undefined ? status : `${count} ${status}`}</Badge>;
 }

@@ -144,7 +144,7 @@ export function TextAreaField({ label, name, hint, isCode = false, ...rest }: Te
   );
 }
 
-export interface Choice {
+interface Choice {
   readonly value: string;
   readonly label: string;
 }

@@ -29,7 +29,3 @@ export function LongText({ text, maxShown = MAX_SHOWN, children = plain }: LongT
 }
 
 const plain = (shown: string) => <div className="plain-text">{shown}</div>;
-
-/** Shortens a name for a place of one line. */
-export const shorten = (text: string, maxLength = 200): string =>
-  text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;

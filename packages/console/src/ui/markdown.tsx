@@ -9,7 +9,8 @@ import {
   MAX_SHOWN_CHARACTERS,
   splitBlocks,
 } from '../lib/markdown-blocks.ts';
-import { CodeBlock, CopyButton } from './copy-button.tsx';
+import { CodeBlock } from './code-block.tsx';
+import { CopyButton } from './copy-button.tsx';
 import './markdown.css';
 
 /** Text of a model or a person. It becomes elements, never HTML, and nothing is fetched for it. */

@@ -1,8 +1,8 @@
 import type { Question } from '@runwire/client';
 import type { ReactNode } from 'react';
 import { formatJson } from '../lib/format.ts';
-import { CodeBlock } from './copy-button.tsx';
-import { shorten } from './long-text.tsx';
+import { shorten } from '../lib/shorten.ts';
+import { CodeBlock } from './code-block.tsx';
 
 interface PendingQuestionsProps {
   readonly questions: readonly Question[];

@@ -1,7 +1,7 @@
 import { Tabs as RadixTabs } from 'radix-ui';
 import type { ReactNode } from 'react';
 
-export interface Tab {
+interface Tab {
   readonly id: string;
   readonly title: string;
   readonly content: ReactNode;

@@ -22,14 +22,25 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await visit.open(`integrations/${integration}/chats`);
       await page.getByRole('link', { name: seed.chats.completed, exact: true }).waitFor();
       await visit.checkPage('chats');
-      await page.getByLabel('Member id').fill('user-02');
+      await page.getByLabel('Member').fill('user-02');
       await page.getByRole('link', { name: seed.chats.completed, exact: true }).waitFor({ state: 'hidden' });
       await page.getByRole('link', { name: seed.chats.thinking, exact: true }).waitFor();
       expectEqual('the filter in the address', new URL(page.url()).search, '?member=user-02');
       await visit.checkPage('chats-of-member');
-      await page.getByLabel('Member id').fill('user-30');
-      await page.getByRole('heading', { name: 'This member has no chats' }).waitFor();
+      await page.getByLabel('Member').fill('user-30');
+      await page.getByRole('heading', { name: 'No chat matches the filters' }).waitFor();
       await visit.checkPage('chats-not-found');
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+      await page.getByRole('link', { name: seed.chats.completed, exact: true }).waitFor();
+      expectEqual('filters in the address', new URL(page.url()).search, '');
+      const asking = page.getByRole('row').filter({ hasText: seed.chats.asking });
+      await asking.getByText('asks', { exact: true }).waitFor();
+      await page.getByLabel('Status').selectOption('running');
+      await asking.waitFor({ state: 'hidden' });
+      await page.getByLabel('Status').selectOption('');
+      await page.getByLabel('Updated after').fill('2100-01-01T00:00');
+      await page.getByRole('heading', { name: 'No chat matches the filters' }).waitFor();
+      expectEqual('time in the address', new URL(page.url()).searchParams.get('updatedAfter')?.slice(0, 4), '2100');
       await visit.open(`integrations/${seed.otherIntegration}/chats`);
       await page.getByRole('heading', { name: 'No chats yet' }).waitFor();
       await visit.checkPage('chats-empty');
@@ -49,7 +60,7 @@ export const chatVisits: readonly ConsoleVisit[] = [
       expectEqual('chat for the playground', query.get('chat'), seed.chats.completed);
       expectEqual('member for the playground', query.get('member'), seed.members[0]);
       await page.getByRole('link', { name: 'Run', exact: true }).last().click();
-      await heading(page, 'Run');
+      await heading(page, 'Run of Triage');
     },
   },
   {
@@ -65,6 +76,8 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('chat-cancelled');
       await visit.open(`integrations/${integration}/chats/${seed.chats.asking}`);
       await page.getByText('A call waits for an answer.').waitFor();
+      await page.getByText('asks', { exact: true }).waitFor();
+      await page.getByText('The run ended with a question.').waitFor();
       await page.getByRole('group', { name: 'arguments of refund' }).getByText('9900').waitFor();
       await page.getByRole('link', { name: 'Answer in the playground' }).waitFor();
       await visit.checkPage('chat-asking');

@@ -97,6 +97,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
       const { page, seed } = visit;
       await visit.open(addressOf(seed.otherIntegration));
       await page.getByRole('heading', { name: 'No files yet' }).waitFor();
+      expectEqual('buttons that upload', await page.getByRole('button', { name: 'Upload files' }).count(), 1);
       await visit.checkPage('files-none');
     },
   },
@@ -184,9 +185,9 @@ export const filesVisits: readonly ConsoleVisit[] = [
       const large = join(temporary.path, 'large.txt');
       writeFileSync(large, Buffer.alloc(MAX_BYTES + 1));
       const chosen = [textFile('empty.txt', Buffer.alloc(0)), textFile('taken')];
-      await visit.expectRefusal([400, 409], async () => {
+      await visit.expectRefusal(409, async () => {
         await chooseFiles(page, folder, [large]);
-        await page.getByText(`\`sizeBytes\` must be <= ${MAX_BYTES}.`).waitFor();
+        await page.getByText('The file has more than 20 MiB. Upload a smaller file.').waitFor();
         await chooseFiles(page, folder, chosen);
         await page.getByText('An empty file cannot be uploaded.').waitFor();
         await page.getByText('file_exists_as_folder').waitFor();

@@ -39,14 +39,17 @@ export const memberVisits: readonly ConsoleVisit[] = [
       await page.getByRole('table', { name: 'members' }).getByText('inactive').first().waitFor();
       await visit.checkPage('members');
       await page.getByLabel('Search').fill('gret');
-      await status(page, /^1 row/);
+      await status(page, /^1 member$/);
       await page.getByRole('link', { name: 'Greta Holm' }).waitFor();
       expectEqual('search in the address', new URL(page.url()).searchParams.get('q'), 'gret');
       await page.reload();
-      await status(page, /^1 row/);
+      await status(page, /^1 member$/);
       await page.getByLabel('Search').fill('nobody has this name');
       await page.getByRole('heading', { name: 'No member found' }).waitFor();
       await visit.checkPage('members-none-found');
+      await button(page, 'Clear filters').click();
+      await page.getByRole('link', { name: seed.names.at(-1) ?? '' }).waitFor();
+      expectEqual('filters in the address', new URL(page.url()).search, '');
     },
   },
   {
@@ -54,6 +57,7 @@ export const memberVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       await visit.open(`integrations/${visit.seed.otherIntegration}/members`);
       await visit.page.getByRole('heading', { name: 'No members yet' }).waitFor();
+      expectEqual('buttons that register', await button(visit.page, 'Register member').count(), 1);
       await visit.checkPage('members-empty');
     },
   },
@@ -81,10 +85,10 @@ export const memberVisits: readonly ConsoleVisit[] = [
       await register(page);
       await dialog(page).waitFor({ state: 'hidden' });
       await page.getByLabel('Search').fill(id);
-      await status(page, /^1 row/);
+      await status(page, /^1 member$/);
       await page.getByRole('link', { name: 'New member' }).click();
       await title(page, 'New member');
-      await page.getByText('The member has an own limit.').waitFor();
+      await page.getByText('This member has its own limit.').waitFor();
       await visit.checkPage('member-registered');
     },
   },
@@ -210,6 +214,8 @@ export const memberVisits: readonly ConsoleVisit[] = [
       await api.put(`/v2/integrations/${seed.otherIntegration}/members/${id}`, {});
       await visit.open(`integrations/${seed.otherIntegration}/members/${id}`);
       await page.getByText('Allowances are off').waitFor();
+      const settings = await page.getByRole('link', { name: 'settings of the integration' }).getAttribute('href');
+      expectEqual('tab of the link', new URL(settings ?? '', page.url()).searchParams.get('tab'), 'settings');
       await visit.checkPage('member-no-allowance');
       // The page Members of this integration must stay empty for other visits.
       await api.delete(`/v2/integrations/${seed.otherIntegration}/members/${id}`);

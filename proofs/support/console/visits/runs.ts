@@ -35,13 +35,18 @@ export const runVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('runs-not-found');
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await rows.first().waitFor();
-      await page.getByLabel('Chat id').fill(seed.chats.asking);
-      await page.getByText('1 row', { exact: true }).waitFor();
+      await page.getByLabel('Chat', { exact: true }).fill(seed.chats.asking);
+      await page.getByText('1 run', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
-      await page.getByLabel('Member id').fill('user-02');
+      await page.getByLabel('Member').fill('user-02');
       await page.getByRole('row').filter({ hasText: 'user-01' }).first().waitFor({ state: 'hidden' });
       await page.getByLabel('To', { exact: true }).fill('2020-01-01T00:00');
       await page.getByRole('heading', { name: 'No run matches the filters' }).waitFor();
+      await page.getByLabel('To', { exact: true }).fill('0002-01-01T00:00');
+      await page.getByLabel('Member').focus();
+      expectEqual('a year in part', await page.getByLabel('To', { exact: true }).inputValue(), '2020-01-01T00:00');
+      await page.getByLabel('To', { exact: true }).fill('');
+      await rows.first().waitFor();
       await visit.open(`integrations/${seed.otherIntegration}/runs`);
       await page.getByRole('heading', { name: 'No runs yet' }).waitFor();
       await visit.checkPage('runs-empty');
@@ -59,9 +64,10 @@ export const runVisits: readonly ConsoleVisit[] = [
       await openRun(visit, seed.runs.team);
       await details(page).getByText('team up and find out about my order').waitFor();
       await visit.checkPage('run');
-      await steps(page)
-        .getByRole('button', { name: /send_message/ })
-        .click();
+      const delegation = steps(page).getByRole('button', { name: /send_message/ });
+      const [, duration = ''] = /([\d.]+ (?:ms|s))$/.exec((await delegation.textContent()) ?? '') ?? [];
+      await delegation.click();
+      await details(page).getByRole('definition').getByText(duration, { exact: true }).waitFor();
       await details(page).getByRole('region', { name: 'input' }).getByText('Please do your part.').waitFor();
       await visit.checkPage('run-step-tool');
       await steps(page)
@@ -99,6 +105,16 @@ export const runVisits: readonly ConsoleVisit[] = [
       await page.keyboard.press('End');
       await page.getByRole('region', { name: /^event \d+$/ }).waitFor();
       await page.keyboard.press('Home');
+      const first = await events.getByRole('option', { selected: true }).textContent();
+      // The chosen event stays the start of the way when the filter is removed.
+      await page.getByLabel('Events that contain').fill('');
+      await details(page)
+        .getByText(/^\d+ events$/)
+        .waitFor();
+      await events.focus();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('ArrowUp');
+      expectEqual('event', await events.getByRole('option', { selected: true }).textContent(), first);
       await visit.checkPage('run-event');
       await page.getByRole('tab', { name: 'JSON' }).click();
       await page.getByRole('region', { name: 'run as JSON' }).getByText(seed.runs.tool).waitFor();
@@ -147,7 +163,11 @@ export const runVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page } = visit;
       await openRun(visit, await heldRun(visit, 'cancelled'));
-      await steps(page).getByText('running', { exact: true }).waitFor();
+      const current = steps(page)
+        .getByRole('listitem')
+        .filter({ hasText: /^Model Triage/ });
+      await current.getByText('running', { exact: true }).waitFor();
+      await current.getByText(/^\d+(\.\d)? s$/).waitFor();
       await visit.checkPage('run-active');
       await page.getByRole('button', { name: 'Cancel the run' }).click();
       await visit.checkPage('run-cancel');
@@ -156,6 +176,7 @@ export const runVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('run-cancel-answer');
       await page.getByRole('button', { name: 'Close' }).click();
       await steps(page).getByText('cancelled', { exact: true }).waitFor();
+      await steps(page).getByText('running', { exact: true }).waitFor({ state: 'hidden' });
     },
   },
   {

@@ -40,6 +40,9 @@ export const usageVisits: readonly ConsoleVisit[] = [
       await page.getByRole('combobox', { name: 'Agent' }).selectOption('Triage');
       await rig.watchOf(page).quiet();
       expectEqual('agent in the address', fieldOf(page, 'agent'), 'Triage');
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+      await page.getByRole('columnheader', { name: first }).waitFor();
+      expectEqual('filters in the address', new URL(page.url()).search, '?measure=charge&splitBy=member');
     },
   },
   {
@@ -49,11 +52,21 @@ export const usageVisits: readonly ConsoleVisit[] = [
       await visit.open(`${usageOf(visit)}?from=2020-01-01&to=2020-01-31`);
       await page.getByRole('heading', { name: 'No runs in this period' }).waitFor();
       await visit.checkPage('usage-empty');
-      await page.getByLabel('First day').fill('2020-03-01');
+      await page.getByLabel('From').fill('2020-03-01');
       await page.getByRole('alert').filter({ hasText: 'The first day is after the last day.' }).waitFor();
       await visit.checkPage('usage-wrong-period');
-      await page.getByLabel('First day').fill('2018-01-01');
+      await page.getByLabel('From').fill('2018-01-01');
       await page.getByRole('alert').filter({ hasText: 'The page shows at most 366 days.' }).waitFor();
+    },
+  },
+  {
+    name: 'usage-without-allowances',
+    async run(visit) {
+      const { page, seed } = visit;
+      await visit.open(`integrations/${seed.otherIntegration}/usage?measure=charge`);
+      await page.getByRole('option', { name: 'Charge' }).waitFor({ state: 'detached' });
+      expectEqual('measure', await page.getByLabel('Measure').inputValue(), 'tokens');
+      await visit.checkPage('usage-without-allowances');
     },
   },
   {

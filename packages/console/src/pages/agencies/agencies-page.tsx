@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { agenciesQuery } from '../../app/queries.ts';
 import { formatCount } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
-import { Badge, EmptyState, Loading } from '../../ui/feedback.tsx';
+import { Badge, EmptyState, Loading, Status } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import './agencies.css';
@@ -85,8 +85,6 @@ function AgencyCard({ agency }: { readonly agency: Agency }) {
   );
 }
 
-const MCP_TONES = { connected: 'good', connecting: 'active', failed: 'bad' } as const;
-
 /** How many MCP servers have which state. */
 function McpStates({ agency: { mcp } }: { readonly agency: Agency }) {
   const counts = Map.groupBy(mcp, ({ state }) => state);
@@ -94,9 +92,7 @@ function McpStates({ agency: { mcp } }: { readonly agency: Agency }) {
   return (
     <span className="row">
       {[...counts].map(([state, servers]) => (
-        <Badge key={state} tone={MCP_TONES[state]}>
-          {servers.length} {state}
-        </Badge>
+        <Status key={state} status={state} count={servers.length} />
       ))}
     </span>
   );

@@ -2,13 +2,14 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { api } from '../../app/api.ts';
 import { formatCount } from '../../lib/format.ts';
+import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
-import { Loading, Status } from '../../ui/feedback.tsx';
-import { shorten } from '../../ui/long-text.tsx';
+import { Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChatActions } from './chat-actions.tsx';
 import { chatName } from './chat-name.ts';
+import { ChatState } from './chat-state.tsx';
 import { Transcript } from './transcript.tsx';
 import './chats.css';
 
@@ -36,7 +37,7 @@ export function ChatPage() {
       title={shorten(chatName(chat))}
       lead={
         <span className="row">
-          <Status status={chat.status} />
+          <ChatState {...chat} />
           <span>
             {chat.consumerId === null ? (
               'No member'
@@ -45,7 +46,7 @@ export function ChatPage() {
                 <bdi>{shorten(chat.consumerId)}</bdi>
               </Link>
             )}
-            , {formatCount(chat.numMessages, 'message')}, changed <Time time={chat.updatedAt} age />
+            , {formatCount(chat.numMessages, 'message')}, updated <Time time={chat.updatedAt} age />
           </span>
           <Link to="/integrations/$integration/runs" params={{ integration }} search={{ chat: chatId }}>
             Runs of this chat

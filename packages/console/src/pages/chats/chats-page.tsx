@@ -4,24 +4,22 @@ import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
 import { changedSearch } from '../../app/search.ts';
 import { formatNumber } from '../../lib/format.ts';
+import { shorten } from '../../lib/shorten.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { Badge, EmptyState, Status } from '../../ui/feedback.tsx';
-import { FilterField } from '../../ui/filter-field.tsx';
-import { shorten } from '../../ui/long-text.tsx';
+import { EmptyState } from '../../ui/feedback.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ChatFilters, type ChatSearch } from './chat-filters.tsx';
 import { chatName } from './chat-name.ts';
+import { ChatState } from './chat-state.tsx';
+import { PlaygroundLink } from './playground-link.tsx';
 
 const ACTIVE_REFETCH_MS = 3000;
 const IDLE_REFETCH_MS = 15_000;
 
 const refetchMs = (chats: readonly Chat[]) =>
   chats.some(({ status }) => status === 'running') ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS;
-
-function ChatState({ status, pending }: Chat) {
-  if (pending.length > 0) return <Badge tone="warn">waits for an answer</Badge>;
-  return <Status status={status} />;
-}
 
 const columnsOf = (integration: string): readonly Column<Chat>[] => [
   {
@@ -37,60 +35,51 @@ const columnsOf = (integration: string): readonly Column<Chat>[] => [
     title: 'Member',
     share: 1.4,
     isMinor: true,
-    cell: ({ consumerId }) =>
-      consumerId === null ? <span className="muted">none</span> : <bdi>{shorten(consumerId)}</bdi>,
+    cell: ({ consumerId }) => (consumerId === null ? <Nothing /> : <bdi>{shorten(consumerId)}</bdi>),
   },
   { title: 'Status', share: 1.5, isMinor: true, cell: ChatState },
   { title: 'Messages', isNumber: true, isMinor: true, cell: ({ numMessages }) => formatNumber(numMessages) },
   { title: 'Updated', share: 1.4, cell: ({ updatedAt }) => <Time time={updatedAt} age /> },
   {
-    title: 'Action',
+    title: 'Actions',
     share: 1.3,
     isMinor: true,
     cell: (chat) => (
-      <Link
-        className="button button-small"
-        to="/integrations/$integration/playground"
-        params={{ integration }}
-        search={{ chat: chat.chatId, ...(chat.consumerId !== null && { member: chat.consumerId }) }}
-        aria-label={`Open ${shorten(chatName(chat))} in the playground`}
-      >
-        Playground
-      </Link>
+      <PlaygroundLink chat={chat} label="Playground" title={`Open ${shorten(chatName(chat))} in the playground`} />
     ),
   },
 ];
 
+/** The filters as the API takes them. */
+const filtersOf = ({ member, status, updatedAfter }: ChatSearch) => ({
+  ...(member !== undefined && { consumerId: member }),
+  ...(status !== undefined && { status: status as Chat['status'] }),
+  ...(updatedAfter !== undefined && { updatedAfter }),
+});
+
 export function ChatsPage() {
   const { integration } = useParams({ from: '/signed-in/integrations/$integration/chats' });
-  const { member = '' } = useSearch({ from: '/signed-in/integrations/$integration/chats' });
+  const search = useSearch({ from: '/signed-in/integrations/$integration/chats' });
   const navigate = useNavigate({ from: '/integrations/$integration/chats' });
   const list = usePagedList(
-    ['chats', integration, 'list', member],
-    (signal) =>
-      api().chats.list(
-        { apiIntegrationId: integration, limit: 100, ...(member !== '' && { consumerId: member }) },
-        { signal },
-      ),
+    ['chats', integration, 'list', search],
+    (signal) => api().chats.list({ apiIntegrationId: integration, limit: 100, ...filtersOf(search) }, { signal }),
     { refetchMs },
   );
   return (
     <Page title="Chats" lead="A chat has the messages of one conversation. The newest chat is first.">
-      <search className="filters">
-        <FilterField
-          label="Member id"
-          name="member"
-          value={member}
-          onChange={(value) => void navigate({ search: changedSearch({ member: value }), replace: true })}
-        />
-      </search>
+      <ChatFilters
+        search={search}
+        onChange={(changed) => void navigate({ search: changedSearch(changed), replace: true, resetScroll: false })}
+        onClear={() => void navigate({ search: {}, replace: true })}
+      />
       <DataTable
         what="chats"
         list={list}
         columns={columnsOf(integration)}
         rowKey={({ chatId }) => chatId}
         empty={
-          member === '' ? (
+          Object.keys(search).length === 0 ? (
             <EmptyState title="No chats yet">
               <p>Send a message in the playground, or from your backend. Each conversation becomes a chat.</p>
               <Link className="button" to="/integrations/$integration/playground" params={{ integration }}>
@@ -98,8 +87,8 @@ export function ChatsPage() {
               </Link>
             </EmptyState>
           ) : (
-            <EmptyState title="This member has no chats">
-              <p>Check the member id, which must be complete, or clear the filter.</p>
+            <EmptyState title="No chat matches the filters">
+              <p>Change a filter, or clear all filters. The id of a member must be complete.</p>
             </EmptyState>
           )
         }

@@ -1,6 +1,6 @@
 import type { Attachment, Message } from '@runwire/client';
-import { shorten } from '../../ui/long-text.tsx';
-import { FileLink } from '../runs/changed-files.tsx';
+import { shorten } from '../../lib/shorten.ts';
+import { FileLink } from '../runs/file-link.tsx';
 
 interface MessageFilesProps {
   readonly integration: string;

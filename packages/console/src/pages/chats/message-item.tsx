@@ -1,8 +1,9 @@
 import type { Message } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
+import { shorten } from '../../lib/shorten.ts';
 import { Status } from '../../ui/feedback.tsx';
-import { LongText, shorten } from '../../ui/long-text.tsx';
+import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -11,10 +12,12 @@ import { MessageFiles } from './message-files.tsx';
 interface MessageItemProps {
   readonly integration: string;
   readonly message: Message;
+  /** True if its run ended with a question. */
+  readonly asks: boolean;
 }
 
 /** One message of a transcript. */
-export const MessageItem = memo(function MessageItem({ integration, message }: MessageItemProps) {
+export const MessageItem = memo(function MessageItem({ integration, message, asks }: MessageItemProps) {
   const { role, status, agent, content, error, createdAt, runId } = message;
   return (
     <article className={`message message-${role}`}>
@@ -28,7 +31,7 @@ export const MessageItem = memo(function MessageItem({ integration, message }: M
           </Link>
         )}
       </header>
-      {content === '' && <p className="muted">{noText(message)}</p>}
+      {content === '' && <p className="muted">{noText(message, asks)}</p>}
       {content !== '' && (
         <LongText text={content}>{role === 'user' ? undefined : (shown) => <Markdown text={shown} />}</LongText>
       )}
@@ -38,9 +41,8 @@ export const MessageItem = memo(function MessageItem({ integration, message }: M
   );
 });
 
-function noText({ role, status }: Message): string {
+function noText({ role, status }: Message, asks: boolean): string {
   if (role === 'user') return 'Answers to questions, without text.';
-  return status === 'completed'
-    ? 'The run ended without text.'
-    : `The run ${status === 'failed' ? 'failed' : 'was cancelled'} before any text.`;
+  if (status === 'completed') return asks ? 'The run ended with a question.' : 'The run ended without text.';
+  return `The run ${status === 'failed' ? 'failed' : 'was cancelled'} before any text.`;
 }

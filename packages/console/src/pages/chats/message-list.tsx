@@ -8,6 +8,8 @@ interface MessageListProps {
   readonly integration: string;
   /** As the API has it: newest first. */
   readonly list: PagedList<Message>;
+  /** True if the last run asked, and waits for an answer. */
+  readonly isAsking: boolean;
 }
 
 const ESTIMATED_PX = 120;
@@ -15,7 +17,7 @@ const ESTIMATED_PX = 120;
 const MESSAGES_AHEAD = 15;
 
 /** Only the messages in view are in the document. What is in view does not move when older ones arrive. */
-export function MessageList({ integration, list }: MessageListProps) {
+export function MessageList({ integration, list, isAsking }: MessageListProps) {
   const { rows, hasMore, isLoadingMore, error, loadMore } = list;
   const messages = useMemo(() => rows.toReversed(), [rows]);
   const box = useRef<HTMLOListElement>(null);
@@ -55,13 +57,20 @@ export function MessageList({ integration, list }: MessageListProps) {
             aria-setsize={hasMore ? -1 : messages.length}
             style={{ transform: `translateY(${start - top}px)` }}
           >
-            <MessageItem integration={integration} message={messages[index] as Message} />
+            <MessageItem
+              integration={integration}
+              message={messages[index] as Message}
+              asks={index === messages.length - 1 ? isAsking : isAnswer(messages[index + 1])}
+            />
           </li>
         ))}
       </ol>
     </>
   );
 }
+
+/** A message without text has only answers to the questions of the run before. */
+const isAnswer = (message: Message | undefined) => message?.role === 'user' && message.content === '';
 
 const SCROLL_EVENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 

@@ -1,7 +1,7 @@
 /** The folder above all files of an integration. It has no files itself. */
 export const ROOT = '/app/mnt';
 
-export interface PathPart {
+interface PathPart {
   readonly name: string;
   readonly path: string;
 }

@@ -11,7 +11,7 @@ import { DropArea } from './drop-area.tsx';
 import { ROOT } from './file-path.ts';
 import './files.css';
 import { filesKey } from './files-query.ts';
-import { FilesTable } from './files-table.tsx';
+import { FilesTable, isFolderGone } from './files-table.tsx';
 import { PreviewDialog } from './preview-dialog.tsx';
 import { UploadDialog } from './upload-dialog.tsx';
 import { UploadPanel } from './upload-panel.tsx';
@@ -53,6 +53,7 @@ export function FilesPage() {
       Upload files
     </button>
   );
+  const isEmpty = isFolderGone(list.error) || (!list.isLoading && list.error === null && list.rows.length === 0);
   return (
     <Page
       title="Files"
@@ -61,7 +62,7 @@ export function FilesPage() {
           Agents see these files below <code>{ROOT}/</code>. Drop files onto this page to upload them.
         </>
       }
-      actions={upload}
+      {...(isEmpty ? {} : { actions: upload })}
     >
       <div className="stack">
         <Breadcrumbs integration={integration} folder={folder} />

@@ -5,6 +5,7 @@ import type { PagedList } from '../../app/paged-list.ts';
 import { formatBytes } from '../../lib/format.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DownloadButton } from './download-button.tsx';
 import { FileIcon } from './file-icon.tsx';
@@ -19,7 +20,9 @@ interface FilesTableProps {
   readonly onDelete: (file: StoredFile) => void;
 }
 
-const isGone = (error: Error | null) => error instanceof RunwireError && error.code === 'file_not_found';
+/** True if the folder has no file any more. */
+export const isFolderGone = (error: Error | null): boolean =>
+  error instanceof RunwireError && error.code === 'file_not_found';
 
 export function FilesTable({ integration, folder, list, upload, onDelete }: FilesTableProps) {
   const columns: readonly Column<StoredFile>[] = [
@@ -41,13 +44,18 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
         </Link>
       ),
     },
-    { title: 'Size', share: 1.5, isNumber: true, cell: ({ size }) => (size === null ? '' : formatBytes(size)) },
+    {
+      title: 'Size',
+      share: 1.5,
+      isNumber: true,
+      cell: ({ size }) => (size === null ? <Nothing /> : formatBytes(size)),
+    },
     { title: 'Type', share: 2, isMinor: true, cell: ({ kind, contentType }) => contentType ?? kind },
     {
       title: 'Changed',
       share: 1.25,
       isMinor: true,
-      cell: ({ modifiedAt }) => modifiedAt !== null && <Time time={modifiedAt} age />,
+      cell: ({ modifiedAt }) => (modifiedAt === null ? <Nothing /> : <Time time={modifiedAt} age />),
     },
     {
       title: 'Actions',
@@ -80,6 +88,6 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
         {upload}
       </EmptyState>
     );
-  if (isGone(list.error)) return empty;
+  if (isFolderGone(list.error)) return empty;
   return <DataTable what="files" list={list} columns={columns} rowKey={({ path }) => path} empty={empty} />;
 }

@@ -6,6 +6,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DownloadButton } from './download-button.tsx';
 import { nameOf } from './file-path.ts';
@@ -50,9 +51,9 @@ export function PreviewDialog({ integration, path, onClose }: PreviewDialogProps
             <CopyButton text={path} label="Copy the path" />
           </dd>
           <dt>Size</dt>
-          <dd>{data?.length == null ? '–' : formatBytes(Number(data.length))}</dd>
+          <dd>{data?.length == null ? <Nothing /> : formatBytes(Number(data.length))}</dd>
           <dt>Changed</dt>
-          <dd>{data?.modifiedAt == null ? '–' : <Time time={data.modifiedAt} />}</dd>
+          <dd>{data?.modifiedAt == null ? <Nothing /> : <Time time={data.modifiedAt} />}</dd>
         </dl>
         {error !== null ? (
           <ErrorNotice error={error} onRetry={() => void refetch()} />

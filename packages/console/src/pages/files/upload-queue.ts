@@ -17,6 +17,8 @@ export interface Upload {
   readonly error: unknown;
 }
 
+/** The API refuses larger files. */
+const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_ACTIVE = 3;
 /** Lists are read again at most this often while files arrive. */
 const REFRESH_MS = 2000;
@@ -53,6 +55,13 @@ class UploadQueue {
     this.#startNext();
   }
 
+  /** Stops all uploads and forgets them: they belong to the person who added them. */
+  clear(): void {
+    for (const abort of this.#aborts.values()) abort.abort();
+    this.#stored = 0;
+    this.#set([]);
+  }
+
   tryAgain(id: number): void {
     this.#change(id, { state: 'waiting', loadedBytes: 0, error: null });
     this.#startNext();
@@ -73,6 +82,7 @@ class UploadQueue {
     this.#aborts.set(id, abort);
     const send = async () => {
       if (file.size === 0) throw new InputError('An empty file cannot be uploaded.');
+      if (file.size > MAX_BYTES) throw new InputError('The file has more than 20 MiB. Upload a smaller file.');
       await api().upload(file, {
         apiIntegrationId: integration,
         folder,
@@ -82,7 +92,7 @@ class UploadQueue {
     };
     try {
       await runMutation(send);
-      this.#stored += 1;
+      if (!abort.signal.aborted) this.#stored += 1;
       this.#set(this.#uploads.filter((one) => one.id !== id));
     } catch (error) {
       this.#change(id, { state: 'failed', error });

@@ -31,7 +31,6 @@ function Nodes() {
   if (nodes === undefined) return notice || <Loading what="the nodes" />;
   const sums = sumNodes(nodes);
   const running = nodes.filter(isRunning);
-  const stopped = nodes.filter((node) => !isRunning(node));
   return (
     <div className="stack-wide">
       {notice}
@@ -50,7 +49,7 @@ function Nodes() {
           ))}
         </div>
       </section>
-      {stopped.length > 0 && <StoppedNodes nodes={stopped} />}
+      <StoppedNodes />
     </div>
   );
 }

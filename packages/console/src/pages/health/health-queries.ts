@@ -1,7 +1,8 @@
-import { ConnectionLostError, type Readiness, RunwireError, type ServiceNode } from '@runwire/client';
+import type { Readiness, ServiceNode } from '@runwire/client';
 import { queryOptions } from '@tanstack/react-query';
 import { apiUrl } from '../../app/addresses.ts';
 import { api } from '../../app/api.ts';
+import { fetchFields } from '../../app/fetch-fields.ts';
 
 const REFRESH_MS = 5000;
 
@@ -11,28 +12,10 @@ export const nodesQuery = queryOptions({
   refetchInterval: REFRESH_MS,
 });
 
-/** The node that answers decides. It needs no token, so the client has no method for it. */
-async function fetchReadiness(signal: AbortSignal): Promise<Readiness> {
-  let answer: Response;
-  let fields: Readonly<Record<string, unknown>>;
-  try {
-    answer = await fetch(new URL('readyz', apiUrl), { cache: 'no-store', signal });
-    fields = await answer.json();
-  } catch (error) {
-    signal.throwIfAborted();
-    throw new ConnectionLostError(null, 'connection_lost', 'The server did not answer.', error);
-  }
-  if (answer.ok) return fields as unknown as Readiness;
-  throw new RunwireError({
-    code: fields.code as RunwireError['code'],
-    message: String(fields.error),
-    status: answer.status,
-    requestId: answer.headers.get('x-request-id'),
-  });
-}
-
+/** The state of the node that answers. */
 export const readinessQuery = queryOptions({
   queryKey: ['readiness'],
-  queryFn: ({ signal }) => fetchReadiness(signal),
+  queryFn: async ({ signal }) =>
+    (await fetchFields(new URL('readyz', apiUrl), { cache: 'no-store', signal })) as unknown as Readiness,
   refetchInterval: REFRESH_MS,
 });

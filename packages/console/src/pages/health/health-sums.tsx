@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { formatDuration, formatNumber } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { readinessQuery } from './health-queries.ts';
 import { Refusals } from './refusals.tsx';
 import type { NodeSums } from './sum-nodes.ts';
@@ -20,7 +22,7 @@ export function HealthSums({ sums }: { readonly sums: NodeSums }) {
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <section className="stack" aria-labelledby="sums">
         <h2 id="sums">All nodes</h2>
-        <dl className="figures">
+        <dl className="health-figures">
           <Figure title="Nodes alive" value={formatNumber(sums.alive)} note={`version ${sums.versions.join(', ')}`} />
           <Figure title="Active runs" value={formatNumber(sums.activeRuns)} note="not finished yet" />
           <Figure title="Open streams" value={formatNumber(sums.openStreams)} note="of events of runs" />
@@ -29,10 +31,14 @@ export function HealthSums({ sums }: { readonly sums: NodeSums }) {
           <Figure title="Admitted" value={formatNumber(sums.admitted)} note="requests that started a run" />
           <Figure title="Replayed" value={formatNumber(sums.replayed)} note="requests sent again" />
           <Figure title="Refused" value={formatNumber(sums.refused)} note="requests with an error" />
-          <Figure title="Store" value={ready?.store ?? '–'} note={ready === undefined ? 'not known' : 'ready'} />
+          <Figure
+            title="Store"
+            value={ready?.store ?? <Nothing />}
+            note={ready === undefined ? 'not known' : 'ready'}
+          />
           <Figure
             title="Sandbox"
-            value={ready?.sandbox.kind ?? '–'}
+            value={ready?.sandbox.kind ?? <Nothing />}
             note={ready === undefined ? 'not known' : SANDBOXES[ready.sandbox.kind]}
           />
         </dl>
@@ -45,7 +51,7 @@ export function HealthSums({ sums }: { readonly sums: NodeSums }) {
 
 interface FigureProps {
   readonly title: string;
-  readonly value: string;
+  readonly value: ReactNode;
   readonly note: string;
 }
 

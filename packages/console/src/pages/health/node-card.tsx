@@ -2,6 +2,7 @@ import type { ServiceNode } from '@runwire/client';
 import type { ReactNode } from 'react';
 import { formatDuration, formatNumber } from '../../lib/format.ts';
 import { Badge, Status } from '../../ui/feedback.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 
 interface NodeCardProps {
@@ -28,7 +29,7 @@ export function NodeCard({ node, hasOtherVersions }: NodeCardProps) {
       </div>
       <dl className="definition">
         <Line title="Version">{hasOtherVersions ? <Badge tone="warn">{version}</Badge> : version}</Line>
-        <Line title="Address">{address ?? '–'}</Line>
+        <Line title="Address">{address ?? <Nothing />}</Line>
         <Line title="Started">
           <Time time={startedAt} />
         </Line>

@@ -1,8 +1,12 @@
 import type { ServiceNode } from '@runwire/client';
+import { useQuery } from '@tanstack/react-query';
+import { wholeList } from '../../app/paged-list.ts';
 import { formatNumber } from '../../lib/format.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Status } from '../../ui/feedback.tsx';
 import { Time } from '../../ui/time.tsx';
+import { nodesQuery } from './health-queries.ts';
+import { isRunning } from './sum-nodes.ts';
 
 const COLUMNS: readonly Column<ServiceNode>[] = [
   { title: 'Node', share: 2, cell: ({ host, nodeId }) => <span title={nodeId}>{host ?? nodeId}</span> },
@@ -17,9 +21,13 @@ const COLUMNS: readonly Column<ServiceNode>[] = [
   { title: 'Runs', isNumber: true, cell: ({ activeRuns }) => formatNumber(activeRuns) },
 ];
 
+const stoppedOf = (nodes: readonly ServiceNode[]) => nodes.filter((node) => !isRunning(node));
+
 /** Nodes that have stopped or were fenced. They are listed for a day, and until other nodes have taken over their runs. */
-export function StoppedNodes({ nodes }: { readonly nodes: readonly ServiceNode[] }) {
-  const orphans = nodes.reduce((sum, { activeRuns }) => sum + activeRuns, 0);
+export function StoppedNodes() {
+  const list = wholeList(useQuery({ ...nodesQuery, select: stoppedOf }));
+  if (list.rows.length === 0) return null;
+  const orphans = list.rows.reduce((sum, { activeRuns }) => sum + activeRuns, 0);
   return (
     <section className="stack" aria-labelledby="stopped">
       <h2 id="stopped">Stopped nodes</h2>
@@ -29,16 +37,7 @@ export function StoppedNodes({ nodes }: { readonly nodes: readonly ServiceNode[]
           <p>A running node takes them over within seconds.</p>
         </div>
       )}
-      <DataTable
-        what="stopped nodes"
-        list={{
-          ...{ rows: nodes, isLoading: false, error: null, hasMore: false, isLoadingMore: false },
-          ...{ loadMore: () => {}, retry: () => {} },
-        }}
-        columns={COLUMNS}
-        rowKey={({ nodeId }) => nodeId}
-        empty={null}
-      />
+      <DataTable what="stopped nodes" list={list} columns={COLUMNS} rowKey={({ nodeId }) => nodeId} empty={null} />
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 
 /** Shown while the server has only the demo agency. */
 export function FirstAgencyHint() {

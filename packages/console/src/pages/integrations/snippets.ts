@@ -1,5 +1,5 @@
 /** What a program needs to call an integration. */
-export interface SnippetInput {
+interface SnippetInput {
   /** The address of the server, without a slash at its end. */
   readonly url: string;
   readonly integration: string;

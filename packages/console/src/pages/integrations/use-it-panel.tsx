@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { publicApiUrl } from '../../app/addresses.ts';
 import { api } from '../../app/api.ts';
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
 import { curlSnippet, pythonSnippet, typescriptSnippet } from './snippets.ts';

@@ -3,6 +3,7 @@ import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
 import { formatNumber } from '../../lib/format.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 
 interface AdjustmentsProps {
@@ -16,7 +17,11 @@ const COLUMNS: readonly Column<Adjustment>[] = [
   { title: 'Time', share: 1.2, cell: ({ createdAt }) => <Time time={createdAt} age /> },
   { title: 'Applied', isNumber: true, cell: ({ applied, unit }) => `${signed(applied)} ${unit}` },
   { title: 'Asked for', isNumber: true, isMinor: true, cell: ({ amount, unit }) => `${signed(amount)} ${unit}` },
-  { title: 'Reason', share: 2, cell: ({ reason }) => <bdi title={reason ?? undefined}>{reason ?? '–'}</bdi> },
+  {
+    title: 'Reason',
+    share: 2,
+    cell: ({ reason }) => (reason === null ? <Nothing /> : <bdi title={reason}>{reason}</bdi>),
+  },
 ];
 
 /** What was corrected, newest first. */

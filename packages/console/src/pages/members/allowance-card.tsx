@@ -25,7 +25,7 @@ export function AllowanceCard({ integration, member, onAdjust }: AllowanceCardPr
       {allowance === null ? (
         <p className="muted">
           Allowances are off, so the use of this member has no limit. Switch them on in the{' '}
-          <Link to="/integrations/$integration" params={{ integration }}>
+          <Link to="/integrations/$integration" params={{ integration }} search={{ tab: 'settings' }}>
             settings of the integration
           </Link>
           .
@@ -56,7 +56,7 @@ function Amounts({ member, allowance }: AmountsProps) {
       </dl>
       <p className="small muted">
         In {unit}, {period === 'lifetime' ? 'for the whole life of the member' : `per ${period}`}.{' '}
-        {member.ownLimit === null ? 'The limit is that of the integration.' : 'The member has an own limit.'}{' '}
+        {member.ownLimit === null ? 'The limit is that of the integration.' : 'This member has its own limit.'}{' '}
         {resetAt === null ? (
           'It is never reset.'
         ) : (

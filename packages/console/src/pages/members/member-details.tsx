@@ -1,6 +1,7 @@
 import type { Member } from '@runwire/client';
 import { formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 
 export function MemberDetails({ member }: { readonly member: Member }) {
@@ -16,7 +17,7 @@ export function MemberDetails({ member }: { readonly member: Member }) {
           </code>
         </dd>
         <dt>Name</dt>
-        <dd>{name === null ? <span className="muted">none</span> : <bdi>{name}</bdi>}</dd>
+        <dd>{name === null ? <Nothing /> : <bdi>{name}</bdi>}</dd>
         <dt>Folder</dt>
         <dd>
           <code>{folder}</code>
@@ -25,17 +26,13 @@ export function MemberDetails({ member }: { readonly member: Member }) {
         <dd>
           <Time time={createdAt} />
         </dd>
-        <dt>Changed</dt>
+        <dt>Updated</dt>
         <dd>
           <Time time={updatedAt} />
         </dd>
       </dl>
       <h3>Metadata</h3>
-      {Object.keys(metadata).length === 0 ? (
-        <p className="muted">none</p>
-      ) : (
-        <CodeBlock code={formatJson(metadata)} label="metadata" />
-      )}
+      {Object.keys(metadata).length === 0 ? <Nothing /> : <CodeBlock code={formatJson(metadata)} label="metadata" />}
     </section>
   );
 }

@@ -1,9 +1,10 @@
 import type { Member } from '@runwire/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
+import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
@@ -25,7 +26,7 @@ export function MembersPage() {
   const filters = { apiIntegrationId: integration, limit: 200, ...(q === undefined ? {} : { q }) };
   const list = usePagedList(['members', integration, { q }], (signal) => api().members.list(filters, { signal }));
   const search = (text: string) =>
-    void navigate({ to: ROUTE, params: { integration }, search: { q: text }, replace: true });
+    void navigate({ to: ROUTE, params: { integration }, search: text === '' ? {} : { q: text }, replace: true });
   const columns: readonly Column<Member>[] = [
     {
       title: 'Member',
@@ -50,17 +51,19 @@ export function MembersPage() {
     { title: 'Allowance', share: 2, cell: ({ allowance }) => <AllowanceBar allowance={allowance} /> },
     { title: 'Registered', share: 1.3, isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
   ];
+  const register = (
+    <button type="button" className="button button-primary" onClick={() => setRegistering(true)}>
+      Register member
+    </button>
+  );
+  const isEmpty = q === undefined && !list.isLoading && list.error === null && list.rows.length === 0;
   return (
     <Page
       title="Members"
-      lead="The people who use your product through this integration. Each has an own allowance, chats and files."
-      actions={
-        <button type="button" className="button button-primary" onClick={() => setRegistering(true)}>
-          Register member
-        </button>
-      }
+      lead="The people who use your product through this integration. Each member has its own allowance, chats and files."
+      {...(isEmpty ? {} : { actions: register })}
     >
-      <div className="filters member-search">
+      <search className="filters member-search">
         <FilterField
           label="Search"
           name="q"
@@ -68,13 +71,14 @@ export function MembersPage() {
           value={q ?? ''}
           onChange={search}
         />
-      </div>
+        <ClearFilters isFiltered={q !== undefined} onClear={() => search('')} />
+      </search>
       <DataTable
         what="members"
         list={list}
         columns={columns}
         rowKey={({ consumerId }) => consumerId}
-        empty={<NoMembers isFiltered={q !== undefined} />}
+        empty={<NoMembers isFiltered={q !== undefined} register={register} />}
       />
       {isRegistering && (
         <RegisterMemberDialog
@@ -91,7 +95,12 @@ export function MembersPage() {
   );
 }
 
-function NoMembers({ isFiltered }: { readonly isFiltered: boolean }) {
+interface NoMembersProps {
+  readonly isFiltered: boolean;
+  readonly register: ReactNode;
+}
+
+function NoMembers({ isFiltered, register }: NoMembersProps) {
   if (isFiltered) {
     return (
       <EmptyState title="No member found">
@@ -105,6 +114,7 @@ function NoMembers({ isFiltered }: { readonly isFiltered: boolean }) {
         Register a member here, or let your backend do it with <code>PUT …/members/{'{consumerId}'}</code>. Then send
         its id as <code>consumerId</code> with each request.
       </p>
+      {register}
     </EmptyState>
   );
 }

@@ -1,5 +1,5 @@
 import type { CreatedOwner } from '@runwire/client';
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 
 interface InvitedDialogProps {

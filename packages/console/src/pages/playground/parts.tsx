@@ -1,8 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import { formatBytes } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { shorten } from '../../lib/shorten.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { Badge } from '../../ui/feedback.tsx';
-import { LongText, shorten } from '../../ui/long-text.tsx';
+import { LongText } from '../../ui/long-text.tsx';
 import { MarkdownBlocks } from '../../ui/markdown.tsx';
 import { useChanges } from './changes.ts';
 import type { CallPart, Part, PartList, TextPart } from './run-parts.ts';

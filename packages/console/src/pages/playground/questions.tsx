@@ -1,8 +1,8 @@
 import type { Answer, Question } from '@runwire/client';
 import { type FormEvent, useState } from 'react';
 import { formatJson } from '../../lib/format.ts';
+import { shorten } from '../../lib/shorten.ts';
 import { CheckField, Fields, SelectField, TextAreaField, TextField } from '../../ui/form.tsx';
-import { shorten } from '../../ui/long-text.tsx';
 import { LongCode } from './parts.tsx';
 
 interface QuestionsProps {

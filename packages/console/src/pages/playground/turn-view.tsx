@@ -1,7 +1,7 @@
 import { type Answer, DetachedError, type RunRecord, RunwireError } from '@runwire/client';
 import { memo } from 'react';
 import { formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';

@@ -1,7 +1,7 @@
 import type { ChangedFile } from '@runwire/client';
-import { Link } from '@tanstack/react-router';
 import { formatBytes } from '../../lib/format.ts';
-import { shorten } from '../../ui/long-text.tsx';
+import { shorten } from '../../lib/shorten.ts';
+import { FileLink } from './file-link.tsx';
 
 interface ChangedFilesProps {
   readonly integration: string;
@@ -27,18 +27,5 @@ export function ChangedFiles({ integration, files }: ChangedFilesProps) {
         </li>
       ))}
     </ul>
-  );
-}
-
-/** A link to a file in the browser of files. */
-export function FileLink({ integration, path }: { readonly integration: string; readonly path: string }) {
-  return (
-    <Link
-      to="/integrations/$integration/files"
-      params={{ integration }}
-      search={{ folder: path.slice(0, path.lastIndexOf('/')), file: path }}
-    >
-      <bdi>{shorten(path)}</bdi>
-    </Link>
   );
 }

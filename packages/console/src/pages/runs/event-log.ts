@@ -1,5 +1,8 @@
 import { CursorTooOldError, type Frame, type RunHandle } from '@runwire/client';
 import { api } from '../../app/api.ts';
+import { connection } from '../../app/connection.ts';
+import { isConnectionLost } from '../../app/errors.ts';
+import { noteError } from '../../app/query-client.ts';
 
 /** What is known of the events of a run. */
 export interface LogState {
@@ -53,11 +56,22 @@ export class EventLog {
     return this.#frames[this.#filter === '' ? row : (this.#matches[row] ?? -1)];
   }
 
+  /** The row of the event in the filtered list. If it is not there: of the event that follows it. */
+  rowOf(id: number): number {
+    let [first, end] = [0, this.#state.matching];
+    while (first < end) {
+      const middle = (first + end) >> 1;
+      if ((this.frameAt(middle)?.id ?? id) < id) first = middle + 1;
+      else end = middle;
+    }
+    return first;
+  }
+
   start(): void {
     this.stop();
     const reading = new AbortController();
     this.#reading = reading;
-    void this.#read(reading.signal);
+    void this.#read(reading.signal, 0);
   }
 
   /** Stops the reading, and releases all events. */
@@ -79,10 +93,10 @@ export class EventLog {
     void this.#match();
   }
 
-  async #read(signal: AbortSignal): Promise<void> {
+  async #read(signal: AbortSignal, after: number): Promise<void> {
     try {
       let sliceEnd = performance.now() + SLICE_MS;
-      for await (const frame of api().attach(this.#handle, { signal }).frames()) {
+      for await (const frame of api().attach(this.#handle, { signal, after }).frames()) {
         if (signal.aborted) return;
         this.#frames.push(frame);
         this.#publishSoon();
@@ -93,10 +107,25 @@ export class EventLog {
       }
       this.#end(signal, null);
     } catch (error) {
+      if (signal.aborted) return;
       // The events were compacted while they were read: the new ones are read from their start.
-      if (error instanceof CursorTooOldError && !signal.aborted) this.start();
-      else this.#end(signal, error);
+      if (error instanceof CursorTooOldError) this.start();
+      else {
+        noteError(error);
+        if (isConnectionLost(error)) this.#continueOnRecovery(signal);
+        else this.#end(signal, error);
+      }
     }
+  }
+
+  /** Reads what follows the last event when the server answers again. */
+  #continueOnRecovery(signal: AbortSignal): void {
+    const unsubscribe = connection.subscribe(() => {
+      if (connection.isLost()) return;
+      unsubscribe();
+      void this.#read(signal, this.#frames.at(-1)?.id ?? 0);
+    });
+    signal.addEventListener('abort', () => unsubscribe(), { once: true });
   }
 
   #end(signal: AbortSignal, error: unknown): void {

@@ -17,7 +17,6 @@ const PAGE_ROWS = 15;
 export function EventRows({ log, state, chosenId, onChoose }: EventRowsProps) {
   const box = useRef<HTMLDivElement>(null);
   const listId = useId();
-  const chosenRow = useRef(-1);
   const virtualizer = useVirtualizer({
     count: state.matching,
     getScrollElement: () => box.current,
@@ -27,16 +26,18 @@ export function EventRows({ log, state, chosenId, onChoose }: EventRowsProps) {
   const choose = (row: number) => {
     const frame = log.frameAt(row);
     if (frame === undefined) return;
-    chosenRow.current = row;
     onChoose(frame.id);
   };
   const move = (event: KeyboardEvent) => {
     const last = state.matching - 1;
+    const chosen = chosenId === null ? -1 : log.rowOf(chosenId);
+    // The chosen event may be left out by the filter; then its place has the event that follows it.
+    const next = chosenId === null || log.frameAt(chosen)?.id === chosenId ? chosen + 1 : chosen;
     const rows: Readonly<Record<string, number>> = {
-      ArrowDown: chosenRow.current + 1,
-      ArrowUp: chosenRow.current - 1,
-      PageDown: chosenRow.current + PAGE_ROWS,
-      PageUp: chosenRow.current - PAGE_ROWS,
+      ArrowDown: next,
+      ArrowUp: chosen - 1,
+      PageDown: next - 1 + PAGE_ROWS,
+      PageUp: chosen - PAGE_ROWS,
       Home: 0,
       End: last,
     };

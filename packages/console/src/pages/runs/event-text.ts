@@ -1,5 +1,5 @@
 import type { Frame } from '@runwire/client';
-import { formatJson } from '../../lib/format.ts';
+import { formatJsonText } from '../../lib/format.ts';
 
 /** The kind of an event is in its first characters. */
 const HEAD = 600;
@@ -37,11 +37,6 @@ export const isCompacted = (frames: readonly Frame[]): boolean =>
   frames.some(({ event, data }) => event === null && data.startsWith('{"data":')) &&
   !frames.some((frame) => kindOf(frame) === 'response.created');
 
-export function prettyFrame({ id, event, data }: Frame): string {
-  const head = `id: ${id}\n${event === null ? '' : `event: ${event}\n`}data: `;
-  try {
-    return head + formatJson(JSON.parse(data));
-  } catch {
-    return head + data;
-  }
-}
+/** The event as the stream has it, with indented data. */
+export const frameText = ({ id, event, data }: Frame): string =>
+  `id: ${id}\n${event === null ? '' : `event: ${event}\n`}data: ${formatJsonText(data)}`;

@@ -1,12 +1,12 @@
 import type { RunRecord } from '@runwire/client';
 import { useEffect, useState } from 'react';
 import { formatCount, formatNumber } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
 import type { EventLog, LogState } from './event-log.ts';
 import { EventRows } from './event-rows.tsx';
-import { isCompacted, prettyFrame } from './event-text.ts';
+import { frameText, isCompacted } from './event-text.ts';
 import { isActive } from './run-state.ts';
 
 interface EventsTabProps {
@@ -25,12 +25,12 @@ export function EventsTab({ run, log, state, text, onText }: EventsTabProps) {
   const chosen = chosenId === null ? undefined : log.frames.find(({ id }) => id === chosenId);
   return (
     <div className="stack">
-      <div className="row events-filter">
+      <search className="row events-filter">
         <FilterField label="Events that contain" name="text" value={text} onChange={onText} />
         <p className="small muted" role="status">
           {sentenceOf(run, state, text)}
         </p>
-      </div>
+      </search>
       {state.error !== null && <ErrorNotice error={state.error} onRetry={() => log.start()} />}
       {!state.isReading && isCompacted(log.frames) && (
         <div className="notice">
@@ -42,7 +42,7 @@ export function EventsTab({ run, log, state, text, onText }: EventsTabProps) {
         </div>
       )}
       <EventRows log={log} state={state} chosenId={chosenId} onChoose={setChosenId} />
-      {chosen !== undefined && <CodeBlock code={prettyFrame(chosen)} label={`event ${chosen.id}`} />}
+      {chosen !== undefined && <CodeBlock code={frameText(chosen)} label={`event ${chosen.id}`} />}
     </div>
   );
 }

@@ -2,12 +2,16 @@ import type { RunRecord, Step } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { formatDuration, formatJson, formatNumber } from '../../lib/format.ts';
-import { CodeBlock, CopyButton } from '../../ui/copy-button.tsx';
-import { LongText, shorten } from '../../ui/long-text.tsx';
+import { shorten } from '../../lib/shorten.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { PendingQuestions } from '../../ui/pending-questions.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
+import { PlaygroundLink } from '../chats/playground-link.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import { RunInput } from './run-input.tsx';
 import { chargeQuery } from './run-queries.ts';
@@ -28,19 +32,7 @@ export function RunDetails({ run, steps }: RunDetailsProps) {
       <h2 className="visually-hidden">Whole run</h2>
       {run.error !== null && <RunError error={run.error} />}
       {pending.length > 0 && (
-        <PendingQuestions
-          questions={pending}
-          action={
-            <Link
-              className="button button-small"
-              to="/integrations/$integration/playground"
-              params={{ integration }}
-              search={{ chat: chatId, ...(consumerId !== null && { member: consumerId }) }}
-            >
-              Answer in the playground
-            </Link>
-          }
-        />
+        <PendingQuestions questions={pending} action={<PlaygroundLink chat={run} label="Answer in the playground" />} />
       )}
       {run.chatDeleted ? (
         <div className="notice">
@@ -85,7 +77,7 @@ export function RunDetails({ run, steps }: RunDetailsProps) {
           <dt>Member</dt>
           <dd>
             {consumerId === null ? (
-              'none'
+              <Nothing />
             ) : (
               <Link to="/integrations/$integration/members/$member" params={{ integration, member: consumerId }}>
                 <bdi>{shorten(consumerId)}</bdi>
@@ -113,8 +105,8 @@ export function RunDetails({ run, steps }: RunDetailsProps) {
           <dd>{run.attempt === 1 ? '1' : `${run.attempt}: the run was resumed after a stop of the server`}</dd>
           <dt>Agency version</dt>
           <dd>{run.agencyVersion === null ? 'not known' : <code>{run.agencyVersion}</code>}</dd>
-          <dt>Request id</dt>
-          <dd>{run.usageRequestId === null ? 'none' : <bdi>{shorten(run.usageRequestId)}</bdi>}</dd>
+          <dt>Usage request id</dt>
+          <dd>{run.usageRequestId === null ? <Nothing /> : <bdi>{shorten(run.usageRequestId)}</bdi>}</dd>
           {continues !== null && (
             <>
               <dt>Continues</dt>

@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { agenciesQuery, integrationQuery } from '../../app/queries.ts';
+import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
-import { SelectField, TextField } from '../../ui/form.tsx';
+import { SelectField } from '../../ui/form.tsx';
+import { TimeFilter } from '../../ui/time-filter.tsx';
 
 export type RunSearch = Partial<Readonly<Record<'status' | 'agent' | 'member' | 'chat' | 'from' | 'to', string>>>;
 
@@ -34,17 +36,22 @@ export function RunFilters({ integration, search, onChange, onClear }: RunFilter
         onChange={(agent) => onChange({ agent })}
       />
       <FilterField
-        label="Member id"
+        label="Member"
         name="member"
+        placeholder="Id of a member"
         value={search.member ?? ''}
         onChange={(member) => onChange({ member })}
       />
-      <FilterField label="Chat id" name="chat" value={search.chat ?? ''} onChange={(chat) => onChange({ chat })} />
+      <FilterField
+        label="Chat"
+        name="chat"
+        placeholder="Id of a chat"
+        value={search.chat ?? ''}
+        onChange={(chat) => onChange({ chat })}
+      />
       <TimeFilter label="From" name="from" value={search.from} onChange={(from) => onChange({ from })} />
       <TimeFilter label="To" name="to" value={search.to} onChange={(to) => onChange({ to })} />
-      <button type="button" className="button" disabled={Object.keys(search).length === 0} onClick={onClear}>
-        Clear filters
-      </button>
+      <ClearFilters isFiltered={Object.keys(search).length > 0} onClear={onClear} />
     </search>
   );
 }
@@ -55,31 +62,4 @@ function useAgents(integration: string, chosen: string | undefined): readonly st
   const { data: settings } = useQuery(integrationQuery(integration));
   const known = agencies.find(({ agency }) => agency === settings?.agency)?.agents.map(({ name }) => name) ?? [];
   return chosen === undefined || known.includes(chosen) ? known : [chosen, ...known];
-}
-
-interface TimeFilterProps {
-  readonly label: string;
-  readonly name: string;
-  /** In UTC, so that a link means the same time everywhere. */
-  readonly value: string | undefined;
-  readonly onChange: (value: string) => void;
-}
-
-function TimeFilter({ label, name, value, onChange }: TimeFilterProps) {
-  return (
-    <TextField
-      label={label}
-      name={name}
-      type="datetime-local"
-      value={localOf(value)}
-      onChange={({ target }) => onChange(target.value && new Date(target.value).toISOString())}
-    />
-  );
-}
-
-/** The time in the form of the field, in the zone of the browser. */
-function localOf(value: string | undefined): string {
-  const time = new Date(value ?? '');
-  if (Number.isNaN(time.getTime())) return '';
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

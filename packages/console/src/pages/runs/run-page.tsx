@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Status } from '../../ui/feedback.tsx';
-import { shorten } from '../../ui/long-text.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunActions } from './run-actions.tsx';
@@ -24,13 +24,11 @@ export function RunPage() {
   const { run, steps } = data;
   return (
     <Page
-      title="Run"
+      title={`Run of ${shorten(run.agent, 60)}`}
       lead={
         <span className="row" role="status">
           <Status status={statusOf(run)} />
-          <span>
-            <bdi>{shorten(run.agent)}</bdi>, <Time time={run.createdAt} age />
-          </span>
+          <Time time={run.createdAt} age />
         </span>
       }
       actions={<RunActions run={run} />}

@@ -1,14 +1,16 @@
 import type { RunRecord, Step } from '@runwire/client';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useRef } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { changedSearch } from '../../app/search.ts';
 import { formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { CurrentSteps } from './current-steps.ts';
 import { EventsTab } from './events-tab.tsx';
 import { RunDetails } from './run-details.tsx';
 import { isActive } from './run-state.ts';
 import { StepDetails } from './step-details.tsx';
+import { timelineOf } from './step-tree.ts';
 import { Timeline } from './timeline.tsx';
 import { useEventLog } from './use-event-log.ts';
 import { useTick } from './use-tick.ts';
@@ -26,13 +28,17 @@ export function RunPanes({ run, steps }: RunPanesProps) {
   const navigate = useNavigate({ from: '/integrations/$integration/runs/$run' });
   useTick(isActive(run));
   const details = useRef<HTMLElement>(null);
-  const step = steps.find((one) => String(one.step) === search.step);
+  const rows = useMemo(() => timelineOf(steps), [steps]);
+  const chosen = rows.find(({ step }) => String(step.step) === search.step);
   const tab = TABS.find((id) => id === search.tab) ?? 'details';
-  const [log, logState] = useEventLog(run, !run.chatDeleted && (tab === 'events' || step !== undefined));
+  const needsLog = isActive(run) || tab === 'events' || chosen !== undefined;
+  const [log, logState] = useEventLog(run, needsLog && !run.chatDeleted);
+  const [currentSteps] = useState(() => new CurrentSteps(run.agent));
+  const current = run.status === 'running' ? currentSteps.read(log.frames) : [];
   const change = (changed: Partial<Record<keyof typeof search, string>>) =>
     navigate({ search: changedSearch(changed), replace: true, resetScroll: false });
-  const choose = async (chosen: Step | null) => {
-    await change({ step: chosen === null ? '' : String(chosen.step), ...(tab === 'json' && { tab: '' }) });
+  const choose = async (step: Step | null) => {
+    await change({ step: step === null ? '' : String(step.step), ...(tab === 'json' && { tab: '' }) });
     // On narrow screens the details are below the steps.
     if (details.current !== null && details.current.getBoundingClientRect().top > window.innerHeight / 2) {
       details.current.scrollIntoView({ block: 'start' });
@@ -40,7 +46,15 @@ export function RunPanes({ run, steps }: RunPanesProps) {
   };
   return (
     <div className="run-panes">
-      <Timeline run={run} steps={steps} chosen={step ?? null} search={search} onChoose={choose} onFilter={change} />
+      <Timeline
+        run={run}
+        rows={rows}
+        current={current}
+        chosen={chosen?.step ?? null}
+        search={search}
+        onChoose={choose}
+        onFilter={change}
+      />
       <section ref={details} className="card run-details" aria-label="Details">
         <Tabs
           label="Details of the run"
@@ -49,14 +63,14 @@ export function RunPanes({ run, steps }: RunPanesProps) {
           tabs={[
             {
               id: 'details',
-              title: step === undefined ? 'Run' : `Step ${step.step}`,
+              title: chosen === undefined ? 'Run' : `Step ${chosen.step.step}`,
               content:
-                step === undefined ? (
+                chosen === undefined ? (
                   <RunDetails run={run} steps={steps} />
                 ) : (
                   <StepDetails
                     integration={run.apiIntegrationId}
-                    step={step}
+                    row={chosen}
                     log={log}
                     logState={logState}
                     onWholeRun={() => void choose(null)}

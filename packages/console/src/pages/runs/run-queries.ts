@@ -4,7 +4,7 @@ import { api } from '../../app/api.ts';
 import { isActive } from './run-state.ts';
 
 /** A run with its finished steps, oldest first. */
-export interface RunWithSteps {
+interface RunWithSteps {
   readonly run: RunRecord;
   readonly steps: readonly Step[];
 }
@@ -44,7 +44,7 @@ export const chargeQuery = ({ apiIntegrationId, runId, usageRequestId, createdAt
   });
 
 /** What started a run. */
-export type RunInputMessage = Pick<Message, 'content' | 'attachments' | 'sandboxFiles'>;
+type RunInputMessage = Pick<Message, 'content' | 'attachments' | 'sandboxFiles'>;
 
 /** The message that started a run. Null if it cannot be found while the run is active. */
 export const inputQuery = (run: RunRecord) =>

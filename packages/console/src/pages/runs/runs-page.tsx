@@ -4,9 +4,10 @@ import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
 import { changedSearch } from '../../app/search.ts';
 import { formatDuration, formatNumber } from '../../lib/format.ts';
+import { shorten } from '../../lib/shorten.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState, Status } from '../../ui/feedback.tsx';
-import { shorten } from '../../ui/long-text.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunFilters, type RunSearch } from './run-filters.tsx';
@@ -36,8 +37,7 @@ const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
     title: 'Member',
     share: 1.4,
     isMinor: true,
-    cell: ({ consumerId }) =>
-      consumerId === null ? <span className="muted">none</span> : <bdi>{shorten(consumerId)}</bdi>,
+    cell: ({ consumerId }) => (consumerId === null ? <Nothing /> : <bdi>{shorten(consumerId)}</bdi>),
   },
   { title: 'Started', share: 1.7, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
   { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => formatDuration(durationOf(run)) },
@@ -45,7 +45,7 @@ const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
     title: 'Tokens',
     isNumber: true,
     isMinor: true,
-    cell: ({ usage }) => (usage === null ? '' : formatNumber(usage.total_tokens)),
+    cell: ({ usage }) => (usage === null ? <Nothing /> : formatNumber(usage.total_tokens)),
   },
 ];
 

@@ -1,32 +1,37 @@
-import type { Step } from '@runwire/client';
 import { useMemo } from 'react';
-import { formatDuration, formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/copy-button.tsx';
+import { formatDuration, formatJsonText } from '../../lib/format.ts';
+import { shorten } from '../../lib/shorten.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Status } from '../../ui/feedback.tsx';
-import { LongText, shorten } from '../../ui/long-text.tsx';
+import { LongText } from '../../ui/long-text.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import type { EventLog, LogState } from './event-log.ts';
 import { contentOf, type StepContent } from './step-content.ts';
+import { StepTitle } from './step-title.tsx';
+import type { TimelineStep } from './step-tree.ts';
 import { UsageText } from './usage-text.tsx';
 
 interface StepDetailsProps {
   readonly integration: string;
-  readonly step: Step;
+  readonly row: TimelineStep;
   readonly log: EventLog;
   readonly logState: LogState;
   readonly onWholeRun: () => void;
 }
 
-export function StepDetails({ integration, step, log, logState, onWholeRun }: StepDetailsProps) {
+export function StepDetails({ integration, row, log, logState, onWholeRun }: StepDetailsProps) {
+  const { step, startMs, endMs } = row;
   const isRead = !logState.isReading || (log.frames.at(-1)?.id ?? 0) >= step.lastEventId;
   const content = useMemo(() => (isRead ? contentOf(log.frames, step) : null), [isRead, log, step]);
   return (
     <div className="stack">
       <div className="spread">
-        <h2>{step.tool === null ? 'Answer of the model' : <bdi>{shorten(step.tool)}</bdi>}</h2>
+        <h2>
+          <StepTitle tool={step.tool} />
+        </h2>
         <button type="button" className="button button-small" onClick={onWholeRun}>
           Show the whole run
         </button>
@@ -79,10 +84,10 @@ export function StepDetails({ integration, step, log, logState, onWholeRun }: St
           )}
           <dt>Started</dt>
           <dd>
-            <Time time={step.startedAt} />
+            <Time time={new Date(startMs).toISOString()} />
           </dd>
           <dt>Duration</dt>
-          <dd>{formatDuration(Date.parse(step.completedAt) - Date.parse(step.startedAt))}</dd>
+          <dd>{formatDuration(endMs - startMs)}</dd>
           <dt>Attempt</dt>
           <dd>{step.attempt}</dd>
           <dt>Events</dt>
@@ -101,7 +106,7 @@ function Content({ content: { input, output, reasoning, calls } }: { readonly co
       {input !== null && (
         <section>
           <h3>Input</h3>
-          <CodeBlock code={pretty(input)} label="input" />
+          <CodeBlock code={formatJsonText(input)} label="input" />
         </section>
       )}
       {reasoning !== null && (
@@ -113,7 +118,7 @@ function Content({ content: { input, output, reasoning, calls } }: { readonly co
       {output !== null && (
         <section>
           <h3>Output</h3>
-          <CodeBlock code={pretty(output)} label="output" />
+          <CodeBlock code={formatJsonText(output)} label="output" />
         </section>
       )}
       {calls.length > 0 && (
@@ -122,7 +127,7 @@ function Content({ content: { input, output, reasoning, calls } }: { readonly co
           {calls.map(({ callId, tool, arguments: given }) => (
             <CodeBlock
               key={callId}
-              code={`${shorten(tool)} ${pretty(given)}`}
+              code={`${shorten(tool)} ${formatJsonText(given)}`}
               label={`call of ${shorten(tool)}`}
               isRepeated
             />
@@ -131,14 +136,4 @@ function Content({ content: { input, output, reasoning, calls } }: { readonly co
       )}
     </>
   );
-}
-
-/** Indents JSON. Other text stays as it is. */
-function pretty(text: string): string {
-  if (!/^\s*[[{]/.test(text)) return text;
-  try {
-    return formatJson(JSON.parse(text));
-  } catch {
-    return text;
-  }
 }

@@ -1,12 +1,13 @@
 import { formatDuration } from '../../lib/format.ts';
+import { shorten } from '../../lib/shorten.ts';
 import { Status } from '../../ui/feedback.tsx';
-import { shorten } from '../../ui/long-text.tsx';
+import { StepTitle } from './step-title.tsx';
 import type { TimelineStep } from './step-tree.ts';
+import { TimelineBar, type TimelineSpan } from './timeline-bar.tsx';
 
 interface TimelineRowProps {
   readonly row: TimelineStep;
-  /** The time of the whole run. */
-  readonly span: { readonly startMs: number; readonly durationMs: number };
+  readonly span: TimelineSpan;
   readonly isChosen: boolean;
   readonly onChoose: () => void;
 }
@@ -15,7 +16,6 @@ interface TimelineRowProps {
 const MAX_DEPTH = 4;
 
 export function TimelineRow({ row: { step, depth, startMs, endMs }, span, isChosen, onChoose }: TimelineRowProps) {
-  const share = (ms: number) => `${100 * Math.min(1, Math.max(0, span.durationMs === 0 ? 0 : ms / span.durationMs))}%`;
   return (
     <li>
       <button
@@ -26,15 +26,12 @@ export function TimelineRow({ row: { step, depth, startMs, endMs }, span, isChos
       >
         <span className="timeline-text" style={{ paddingInlineStart: `${Math.min(depth, MAX_DEPTH)}rem` }}>
           <span className="ellipsis">
-            {step.tool === null ? 'Model' : <code>{shorten(step.tool)}</code>}{' '}
-            <bdi className="small muted">{shorten(step.agent)}</bdi>
+            <StepTitle tool={step.tool} /> <bdi className="small muted">{shorten(step.agent)}</bdi>
           </span>
           {step.status === 'failed' && <Status status="failed" />}
         </span>
         <span className="small number">{formatDuration(endMs - startMs)}</span>
-        <span className="timeline-bar" aria-hidden="true">
-          <span style={{ insetInlineStart: share(startMs - span.startMs), width: share(endMs - startMs) }} />
-        </span>
+        <TimelineBar span={span} startMs={startMs} endMs={endMs} />
       </button>
     </li>
   );

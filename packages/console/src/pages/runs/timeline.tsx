@@ -2,13 +2,17 @@ import type { RunRecord, Step } from '@runwire/client';
 import { formatCount, formatDuration } from '../../lib/format.ts';
 import { Status } from '../../ui/feedback.tsx';
 import { SelectField } from '../../ui/form.tsx';
+import { CurrentRow } from './current-row.tsx';
+import { type CurrentStep, startOfCurrent } from './current-steps.ts';
 import { durationOf, isActive, startOf, statusOf } from './run-state.ts';
-import { timelineOf } from './step-tree.ts';
+import type { TimelineStep } from './step-tree.ts';
 import { TimelineRow } from './timeline-row.tsx';
 
 interface TimelineProps {
   readonly run: RunRecord;
-  readonly steps: readonly Step[];
+  readonly rows: readonly TimelineStep[];
+  /** What an active run does now. */
+  readonly current: readonly CurrentStep[];
   /** Null if the whole run is chosen. */
   readonly chosen: Step | null;
   readonly search: { readonly kind?: string; readonly failed?: string };
@@ -22,16 +26,18 @@ const KINDS = [
   { value: 'tool', label: 'Tool' },
 ];
 
-/** The finished steps of a run by agent. Their bars show when they ran. */
-export function Timeline({ run, steps, chosen, search, onChoose, onFilter }: TimelineProps) {
+/** The steps of a run by agent: the finished ones, then what runs now. Their bars show when they ran. */
+export function Timeline({ run, rows, current, chosen, search, onChoose, onFilter }: TimelineProps) {
   const { kind = '', failed = '' } = search;
-  const shown = timelineOf(steps).filter(
+  const shown = rows.filter(
     ({ step }) => (kind === '' || step.kind === kind) && (failed === '' || step.status === 'failed'),
   );
+  const running = current.filter((step) => failed === '' && (kind === '' || step.kind === kind));
+  const steps = rows.map(({ step }) => step);
   const span = { startMs: startOf(run), durationMs: durationOf(run) };
   return (
     <section className="card timeline" aria-label="Steps">
-      <div className="spread timeline-filters">
+      <search className="spread timeline-filters" aria-label="Filters of steps">
         <SelectField
           label="Kind"
           name="kind"
@@ -47,7 +53,7 @@ export function Timeline({ run, steps, chosen, search, onChoose, onFilter }: Tim
           />
           Failed only
         </label>
-      </div>
+      </search>
       <ol className="timeline-rows">
         <li>
           <button
@@ -71,6 +77,9 @@ export function Timeline({ run, steps, chosen, search, onChoose, onFilter }: Tim
             isChosen={row.step.step === chosen?.step}
             onChoose={() => onChoose(row.step)}
           />
+        ))}
+        {running.map((step) => (
+          <CurrentRow key={step.eventId} step={step} startMs={startOfCurrent(step, run, steps)} span={span} />
         ))}
       </ol>
       <p className="small muted" role="status">

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../app/api.ts';
+import { saveFile } from '../../lib/save-file.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import type { UsageFilters } from './usage-data.ts';
 import { periodTimes } from './usage-period.ts';
@@ -15,7 +16,7 @@ export function CsvButton({ integration, filters: { period, member, agent, model
     mutationFn: async () => {
       const filter = member === undefined ? {} : { consumerId: member };
       const answer = await api().usage.csv({ apiIntegrationId: integration, ...periodTimes(period), ...filter });
-      save(await answer.blob(), `usage-${period.from}-to-${period.to}.csv`);
+      saveFile(await answer.blob(), `usage-${period.from}-to-${period.to}.csv`);
     },
   });
   return (
@@ -37,13 +38,4 @@ export function CsvButton({ integration, filters: { period, member, agent, model
       {download.error !== null && <ErrorNotice error={download.error} />}
     </div>
   );
-}
-
-function save(content: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  // The browser has begun to save when the click returns, but some read the address a moment later.
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

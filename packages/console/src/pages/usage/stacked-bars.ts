@@ -10,7 +10,7 @@ export interface PlotColours {
   readonly series: readonly string[];
 }
 
-export interface StackedBars {
+interface StackedBars {
   readonly days: readonly string[];
   readonly series: readonly Series[];
   readonly colours: PlotColours;

@@ -63,9 +63,9 @@ export interface Series {
   readonly total: number;
 }
 
-export function amountOf(item: UsageItem, measure: Measure, unit: Unit): number {
+export function amountOf(item: UsageItem, measure: Measure, unit: Unit | null): number {
   if (measure === 'runs') return item.runs;
-  return measure === 'tokens' ? item.usage.total_tokens : item.charged[unit];
+  return measure === 'tokens' || unit === null ? item.usage.total_tokens : item.charged[unit];
 }
 
 /** The largest series first; the others are last. */

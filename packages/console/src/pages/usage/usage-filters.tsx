@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useId, useRef } from 'react';
+import { ClearFilters } from '../../ui/clear-filters.tsx';
+import { DateField } from '../../ui/date-field.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
 import { SelectField } from '../../ui/form.tsx';
 import { type UsageFilters, usedNamesQuery } from './usage-data.ts';
@@ -14,7 +15,11 @@ interface UsageFiltersFormProps {
   readonly filters: UsageFilters;
   readonly measure: string;
   readonly splitBy: string;
+  /** False if the integration has no allowances. */
+  readonly hasCharge: boolean;
+  readonly isFiltered: boolean;
   readonly onChange: (changed: UsageSearch) => void;
+  readonly onClear: () => void;
 }
 
 const MEASURE_CHOICES = [
@@ -31,14 +36,15 @@ const SPLIT_CHOICES = [
 ];
 
 /** What the page shows. Every change is in the address. */
-export function UsageFiltersForm({ integration, filters, measure, splitBy, onChange }: UsageFiltersFormProps) {
+export function UsageFiltersForm(props: UsageFiltersFormProps) {
+  const { integration, filters, measure, splitBy, hasCharge, isFiltered, onChange, onClear } = props;
   const { period, member, agent, model } = filters;
   return (
     <search className="usage-filters" aria-label="Filters">
       <SelectField
         label="Measure"
         name="measure"
-        choices={MEASURE_CHOICES}
+        choices={MEASURE_CHOICES.filter(({ value }) => hasCharge || value !== 'charge')}
         value={measure}
         onChange={(value) => onChange({ measure: value === 'tokens' ? '' : value })}
       />
@@ -49,8 +55,15 @@ export function UsageFiltersForm({ integration, filters, measure, splitBy, onCha
         value={splitBy}
         onChange={(value) => onChange({ splitBy: value })}
       />
-      <DayField label="First day" value={period.from} onChange={(from) => onChange({ from })} />
-      <DayField label="Last day" value={period.to} onChange={(to) => onChange({ to })} />
+      <DateField
+        label="From"
+        name="from"
+        type="date"
+        value={period.from}
+        onChange={(from) => onChange({ from })}
+        required
+      />
+      <DateField label="To" name="to" type="date" value={period.to} onChange={(to) => onChange({ to })} required />
       <FilterField
         name="member"
         label="Member"
@@ -72,39 +85,8 @@ export function UsageFiltersForm({ integration, filters, measure, splitBy, onCha
         {...{ integration, period }}
         onChange={(name) => onChange({ model: name })}
       />
+      <ClearFilters isFiltered={isFiltered} onClear={onClear} />
     </search>
-  );
-}
-
-interface DayFieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (day: string) => void;
-}
-
-/** A day. While the person types, the field has its own text: a day that is not complete is no day. */
-function DayField({ label, value, onChange }: DayFieldProps) {
-  const id = useId();
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (input.current !== null && document.activeElement !== input.current) input.current.value = value;
-  }, [value]);
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        ref={input}
-        id={id}
-        type="date"
-        className="input"
-        min="2000-01-01"
-        max="2999-12-31"
-        defaultValue={value}
-        onChange={({ target }) => {
-          if (target.value !== '' && target.validity.valid) onChange(target.value);
-        }}
-      />
-    </div>
   );
 }
 

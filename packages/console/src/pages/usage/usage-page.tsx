@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { integrationQuery } from '../../app/queries.ts';
+import { changedSearch } from '../../app/search.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -16,21 +17,23 @@ const ROUTE = '/integrations/$integration/usage';
 export function UsagePage() {
   const { integration } = useParams({ from: `/signed-in${ROUTE}` });
   const search = useSearch({ from: `/signed-in${ROUTE}` });
-  const navigate = useNavigate();
-  const measure = MEASURES.find((one) => one === search.measure) ?? 'tokens';
+  const navigate = useNavigate({ from: ROUTE });
   const split = SPLITS.find((one) => one === search.splitBy) ?? null;
   const { member, agent, model } = search;
   const period = readPeriod(search.from, search.to);
   const filters: UsageFilters = { period, member, agent, model };
   const wrongPeriod = periodError(period);
   const settings = useQuery(integrationQuery(integration));
+  const unit = settings.data?.allowances?.unit ?? null;
+  const hasCharge = settings.data?.allowances !== null;
+  const measures = MEASURES.filter((one) => hasCharge || one !== 'charge');
+  const measure = measures.find((one) => one === search.measure) ?? 'tokens';
   const usage = useQuery({
     ...usageQuery(integration, filters, split),
     enabled: wrongPeriod === null,
     placeholderData: keepPreviousData,
   });
-  const change = (changed: UsageSearch) =>
-    void navigate({ to: ROUTE, params: { integration }, search: { ...search, ...changed }, replace: true });
+  const change = (changed: UsageSearch) => void navigate({ search: changedSearch(changed), replace: true });
   const error = wrongPeriod ?? usage.error ?? settings.error;
   const retry = () => {
     void usage.refetch();
@@ -44,7 +47,10 @@ export function UsagePage() {
         filters={filters}
         measure={measure}
         splitBy={split ?? ''}
+        hasCharge={hasCharge}
+        isFiltered={Object.keys(search).some((name) => name !== 'measure' && name !== 'splitBy')}
         onChange={change}
+        onClear={() => change({ from: '', to: '', member: '', agent: '', model: '' })}
       />
       {error !== null && <ErrorNotice error={error} {...(wrongPeriod === null ? { onRetry: retry } : {})} />}
       {error === null && !isReady && <Loading what="the usage" />}
@@ -55,13 +61,7 @@ export function UsagePage() {
               <p>Choose other days or filters, or start a run in the playground.</p>
             </EmptyState>
           ) : (
-            <UsageReport
-              items={usage.data}
-              period={period}
-              measure={measure}
-              split={split}
-              unit={settings.data.allowances?.unit ?? 'credits'}
-            />
+            <UsageReport items={usage.data} period={period} measure={measure} split={split} unit={unit} />
           )}
           <CsvButton integration={integration} filters={filters} />
         </div>

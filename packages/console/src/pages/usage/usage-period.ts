@@ -25,7 +25,7 @@ export function readPeriod(from: string | undefined, to: string | undefined, now
 
 /** Returns what is wrong with a period; null if it can be shown. */
 export function periodError({ from, to }: Period): InputError | null {
-  if (from > to) return new InputError('The first day is after the last day. Choose an earlier first day.');
+  if (from > to) return new InputError('The first day is after the last day. Choose an earlier day in From.');
   if (Date.parse(to) - Date.parse(from) >= MAX_DAYS * DAY_MS) {
     return new InputError(`The page shows at most ${MAX_DAYS} days. Choose a shorter period.`);
   }

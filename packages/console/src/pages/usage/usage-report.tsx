@@ -11,7 +11,8 @@ interface UsageReportProps {
   readonly period: Period;
   readonly measure: Measure;
   readonly split: Split | null;
-  readonly unit: Unit;
+  /** Null if the integration has no allowances, and so no charge. */
+  readonly unit: Unit | null;
 }
 
 /** Totals, a plot, and the table of the plot. */
@@ -46,7 +47,7 @@ export function UsageReport({ items, period: { from, to }, measure, split, unit 
 }
 
 /** All measures of each day. */
-function plainColumns(items: readonly UsageItem[], days: readonly string[], unit: Unit) {
+function plainColumns(items: readonly UsageItem[], days: readonly string[], unit: Unit | null) {
   const column = (title: string, amount: (item: UsageItem) => number, isMinor = false) => {
     const [series = emptySeries] = seriesOf(items, days, amount);
     return { title, series, isMinor };
@@ -56,7 +57,7 @@ function plainColumns(items: readonly UsageItem[], days: readonly string[], unit
     column('Tokens', ({ usage }) => usage.total_tokens),
     column('Input tokens', ({ usage }) => usage.input_tokens, true),
     column('Output tokens', ({ usage }) => usage.output_tokens, true),
-    column('Charge', ({ charged }) => charged[unit]),
+    ...(unit === null ? [] : [column('Charge', ({ charged }) => charged[unit])]),
   ];
 }
 

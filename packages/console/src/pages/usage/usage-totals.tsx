@@ -3,7 +3,7 @@ import type { Unit, UsageItem } from './usage-data.ts';
 
 interface UsageTotalsProps {
   readonly items: readonly UsageItem[];
-  readonly unit: Unit;
+  readonly unit: Unit | null;
 }
 
 /** What the whole period adds up to. */
@@ -16,7 +16,7 @@ export function UsageTotals({ items, unit }: UsageTotalsProps) {
     { title: 'Input tokens', value: sum(({ usage }) => usage.input_tokens) },
     { title: 'Cached tokens', value: sum(({ usage }) => usage.cached_tokens) },
     { title: 'Output tokens', value: sum(({ usage }) => usage.output_tokens) },
-    { title: `Charge in ${unit}`, value: sum(({ charged }) => charged[unit]) },
+    ...(unit === null ? [] : [{ title: `Charge in ${unit}`, value: sum(({ charged }) => charged[unit]) }]),
   ];
   return (
     <dl className="totals">

@@ -1,0 +1,12 @@
+import type { Step } from '@runwire/client';
+import { shorten } from '../../lib/shorten.ts';
+
+/** What a step is called in all places. */
+export function StepTitle({ tool }: Pick<Step, 'tool'>) {
+  if (tool === null) return 'Model';
+  return (
+    <code>
+      <bdi>{shorten(tool)}</bdi>
+    </code>
+  );
+}
