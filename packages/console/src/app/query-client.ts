@@ -6,7 +6,7 @@ import { isSessionEnded } from './session.ts';
 export const sessionEnd = { handle: () => {} };
 
 /** The one place that sees every error of the API. What it does not handle is shown by the page that asked. */
-function noteError(error: unknown): void {
+export function noteError(error: unknown): void {
   if (isSessionEnded(error)) sessionEnd.handle();
   else connection.noteError(error);
 }

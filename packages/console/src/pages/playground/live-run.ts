@@ -5,13 +5,12 @@ import {
   type Run,
   RunActiveError,
   type RunResult,
-  type RunwireError,
+  RunwireError,
   type StreamMeta,
 } from '@runwire/client';
 import { api } from '../../app/api.ts';
-import { connection } from '../../app/connection.ts';
-import { queryClient, sessionEnd } from '../../app/query-client.ts';
-import { isSessionEnded } from '../../app/session.ts';
+import { isConnectionLost } from '../../app/errors.ts';
+import { noteError, queryClient } from '../../app/query-client.ts';
 import { Changes } from './changes.ts';
 import { RunParts } from './run-parts.ts';
 
@@ -44,6 +43,7 @@ export class LiveRun {
   stopState: StopState = null;
   firstTokenMs: number | null = null;
   durationMs: number | null = null;
+  #isAbsent = false;
   readonly #run: Run;
   readonly #chatId: string;
   readonly #startedMs = performance.now();
@@ -61,6 +61,21 @@ export class LiveRun {
     return this.result === null && this.error === null;
   }
 
+  /** True if the reading failed, but the server may have the run. */
+  get mayRun(): boolean {
+    if (this.#isAbsent || this.isActive) return false;
+    const { error, runId } = this;
+    const isAdmitted = error instanceof RunwireError && (error.admitted === true || error.admitted === 'unknown');
+    return isAdmitted || runId !== null || isConnectionLost(error);
+  }
+
+  /** The server answered that it does not have the run. */
+  noteAbsence(): void {
+    if (this.isActive) return;
+    this.#isAbsent = true;
+    this.changes.add();
+  }
+
   /** Reads to the end. Never rejects: what went wrong is in `error`. */
   async read(): Promise<void> {
     const timer = setTimeout(() => void this.#findOtherRun(), ADMISSION_MS);
@@ -72,8 +87,7 @@ export class LiveRun {
         void queryClient.invalidateQueries({ queryKey });
       }
     } catch (error) {
-      if (isSessionEnded(error)) sessionEnd.handle();
-      connection.noteError(error);
+      noteError(error);
       this.error ??= error;
     } finally {
       clearTimeout(timer);
@@ -112,6 +126,7 @@ export class LiveRun {
     try {
       this.stopState = (await this.#run.cancel()).status;
     } catch (error) {
+      noteError(error);
       this.stopState = error as RunwireError;
     }
     this.changes.add();
@@ -119,7 +134,8 @@ export class LiveRun {
 
   /** Stops reading; the run continues. */
   close(): void {
-    this.error ??= new DetachedError(this.#run.handle, 'detached', 'The page was left.');
+    if (!this.isActive) return;
+    this.error = new DetachedError(this.#run.handle, 'detached', 'The page was left.');
     this.#run.detach();
   }
 }
