@@ -11,19 +11,23 @@ interface FiguresProps {
   /** Null if too little of the run is known. */
   readonly charged: ChargedRun | null;
   readonly firstTokenMs: number | null;
+  /** From the message to the end of the answer, as this page saw it. */
+  readonly totalMs: number | null;
+  /** Of the run on the server, which is shown if the page did not see it. */
   readonly durationMs: number | null;
   readonly usage: Usage | null;
   readonly text: string;
 }
 
 /** How long an answer took, and what it used. */
-export function Figures({ run, charged, firstTokenMs, durationMs, usage, text }: FiguresProps) {
+export function Figures({ run, charged, firstTokenMs, totalMs, durationMs, usage, text }: FiguresProps) {
   const { apiIntegrationId, runId, status } = run;
   return (
     <footer className="answer-figures">
       {status !== 'completed' && <Status status={status} />}
       {firstTokenMs !== null && <span>First token {formatDuration(firstTokenMs)}</span>}
-      {durationMs !== null && <span>Total {formatDuration(durationMs)}</span>}
+      {totalMs !== null && <span>Total {formatDuration(totalMs)}</span>}
+      {totalMs === null && durationMs !== null && <span>Duration {formatDuration(durationMs)}</span>}
       {usage !== null && (
         <span>
           {formatCount(usage.total_tokens, 'token')} ({formatNumber(usage.input_tokens)} input,{' '}

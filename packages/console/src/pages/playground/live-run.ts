@@ -9,7 +9,7 @@ import {
   type StreamMeta,
 } from '@runwire/client';
 import { api } from '../../app/api.ts';
-import { isConnectionLost } from '../../app/errors.ts';
+import { InputError, isConnectionLost } from '../../app/errors.ts';
 import { noteError, queryClient } from '../../app/query-client.ts';
 import { Changes } from './changes.ts';
 import { RunParts } from './run-parts.ts';
@@ -42,7 +42,7 @@ export class LiveRun {
   error: unknown = null;
   stopState: StopState = null;
   firstTokenMs: number | null = null;
-  durationMs: number | null = null;
+  totalMs: number | null = null;
   #isAbsent = false;
   readonly #run: Run;
   readonly #chatId: string;
@@ -73,6 +73,7 @@ export class LiveRun {
   noteAbsence(): void {
     if (this.isActive) return;
     this.#isAbsent = true;
+    if (isConnectionLost(this.error)) this.error = new InputError('The message did not reach the server.');
     this.changes.add();
   }
 
@@ -82,7 +83,7 @@ export class LiveRun {
     try {
       for await (const frame of this.#run.frames()) this.#take(frame);
       this.result = await this.#run.result();
-      this.durationMs = performance.now() - this.#startedMs;
+      this.totalMs = performance.now() - this.#startedMs;
       for (const queryKey of [['runs'], ['chats'], ['usage'], ['members'], ['files']]) {
         void queryClient.invalidateQueries({ queryKey });
       }

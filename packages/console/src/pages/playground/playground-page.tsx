@@ -11,7 +11,7 @@ import { Conversation } from './conversation.ts';
 import './playground.css';
 
 const addressFields = searchFields('chat', 'member', 'agent', 'run');
-const LEAD = 'Talk to the agents of the integration. Chats are stored like all others, and their runs count as usage.';
+const LEAD = 'Talk to the agents. Chats are stored, and runs count as usage.';
 const ROUTE = '/signed-in/integrations/$integration/playground';
 
 /** Talks to the agents of an integration. */

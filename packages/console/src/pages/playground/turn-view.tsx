@@ -123,7 +123,8 @@ function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
             status: result.status,
           }}
           firstTokenMs={live.isNew ? live.firstTokenMs : null}
-          durationMs={live.isNew ? live.durationMs : storedDurationOf(run)}
+          totalMs={live.isNew ? live.totalMs : null}
+          durationMs={storedDurationOf(run)}
           usage={result.usage}
           text={result.text}
         />
@@ -168,6 +169,7 @@ function StoredAnswer({ message, run, apiIntegrationId }: StoredAnswerProps) {
         run={{ apiIntegrationId, runId, status }}
         charged={run ?? null}
         firstTokenMs={null}
+        totalMs={null}
         durationMs={storedDurationOf(run)}
         usage={run?.usage ?? null}
         text={content}
