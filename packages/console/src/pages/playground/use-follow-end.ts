@@ -18,6 +18,8 @@ export function useFollowEnd(content: RefObject<HTMLElement | null>, isEmpty: bo
   const jump = useCallback(() => {
     isFollowing.current = true;
     window.scrollTo({ top: page().scrollHeight, behavior: 'instant' });
+    // If the page became shorter, this is above the place before, but the person did not scroll.
+    lastTop.current = window.scrollY;
   }, []);
 
   useEffect(() => {
