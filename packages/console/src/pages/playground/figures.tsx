@@ -13,7 +13,7 @@ interface FiguresProps {
   readonly firstTokenMs: number | null;
   /** From the message to the end of the answer, as this page saw it. */
   readonly totalMs: number | null;
-  /** Of the run on the server, which is shown if the page did not see it. */
+  /** How long the run took on the server. It is shown if the page did not see the run. */
   readonly durationMs: number | null;
   readonly usage: Usage | null;
   readonly text: string;

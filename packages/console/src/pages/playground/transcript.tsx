@@ -23,7 +23,7 @@ export function Transcript({ conversation, agent, actions, onAnswer, onStarter }
   if (isLoading && turns.length === 0) return <Loading what="the chat" />;
   const notice = error !== null && <ErrorNotice error={error} onRetry={() => void conversation.load()} />;
   if (turns.length === 0) return notice || <Start agent={agent} onStarter={onStarter} />;
-  // Messages that the server refused may follow the last one that it has.
+  // Messages that the server refused may follow the last message of its chat.
   const last = turns.findLastIndex(({ runId, live }) => runId !== null || live?.isActive || live?.runId != null);
   return (
     <>
