@@ -67,7 +67,7 @@ async function expectWhole(rig: ConsoleRig, page: Page, answer: LongAnswer): Pro
 async function begin(rig: ConsoleRig, page: Page, answer: LongAnswer): Promise<void> {
   rig.model.script = (call) => answer.play(call);
   await page.goto(rig.url(`integrations/${INTEGRATION}/playground`));
-  await page.getByRole('heading', { name: 'A new chat' }).waitFor();
+  await page.getByRole('heading', { name: /^New chat with / }).waitFor();
   await rig.watchOf(page).quiet();
 }
 

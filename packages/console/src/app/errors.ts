@@ -15,19 +15,27 @@ interface ErrorText {
 /** What a person typed is wrong, found before a request is sent. */
 export class InputError extends Error {}
 
-const ADVICE: Readonly<Partial<Record<RunwireError['code'], string>>> = {
+/** What a person can do, in words that are true on every page. Runs that failed have the same codes as requests. */
+const ADVICE: Readonly<Record<string, string>> = {
   run_active: 'Wait until the run ends, or stop it.',
   consumer_allowance_exhausted: 'Raise the allowance of the member, adjust it, or wait for its reset.',
-  model_error: 'The provider of the model failed. Try again, or choose another model.',
-  model_timeout: 'The provider of the model did not answer in time. Try again.',
+  missing_allowance_attribution: 'Choose a member, then send the message again.',
+  model_error: 'Check the key and the state of the model provider, then send the message again.',
+  model_timeout: 'The model was silent for too long. Send the message again, or choose another model.',
   run_timeout: 'The run took longer than the integration permits. Raise its limit, or ask for less.',
-  step_limit: 'The agents took more steps than a run may have. Look at the steps of the run for a loop.',
+  step_limit: 'The agents took more steps than a run may have. Look at the steps for a loop, or ask for less.',
+  attachment_unavailable: 'The server could not fetch an attachment. Send the message with a fresh address.',
+  output_invalid: 'The answer did not fit the output schema of the agent. Try again, or make the schema simpler.',
+  run_interrupted: 'The server stopped and could not continue the run. Send the message again.',
   member_not_found: 'Register the member, or choose another one.',
   consumer_inactive: 'Activate the member on the page Members.',
-  internal_error: 'This is a fault of the server. Its log has the cause, with the request id below.',
+  internal_error: 'This is a fault of the server. Its log has the cause.',
   too_many_sign_ins: 'Wait, or ask the operator for a set-up link (`runwire owners link`).',
   invalid_set_up_link: 'Ask the operator for a new link: `runwire owners link`.',
 };
+
+/** What a person can do after an error with this code. Null if its message is enough. */
+export const adviceOf = (code: string): string | null => ADVICE[code] ?? null;
 
 /** True if the server did not answer: the connection failed, or a proxy answered for it. */
 export const isConnectionLost = (error: unknown): boolean =>
@@ -41,7 +49,7 @@ export function describeError(error: unknown): ErrorText {
   if (error instanceof RunwireError) {
     const { message, code, requestId, retryAfterSeconds } = error;
     const wait = retryAfterSeconds === null ? null : `Try again in ${formatDuration(retryAfterSeconds * 1000)}.`;
-    const advice = [ADVICE[code], wait].filter((sentence) => sentence !== undefined && sentence !== null).join(' ');
+    const advice = [adviceOf(code), wait].filter((sentence) => sentence !== null).join(' ');
     return { message, advice: advice === '' ? null : advice, code, requestId };
   }
   if (error instanceof InputError) return { message: error.message, advice: null, code: null, requestId: null };

@@ -1,4 +1,4 @@
-import type { Agency, Integration } from '@runwire/client';
+import type { Agency, Integration, RunRecord, RunUsageRecord } from '@runwire/client';
 import { queryOptions } from '@tanstack/react-query';
 import { api } from './api.ts';
 
@@ -29,3 +29,26 @@ export const agenciesQuery = queryOptions({
   queryKey: ['agencies'],
   queryFn: ({ signal }) => all<Agency>(api().agencies.list({ limit: 200 }, { signal })),
 });
+
+export interface ChargedRun extends Pick<RunRecord, 'apiIntegrationId' | 'runId' | 'usageRequestId' | 'status'> {
+  /** Null if it is not known. */
+  readonly createdAt: string | null;
+}
+
+/** The usage record of a run, which has its charge. Null if there is none. */
+export const chargeQuery = ({ apiIntegrationId, runId, usageRequestId, createdAt, status }: ChargedRun) =>
+  queryOptions({
+    queryKey: ['usage', apiIntegrationId, 'run', runId, status],
+    queryFn: async ({ signal }): Promise<RunUsageRecord | null> => {
+      const filter = async () => {
+        if (usageRequestId !== null) return { usageRequestId };
+        // A run without an id of its request is found by its time.
+        const from = createdAt ?? (await api().runs.get({ apiIntegrationId, runId }, { signal })).createdAt;
+        return { from, to: new Date(Date.parse(from) + 1).toISOString() };
+      };
+      const { items } = await api()
+        .usage.list({ apiIntegrationId, limit: 200, ...(await filter()) }, { signal })
+        .page();
+      return items.find((record): record is RunUsageRecord => record.kind === 'run' && record.runId === runId) ?? null;
+    },
+  });

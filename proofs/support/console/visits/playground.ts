@@ -1,10 +1,11 @@
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 
 const addressOf = (integration: string, fields: Readonly<Record<string, string>> = {}) =>
   `integrations/${integration}/playground?${new URLSearchParams(fields)}`;
 
+const sentMessages = (page: Page) => page.getByRole('article', { name: 'Your message' });
 const answers = (page: Page) => page.getByRole('article', { name: 'Answer' });
 
 async function send({ page }: VisitContext, text: string): Promise<void> {
@@ -22,8 +23,13 @@ async function ended({ page }: VisitContext, count: number): Promise<void> {
 
 /** What the field for a message covers would count as too small for a finger. */
 async function toEnd({ page }: VisitContext): Promise<void> {
-  const jump = page.getByRole('button', { name: 'Jump to the latest' });
-  if (await jump.isVisible()) await jump.click();
+  await page.keyboard.press('End');
+  await page.getByRole('button', { name: 'Jump to the latest' }).waitFor({ state: 'hidden' });
+}
+
+async function chooseMember({ page }: VisitContext, member: string): Promise<void> {
+  await page.getByRole('combobox', { name: 'Member', exact: true }).fill(member);
+  await page.keyboard.press('Enter');
 }
 
 async function openPlayground(visit: VisitContext, fields: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -38,11 +44,13 @@ const talk: ConsoleVisit = {
     await openPlayground(visit);
     await page.getByRole('button', { name: 'Where is my order?' }).waitFor();
     await visit.checkPage('playground-empty');
-    await page.getByRole('combobox', { name: 'Member (optional)' }).fill(seed.members[0] as string);
-    await page.keyboard.press('Enter');
+    await page.getByText('This integration has allowances, so each message needs a member.').waitFor();
+    await chooseMember(visit, seed.members[0] as string);
     await page.getByRole('button', { name: 'Where is my order?' }).click();
     await ended(visit, 1);
-    await answers(page).getByText('Charged').waitFor();
+    await answers(page)
+      .getByText(/^Charge: .* tokens$/)
+      .waitFor();
     await answers(page).getByText('First token').waitFor();
     await answers(page).getByRole('table').getByRole('cell', { name: 'Thursday' }).waitFor();
     await visit.checkPage('playground-answer');
@@ -68,6 +76,7 @@ const talk: ConsoleVisit = {
     await send(visit, 'fail please');
     await ended(visit, 5);
     await answers(page).last().getByText('The provider answered 503: overloaded.').waitFor();
+    await answers(page).last().getByText('Check the key and the state of the model provider').waitFor();
     await answers(page).last().getByText('failed', { exact: true }).waitFor();
     await visit.checkPage('playground-failed');
     await page.reload();
@@ -75,7 +84,7 @@ const talk: ConsoleVisit = {
     expectEqual('answers after a reload', await answers(page).count(), 5);
     await visit.checkPage('playground-reloaded');
     await page.getByRole('button', { name: 'New chat' }).click();
-    await page.getByRole('heading', { name: 'A new chat' }).waitFor();
+    await page.getByRole('heading', { name: /^New chat with / }).waitFor();
   },
 };
 
@@ -163,14 +172,27 @@ const refusals: ConsoleVisit = {
   async run(visit) {
     const { page, seed } = visit;
     const stranger = visit.unique('new-member').replaceAll(' ', '-');
+    await openPlayground(visit);
+    await visit.expectRefusal(400, async () => {
+      await send(visit, 'Hello');
+      await page.getByRole('alert').getByText('Choose a member, then send the message again.').waitFor();
+    });
     await openPlayground(visit, { member: stranger });
     await visit.expectRefusal(404, async () => {
       await send(visit, 'Hello');
       await page.getByRole('alert').getByText('member_not_found').waitFor();
     });
     await visit.checkPage('playground-unknown-member');
-    await page.getByRole('button', { name: 'Register the member and send again' }).click();
+    const register = page.getByRole('button', { name: 'Register the member and send again' });
+    const body = JSON.stringify({ error: 'No more members are accepted.', code: 'invalid_request' });
+    await page.route(`**/members/${stranger}`, (route) => route.fulfill({ status: 400, body }), { times: 1 });
+    await visit.expectRefusal(400, async () => {
+      await register.click();
+      await page.getByRole('alert').getByText('No more members are accepted.').waitFor();
+    });
+    await register.dblclick();
     await ended(visit, 1);
+    expectEqual('messages of a registered member', await sentMessages(page).count(), 1);
     // Every seventh member is not active.
     await openPlayground(visit, { member: seed.members[6] as string });
     await visit.expectRefusal(429, async () => {
@@ -178,8 +200,15 @@ const refusals: ConsoleVisit = {
       await page.getByRole('alert').getByText('consumer_inactive').waitFor();
     });
     await visit.checkPage('playground-inactive-member');
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await field.fill('Something else');
     await page.getByRole('button', { name: 'Edit the message' }).click();
-    expectEqual('the message', await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'Hello');
+    await page.getByRole('alert').getByText('The field below has a message already.').waitFor();
+    expectEqual('messages that are kept', await sentMessages(page).getByText('Hello').count(), 1);
+    await field.fill('');
+    await page.getByRole('button', { name: 'Edit the message' }).click();
+    expectEqual('the message', await field.inputValue(), 'Hello');
+    expectEqual('messages that were taken back', await sentMessages(page).count(), 0);
     await visit.expectRefusal(404, async () => {
       await visit.open(addressOf('no-such-integration'));
       await page.getByRole('alert').getByText('integration_not_found').first().waitFor();
@@ -205,6 +234,11 @@ const PASTE = `{
   document.activeElement.dispatchEvent(paste);
 }`;
 
+async function pathsOf(sent: Locator): Promise<readonly string[]> {
+  const items = await sent.getByRole('listitem').all();
+  return await Promise.all(items.map(async (item) => (await item.getAttribute('title')) ?? ''));
+}
+
 const files: ConsoleVisit = {
   name: 'playground-files',
   async run(visit) {
@@ -222,11 +256,31 @@ const files: ConsoleVisit = {
     await page.evaluate(PASTE);
     await page.getByRole('button', { name: /^Remove pasted-/ }).waitFor();
     await visit.checkPage('playground-attached');
+    // What was uploaded for another member is uploaded again.
+    await chooseMember(visit, visit.seed.members[5] as string);
+    await page.getByRole('list', { name: 'Attached files' }).getByText('9 B', { exact: true }).waitFor();
+    await page.getByRole('button', { name: /^Remove pasted-/ }).waitFor();
+    await page.getByRole('button', { name: 'Send' }).and(page.locator('[aria-disabled="false"]')).waitFor();
     await send(visit, 'Read my notes');
-    const sent = page.getByRole('article', { name: 'Your message' });
+    await page.keyboard.press('Enter');
+    const sent = sentMessages(page);
+    expectEqual('messages after two keys', await sent.count(), 1);
     await sent.getByRole('list', { name: 'Files' }).getByText('notes.txt').waitFor();
     await sent.getByText('The model sees an image.').waitFor();
+    const folder = `/app/mnt/members/${visit.seed.members[5]}/playground/`;
+    const paths = await pathsOf(sent);
+    expectEqual('files of the member', paths.filter((path) => path.startsWith(folder)).length, 3);
     await ended(visit, 1);
+    const more = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Attach files' }).click();
+    await (await more).setFiles(Array.from({ length: 7 }, () => notes));
+    await page.getByRole('alert').getByText('A message can have at most 5 files.').waitFor();
+    const remove = page.getByRole('button', { name: 'Remove notes.txt' });
+    await remove.nth(4).waitFor();
+    await visit.checkPage('playground-too-many-files');
+    await send(visit, 'The same name five times');
+    await ended(visit, 2);
+    expectEqual('files of the same name', new Set(await pathsOf(sent.last())).size, 5);
     await visit.expectRefusal(400, async () => {
       const wrong = page.waitForEvent('filechooser');
       await page.getByRole('button', { name: 'Attach files' }).click();
@@ -235,6 +289,65 @@ const files: ConsoleVisit = {
     });
     await visit.checkPage('playground-upload-refused');
     await page.getByRole('button', { name: 'Remove ..' }).click();
+  },
+};
+
+/** Until it is called back, a proxy answers for the server, and the console does not find it. */
+async function answerForServer(page: Page, address: string): Promise<() => Promise<void>> {
+  const addresses = [address, '**/healthz'];
+  for (const one of addresses) await page.route(one, (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
+  return async () => {
+    for (const one of addresses) await page.unroute(one);
+  };
+}
+
+/** Until it is called back, the token of the page is refused, and it cannot get another one. */
+async function withoutToken(page: Page): Promise<() => Promise<void>> {
+  const back = await answerForServer(page, '**/token');
+  const body = JSON.stringify({ error: 'The token has ended.', code: 'invalid_api_key' });
+  await page.route('**/get_completion_v2', (route) => route.fulfill({ status: 401, body }));
+  return async () => {
+    await page.unroute('**/get_completion_v2');
+    await back();
+  };
+}
+
+const LOST = 'The message did not reach the server.';
+
+const outage: ConsoleVisit = {
+  name: 'playground-outage',
+  async run(visit) {
+    const { page } = visit;
+    await openPlayground(visit, { member: visit.seed.members[7] as string });
+    // The first message of a chat, then one in a chat that exists.
+    for (const [index, text] of ['Sent in an outage', 'Sent in another outage'].entries()) {
+      await visit.expectRefusal(401, () =>
+        visit.expectRefusal('outage', async () => {
+          const stop = await withoutToken(page);
+          await send(visit, text);
+          await page.getByText('The server does not answer.').first().waitFor();
+          await stop();
+          // A new chat is not known to the server.
+          const seeLoss = () => answers(page).getByText(LOST).waitFor();
+          await (index === 0 ? visit.expectRefusal(404, seeLoss) : seeLoss());
+        }),
+      );
+      await sentMessages(page).getByText(text).waitFor();
+      if (index === 0) await visit.checkPage('playground-outage');
+      await page.getByRole('button', { name: 'Send again' }).click();
+      await ended(visit, index + 1);
+    }
+    expectEqual('messages after outages', await sentMessages(page).count(), 2);
+    // A proxy answers for the server while the chat is read.
+    await visit.expectRefusal('outage', async () => {
+      const away = await answerForServer(page, '**/chats/**');
+      await page.reload();
+      await page.getByText('Waiting for the server…').waitFor();
+      expectEqual('buttons that send', await page.getByRole('button', { name: 'Send' }).isEnabled(), false);
+      await away();
+      await ended(visit, 2);
+    });
+    expectEqual('messages after a reload', await sentMessages(page).count(), 2);
   },
 };
 
@@ -251,4 +364,4 @@ const again: ConsoleVisit = {
   },
 };
 
-export const playgroundVisits: readonly ConsoleVisit[] = [talk, questions, stop, busy, refusals, files, again];
+export const playgroundVisits: readonly ConsoleVisit[] = [talk, questions, stop, busy, refusals, files, outage, again];

@@ -172,7 +172,7 @@ export const runVisits: readonly ConsoleVisit[] = [
       await page.getByRole('button', { name: 'Cancel the run' }).click();
       await visit.checkPage('run-cancel');
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
-      await page.getByRole('dialog').getByText('The run was cancelled.').waitFor();
+      await page.getByRole('dialog').getByText('The server stopped the run.').waitFor();
       await visit.checkPage('run-cancel-answer');
       await page.getByRole('button', { name: 'Close' }).click();
       await steps(page).getByText('cancelled', { exact: true }).waitFor();
@@ -201,7 +201,7 @@ export const runVisits: readonly ConsoleVisit[] = [
       await page.getByRole('tab', { name: 'Run', includeHidden: true }).waitFor();
       await steps(page).getByText('completed', { exact: true }).waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
-      await page.getByText('The run had completed before it could be cancelled.').waitFor();
+      await page.getByText('The run had completed before it could be stopped.').waitFor();
       await visit.checkPage('run-cancel-too-late');
     },
   },

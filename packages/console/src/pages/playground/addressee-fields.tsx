@@ -8,13 +8,14 @@ import type { Addressee } from './conversation.ts';
 interface AddresseeFieldsProps extends Addressee {
   readonly apiIntegrationId: string;
   readonly agency: Agency | undefined;
+  readonly needsMember: boolean;
   readonly defaultAgent: string | null;
   readonly onChange: (changed: Partial<Addressee>) => void;
 }
 
 /** As which member the person talks, and to which agent. */
 export function AddresseeFields(props: AddresseeFieldsProps) {
-  const { apiIntegrationId, agency, defaultAgent, member, agent, onChange } = props;
+  const { apiIntegrationId, agency, needsMember, defaultAgent, member, agent, onChange } = props;
   const entryPoints = agency?.entryPoints ?? [];
   const others = agent === undefined || entryPoints.includes(agent) ? [] : [agent];
   const first = defaultAgent ?? agency?.defaultAgent ?? null;
@@ -28,6 +29,7 @@ export function AddresseeFields(props: AddresseeFieldsProps) {
       <MemberField
         key={member ?? ''}
         apiIntegrationId={apiIntegrationId}
+        isNeeded={needsMember}
         member={member}
         onChange={(value) => onChange({ member: value })}
       />
@@ -44,12 +46,13 @@ export function AddresseeFields(props: AddresseeFieldsProps) {
 
 interface MemberFieldProps {
   readonly apiIntegrationId: string;
+  readonly isNeeded: boolean;
   readonly member: string | undefined;
   readonly onChange: (member: string | undefined) => void;
 }
 
 /** Suggests known members. Any id can be typed. */
-function MemberField({ apiIntegrationId, member, onChange }: MemberFieldProps) {
+function MemberField({ apiIntegrationId, isNeeded, member, onChange }: MemberFieldProps) {
   const id = useId();
   const [typed, setTyped] = useState(member ?? '');
   const q = typed.trim();
@@ -67,10 +70,11 @@ function MemberField({ apiIntegrationId, member, onChange }: MemberFieldProps) {
   };
   return (
     <div className="field">
-      <label htmlFor={id}>Member (optional)</label>
+      <label htmlFor={id}>{isNeeded ? 'Member' : 'Member (optional)'}</label>
       <input
         id={id}
         className="input"
+        aria-describedby={isNeeded ? `${id}-hint` : undefined}
         list={`${id}-members`}
         autoComplete="off"
         value={typed}
@@ -88,6 +92,11 @@ function MemberField({ apiIntegrationId, member, onChange }: MemberFieldProps) {
           </option>
         ))}
       </datalist>
+      {isNeeded && (
+        <div id={`${id}-hint`} className="field-hint">
+          This integration has allowances, so each message needs a member.
+        </div>
+      )}
     </div>
   );
 }

@@ -1,17 +1,23 @@
 import { describeError } from '../../app/errors.ts';
 import { formatBytes } from '../../lib/format.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Meter } from '../../ui/meter.tsx';
-import type { Attachment, Attachments, UploadTarget } from './attachments.ts';
+import type { Attachment, Attachments } from './attachments.ts';
 import { useChanges } from './changes.ts';
 
-interface AttachmentListProps {
-  readonly attachments: Attachments;
-  readonly target: UploadTarget;
+/** The files of the message, and why one was refused. */
+export function AttachmentList({ attachments }: { readonly attachments: Attachments }) {
+  useChanges(attachments.changes);
+  const { items, problem } = attachments;
+  return (
+    <>
+      {problem !== null && <ErrorNotice error={problem} />}
+      {items.length > 0 && <Items attachments={attachments} />}
+    </>
+  );
 }
 
-export function AttachmentList({ attachments, target }: AttachmentListProps) {
-  useChanges(attachments.changes);
-  if (attachments.items.length === 0) return null;
+function Items({ attachments }: { readonly attachments: Attachments }) {
   return (
     <ul className="attachments" aria-label="Attached files">
       {attachments.items.map((item) => (
@@ -25,7 +31,7 @@ export function AttachmentList({ attachments, target }: AttachmentListProps) {
               type="button"
               className="button button-small"
               aria-label={`Try again to upload ${item.name}`}
-              onClick={() => attachments.retry(item.key, target)}
+              onClick={() => attachments.retry(item.key)}
             >
               Try again
             </button>

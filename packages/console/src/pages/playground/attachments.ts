@@ -1,5 +1,7 @@
 import type { RunRequest, SandboxFile } from '@runwire/client';
 import { api } from '../../app/api.ts';
+import { InputError } from '../../app/errors.ts';
+import { noteError } from '../../app/query-client.ts';
 import { Changes } from './changes.ts';
 
 /** A file that the next message has. */
@@ -7,6 +9,8 @@ export interface Attachment {
   readonly key: number;
   readonly name: string;
   readonly size: number | null;
+  /** The member for whom it was uploaded. */
+  readonly member: string | undefined;
   /** From 0 to 1. */
   readonly progress: number;
   /** Set after the upload. */
@@ -18,13 +22,14 @@ export interface Attachment {
 
 export interface UploadTarget {
   readonly apiIntegrationId: string;
+  readonly chatId: string;
   readonly member: string | undefined;
 }
 
 /** The folder of files without a member. */
-const FOLDER = '/app/mnt/playground';
-/** An API request has at most this many attachments. */
-const MAX_IMAGES = 5;
+const FOLDER = '/app/mnt';
+/** A request has at most this many files, and this many attachments. */
+const MAX_FILES = 5;
 /** Five of them, in base64, are less than the largest body. */
 const MAX_IMAGE_BYTES = 4_000_000;
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
@@ -33,8 +38,15 @@ const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 export class Attachments {
   readonly changes = new Changes();
   items: readonly Attachment[] = [];
+  /** Why the last action was refused. */
+  problem: InputError | null = null;
+  #target: UploadTarget;
   readonly #aborts = new Map<number, AbortController>();
   #count = 0;
+
+  constructor(target: UploadTarget) {
+    this.#target = target;
+  }
 
   get areUploaded(): boolean {
     return this.items.every(({ uploaded }) => uploaded !== null);
@@ -48,37 +60,67 @@ export class Attachments {
     return this.items.flatMap(({ uploaded }) => uploaded ?? []);
   }
 
-  /** Files of an earlier message, which are in the mount already. */
-  restore(files: readonly SandboxFile[]): void {
-    const shared = { size: null, progress: 1, error: null, file: null };
-    this.#set([
-      ...this.items,
-      ...files.map((uploaded) => ({ ...shared, key: this.#key(), name: uploaded.name, uploaded })),
-    ]);
+  refuse(problem: string): void {
+    this.problem = new InputError(problem);
+    this.changes.add();
   }
 
-  add(files: Iterable<File>, target: UploadTarget): void {
-    for (const file of files) {
-      const key = this.#key();
-      const { size } = file;
-      const name = isPasted(file) ? pastedName(file, key) : file.name;
-      this.#set([...this.items, { key, name, size, progress: 0, uploaded: null, error: null, file }]);
-      void this.#upload(key, target);
+  /** Files that are for another member are uploaded again. Files of earlier messages cannot be, and are removed. */
+  setTarget(target: UploadTarget): void {
+    this.#target = target;
+    const others = this.items.filter(({ member }) => member !== target.member);
+    const lost = others.filter(({ file }) => file === null);
+    for (const { key } of lost) this.remove(key);
+    for (const { key } of others) this.retry(key);
+    if (lost.length > 0) {
+      this.refuse(
+        'The files of the earlier message belong to another member, so they were removed. Attach them again.',
+      );
     }
   }
 
-  retry(key: number, target: UploadTarget): void {
-    this.#change(key, { error: null, progress: 0 });
-    void this.#upload(key, target);
+  /** Files of an earlier message, which are in the mount already. */
+  restoreStored(files: readonly SandboxFile[], member: string | undefined): void {
+    const shared = { size: null, progress: 1, error: null, file: null, member, key: 0 };
+    this.restore(files.map((uploaded) => ({ ...shared, name: uploaded.name, uploaded })));
+  }
+
+  /** Files that were attached before. */
+  restore(items: readonly Attachment[]): void {
+    this.#set([...this.items, ...items.map((item) => ({ ...item, key: this.#key() }))]);
+  }
+
+  add(files: Iterable<File>): void {
+    this.problem = null;
+    for (const file of files) {
+      if (this.items.length === MAX_FILES) {
+        this.refuse(`A message can have at most ${MAX_FILES} files. The others were not attached.`);
+        return;
+      }
+      const key = this.#key();
+      const { member } = this.#target;
+      const { size } = file;
+      const name = isPasted(file) ? pastedName(file, key) : file.name;
+      this.#set([...this.items, { key, name, size, member, progress: 0, uploaded: null, error: null, file }]);
+      void this.#upload(key);
+    }
+  }
+
+  retry(key: number): void {
+    this.#aborts.get(key)?.abort();
+    this.#change(key, { error: null, progress: 0, uploaded: null, member: this.#target.member });
+    void this.#upload(key);
   }
 
   /** Cancels the upload if it has not ended. */
   remove(key: number): void {
     this.#aborts.get(key)?.abort();
+    this.problem = null;
     this.#set(this.items.filter((item) => item.key !== key));
   }
 
   clear(): void {
+    this.problem = null;
     for (const { key } of this.items) this.remove(key);
   }
 
@@ -86,31 +128,34 @@ export class Attachments {
   async images(): Promise<NonNullable<RunRequest['attachments']>> {
     const files = this.items.flatMap(({ file }) => (file !== null && isVisible(file) ? [file] : []));
     return await Promise.all(
-      files
-        .slice(0, MAX_IMAGES)
-        .map(async (file) => ({ type: 'input_image' as const, image_url: await dataUrlOf(file) })),
+      files.map(async (file) => ({ type: 'input_image' as const, image_url: await dataUrlOf(file) })),
     );
   }
 
-  async #upload(key: number, { apiIntegrationId, member }: UploadTarget): Promise<void> {
+  async #upload(key: number): Promise<void> {
     const item = this.items.find((one) => one.key === key);
     if (item === undefined || item.file === null) return;
+    const { apiIntegrationId, chatId, member } = this.#target;
     const abort = new AbortController();
     this.#aborts.set(key, abort);
     const { signal } = abort;
     try {
-      const folder =
+      const parent =
         member === undefined
           ? FOLDER
           : (await api().members.get({ apiIntegrationId, consumerId: member }, { signal })).folder;
+      // Every file has a folder of its own, so that no other file of the same name is replaced.
+      const folder = `${parent}/playground/${segmentOf(chatId)}/${crypto.randomUUID().slice(0, 8)}`;
       const onProgress = ({ loadedBytes, totalBytes }: { readonly loadedBytes: number; readonly totalBytes: number }) =>
         this.#change(key, { progress: totalBytes === 0 ? 1 : loadedBytes / totalBytes });
       const uploaded = await api().upload(item.file, { apiIntegrationId, folder, name: item.name, signal, onProgress });
-      this.#change(key, { uploaded, progress: 1 });
+      if (!signal.aborted) this.#change(key, { uploaded, progress: 1 });
     } catch (error) {
-      if (!signal.aborted) this.#change(key, { error });
+      if (signal.aborted) return;
+      noteError(error);
+      this.#change(key, { error });
     } finally {
-      this.#aborts.delete(key);
+      if (this.#aborts.get(key) === abort) this.#aborts.delete(key);
     }
   }
 
@@ -129,6 +174,9 @@ export class Attachments {
   }
 }
 
+/** A chat id as the name of a folder. */
+const segmentOf = (chatId: string) => chatId.replace(/[^\w-]+/g, '-').slice(0, 64);
+
 const isVisible = ({ type, size }: File) => IMAGE_TYPES.includes(type) && size <= MAX_IMAGE_BYTES;
 
 /** Browsers give this name to every image of the clipboard. */
@@ -140,7 +188,8 @@ function dataUrlOf(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error);
+    reader.onerror = () =>
+      reject(new InputError(`The file ${file.name} cannot be read any more. Remove it, and attach it again.`));
     reader.readAsDataURL(file);
   });
 }

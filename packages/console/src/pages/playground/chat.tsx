@@ -1,19 +1,20 @@
-import type { Agency, Answer, SandboxFile } from '@runwire/client';
+import type { Agency, Answer } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { api } from '../../app/api.ts';
 import { useIsConnectionLost } from '../../app/connection.ts';
+import { InputError } from '../../app/errors.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { useFileDrop } from '../../ui/use-file-drop.ts';
 import { Announcer } from './announcer.tsx';
 import { Attachments } from './attachments.ts';
 import { Changes, useChanges } from './changes.ts';
 import { Composer } from './composer.tsx';
 import type { Conversation, SentMessage, Turn } from './conversation.ts';
 import type { RefusedActions } from './refused-notice.tsx';
-import { repeatedMessageQuery } from './repeated-message.ts';
+import { type RepeatedMessage, repeatedMessageQuery } from './repeated-message.ts';
 import { StepsPane } from './steps-pane.tsx';
 import { Transcript } from './transcript.tsx';
-import { useFileDrop } from './use-file-drop.ts';
 import { useFollowEnd } from './use-follow-end.ts';
 
 /** The fields of the page's address. */
@@ -25,6 +26,8 @@ export interface ChatAddress {
 }
 
 interface ChatProps {
+  /** False until it is known that the integration exists. */
+  readonly isReady: boolean;
   readonly conversation: Conversation;
   readonly agent: Agency['agents'][number] | undefined;
   readonly address: ChatAddress;
@@ -32,15 +35,15 @@ interface ChatProps {
 }
 
 const NEVER = new Changes();
+const NOT_EMPTY = 'The field below has a message already. Send it, or clear it.';
 
-export function Chat({ conversation, agent, address, onAddress }: ChatProps) {
+export function Chat({ isReady, conversation, agent, address, onAddress }: ChatProps) {
   const { apiIntegrationId, chatId } = conversation;
   const { member, agent: agentName } = address;
   const field = useRef<HTMLTextAreaElement>(null);
   const content = useRef<HTMLElement>(null);
-  const [attachments] = useState(() => new Attachments());
-  const target = useMemo(() => ({ apiIntegrationId, member }), [apiIntegrationId, member]);
-  const isDragging = useFileDrop((files) => attachments.add(files, target));
+  const [attachments] = useState(() => new Attachments({ apiIntegrationId, chatId, member }));
+  const isDragging = useFileDrop((files) => attachments.add(files));
   useChanges(conversation.changes);
   const { live, turns } = conversation;
   const isEmpty = turns.length === 0;
@@ -52,60 +55,87 @@ export function Chat({ conversation, agent, address, onAddress }: ChatProps) {
     return () => conversation.close();
   }, [conversation]);
   useEffect(() => () => attachments.clear(), [attachments]);
+  useEffect(() => {
+    attachments.setTarget({ apiIntegrationId, chatId, member });
+  }, [attachments, apiIntegrationId, chatId, member]);
   const isLost = useIsConnectionLost();
   useEffect(() => {
-    if (!isLost && conversation.isDisconnected) void conversation.load();
+    if (!isLost) conversation.recover();
   }, [isLost, conversation]);
 
+  /** Returns false if the person has written something else. */
   const write = useCallback(
-    (text: string, files: readonly SandboxFile[]) => {
-      if (field.current === null || field.current.value !== '') return;
+    (text: string, restore: () => void): boolean => {
+      if (field.current === null || field.current.value !== '' || attachments.items.length > 0) return false;
       field.current.value = text;
       field.current.focus({ preventScroll: true });
-      attachments.restore(files);
+      restore();
+      return true;
     },
     [attachments],
   );
-  const repeated = useRepeatedMessage(conversation, address, onAddress, write);
+  const writeRepeated = useCallback(
+    ({ text, files, member: owner }: RepeatedMessage) => {
+      write(text, () => attachments.restoreStored(files, owner));
+    },
+    [write, attachments],
+  );
+  const repeated = useRepeatedMessage(conversation, address, onAddress, writeRepeated);
 
   const send = useCallback(
-    (message: SentMessage) => {
+    (message: SentMessage): boolean => {
+      if (!isReady || !conversation.canSend) return false;
       onAddress({ chat: chatId, member, agent: agentName });
       conversation.send(message, { member, agent: agentName });
       jump();
+      return true;
     },
-    [conversation, chatId, member, agentName, onAddress, jump],
+    [isReady, conversation, chatId, member, agentName, onAddress, jump],
   );
-  const sendText = useCallback((text: string) => send({ text, files: [], images: [], answers: [] }), [send]);
+  const sendText = useCallback((text: string) => void send({ text, files: [], images: [], answers: [] }), [send]);
   const sendAnswers = useCallback(
-    (answers: readonly Answer[]) => send({ text: '', files: [], images: [], answers }),
+    (answers: readonly Answer[]) => void send({ text: '', files: [], images: [], answers }),
     [send],
   );
+  const isReading = useRef(false);
   const sendField = async () => {
     const text = field.current?.value ?? '';
     const { files, items, areUploaded } = attachments;
-    if ((text.trim() === '' && items.length === 0) || !areUploaded || live?.isActive) return;
-    const images = await attachments.images();
-    if (field.current !== null) field.current.value = '';
-    attachments.clear();
-    send({ text, files, images, answers: [] });
+    if ((text.trim() === '' && items.length === 0) || !areUploaded || isReading.current) return;
+    isReading.current = true;
+    try {
+      const images = await attachments.images();
+      // While the images were read the message may have changed.
+      if (items !== attachments.items || text !== (field.current?.value ?? '')) return;
+      if (!send({ text, files, images, answers: [], attached: items })) return;
+      if (field.current !== null) field.current.value = '';
+      attachments.clear();
+    } catch (error) {
+      attachments.refuse(error instanceof InputError ? error.message : String(error));
+    } finally {
+      isReading.current = false;
+    }
   };
   const actions = useMemo<RefusedActions>(() => {
-    const takeBack = (turn: Turn) => conversation.remove(turn);
     const onRetry = (turn: Turn) => {
-      takeBack(turn);
-      send(turn.message);
+      if (conversation.turns.includes(turn) && send(turn.message)) conversation.remove(turn);
     };
     const onEdit = (turn: Turn) => {
-      takeBack(turn);
-      write(turn.message.text, turn.message.files);
+      const { text, files, attached } = turn.message;
+      const isWritten = write(text, () => {
+        if (attached === undefined) attachments.restoreStored(files, member);
+        else attachments.restore(attached);
+      });
+      if (isWritten) conversation.remove(turn);
+      else attachments.refuse(NOT_EMPTY);
     };
     return {
-      onAgain: (turn) => send(turn.message),
+      onAgain: (turn) => void send(turn.message),
       onRetry,
       onEdit,
       onFollow: (turn) => {
-        onEdit(turn);
+        // A message whose run may exist would be sent twice.
+        if (!turn.live?.mayRun) onEdit(turn);
         void conversation.load();
       },
       onRegister: async (turn) => {
@@ -113,9 +143,11 @@ export function Chat({ conversation, agent, address, onAddress }: ChatProps) {
         onRetry(turn);
       },
     };
-  }, [conversation, apiIntegrationId, member, send, write]);
+  }, [conversation, attachments, apiIntegrationId, member, send, write]);
 
   const activeRun = live?.isActive ? live : null;
+  const isFailed = conversation.error !== null;
+  const obstacle = !isReady || conversation.isLoading ? 'loading' : isFailed ? 'failed' : null;
   return (
     <div className={isDragging ? 'chat chat-drop' : 'chat'}>
       <div className="chat-column">
@@ -139,8 +171,8 @@ export function Chat({ conversation, agent, address, onAddress }: ChatProps) {
           <Composer
             field={field}
             attachments={attachments}
-            target={target}
             live={activeRun}
+            obstacle={obstacle}
             onSend={() => void sendField()}
           />
         </div>
@@ -155,14 +187,14 @@ function useRepeatedMessage(
   conversation: Conversation,
   { chat, member, agent, run }: ChatAddress,
   onAddress: ChatProps['onAddress'],
-  write: (text: string, files: readonly SandboxFile[]) => void,
+  write: (message: RepeatedMessage) => void,
 ) {
   const filled = useRef<string>(null);
   const { data, error, refetch } = useQuery(repeatedMessageQuery(conversation.apiIntegrationId, run));
   useEffect(() => {
     if (data === undefined || run === undefined || filled.current === run) return;
     filled.current = run;
-    write(data.text, data.files);
+    write(data);
     onAddress({ run, member: data.member, agent: data.agent });
   }, [data, run, write, onAddress]);
   const stored = conversation.member;

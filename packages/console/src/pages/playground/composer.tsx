@@ -1,21 +1,26 @@
 import { type ClipboardEvent, type KeyboardEvent, type RefObject, useRef } from 'react';
+import { Tooltip } from '../../ui/tooltip.tsx';
 import { AttachmentList } from './attachment-list.tsx';
-import type { Attachments, UploadTarget } from './attachments.ts';
+import type { Attachments } from './attachments.ts';
 import { useChanges } from './changes.ts';
 import type { LiveRun } from './live-run.ts';
+
+/** The chat is being read, or could not be read. */
+export type SendObstacle = 'loading' | 'failed';
 
 interface ComposerProps {
   /** The text is in the element, so that typing renders nothing. */
   readonly field: RefObject<HTMLTextAreaElement | null>;
   readonly attachments: Attachments;
-  readonly target: UploadTarget;
   /** The run that is active, with a button that stops it. */
   readonly live: LiveRun | null;
+  /** Why nothing can be sent now. */
+  readonly obstacle: SendObstacle | null;
   readonly onSend: () => void;
 }
 
 /** The field for a message. Enter sends it, Shift and Enter begin a new line. */
-export function Composer({ field, attachments, target, live, onSend }: ComposerProps) {
+export function Composer({ field, attachments, live, obstacle, onSend }: ComposerProps) {
   useChanges(attachments.changes);
   const picker = useRef<HTMLInputElement>(null);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -27,7 +32,7 @@ export function Composer({ field, attachments, target, live, onSend }: ComposerP
   const onPaste = (event: ClipboardEvent) => {
     if (event.clipboardData.files.length === 0) return;
     event.preventDefault();
-    attachments.add(event.clipboardData.files, target);
+    attachments.add(event.clipboardData.files);
   };
   return (
     <form
@@ -38,7 +43,7 @@ export function Composer({ field, attachments, target, live, onSend }: ComposerP
         onSend();
       }}
     >
-      <AttachmentList attachments={attachments} target={target} />
+      <AttachmentList attachments={attachments} />
       <textarea
         ref={field}
         className="input"
@@ -51,7 +56,7 @@ export function Composer({ field, attachments, target, live, onSend }: ComposerP
       />
       <div className="spread">
         <span id="composer-hint" className="small muted composer-hint">
-          {live === null ? 'Enter sends. Shift and Enter begin a new line.' : 'The agent is answering…'}
+          {hintOf(live, obstacle)}
         </span>
         <div className="row composer-buttons">
           <input
@@ -61,31 +66,43 @@ export function Composer({ field, attachments, target, live, onSend }: ComposerP
             hidden
             aria-label="Files"
             onChange={({ target: { files, form } }) => {
-              if (files !== null) attachments.add(files, target);
+              if (files !== null) attachments.add(files);
               // The same file can be chosen again.
               if (picker.current !== null) picker.current.value = '';
               form?.querySelector('textarea')?.focus();
             }}
           />
-          <button
-            type="button"
-            className="button"
-            title="You can also drop or paste files."
-            onClick={() => picker.current?.click()}
-          >
-            Attach files
-          </button>
-          {live === null ? <SendButton attachments={attachments} /> : <StopButton live={live} />}
+          <Tooltip text="You can also drop or paste files.">
+            <button type="button" className="button" onClick={() => picker.current?.click()}>
+              Attach files
+            </button>
+          </Tooltip>
+          {live === null ? <SendButton attachments={attachments} obstacle={obstacle} /> : <StopButton live={live} />}
         </div>
       </div>
     </form>
   );
 }
 
-function SendButton({ attachments }: { readonly attachments: Attachments }) {
+function hintOf(live: LiveRun | null, obstacle: SendObstacle | null): string {
+  if (live !== null) return 'The agent is answering…';
+  if (obstacle === 'loading') return 'You can send when the chat is loaded.';
+  return obstacle === 'failed' ? 'The chat could not be read.' : 'Enter sends. Shift and Enter begin a new line.';
+}
+
+interface SendButtonProps extends Pick<ComposerProps, 'obstacle'> {
+  readonly attachments: Attachments;
+}
+
+function SendButton({ attachments: { areUploaded, areUploading }, obstacle }: SendButtonProps) {
+  const label = obstacle === 'loading' ? 'Loading…' : 'Send';
   return (
-    <button type="submit" className="button button-primary composer-send" aria-disabled={!attachments.areUploaded}>
-      {attachments.areUploading ? 'Uploading…' : 'Send'}
+    <button
+      type="submit"
+      className="button button-primary composer-send"
+      aria-disabled={!areUploaded || obstacle !== null}
+    >
+      {areUploading ? 'Uploading…' : label}
     </button>
   );
 }

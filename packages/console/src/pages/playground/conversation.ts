@@ -1,13 +1,8 @@
-import {
-  type Answer,
-  ConnectionLostError,
-  type Message,
-  NotFoundError,
-  type RunRequest,
-  type SandboxFile,
-} from '@runwire/client';
+import { type Answer, type Message, NotFoundError, type RunRequest, type SandboxFile } from '@runwire/client';
 import { api } from '../../app/api.ts';
-import { connection } from '../../app/connection.ts';
+import { isConnectionLost } from '../../app/errors.ts';
+import { noteError } from '../../app/query-client.ts';
+import type { Attachment } from './attachments.ts';
 import { Changes } from './changes.ts';
 import { LiveRun } from './live-run.ts';
 
@@ -17,6 +12,8 @@ export interface SentMessage {
   readonly files: readonly SandboxFile[];
   readonly images: RunRequest['attachments'];
   readonly answers: readonly Answer[];
+  /** The same files as they were attached here. Absent for a message that was stored before. */
+  readonly attached?: readonly Attachment[];
 }
 
 /** A message and its answer, which is read live or was stored before. */
@@ -51,8 +48,12 @@ export class Conversation {
   member: string | null | undefined;
   /** Reads the messages before the first turn. */
   earlierCursor: string | null = null;
+  isLoadingEarlier = false;
+  earlierError: unknown = null;
   #isInAddress: boolean;
   #count = 0;
+  /** Counts how often reading began or was stopped. What an older reading finds is not used. */
+  #readings = 0;
 
   /** Begins a new chat if no chat is given. */
   constructor(apiIntegrationId: string, chatId: string | undefined) {
@@ -69,46 +70,100 @@ export class Conversation {
     return chatId === undefined ? !this.#isInAddress : chatId === this.chatId;
   }
 
+  /** The run that is active, or the last one. */
   get live(): LiveRun | null {
-    return this.turns.at(-1)?.live ?? null;
+    const active = this.turns.findLast(({ live }) => live?.isActive);
+    return (active ?? this.turns.at(-1))?.live ?? null;
   }
 
-  /** True if the chat is not complete in the page because the server did not answer. */
-  get isDisconnected(): boolean {
-    return this.error instanceof ConnectionLostError || this.live?.error instanceof ConnectionLostError;
+  /** False while the chat is not known: its last run may be active. */
+  get canSend(): boolean {
+    return !this.isLoading && this.error === null && !this.live?.isActive;
+  }
+
+  /** Reads again what could not be read because the server did not answer. */
+  recover(): void {
+    const isLost = ({ live }: Turn) => live?.mayRun && isConnectionLost(live.error);
+    if (isConnectionLost(this.error) || this.turns.some(isLost)) void this.load();
+    else if (isConnectionLost(this.earlierError)) void this.loadEarlier();
   }
 
   /** Reads the stored messages, and follows the last run, which shows its tools, also after its end. */
   async load(): Promise<void> {
     if (!this.#isInAddress) return;
-    this.live?.close();
+    const reading = this.#beginReading();
+    const unsent = this.turns.filter(isNotAdmitted);
+    for (const { live } of this.turns) if (live?.runId != null) live.close();
     this.isLoading = true;
     this.error = null;
+    this.earlierError = null;
     this.changes.add();
     try {
-      const where = { apiIntegrationId: this.apiIntegrationId, chatId: this.chatId };
-      this.member = (await api().chats.get(where)).consumerId;
+      const { apiIntegrationId, chatId } = this;
+      const { consumerId } = await api().chats.get({ apiIntegrationId, chatId });
+      if (!this.#isCurrent(reading)) return;
       const { items, nextCursor } = await this.#messages().page();
+      const admitted = unsent.length === 0 ? NONE : await this.#requestIds();
+      if (!this.#isCurrent(reading)) return;
+      this.member = consumerId;
       this.earlierCursor = nextCursor;
-      this.turns = turnsOf(items);
-      this.#follow();
+      const kept = unsent.filter(({ live }) => live?.isActive || !admitted.has(live?.usageRequestId ?? ''));
+      const isKept = (runId: string | null) => kept.some(({ live }) => live?.runId === runId);
+      this.turns = [...this.#followed(turnsOf(items).filter(({ runId }) => !isKept(runId))), ...this.#absent(kept)];
     } catch (error) {
+      if (!this.#isCurrent(reading)) return;
       // The server has not seen the chat: it begins with the next message.
-      if (!(error instanceof NotFoundError && error.code === 'chat_not_found')) {
-        connection.noteError(error);
+      if (error instanceof NotFoundError && error.code === 'chat_not_found') this.turns = this.#absent(unsent);
+      else {
+        noteError(error);
         this.error = error;
-      } else this.turns = [];
+      }
     }
     this.isLoading = false;
     this.changes.add();
   }
 
   async loadEarlier(): Promise<void> {
-    if (this.earlierCursor === null) return;
-    const { items, nextCursor } = await this.#messages().page(this.earlierCursor);
-    this.earlierCursor = nextCursor;
-    this.turns = joinTurns(turnsOf(items), this.turns);
+    if (this.earlierCursor === null || this.isLoading || this.isLoadingEarlier) return;
+    const reading = this.#readings;
+    this.isLoadingEarlier = true;
+    this.earlierError = null;
     this.changes.add();
+    try {
+      const { items, nextCursor } = await this.#messages().page(this.earlierCursor);
+      if (!this.#isCurrent(reading)) return;
+      this.earlierCursor = nextCursor;
+      this.turns = joinTurns(turnsOf(items), this.turns);
+    } catch (error) {
+      if (!this.#isCurrent(reading)) return;
+      noteError(error);
+      this.earlierError = error;
+    }
+    this.isLoadingEarlier = false;
+    this.changes.add();
+  }
+
+  #beginReading(): number {
+    this.#readings += 1;
+    this.isLoadingEarlier = false;
+    return this.#readings;
+  }
+
+  #isCurrent(reading: number): boolean {
+    return reading === this.#readings;
+  }
+
+  /** The ids of the requests that the newest runs of the chat belong to. */
+  async #requestIds(): Promise<ReadonlySet<string | null>> {
+    const { apiIntegrationId, chatId } = this;
+    const { items } = await api().runs.list({ apiIntegrationId, chatId, limit: 200 }).page();
+    return new Set(items.map(({ usageRequestId }) => usageRequestId));
+  }
+
+  /** These messages did not reach the server, so they can be sent again. */
+  #absent(turns: readonly Turn[]): readonly Turn[] {
+    for (const { live } of turns) live?.noteAbsence();
+    return turns;
   }
 
   #messages() {
@@ -116,14 +171,15 @@ export class Conversation {
     return api().chats.messages({ apiIntegrationId, chatId, limit: MESSAGES_PER_PAGE });
   }
 
-  #follow(): void {
-    const last = this.turns.at(-1);
-    if (last === undefined || last.runId === null) return;
+  /** Reads the last run live. */
+  #followed(turns: readonly Turn[]): readonly Turn[] {
+    const last = turns.at(-1);
+    if (last === undefined || last.runId === null) return turns;
     const { apiIntegrationId, chatId } = this;
     const handle = { apiIntegrationId, chatId, runId: last.runId, usageRequestId: null, lastEventId: 0 };
     const live = new LiveRun({ apiIntegrationId, chatId, run: api().attach(handle), isNew: false });
-    this.turns = [...this.turns.slice(0, -1), { ...last, live }];
-    void live.read();
+    void live.read().then(() => this.changes.add());
+    return [...turns.slice(0, -1), { ...last, live }];
   }
 
   /** Starts a run. */
@@ -154,11 +210,17 @@ export class Conversation {
     this.changes.add();
   }
 
-  /** Stops reading. The run continues. */
+  /** Stops reading. The runs continue. */
   close(): void {
-    this.live?.close();
+    this.#beginReading();
+    for (const { live } of this.turns) live?.close();
   }
 }
+
+const NONE: ReadonlySet<string | null> = new Set();
+
+/** True if no run of the message is known. */
+const isNotAdmitted = ({ runId, live }: Turn) => runId === null && live !== null && live.runId === null;
 
 /** The messages of a page are newest first, and a page may begin with an answer. */
 function turnsOf(newestFirst: readonly Message[]): Turn[] {

@@ -1,33 +1,37 @@
 import type { Usage } from '@runwire/client';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api } from '../../app/api.ts';
+import type { ChargedRun } from '../../app/queries.ts';
 import { formatCount, formatDuration, formatNumber } from '../../lib/format.ts';
+import { Charge } from '../../ui/charge.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Status } from '../../ui/feedback.tsx';
 
 interface FiguresProps {
-  readonly apiIntegrationId: string;
-  readonly runId: string;
-  readonly usageRequestId: string | null;
-  readonly status: string;
+  readonly run: Pick<ChargedRun, 'apiIntegrationId' | 'runId' | 'status'>;
+  /** Null if too little of the run is known. */
+  readonly charged: ChargedRun | null;
   readonly firstTokenMs: number | null;
+  /** From the message to the end of the answer, as this page saw it. */
+  readonly totalMs: number | null;
+  /** How long the run took on the server. It is shown if the page did not see the run. */
   readonly durationMs: number | null;
   readonly usage: Usage | null;
   readonly text: string;
 }
 
 /** How long an answer took, and what it used. */
-export function Figures(props: FiguresProps) {
-  const { apiIntegrationId, runId, usageRequestId, status, firstTokenMs, durationMs, usage, text } = props;
+export function Figures({ run, charged, firstTokenMs, totalMs, durationMs, usage, text }: FiguresProps) {
+  const { apiIntegrationId, runId, status } = run;
   return (
-    <footer className="figures">
+    <footer className="answer-figures">
       {status !== 'completed' && <Status status={status} />}
       {firstTokenMs !== null && <span>First token {formatDuration(firstTokenMs)}</span>}
-      {durationMs !== null && <span>Total {formatDuration(durationMs)}</span>}
+      {totalMs !== null && <span>Total {formatDuration(totalMs)}</span>}
+      {totalMs === null && durationMs !== null && <span>Duration {formatDuration(durationMs)}</span>}
       {usage !== null && (
-        <span title={`${formatNumber(usage.input_tokens)} input, ${formatNumber(usage.output_tokens)} output`}>
-          {formatCount(usage.total_tokens, 'token')}
+        <span>
+          {formatCount(usage.total_tokens, 'token')} ({formatNumber(usage.input_tokens)} input,{' '}
+          {formatNumber(usage.output_tokens)} output)
         </span>
       )}
       <Link to="/integrations/$integration/runs/$run" params={{ integration: apiIntegrationId, run: runId }}>
@@ -35,27 +39,11 @@ export function Figures(props: FiguresProps) {
       </Link>
       {text !== '' && <CopyButton text={text} label="Copy the answer" />}
       {/* Last, because it arrives later and must not move the others. */}
-      {usageRequestId !== null && <Charge {...{ apiIntegrationId, runId, usageRequestId }} />}
+      {charged !== null && (
+        <span>
+          Charge: <Charge run={charged} />
+        </span>
+      )}
     </footer>
-  );
-}
-
-type ChargeProps = Pick<FiguresProps, 'apiIntegrationId' | 'runId'> & { readonly usageRequestId: string };
-
-function Charge({ apiIntegrationId, runId, usageRequestId }: ChargeProps) {
-  const { data } = useQuery({
-    queryKey: ['usage', apiIntegrationId, 'of run', runId],
-    queryFn: ({ signal }) => api().usage.list({ apiIntegrationId, usageRequestId }, { signal }).page(),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  if (data === undefined) return <span>…</span>;
-  const record = data.items.find((item) => item.kind === 'run' && item.runId === runId);
-  const charged = record?.kind === 'run' ? record.charged : null;
-  if (charged === null) return <span title="The integration has no allowances.">Not charged</span>;
-  const unit = charged.amount === 1 ? charged.unit.replace(/s$/, '') : charged.unit;
-  return (
-    <span>
-      Charged {formatNumber(charged.amount)} {unit}
-    </span>
   );
 }

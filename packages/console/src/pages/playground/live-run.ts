@@ -5,13 +5,12 @@ import {
   type Run,
   RunActiveError,
   type RunResult,
-  type RunwireError,
+  RunwireError,
   type StreamMeta,
 } from '@runwire/client';
 import { api } from '../../app/api.ts';
-import { connection } from '../../app/connection.ts';
-import { queryClient, sessionEnd } from '../../app/query-client.ts';
-import { isSessionEnded } from '../../app/session.ts';
+import { InputError, isConnectionLost } from '../../app/errors.ts';
+import { noteError, queryClient } from '../../app/query-client.ts';
 import { Changes } from './changes.ts';
 import { RunParts } from './run-parts.ts';
 
@@ -43,7 +42,8 @@ export class LiveRun {
   error: unknown = null;
   stopState: StopState = null;
   firstTokenMs: number | null = null;
-  durationMs: number | null = null;
+  totalMs: number | null = null;
+  #isAbsent = false;
   readonly #run: Run;
   readonly #chatId: string;
   readonly #startedMs = performance.now();
@@ -61,19 +61,34 @@ export class LiveRun {
     return this.result === null && this.error === null;
   }
 
+  /** True if the reading failed, but the server may have the run. */
+  get mayRun(): boolean {
+    if (this.#isAbsent || this.isActive) return false;
+    const { error, runId } = this;
+    const isAdmitted = error instanceof RunwireError && (error.admitted === true || error.admitted === 'unknown');
+    return isAdmitted || runId !== null || isConnectionLost(error);
+  }
+
+  /** The server answered that it does not have the run. */
+  noteAbsence(): void {
+    if (this.isActive) return;
+    this.#isAbsent = true;
+    if (isConnectionLost(this.error)) this.error = new InputError('The message did not reach the server.');
+    this.changes.add();
+  }
+
   /** Reads to the end. Never rejects: what went wrong is in `error`. */
   async read(): Promise<void> {
     const timer = setTimeout(() => void this.#findOtherRun(), ADMISSION_MS);
     try {
       for await (const frame of this.#run.frames()) this.#take(frame);
       this.result = await this.#run.result();
-      this.durationMs = performance.now() - this.#startedMs;
+      this.totalMs = performance.now() - this.#startedMs;
       for (const queryKey of [['runs'], ['chats'], ['usage'], ['members'], ['files']]) {
         void queryClient.invalidateQueries({ queryKey });
       }
     } catch (error) {
-      if (isSessionEnded(error)) sessionEnd.handle();
-      connection.noteError(error);
+      noteError(error);
       this.error ??= error;
     } finally {
       clearTimeout(timer);
@@ -112,6 +127,7 @@ export class LiveRun {
     try {
       this.stopState = (await this.#run.cancel()).status;
     } catch (error) {
+      noteError(error);
       this.stopState = error as RunwireError;
     }
     this.changes.add();
@@ -119,7 +135,8 @@ export class LiveRun {
 
   /** Stops reading; the run continues. */
   close(): void {
-    this.error ??= new DetachedError(this.#run.handle, 'detached', 'The page was left.');
+    if (!this.isActive) return;
+    this.error = new DetachedError(this.#run.handle, 'detached', 'The page was left.');
     this.#run.detach();
   }
 }

@@ -11,6 +11,7 @@ import { Conversation } from './conversation.ts';
 import './playground.css';
 
 const addressFields = searchFields('chat', 'member', 'agent', 'run');
+const LEAD = 'Talk to the agents. Chats are stored, and runs count as usage.';
 const ROUTE = '/signed-in/integrations/$integration/playground';
 
 /** Talks to the agents of an integration. */
@@ -39,7 +40,7 @@ export function PlaygroundPage() {
   );
   if (error !== null && settings === undefined) {
     return (
-      <Page title="Playground">
+      <Page title="Playground" lead={LEAD}>
         <ErrorNotice error={error} onRetry={() => void refetch()} />
       </Page>
     );
@@ -48,6 +49,7 @@ export function PlaygroundPage() {
   return (
     <Page
       title="Playground"
+      lead={LEAD}
       actions={
         <button type="button" className="button" onClick={() => setAddress({ member, agent })}>
           New chat
@@ -57,6 +59,7 @@ export function PlaygroundPage() {
       <AddresseeFields
         apiIntegrationId={integration}
         agency={agency}
+        needsMember={settings?.allowances != null}
         defaultAgent={settings?.defaultAgent ?? null}
         member={member}
         agent={agent}
@@ -67,6 +70,7 @@ export function PlaygroundPage() {
       />
       <Chat
         key={conversation.chatId}
+        isReady={settings !== undefined}
         conversation={conversation}
         agent={agency?.agents.find(({ name }) => name === agentName)}
         address={search}

@@ -1,4 +1,5 @@
 import { RunwireError } from '@runwire/client';
+import { useMutation } from '@tanstack/react-query';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import type { Turn } from './conversation.ts';
 
@@ -23,7 +24,7 @@ interface RefusedNoticeProps {
 /** Why a message was not answered, and what the person can do about it here. */
 export function RefusedNotice({ error, turn, actions }: RefusedNoticeProps) {
   const code = error instanceof RunwireError ? error.code : null;
-  const mayRun = error instanceof RunwireError && (error.admitted === true || error.admitted === 'unknown');
+  const mayRun = turn.live?.mayRun ?? false;
   return (
     <>
       <ErrorNotice error={error} />
@@ -34,9 +35,7 @@ export function RefusedNotice({ error, turn, actions }: RefusedNoticeProps) {
               {mayRun ? 'Connect again' : 'Follow the active run'}
             </button>
           ) : code === 'member_not_found' ? (
-            <button type="button" className="button button-small" onClick={() => void actions.onRegister(turn)}>
-              Register the member and send again
-            </button>
+            <RegisterButton onRegister={() => actions.onRegister(turn)} />
           ) : (
             <button type="button" className="button button-small" onClick={() => actions.onRetry(turn)}>
               Send again
@@ -49,6 +48,25 @@ export function RefusedNotice({ error, turn, actions }: RefusedNoticeProps) {
           )}
         </div>
       )}
+    </>
+  );
+}
+
+function RegisterButton({ onRegister }: { readonly onRegister: () => Promise<void> }) {
+  const { mutate, isPending, error } = useMutation({ mutationFn: onRegister });
+  return (
+    <>
+      {error !== null && <ErrorNotice error={error} />}
+      <button
+        type="button"
+        className="button button-small"
+        aria-disabled={isPending}
+        onClick={() => {
+          if (!isPending) mutate();
+        }}
+      >
+        {isPending ? 'Registering…' : 'Register the member and send again'}
+      </button>
     </>
   );
 }

@@ -1,4 +1,3 @@
-import type { Step } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useSyncExternalStore } from 'react';
@@ -6,6 +5,7 @@ import { api } from '../../app/api.ts';
 import { formatCount, formatDuration } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Badge, Loading } from '../../ui/feedback.tsx';
+import { type TimelineStep, timelineOf } from '../runs/step-tree.ts';
 import { useChanges } from './changes.ts';
 import type { LiveRun } from './live-run.ts';
 
@@ -58,7 +58,7 @@ function Steps({ live }: { readonly live: LiveRun }) {
   if (runId === null) return <p className="muted">The run has not started.</p>;
   if (error !== null && data === undefined) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading what="steps" />;
-  const steps = data.items.toReversed();
+  const steps = timelineOf(data.items.toReversed());
   return (
     <>
       <Link to="/integrations/$integration/runs/$run" params={{ integration: apiIntegrationId, run: runId }}>
@@ -69,16 +69,16 @@ function Steps({ live }: { readonly live: LiveRun }) {
       )}
       {data.nextCursor !== null && <p className="muted">The newest {MAX_STEPS} steps:</p>}
       <ol className="step-list">
-        {steps.map((step) => (
-          <StepLine key={`${step.attempt} ${step.step}`} step={step} />
+        {steps.map((row) => (
+          <StepLine key={`${row.step.attempt} ${row.step.step}`} row={row} />
         ))}
       </ol>
     </>
   );
 }
 
-function StepLine({ step }: { readonly step: Step }) {
-  const { kind, tool, model, agent, callerAgent, handoff, status, usage, startedAt, completedAt } = step;
+function StepLine({ row: { step, startMs, endMs } }: { readonly row: TimelineStep }) {
+  const { kind, tool, model, agent, callerAgent, handoff, status, usage } = step;
   return (
     <li>
       <div className="spread">
@@ -88,7 +88,7 @@ function StepLine({ step }: { readonly step: Step }) {
         {status === 'failed' ? (
           <Badge tone="bad">failed</Badge>
         ) : (
-          <span className="number muted">{formatDuration(Date.parse(completedAt) - Date.parse(startedAt))}</span>
+          <span className="number muted">{formatDuration(endMs - startMs)}</span>
         )}
       </div>
       <p className="small muted">

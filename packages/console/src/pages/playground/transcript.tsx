@@ -1,6 +1,5 @@
 import type { Agency, Answer, RunRecord } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api } from '../../app/api.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
@@ -19,25 +18,28 @@ interface TranscriptProps {
 
 export function Transcript({ conversation, agent, actions, onAnswer, onStarter }: TranscriptProps) {
   useChanges(conversation.changes);
-  const { apiIntegrationId, chatId, turns, isLoading, error } = conversation;
+  const { apiIntegrationId, turns, isLoading, error } = conversation;
   const runs = useStoredRuns(conversation);
   if (isLoading && turns.length === 0) return <Loading what="the chat" />;
-  if (error !== null) return <ErrorNotice error={error} onRetry={() => void conversation.load()} />;
-  if (turns.length === 0) return <Start agent={agent} onStarter={onStarter} />;
+  const notice = error !== null && <ErrorNotice error={error} onRetry={() => void conversation.load()} />;
+  if (turns.length === 0) return notice || <Start agent={agent} onStarter={onStarter} />;
+  // Messages that the server refused may follow the last message of its chat.
+  const last = turns.findLastIndex(({ runId, live }) => runId !== null || live?.isActive || live?.runId != null);
   return (
     <>
-      {conversation.earlierCursor !== null && <EarlierButton key={chatId} conversation={conversation} />}
+      {conversation.earlierCursor !== null && <Earlier conversation={conversation} />}
       {turns.map((turn, index) => (
         <TurnView
           key={turn.key}
           turn={turn}
-          isLast={index === turns.length - 1}
+          isLast={index >= last}
           run={turn.runId === null ? undefined : runs.get(turn.runId)}
           apiIntegrationId={apiIntegrationId}
           onAnswer={onAnswer}
           {...actions}
         />
       ))}
+      {notice}
     </>
   );
 }
@@ -58,17 +60,14 @@ function useStoredRuns({ apiIntegrationId, chatId, turns }: Conversation): Reado
   return data ?? NO_RUNS;
 }
 
-function EarlierButton({ conversation }: { readonly conversation: Conversation }) {
-  const [state, setState] = useState<'idle' | 'loading' | Error>('idle');
-  const load = () => {
-    setState('loading');
-    conversation.loadEarlier().then(() => setState('idle'), setState);
-  };
-  if (state instanceof Error) return <ErrorNotice error={state} onRetry={load} />;
+function Earlier({ conversation }: { readonly conversation: Conversation }) {
+  const { isLoadingEarlier, earlierError } = conversation;
+  const load = () => void conversation.loadEarlier();
+  if (earlierError !== null) return <ErrorNotice error={earlierError} onRetry={load} />;
   return (
     <div>
-      <button type="button" className="button button-small" aria-disabled={state === 'loading'} onClick={load}>
-        {state === 'loading' ? 'Loading…' : 'Load earlier messages'}
+      <button type="button" className="button button-small" aria-disabled={isLoadingEarlier} onClick={load}>
+        {isLoadingEarlier ? 'Loading…' : 'Load earlier messages'}
       </button>
     </div>
   );
@@ -77,12 +76,13 @@ function EarlierButton({ conversation }: { readonly conversation: Conversation }
 function Start({ agent, onStarter }: Pick<TranscriptProps, 'agent' | 'onStarter'>) {
   const starters = agent?.starters ?? [];
   return (
-    <EmptyState title="A new chat">
-      <p>
-        {agent?.description != null && <bdi>{agent.description} </bdi>}
-        Write a message below{starters.length > 0 && ', or begin with one of these'}. The chat is stored like every
-        other chat of the integration, and its runs count as usage.
-      </p>
+    <EmptyState title={agent === undefined ? 'New chat' : `New chat with ${agent.name}`}>
+      {agent?.description != null && (
+        <p>
+          <bdi>{agent.description}</bdi>
+        </p>
+      )}
+      <p>Write a message below{starters.length > 0 && ', or begin with one of these'}.</p>
       {starters.length > 0 && (
         <div className="row">
           {starters.map((text) => (

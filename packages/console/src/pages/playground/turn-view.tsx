@@ -1,10 +1,11 @@
-import { type Answer, DetachedError, type RunRecord, RunwireError } from '@runwire/client';
+import { type Answer, DetachedError, type RunRecord } from '@runwire/client';
 import { memo } from 'react';
 import { formatJson } from '../../lib/format.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
+import { RunError } from '../../ui/run-error.tsx';
+import { durationOf } from '../runs/run-state.ts';
 import { useChanges } from './changes.ts';
 import type { Turn } from './conversation.ts';
 import { Figures } from './figures.tsx';
@@ -91,7 +92,7 @@ interface LiveAnswerProps {
 
 function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
   useChanges(live.changes);
-  const { result, error, runId, content } = live;
+  const { apiIntegrationId, result, error, runId, usageRequestId, content } = live;
   const isRefused = error !== null && !(error instanceof DetachedError);
   return (
     <article className="answer" aria-label="Answer">
@@ -101,10 +102,7 @@ function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
       <StopNotice live={live} />
       {isRefused && <RefusedNotice error={error} turn={turn} actions={actions} />}
       {result?.error != null && (
-        <ErrorNotice
-          error={new RunwireError({ ...result.error, code: result.error.code as RunwireError['code'] })}
-          {...(actions === null ? {} : { onRetry: () => actions.onAgain(turn) })}
-        />
+        <RunError error={result.error} {...(actions !== null && { onAgain: () => actions.onAgain(turn) })} />
       )}
       {result?.output != null && <CodeBlock code={formatJson(result.output)} label="structured output" isRepeated />}
       {result !== null && result.pending.length > 0 && onAnswer !== null && (
@@ -112,12 +110,17 @@ function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
       )}
       {result !== null && runId !== null && (
         <Figures
-          apiIntegrationId={live.apiIntegrationId}
-          runId={runId}
-          usageRequestId={live.usageRequestId}
-          status={result.status}
+          run={{ apiIntegrationId, runId, status: result.status }}
+          charged={{
+            apiIntegrationId,
+            runId,
+            usageRequestId,
+            createdAt: run?.createdAt ?? null,
+            status: result.status,
+          }}
           firstTokenMs={live.isNew ? live.firstTokenMs : null}
-          durationMs={live.isNew ? live.durationMs : durationOf(run)}
+          totalMs={live.isNew ? live.totalMs : null}
+          durationMs={storedDurationOf(run)}
           usage={result.usage}
           text={result.text}
         />
@@ -140,8 +143,8 @@ function Waiting({ live }: { readonly live: LiveRun }) {
   return <p className="part-line">{live.runId === null ? 'Waiting for the server…' : 'Thinking…'}</p>;
 }
 
-const durationOf = (run: RunRecord | undefined): number | null =>
-  run?.completedAt == null ? null : Date.parse(run.completedAt) - Date.parse(run.createdAt);
+const storedDurationOf = (run: RunRecord | undefined): number | null =>
+  run?.completedAt == null ? null : durationOf(run);
 
 interface StoredAnswerProps {
   readonly message: NonNullable<Turn['stored']>;
@@ -157,16 +160,13 @@ function StoredAnswer({ message, run, apiIntegrationId }: StoredAnswerProps) {
         <bdi>{agent ?? 'Answer'}</bdi>
       </h2>
       {content !== '' && <Markdown text={content} />}
-      {error !== null && (
-        <ErrorNotice error={new RunwireError({ ...error, code: error.code as RunwireError['code'] })} />
-      )}
+      {error !== null && <RunError error={error} />}
       <Figures
-        apiIntegrationId={apiIntegrationId}
-        runId={runId}
-        usageRequestId={run?.usageRequestId ?? null}
-        status={status}
+        run={{ apiIntegrationId, runId, status }}
+        charged={run ?? null}
         firstTokenMs={null}
-        durationMs={durationOf(run)}
+        totalMs={null}
+        durationMs={storedDurationOf(run)}
         usage={run?.usage ?? null}
         text={content}
       />

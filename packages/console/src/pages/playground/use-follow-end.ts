@@ -7,8 +7,8 @@ const page = () => document.documentElement;
 const distanceToEnd = () => page().scrollHeight - window.innerHeight - window.scrollY;
 
 /**
- * Keeps the end of a growing element in view unless it is empty, but only while the person looks at the end. Scrolling up is never undone. Returns
- * true in `isAtEnd` while nothing is hidden below.
+ * Keeps the end of a growing element in view unless it is empty, but only while the person looks at the end. Scrolling
+ * up is never undone. Returns true in `isAtEnd` while nothing is hidden below.
  */
 export function useFollowEnd(content: RefObject<HTMLElement | null>, isEmpty: boolean) {
   const isFollowing = useRef(true);
@@ -18,14 +18,18 @@ export function useFollowEnd(content: RefObject<HTMLElement | null>, isEmpty: bo
   const jump = useCallback(() => {
     isFollowing.current = true;
     window.scrollTo({ top: page().scrollHeight, behavior: 'instant' });
+    // If the page became shorter, this is above the place before, but the person did not scroll.
+    lastTop.current = window.scrollY;
   }, []);
 
   useEffect(() => {
     const note = () => setAtEnd(distanceToEnd() < END_PX);
     const onScroll = () => {
       const top = window.scrollY;
-      if (distanceToEnd() < END_PX) isFollowing.current = true;
-      else if (top < lastTop.current) isFollowing.current = false;
+      const distance = distanceToEnd();
+      // At the very end the browser scrolled up by itself, because the page became shorter.
+      if (top < lastTop.current && distance > 1) isFollowing.current = false;
+      else if (distance < END_PX) isFollowing.current = true;
       lastTop.current = top;
       note();
     };

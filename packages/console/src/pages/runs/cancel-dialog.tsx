@@ -2,6 +2,7 @@ import type { CancelResult, RunRecord } from '@runwire/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../app/api.ts';
+import { CANCEL_ANSWERS } from '../../lib/cancel-answers.ts';
 import { formatNumber } from '../../lib/format.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Status } from '../../ui/feedback.tsx';
@@ -17,13 +18,6 @@ const MODES = [
   { value: 'after_step', label: 'After the current step' },
 ];
 
-const ANSWERS: Readonly<Record<CancelResult['status'], string>> = {
-  cancelled: 'The run was cancelled. Its text so far is kept in the chat.',
-  cancelling: 'The server has stored the request. The run stops soon, or after its current step.',
-  completed: 'The run had completed before it could be cancelled.',
-  failed: 'The run had failed before it could be cancelled.',
-};
-
 /** Cancels a run, and shows what the server answers. */
 export function CancelDialog({ run: { apiIntegrationId, runId }, onClose }: CancelDialogProps) {
   const client = useQueryClient();
@@ -34,7 +28,7 @@ export function CancelDialog({ run: { apiIntegrationId, runId }, onClose }: Canc
         <div className="stack">
           <p role="status" className="row">
             <Status status={answer.status} />
-            <span>{ANSWERS[answer.status]}</span>
+            <span>{CANCEL_ANSWERS[answer.status]}</span>
           </p>
           {answer.usage !== null && <p>Used tokens: {formatNumber(answer.usage.total_tokens)}</p>}
           <div className="row row-end">

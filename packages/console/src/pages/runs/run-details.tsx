@@ -1,8 +1,8 @@
 import type { RunRecord, Step } from '@runwire/client';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { formatDuration, formatJson, formatNumber } from '../../lib/format.ts';
+import { formatDuration, formatJson } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
+import { Charge } from '../../ui/charge.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { LongText } from '../../ui/long-text.tsx';
@@ -14,7 +14,6 @@ import { Time } from '../../ui/time.tsx';
 import { PlaygroundLink } from '../chats/playground-link.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import { RunInput } from './run-input.tsx';
-import { chargeQuery } from './run-queries.ts';
 import { durationOf, isActive } from './run-state.ts';
 import { UsageText } from './usage-text.tsx';
 
@@ -137,13 +136,4 @@ function RunOutput({ run: { output, message, pending, ...run } }: { readonly run
   if (pending.length > 0)
     return <p className="muted">The run ended with a question. Its answer starts the next run.</p>;
   return <p className="muted">{isActive(run) ? 'The run has not ended yet.' : 'The run ended without text.'}</p>;
-}
-
-function Charge({ run }: { readonly run: RunRecord }) {
-  const { data, isPending, error } = useQuery(chargeQuery(run));
-  if (isPending) return 'Loading…';
-  if (error !== null) return 'could not be read';
-  if (data === null || data.charged === null)
-    return isActive(run) ? 'not yet' : 'none: the integration has no allowances';
-  return `${formatNumber(data.charged.amount)} ${data.charged.unit}`;
 }

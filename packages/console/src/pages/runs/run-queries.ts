@@ -1,4 +1,4 @@
-import type { Message, RunRecord, RunUsageRecord, Step } from '@runwire/client';
+import type { Message, RunRecord, Step } from '@runwire/client';
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../../app/api.ts';
 import { isActive } from './run-state.ts';
@@ -25,21 +25,6 @@ export const runQuery = (apiIntegrationId: string, runId: string) =>
     refetchInterval: ({ state: { data, error } }) => {
       if (data === undefined || !isActive(data.run)) return false;
       return error === null && data.steps.length < 200 ? POLL_MS : POLL_SLOWLY_MS;
-    },
-  });
-
-/** The usage record of a run, which has its charge. */
-export const chargeQuery = ({ apiIntegrationId, runId, usageRequestId, createdAt, status }: RunRecord) =>
-  queryOptions({
-    queryKey: ['usage', apiIntegrationId, 'run', runId, status],
-    queryFn: async ({ signal }): Promise<RunUsageRecord | null> => {
-      const to = new Date(Date.parse(createdAt) + 1).toISOString();
-      // A run without an id of its request is found by its time.
-      const filter = usageRequestId === null ? { from: createdAt, to } : { usageRequestId };
-      const { items } = await api()
-        .usage.list({ apiIntegrationId, limit: 200, ...filter }, { signal })
-        .page();
-      return items.find((record): record is RunUsageRecord => record.kind === 'run' && record.runId === runId) ?? null;
     },
   });
 

@@ -1,1 +1,0 @@
-var e=({title:e,aliasChatId:t,chatId:n})=>e?.trim()||t||n;export{e as t};
