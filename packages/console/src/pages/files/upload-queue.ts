@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { api } from '../../app/api.ts';
 import { InputError } from '../../app/errors.ts';
+import { onPersonLeaves } from '../../app/person.ts';
 import { queryClient, runMutation } from '../../app/query-client.ts';
 import { formatCount } from '../../lib/format.ts';
 import { notify } from '../../ui/toasts.tsx';
@@ -125,5 +126,6 @@ class UploadQueue {
 }
 
 export const uploadQueue = new UploadQueue();
+onPersonLeaves(() => uploadQueue.clear());
 
 export const useUploads = (): readonly Upload[] => useSyncExternalStore(uploadQueue.subscribe, uploadQueue.all);

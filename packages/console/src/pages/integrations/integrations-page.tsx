@@ -6,6 +6,7 @@ import { wholeList } from '../../app/paged-list.ts';
 import { agenciesQuery, integrationsQuery } from '../../app/queries.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CreateIntegrationDialog } from './create-integration-dialog.tsx';
@@ -30,7 +31,7 @@ const COLUMNS: readonly Column<Integration>[] = [
       </Link>
     ),
   },
-  { title: 'Entry point', isMinor: true, cell: ({ defaultAgent }) => <bdi>{defaultAgent ?? '—'}</bdi> },
+  { title: 'Entry point', isMinor: true, cell: ({ defaultAgent }) => <bdi>{defaultAgent ?? <Nothing />}</bdi> },
   {
     title: 'Model',
     isMinor: true,

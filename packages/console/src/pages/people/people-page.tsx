@@ -7,6 +7,7 @@ import { meQuery } from '../../app/queries.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Badge, EmptyState, Loading } from '../../ui/feedback.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
@@ -50,8 +51,8 @@ function Owners({ ownId }: { readonly ownId: string }) {
   const close = () => setDialog(null);
   const refresh = () => client.invalidateQueries({ queryKey: ['owners'] });
   const columns: readonly Column<Owner>[] = [
-    { title: 'E-mail', share: 2, cell: ({ email }) => <bdi>{email ?? '—'}</bdi> },
-    { title: 'Name', share: 1.5, isMinor: true, cell: ({ name }) => <bdi>{name ?? '—'}</bdi> },
+    { title: 'E-mail', share: 2, cell: ({ email }) => <bdi>{email ?? <Nothing />}</bdi> },
+    { title: 'Name', share: 1.5, isMinor: true, cell: ({ name }) => <bdi>{name ?? <Nothing />}</bdi> },
     {
       title: 'Role',
       isMinor: true,
@@ -59,7 +60,7 @@ function Owners({ ownId }: { readonly ownId: string }) {
     },
     { title: 'Invited', isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
     {
-      title: 'Action',
+      title: 'Actions',
       cell: (owner) =>
         owner.ownerId === ownId ? (
           <span className="muted">you</span>
