@@ -25,7 +25,7 @@ export function ChatFilters({ search, onChange, onClear }: ChatFiltersProps) {
       <FilterField
         label="Member"
         name="member"
-        placeholder="Id of a member"
+        placeholder="Id"
         value={member}
         onChange={(value) => onChange({ member: value })}
       />

@@ -38,14 +38,14 @@ export function RunFilters({ integration, search, onChange, onClear }: RunFilter
       <FilterField
         label="Member"
         name="member"
-        placeholder="Id of a member"
+        placeholder="Id"
         value={search.member ?? ''}
         onChange={(member) => onChange({ member })}
       />
       <FilterField
         label="Chat"
         name="chat"
-        placeholder="Id of a chat"
+        placeholder="Id"
         value={search.chat ?? ''}
         onChange={(chat) => onChange({ chat })}
       />

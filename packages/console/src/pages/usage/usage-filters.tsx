@@ -67,7 +67,7 @@ export function UsageFiltersForm(props: UsageFiltersFormProps) {
       <FilterField
         name="member"
         label="Member"
-        placeholder="Id of a member"
+        placeholder="Id"
         value={member ?? ''}
         onChange={(id) => onChange({ member: id })}
       />
