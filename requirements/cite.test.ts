@@ -87,11 +87,11 @@ test('fails a test that cites an unknown id or one marked as later', (t) => {
   assert.match(unknown.output, /No requirement has the id "spec-0-nothing"/);
   assert.deepEqual(unknown.citations, []);
 
-  const laterOne = allRequirements.find(({ later }) => later === 'Console');
+  const laterOne = allRequirements.find(({ later }) => later === 'Rate limits');
   assert.ok(laterOne);
   const later = runTests(t, `test('later', (t) => { cites(t, '${laterOne.id}'); });`);
   assert.equal(later.status, 1);
-  assert.match(later.output, /is marked as later \(Console\)/);
+  assert.match(later.output, /is marked as later \(Rate limits\)/);
   assert.deepEqual(later.citations, []);
 });
 

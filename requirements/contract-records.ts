@@ -55,7 +55,7 @@ export const contractRecords = [
     section: '6',
     quote: 'Finished messages and partial text stay, marked; what was used is charged.',
   },
-  { id: 'contract-6-handoff', section: '6', quote: 'A hand-off lasts to the end of the run;', later: 'Agents' },
+  { id: 'contract-6-handoff', section: '6', quote: 'A hand-off lasts to the end of the run;' },
   {
     id: 'contract-6-next-turn-agent',
     section: '6',

@@ -313,16 +313,15 @@ export const contractRunsAndStreams = [
     id: 'contract-5-run-item-handoff',
     section: '5',
     quote: '`handoff_requested`, `handoff_occured`, …;',
-    later: 'Agents',
   },
-  { id: 'contract-5-agent-updated', section: '5', quote: 'or `agent_updated_stream_event`.', later: 'Agents' },
+  { id: 'contract-5-agent-updated', section: '5', quote: 'or `agent_updated_stream_event`.' },
   {
     id: 'contract-5-numbers',
     section: '5',
     quote: 'Numbers are numbers, null is null (agency-swarm sends strings there: said in the migration notes).',
   },
   { id: 'contract-5-agent', section: '5', quote: '`agent` says who speaks, `callerAgent` who asked (null: the user;' },
-  { id: 'contract-5-agent-handoff', section: '5', quote: 'after a hand-off too).', later: 'Agents' },
+  { id: 'contract-5-agent-handoff', section: '5', quote: 'after a hand-off too).' },
   {
     id: 'contract-5-answer',
     section: '5',

@@ -2,7 +2,7 @@ import type { Requirement } from './requirement.ts';
 
 export const contractStartAndOperations = [
   { id: 'contract-1-run', section: '1', quote: '| run | `npm ci && npm start`: server,' },
-  { id: 'contract-1-run-console', section: '1', quote: 'console', later: 'Console' },
+  { id: 'contract-1-run-console', section: '1', quote: 'console' },
   { id: 'contract-1-run-reference', section: '1', quote: 'and API reference' },
   { id: 'contract-1-run-address', section: '1', quote: 'on `http://127.0.0.1:8787` |' },
   { id: 'contract-1-test', section: '1', quote: '| test | `npm ci && npm test` |' },
@@ -54,7 +54,6 @@ export const contractStartAndOperations = [
     id: 'contract-1-first-link',
     section: '1',
     quote: "and a one-time link that sets the owner's e-mail and password |",
-    later: 'Console',
   },
   {
     id: 'contract-1-scripted-start',
@@ -163,13 +162,11 @@ export const contractStartAndOperations = [
     id: 'contract-2-sign-in',
     section: '2',
     quote: 'People sign in to the console with e-mail and password (memory-hard hash).',
-    later: 'Console',
   },
   {
     id: 'contract-2-no-cookie',
     section: '2',
     quote: 'No API operation reads the session cookie: the console exchanges its session for a 10-minute bearer token.',
-    later: 'Console',
   },
   { id: 'contract-2-without-key', section: '2', quote: 'Without a key: only `/healthz`, `/readyz`, `/openapi.json`,' },
   {
@@ -178,7 +175,7 @@ export const contractStartAndOperations = [
     quote: '`GET /` (302 to `/docs`, to `/console/` once it exists),',
   },
   { id: 'contract-2-without-key-docs', section: '2', quote: '`/docs`,' },
-  { id: 'contract-2-without-key-console', section: '2', quote: "the console's assets and sign-in,", later: 'Console' },
+  { id: 'contract-2-without-key-console', section: '2', quote: "the console's assets and sign-in," },
   { id: 'contract-2-without-key-upload', section: '2', quote: 'and the signed upload address.' },
   {
     id: 'contract-2-metrics-key',
@@ -335,7 +332,7 @@ export const contractStartAndOperations = [
     quote: '| `POST/GET /v2/owners` | further owners, by the administrator alone:',
   },
   { id: 'contract-3-owners-shape', section: '3', quote: '`{email, name?}` → `{ownerId, email, apiKey,' },
-  { id: 'contract-3-owners-setup-link', section: '3', quote: 'setupLink}`,', later: 'Console' },
+  { id: 'contract-3-owners-setup-link', section: '3', quote: 'setupLink}`,' },
   { id: 'contract-3-owners-key-once', section: '3', quote: 'the key shown once |' },
   { id: 'contract-3-api-keys', section: '3', quote: '| `POST/GET/DELETE /v2/api_keys[/{id}]`,' },
   { id: 'contract-3-agencies', section: '3', quote: '`GET /v2/agencies`,' },

@@ -1,4 +1,4 @@
-export type LaterIssue = 'Agents' | 'Console';
+export type LaterIssue = 'Rate limits';
 
 /** One sentence or table row of the specification (ids `spec-…`) or of the contract (ids `contract-…`). */
 export interface Requirement {

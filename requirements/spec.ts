@@ -303,7 +303,6 @@ export const specRequirements = [
     id: 'spec-5-where',
     section: '5',
     quote: "| Where to get one | A platform API key is found or created in the user's profile menu under API Keys. |",
-    later: 'Console',
   },
   {
     id: 'spec-5-scope',

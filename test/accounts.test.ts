@@ -309,6 +309,7 @@ function tests(store: StoreName): void {
       'contract-3-owners',
       'contract-3-owners-shape',
       'contract-3-owners-key-once',
+      'contract-3-owners-setup-link',
       'contract-8-409-owner-exists',
       'contract-8-409-last-key',
       'contract-8-404-key-not-found',

@@ -61,7 +61,7 @@ test('an agency.yaml with one agent answers', async (t) => {
 });
 
 test('the same agency as YAML, Markdown and TypeScript asks the model the same', async (t) => {
-  cites(t, 'contract-3-flows');
+  cites(t, 'contract-3-flows', 'contract-9-agency-flow-kinds');
   const files = Object.entries(ONE_AGENCY).flatMap(([form, own]) =>
     Object.entries(own).map(([file, text]) => [`${form}/${file}`, text] as const),
   );

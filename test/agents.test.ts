@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { hookStore, type ModelCall, STORES, type StoreName, StoreUnavailable } from '@runwire/test-kit';
+import { cites } from '../requirements/cite.ts';
 import { agentOf, ask, calls, play, say, type Turn } from './support/play.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
@@ -90,7 +91,14 @@ function tests(store: StoreName): void {
     assert.deepEqual([requests.length, requests], [5, requests.toSorted((a, b) => a - b)]);
   });
 
-  test('a hand-off lasts to the end of the run, and the next turn starts at the default', async () => {
+  test('a hand-off lasts to the end of the run, and the next turn starts at the default', async (t) => {
+    cites(
+      t,
+      'contract-6-handoff',
+      'contract-5-run-item-handoff',
+      'contract-5-agent-updated',
+      'contract-5-agent-handoff',
+    );
     await using rig = await start(store);
     const apiIntegrationId = await rig.integration({ agency: 'team' });
     const made = play(rig, {
@@ -112,6 +120,8 @@ function tests(store: StoreName): void {
         ['handoff_occured', 'handoff_output_item', 'Closer'],
       ],
     );
+    const spoken = events.filter(({ agent: by }) => by === 'Closer');
+    assert.ok(spoken.length > 0 && spoken.every(({ callerAgent }) => callerAgent === null));
     const { body } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/chats/c/messages`);
     assert.deepEqual(body.items.map(({ agent: by, role }: Record<string, string>) => `${role} ${by}`).toSorted(), [
       'assistant Closer',

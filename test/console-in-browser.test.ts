@@ -3,12 +3,14 @@ import { test } from 'node:test';
 import { axeFindings } from '../proofs/support/console/axe-check.ts';
 import { ConsoleRig } from '../proofs/support/console/console-rig.ts';
 import { chooseInProfile } from '../proofs/support/console/sign-in-pages.ts';
+import { cites } from '../requirements/cite.ts';
 import { missingService } from './support/services.ts';
 
 const noChromium = (await missingService('chromium')) ?? false;
 
 // `npm run prove -- console` visits every page.
-test('a person sets a password and creates an API key in a browser', { skip: noChromium }, async () => {
+test('a person sets a password and creates an API key in a browser', { skip: noChromium }, async (t) => {
+  cites(t, 'spec-5-where');
   await using rig = await ConsoleRig.start({ agencies: {} });
   const page = await rig.openPage();
   const watch = rig.watchOf(page);

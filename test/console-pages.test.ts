@@ -174,7 +174,8 @@ test('without its files the server starts, and explains it until they exist', as
   assert.equal((await send('/console/a/b', {}, 'GET', bare)).body.toString(), '<base href="../" />');
 });
 
-test('the pages are not part of the API, and need no key', async () => {
+test('the pages are not part of the API, and need no key', async (t) => {
+  cites(t, 'contract-2-without-key-console', 'contract-1-run-console');
   const { body } = await server.api.as(null).get('/openapi.json');
   assert.deepEqual(Object.keys(body.paths).filter((path) => path.startsWith('/console')), []); // biome-ignore format: short
   const { headers } = await send('/console/', { authorization: 'Bearer wrong', cookie: 'runwire_session=wrong' });

@@ -11,6 +11,7 @@ import {
   type TestServer,
 } from '@runwire/test-kit';
 import { WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { Cluster } from './support/cluster.ts';
 import { ConsolePage, PASSWORD, secretOf } from './support/console-page.ts';
@@ -86,7 +87,8 @@ function tests(store: StoreName): void {
 
   const change = (statement: string) => askStore(server.dataDir, statement);
 
-  test('the first link sets e-mail and password of the administrator, once', async () => {
+  test('the first link sets e-mail and password of the administrator, once', async (t) => {
+    cites(t, 'contract-2-sign-in');
     const own = page();
     const setupLink = server.server.setupLink ?? '';
     assert.ok(setupLink.startsWith(`${server.url}/console/#set_up=`));
@@ -125,7 +127,8 @@ function tests(store: StoreName): void {
     await refused(api.as(asKey).get('/v2/me'), 401, 'invalid_api_key', /API key is not valid/);
   });
 
-  test('no operation accepts the cookie, as cookie or as bearer token', async () => {
+  test('no operation accepts the cookie, as cookie or as bearer token', async (t) => {
+    cites(t, 'contract-2-no-cookie');
     const { page: own } = await person();
     const cookie = `runwire_session=${own.cookie}`;
     const keyed = Object.values(operations as Record<string, Operation>).filter(({ auth }) => auth);

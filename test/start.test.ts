@@ -31,6 +31,7 @@ test('the first start prints a key, a set-up link and a curl that works', async 
     'contract-1-first-key',
     'contract-1-first-demo',
     'contract-1-first-curl',
+    'contract-1-first-link',
     'contract-1-offline-model',
     'contract-1-offline-says-so',
     'contract-1-host-port',
