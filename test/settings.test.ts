@@ -294,7 +294,6 @@ test('a provider key makes the demo agency use that provider', async (t) => {
   await using provider = await FakeProvider.start();
   const cases: readonly (readonly [settings: Settings, model: string, path: string, protocol: Protocol])[] = [
     [{ OPENAI_API_KEY: 'sk-secret' }, 'openai/gpt-5-mini', '/v1/responses', 'responses'],
-    [{ OPENAI_API_KEY: 'sk-secret', RUNWIRE_MODEL: 'openai/mine' }, 'openai/mine', '/v1/responses', 'responses'],
     [
       { RUNWIRE_MODEL: 'openai/org/llama:8b', RUNWIRE_OPENAI_API: 'chat' },
       'openai/org/llama:8b',
