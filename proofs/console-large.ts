@@ -37,15 +37,15 @@ async function choose(page: Page, name: string): Promise<void> {
 }
 
 function listsOf({ members, messages, events, files }: LargeSizes): readonly LargeList[] {
-  const allRows = (count: number) => (page: Page) =>
-    page.getByText(`${formatted(count)} rows`, { exact: true }).waitFor();
+  const allRows = (count: number, what: string) => (page: Page) =>
+    page.getByText(`${formatted(count)} ${what}`, { exact: true }).waitFor();
   return [
     {
       name: 'members',
       rows: 'tr[data-row]',
       request: '/members?',
       open: (page) => choose(page, 'Members'),
-      waitForEnd: allRows(members),
+      waitForEnd: allRows(members, 'members'),
     },
     {
       name: 'files',
@@ -55,7 +55,7 @@ function listsOf({ members, messages, events, files }: LargeSizes): readonly Lar
         await choose(page, 'Files');
         await page.getByRole('link', { name: 'many' }).click();
       },
-      waitForEnd: allRows(files),
+      waitForEnd: allRows(files, 'files'),
     },
     {
       name: 'messages',
