@@ -5,6 +5,7 @@ import { BuiltConsole, type SourceChange } from './support/console/fault-build.t
 import { seed } from './support/console/seed.ts';
 import { runVisit } from './support/console/visit.ts';
 import { consoleVisits } from './support/console/visits/all-visits.ts';
+import { inLanes } from './support/lanes.ts';
 import { addTo, LeftOut, type Proof } from './support/proof.ts';
 
 /*
@@ -12,14 +13,18 @@ import { addTo, LeftOut, type Proof } from './support/proof.ts';
  * role and label. The browser must log nothing, and axe must find nothing.
  */
 
-const PLACES: Readonly<Record<string, ConsoleRigOptions>> = {
-  sqlite: {},
-  postgres: { store: 'postgres' },
-  nginx: { prefix: '/tools/runwire/' },
-};
-
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 390, height: 844 };
+
+/** Each store, and the path of nginx, once with all visits; both widths. */
+const PASSES = [
+  { place: 'sqlite', options: {}, viewport: WIDE },
+  { place: 'sqlite', options: {}, viewport: NARROW },
+  { place: 'postgres', options: { store: 'postgres' }, viewport: NARROW },
+  { place: 'nginx', options: { prefix: '/tools/runwire/' }, viewport: WIDE },
+] as const satisfies readonly { place: string; options: ConsoleRigOptions; viewport: typeof WIDE }[];
+/** One pass waits for quiet pages most of the time. */
+const LANES = 2;
 
 /** The area whose pages have the planted faults. */
 const FAULTY_AREA = 'keys';
@@ -51,18 +56,17 @@ export const proof: Proof = {
     const visits = fault === null ? consoleVisits() : consoleVisits(FAULTY_AREA);
     const sum = { pages: 0, visits: 0, axe: 0, messages: 0, violations: 0, foreign: 0 };
     const problems: string[] = [];
-    for (const place of scale(['sqlite'], Object.keys(PLACES))) {
-      const folder = built === null ? {} : { consoleFolder: built.folder };
-      await using rig = await ConsoleRig.open({ ...PLACES[place], ...folder });
+    const folder = built === null ? {} : { consoleFolder: built.folder };
+    const passes = scale(PASSES.slice(0, 1), PASSES).map((pass) => [pass.place, pass] as const);
+    await inLanes(LANES, passes, async ({ place, options, viewport }) => {
+      await using rig = await ConsoleRig.open({ ...options, ...folder });
       const stage = { rig, seed: await seed(rig) };
-      for (const viewport of scale([WIDE], [WIDE, NARROW])) {
-        for (const visit of visits) {
-          const { problems: found, ...figures } = await runVisit(stage, visit, viewport);
-          addTo(sum, { ...figures, visits: 1 });
-          problems.push(...found.map((problem) => `${place}: ${problem}`));
-        }
+      for (const visit of visits) {
+        const { problems: found, ...figures } = await runVisit(stage, visit, viewport);
+        addTo(sum, { ...figures, visits: 1 });
+        problems.push(...found.map((problem) => `${place}: ${problem}`));
       }
-    }
+    });
     if (problems.length > 0)
       throw new Shortfall(`problems: expected 0, found ${problems.length}.\n${problems.join('\n')}`);
     return sum;
