@@ -16,13 +16,19 @@ import { addTo, LeftOut, type Proof } from './support/proof.ts';
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 390, height: 844 };
 
+interface Pass {
+  readonly place: string;
+  readonly options: ConsoleRigOptions;
+  readonly viewport: typeof WIDE;
+}
+
 /** Each store, and the path of nginx, once with all visits; both widths. */
-const PASSES = [
+const PASSES: readonly Pass[] = [
   { place: 'sqlite', options: {}, viewport: WIDE },
   { place: 'sqlite', options: {}, viewport: NARROW },
   { place: 'postgres', options: { store: 'postgres' }, viewport: NARROW },
   { place: 'nginx', options: { prefix: '/tools/runwire/' }, viewport: WIDE },
-] as const satisfies readonly { place: string; options: ConsoleRigOptions; viewport: typeof WIDE }[];
+];
 /** One pass waits for quiet pages most of the time. */
 const LANES = 2;
 
@@ -57,7 +63,7 @@ export const proof: Proof = {
     const sum = { pages: 0, visits: 0, axe: 0, messages: 0, violations: 0, foreign: 0 };
     const problems: string[] = [];
     const folder = built === null ? {} : { consoleFolder: built.folder };
-    const passes = scale(PASSES.slice(0, 1), PASSES).map((pass) => [pass.place, pass] as const);
+    const passes = scale<readonly Pass[]>(PASSES.slice(0, 1), PASSES).map((pass) => [pass.place, pass] as const);
     await inLanes(LANES, passes, async ({ place, options, viewport }) => {
       await using rig = await ConsoleRig.open({ ...options, ...folder });
       const stage = { rig, seed: await seed(rig) };
