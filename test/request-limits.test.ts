@@ -54,7 +54,7 @@ test('a request that pauses too long is 408, or closed if answered', async (t) =
 
 test('a request that arrives too slowly is 408, or closed if answered', async (t) => {
   cites(t, 'contract-4-limit-request-time', 'contract-4-limit-discarded-body', 'contract-4-limit-upload-time');
-  const limits = { requestMs: 500, requestIdleMs: 3000, uploadIdleMs: 3000 };
+  const limits = { requestMs: 1500, requestIdleMs: 5000, uploadIdleMs: 5000 };
   await using server = await ScriptedServer.start({ limits });
   const [body, headers, refused, upload] = Array.from({ length: 4 }, () => new RawConnection(server.server.url));
   body?.send(`${head(COMPLETION)}{"apiIntegrationId":"`);
@@ -70,7 +70,7 @@ test('a request that arrives too slowly is 408, or closed if answered', async (t
 
 test('only a form that is being received has the limits of uploads', async (t) => {
   cites(t, 'contract-4-limit-discarded-body', 'contract-4-limit-upload-time');
-  await using server = await ScriptedServer.start({ limits: { requestMs: 500, requestIdleMs: 500 } });
+  await using server = await ScriptedServer.start({ limits: { requestMs: 3000, requestIdleMs: 3000 } });
   const refused = (target: string, host: string) => {
     const connection = new RawConnection(server.server.url);
     connection.send(`${target} HTTP/1.1\r\n${host}content-length: 1000000\r\n\r\n`);
