@@ -292,7 +292,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
       await page.getByRole('heading', { name: 'This folder has no files' }).waitFor();
       await visit.checkPage('files-no-folder');
       await visit.expectRefusal(400, () => visit.open(addressOf(integration, { folder: '/etc' })));
-      await alert(page, /`folder` must begin with/);
+      await alert(page, /folder must begin with/);
       await visit.checkPage('files-wrong-folder');
       await visit.expectRefusal(404, () => visit.open(addressOf('no-such-integration')));
       await alert(page, /No integration has this id/);
