@@ -68,7 +68,7 @@ test('progress of a call is passed on', async () => {
   const tool = tools.find(({ name }) => name === 'one_progress');
   assert.equal(
     await tool?.execute(
-      { times: 3, everyMs: 50 },
+      { times: 3, everyMs: 1000 },
       call(signal, (text) => heard.push(text)),
       '',
     ),
