@@ -18,6 +18,7 @@ const ONE_STORE: Readonly<Record<string, string>> = {
   'contract-2-revocation-nodes': 'several nodes exist on PostgreSQL only',
   'contract-3-events-any-node': 'several nodes exist on PostgreSQL only',
   'contract-9-node': 'several nodes exist on PostgreSQL only',
+  'contract-9-agency-flow-kinds': 'an agency is read from its files, not from the store',
   'contract-3-integration-text-only': 'changes the framing of a stream, not what is stored of it',
   'contract-4-same-body-attachments': 'decides what is compared, before the store is asked',
   'contract-6-cancelled-before-output': 'concerns the estimate, which is made before the end is stored',

@@ -28,16 +28,13 @@ class Connection {
 
   readonly isLost = () => this.#isLost;
 
-  /** Starts to look for the server if the error is about the connection. Returns true if it is. */
-  noteError(error: unknown): boolean {
-    if (!isConnectionLost(error)) return false;
-    if (!this.#isLost) {
-      const isSoon = Date.now() - this.#recoveredAt < STEADY_MS + this.#retryMs;
-      this.#retryMs = isSoon ? Math.min(2 * this.#retryMs, MAX_RETRY_MS) : RETRY_MS;
-      this.#set(true);
-      this.#schedule();
-    }
-    return true;
+  /** Starts to look for the server if the error is about the connection. */
+  noteError(error: unknown): void {
+    if (this.#isLost || !isConnectionLost(error)) return;
+    const isSoon = Date.now() - this.#recoveredAt < STEADY_MS + this.#retryMs;
+    this.#retryMs = isSoon ? Math.min(2 * this.#retryMs, MAX_RETRY_MS) : RETRY_MS;
+    this.#set(true);
+    this.#schedule();
   }
 
   /** For a loss that only a reload repairs. If that does not help, the page is not reloaded again immediately. */

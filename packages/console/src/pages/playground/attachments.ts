@@ -20,7 +20,7 @@ export interface Attachment {
   readonly file: File | null;
 }
 
-export interface UploadTarget {
+interface UploadTarget {
   readonly apiIntegrationId: string;
   readonly chatId: string;
   readonly member: string | undefined;

@@ -6,7 +6,7 @@ import { useChanges } from './changes.ts';
 import type { LiveRun } from './live-run.ts';
 
 /** The chat is being read, or could not be read. */
-export type SendObstacle = 'loading' | 'failed';
+type SendObstacle = 'loading' | 'failed';
 
 interface ComposerProps {
   /** The text is in the element, so that typing renders nothing. */

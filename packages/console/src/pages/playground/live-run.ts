@@ -17,7 +17,7 @@ import { RunParts } from './run-parts.ts';
 /** The client repeats a refused request while the chat has an active run. After this time the page looks for that run. */
 const ADMISSION_MS = 1500;
 
-export interface LiveRunStart {
+interface LiveRunStart {
   readonly apiIntegrationId: string;
   readonly chatId: string;
   readonly run: Run;
@@ -26,7 +26,7 @@ export interface LiveRunStart {
 }
 
 /** What the person asked to stop, and what the server answered. */
-export type StopState = 'asked' | CancelResult['status'] | RunwireError | null;
+type StopState = 'asked' | CancelResult['status'] | RunwireError | null;
 
 /** A run that this page reads. */
 export class LiveRun {
