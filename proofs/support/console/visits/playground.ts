@@ -248,7 +248,9 @@ const files: ConsoleVisit = {
     await page.getByRole('button', { name: 'Attach files' }).click();
     const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Buy milk.') };
     await (await chooser).setFiles([notes, { ...notes, name: 'more.txt' }]);
-    await page.getByRole('button', { name: 'Remove more.txt' }).click();
+    const removeMore = page.getByRole('button', { name: 'Remove more.txt' });
+    await removeMore.click();
+    await removeMore.waitFor({ state: 'detached' });
     await page.getByRole('list', { name: 'Attached files' }).getByText('9 B').waitFor();
     await page.evaluate(DROP);
     await page.getByRole('button', { name: 'Remove dropped.txt' }).waitFor();
@@ -266,7 +268,7 @@ const files: ConsoleVisit = {
     const sent = sentMessages(page);
     expectEqual('messages after two keys', await sent.count(), 1);
     await sent.getByRole('list', { name: 'Files' }).getByText('notes.txt').waitFor();
-    await sent.getByText('The model sees an image.').waitFor();
+    await sent.getByText('The model gets 1 attachment.').waitFor();
     const folder = `/app/mnt/members/${visit.seed.members[5]}/playground/`;
     const paths = await pathsOf(sent);
     expectEqual('files of the member', paths.filter((path) => path.startsWith(folder)).length, 3);
@@ -289,6 +291,12 @@ const files: ConsoleVisit = {
     });
     await visit.checkPage('playground-upload-refused');
     await page.getByRole('button', { name: 'Remove ..' }).click();
+    // The files of an earlier message are found again. The image that the model saw is not returned.
+    await page.getByRole('link', { name: 'Open the run' }).first().click();
+    await page.getByRole('link', { name: 'Try again in the playground' }).click();
+    await page.getByRole('alert').getByText('The earlier message also had 1 attachment').waitFor();
+    await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor();
+    expectEqual('messages before it is sent', await sent.count(), 0);
   },
 };
 

@@ -2,6 +2,7 @@ import type { RunRequest, SandboxFile } from '@runwire/client';
 import { api } from '../../app/api.ts';
 import { InputError } from '../../app/errors.ts';
 import { noteError } from '../../app/query-client.ts';
+import { formatCount } from '../../lib/format.ts';
 import { Changes } from './changes.ts';
 
 /** A file that the next message has. */
@@ -24,6 +25,13 @@ interface UploadTarget {
   readonly apiIntegrationId: string;
   readonly chatId: string;
   readonly member: string | undefined;
+}
+
+/** What the API returns of the files of an earlier message. */
+export interface EarlierFiles {
+  readonly files: readonly SandboxFile[];
+  /** How many attachments the message had. Their bytes and signed addresses are not returned. */
+  readonly lostAttachments: number;
 }
 
 /** The folder of files without a member. */
@@ -79,10 +87,14 @@ export class Attachments {
     }
   }
 
-  /** Files of an earlier message, which are in the mount already. */
-  restoreStored(files: readonly SandboxFile[], member: string | undefined): void {
+  /** The files are in the mount already. The person is asked to attach the rest. */
+  restoreEarlier({ files, lostAttachments }: EarlierFiles, member: string | undefined): void {
     const shared = { size: null, progress: 1, error: null, file: null, member, key: 0 };
     this.restore(files.map((uploaded) => ({ ...shared, name: uploaded.name, uploaded })));
+    if (lostAttachments > 0) {
+      const count = formatCount(lostAttachments, 'attachment');
+      this.refuse(`The earlier message also had ${count}, which the server does not return. Attach what is missing.`);
+    }
   }
 
   /** Files that were attached before. */

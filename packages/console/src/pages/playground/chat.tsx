@@ -10,7 +10,7 @@ import { Announcer } from './announcer.tsx';
 import { Attachments } from './attachments.ts';
 import { Changes, useChanges } from './changes.ts';
 import { Composer } from './composer.tsx';
-import type { Conversation, SentMessage, Turn } from './conversation.ts';
+import { type Conversation, EMPTY_MESSAGE, type SentMessage, type Turn } from './conversation.ts';
 import type { RefusedActions } from './refused-notice.tsx';
 import { type RepeatedMessage, repeatedMessageQuery } from './repeated-message.ts';
 import { StepsPane } from './steps-pane.tsx';
@@ -75,8 +75,8 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
     [attachments],
   );
   const writeRepeated = useCallback(
-    ({ text, files, member: owner }: RepeatedMessage) => {
-      write(text, () => attachments.restoreStored(files, owner));
+    (message: RepeatedMessage) => {
+      write(message.text, () => attachments.restoreEarlier(message, message.member));
     },
     [write, attachments],
   );
@@ -92,11 +92,8 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
     },
     [isReady, conversation, chatId, member, agentName, onAddress, jump],
   );
-  const sendText = useCallback((text: string) => void send({ text, files: [], images: [], answers: [] }), [send]);
-  const sendAnswers = useCallback(
-    (answers: readonly Answer[]) => void send({ text: '', files: [], images: [], answers }),
-    [send],
-  );
+  const sendText = useCallback((text: string) => void send({ ...EMPTY_MESSAGE, text }), [send]);
+  const sendAnswers = useCallback((answers: readonly Answer[]) => void send({ ...EMPTY_MESSAGE, answers }), [send]);
   const isReading = useRef(false);
   const sendField = async () => {
     const text = field.current?.value ?? '';
@@ -107,7 +104,7 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
       const images = await attachments.images();
       // While the images were read the message may have changed.
       if (items !== attachments.items || text !== (field.current?.value ?? '')) return;
-      if (!send({ text, files, images, answers: [], attached: items })) return;
+      if (!send({ ...EMPTY_MESSAGE, text, files, images, attached: items })) return;
       if (field.current !== null) field.current.value = '';
       attachments.clear();
     } catch (error) {
@@ -120,17 +117,22 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
     const onRetry = (turn: Turn) => {
       if (conversation.turns.includes(turn) && send(turn.message)) conversation.remove(turn);
     };
-    const onEdit = (turn: Turn) => {
-      const { text, files, attached } = turn.message;
-      const isWritten = write(text, () => {
-        if (attached === undefined) attachments.restoreStored(files, member);
-        else attachments.restore(attached);
+    const writeAgain = ({ message }: Turn): boolean => {
+      const isWritten = write(message.text, () => {
+        if (message.attached === null) attachments.restoreEarlier(message, member);
+        else attachments.restore(message.attached);
       });
-      if (isWritten) conversation.remove(turn);
-      else attachments.refuse(NOT_EMPTY);
+      if (!isWritten) attachments.refuse(NOT_EMPTY);
+      return isWritten;
+    };
+    const onEdit = (turn: Turn) => {
+      if (writeAgain(turn)) conversation.remove(turn);
     };
     return {
-      onAgain: (turn) => void send(turn.message),
+      onAgain: (turn) => {
+        if (turn.message.lostAttachments > 0) writeAgain(turn);
+        else send(turn.message);
+      },
       onRetry,
       onEdit,
       onFollow: (turn) => {

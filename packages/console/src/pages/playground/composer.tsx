@@ -115,8 +115,9 @@ function StopButton({ live }: { readonly live: LiveRun }) {
       type="button"
       className="button button-danger composer-send"
       aria-disabled={isAsked}
-      onClick={() => {
-        if (!isAsked) void live.stop();
+      onClick={({ detail: clicks }) => {
+        // The second click of a double click on "Send" is not meant for this button.
+        if (!isAsked && clicks < 2) void live.stop();
       }}
     >
       {isAsked ? 'Stopping…' : 'Stop'}

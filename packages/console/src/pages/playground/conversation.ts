@@ -1,20 +1,28 @@
-import { type Answer, type Message, NotFoundError, type RunRequest, type SandboxFile } from '@runwire/client';
+import { type Answer, type Message, NotFoundError, type RunRequest } from '@runwire/client';
 import { api } from '../../app/api.ts';
 import { isConnectionLost } from '../../app/errors.ts';
 import { noteError } from '../../app/query-client.ts';
-import type { Attachment } from './attachments.ts';
+import type { Attachment, EarlierFiles } from './attachments.ts';
 import { Changes } from './changes.ts';
 import { LiveRun } from './live-run.ts';
 
 /** What the person sent. */
-export interface SentMessage {
+export interface SentMessage extends EarlierFiles {
   readonly text: string;
-  readonly files: readonly SandboxFile[];
-  readonly images: RunRequest['attachments'];
+  readonly images: NonNullable<RunRequest['attachments']>;
   readonly answers: readonly Answer[];
-  /** The same files as they were attached here. Absent for a message that was stored before. */
-  readonly attached?: readonly Attachment[];
+  /** The same files as they were attached here. Null for a message without them, or that was stored before. */
+  readonly attached: readonly Attachment[] | null;
 }
+
+export const EMPTY_MESSAGE: SentMessage = {
+  text: '',
+  files: [],
+  lostAttachments: 0,
+  images: [],
+  answers: [],
+  attached: null,
+};
 
 /** A message and its answer, which is read live or was stored before. */
 export interface Turn {
@@ -185,7 +193,7 @@ export class Conversation {
   /** Starts a run. */
   send(message: SentMessage, { member, agent }: Addressee): void {
     const { apiIntegrationId, chatId } = this;
-    const { text, files, images = [], answers } = message;
+    const { text, files, images, answers } = message;
     this.#count += 1;
     const run = api().run({
       apiIntegrationId,
@@ -237,10 +245,8 @@ function turnsOf(newestFirst: readonly Message[]): Turn[] {
 function turnOf(message: Message): Turn {
   const isSent = message.role === 'user';
   const { runId, content, sandboxFiles, attachments } = message;
-  const sent = isSent
-    ? { text: content, files: sandboxFiles, images: attachments, answers: [] }
-    : { text: '', files: [], images: [], answers: [] };
-  return { key: runId, runId, message: sent, live: null, stored: isSent ? null : message };
+  const sent = isSent && { text: content, files: sandboxFiles, lostAttachments: attachments.length };
+  return { key: runId, runId, message: { ...EMPTY_MESSAGE, ...sent }, live: null, stored: isSent ? null : message };
 }
 
 /** A turn may be cut by the end of a page. */

@@ -4,7 +4,7 @@ import { ErrorNotice } from '../../ui/error-notice.tsx';
 import type { Turn } from './conversation.ts';
 
 export interface RefusedActions {
-  /** Sends the same message again, after a failed answer. */
+  /** Sends the same message again after a failed answer. If attachments are lost, the person adds them first. */
   readonly onAgain: (turn: Turn) => void;
   /** Replaces the refused message by the same one. */
   readonly onRetry: (turn: Turn) => void;

@@ -1,12 +1,11 @@
-import type { SandboxFile } from '@runwire/client';
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../../app/api.ts';
+import type { EarlierFiles } from './attachments.ts';
 
 /** The request of an earlier run, to be tried again. */
-export interface RepeatedMessage {
+export interface RepeatedMessage extends EarlierFiles {
   readonly runId: string;
   readonly text: string;
-  readonly files: readonly SandboxFile[];
   readonly member: string | undefined;
   readonly agent: string;
 }
@@ -20,12 +19,13 @@ async function findMessage(apiIntegrationId: string, runId: string, signal: Abor
   let count = 0;
   for await (const message of api().chats.messages({ apiIntegrationId, chatId, limit: 200 }, { signal })) {
     if (message.runId === runId && message.role === 'user') {
-      return { ...found, text: message.content, files: message.sandboxFiles };
+      const { content, sandboxFiles, attachments } = message;
+      return { ...found, text: content, files: sandboxFiles, lostAttachments: attachments.length };
     }
     count += 1;
     if (count === MAX_MESSAGES) break;
   }
-  return { ...found, text: '', files: [] };
+  return { ...found, text: '', files: [], lostAttachments: 0 };
 }
 
 export const repeatedMessageQuery = (apiIntegrationId: string, runId: string | undefined) =>

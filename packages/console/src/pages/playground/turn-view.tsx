@@ -1,6 +1,6 @@
 import { type Answer, DetachedError, type RunRecord } from '@runwire/client';
 import { memo } from 'react';
-import { formatJson } from '../../lib/format.ts';
+import { formatCount, formatJson } from '../../lib/format.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
@@ -55,11 +55,12 @@ export const TurnView = memo(function TurnView({
 
 /** A message is shown as it was typed. */
 function Sent({ turn: { message } }: { readonly turn: Turn }) {
-  const { text, files, images = [], answers } = message;
+  const { text, files, images, lostAttachments, answers } = message;
+  const attachmentCount = images.length + lostAttachments;
   const decisions = answers.map(({ approve }) =>
     approve === undefined ? 'Output sent' : approve ? 'Approved' : 'Declined',
   );
-  if (text === '' && files.length === 0 && images.length === 0 && answers.length === 0) return null;
+  if (text === '' && files.length === 0 && attachmentCount === 0 && answers.length === 0) return null;
   return (
     <article className="sent" aria-label="Your message">
       <h2 className="visually-hidden">You</h2>
@@ -74,8 +75,8 @@ function Sent({ turn: { message } }: { readonly turn: Turn }) {
           ))}
         </ul>
       )}
-      {images.length > 0 && (
-        <p className="small muted">The model sees {images.length === 1 ? 'an image' : `${images.length} images`}.</p>
+      {attachmentCount > 0 && (
+        <p className="small muted">The model gets {formatCount(attachmentCount, 'attachment')}.</p>
       )}
     </article>
   );
