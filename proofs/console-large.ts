@@ -55,7 +55,7 @@ function listsOf({ members, messages, events, files }: LargeSizes): readonly Lar
         await choose(page, 'Files');
         await page.getByRole('link', { name: 'many' }).click();
       },
-      waitForEnd: allRows(files, 'files'),
+      waitForEnd: allRows(files, 'items'),
     },
     {
       name: 'messages',

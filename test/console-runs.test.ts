@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { type Frame, Runwire, type Step } from '@runwire/client';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { CurrentSteps } from '../packages/console/src/pages/runs/current-steps.ts';
-import { frameText, isCompacted, kindOf, previewOf } from '../packages/console/src/pages/runs/event-text.ts';
+import { isCompacted, kindOf, previewOf, readableFrame } from '../packages/console/src/pages/runs/event-text.ts';
 import { contentOf } from '../packages/console/src/pages/runs/step-content.ts';
 import { timelineOf } from '../packages/console/src/pages/runs/step-tree.ts';
 
@@ -88,7 +88,7 @@ test('names events without parsing them', () => {
   const delta = frames.find((frame) => kindOf(frame) === 'response.output_text.delta') as Frame;
   equal(previewOf(delta), JSON.stringify(JSON.parse(delta.data).data.data.delta));
   equal(
-    frameText(frames.at(-1) as Frame)
+    readableFrame(frames.at(-1) as Frame)
       .split('\n')
       .at(-1),
     'data: [DONE]',

@@ -43,8 +43,9 @@ export const isConnectionLost = (error: unknown): boolean =>
 
 export function describeError(error: unknown): ErrorText {
   if (isConnectionLost(error)) {
-    const advice = 'It is not known if the request was carried out. Look again when the server answers.';
-    return { message: 'The server does not answer.', advice, code: null, requestId: null };
+    // `ConnectionNotice` reports that the server does not answer.
+    const message = 'It is not known if the request was carried out.';
+    return { message, advice: 'Look again when the server answers.', code: null, requestId: null };
   }
   if (error instanceof RunwireError) {
     const { message, code, requestId, retryAfterSeconds } = error;

@@ -9,6 +9,7 @@ import {
   stringifySearchWith,
 } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { ConnectionNotice } from '../ui/connection-notice.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../ui/feedback.tsx';
 import { Page } from '../ui/page.tsx';
@@ -25,7 +26,14 @@ import { Shell } from './shell.tsx';
 
 /* All pages of the console and their addresses: the one path builder. Each page is loaded when it is first opened. */
 
-const root = createRootRoute({ component: Outlet });
+const root = createRootRoute({
+  component: () => (
+    <>
+      <ConnectionNotice />
+      <Outlet />
+    </>
+  ),
+});
 
 const signIn = createRoute({
   getParentRoute: () => root,

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams, useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { ConnectionNotice } from '../ui/connection-notice.tsx';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
 import { notify } from '../ui/toasts.tsx';
 import { apiUrl, consoleUrl } from './addresses.ts';
@@ -34,7 +33,6 @@ export function Shell() {
         <Profile />
       </aside>
       <main id="main" className="main">
-        <ConnectionNotice />
         <Outlet />
       </main>
     </div>

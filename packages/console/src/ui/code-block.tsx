@@ -3,6 +3,8 @@ import { CopyButton } from './copy-button.tsx';
 interface CodeBlockProps {
   readonly code: string;
   readonly label: string;
+  /** What the button copies, if it is not what is shown. */
+  readonly copied?: string;
   /** True if the page can have several with the same label. They are no landmarks then. */
   readonly isRepeated?: boolean;
 }
@@ -11,7 +13,7 @@ interface CodeBlockProps {
 const MAX_SHOWN = 50_000;
 
 /** Code or JSON with a button that copies all of it. The end of a very long text is not shown. */
-export function CodeBlock({ code, label, isRepeated = false }: CodeBlockProps) {
+export function CodeBlock({ code, label, copied = code, isRepeated = false }: CodeBlockProps) {
   const isCut = code.length > MAX_SHOWN;
   return (
     <div className="code code-copy">
@@ -22,7 +24,7 @@ export function CodeBlock({ code, label, isRepeated = false }: CodeBlockProps) {
         </pre>
         {isCut && <p className="code-note">The rest is not shown. Copy the text to get all of it.</p>}
       </section>
-      <CopyButton text={code} label={`Copy ${label}`} />
+      <CopyButton text={copied} label={`Copy ${label}`} />
     </div>
   );
 }

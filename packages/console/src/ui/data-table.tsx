@@ -24,6 +24,8 @@ interface DataTableProps<Row> {
   readonly rowKey: (row: Row) => string;
   /** Shown instead of the table if there are no rows. */
   readonly empty: ReactNode;
+  /** Scrolls sideways on narrow screens, because no other page shows what its columns have. */
+  readonly isWide?: boolean;
 }
 
 const ROW_PX = 44;
@@ -31,7 +33,7 @@ const ROW_PX = 44;
 const ROWS_AHEAD = 60;
 
 /** A list of the API. Only the rows in view are in the document, and further pages are fetched while scrolling. */
-export function DataTable<Row>({ what, list, columns, rowKey, empty }: DataTableProps<Row>) {
+export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = false }: DataTableProps<Row>) {
   const { rows, isLoading, error, hasMore, isLoadingMore, loadMore, retry } = list;
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
@@ -59,7 +61,7 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty }: DataTable
   const after = virtualizer.getTotalSize() - ((inView.at(-1)?.end ?? top) - top);
   return (
     <div className="table-frame">
-      <table className="table" aria-rowcount={hasMore ? -1 : rows.length + 1}>
+      <table className={isWide ? 'table table-wide' : 'table'} aria-rowcount={hasMore ? -1 : rows.length + 1}>
         <caption className="visually-hidden">{what}</caption>
         <thead>
           <tr>

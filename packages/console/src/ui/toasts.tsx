@@ -29,7 +29,7 @@ const subscribe = (listener: () => void) => {
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => messages);
   return (
-    <Toast.Provider duration={5000} swipeDirection="right">
+    <Toast.Provider duration={5000} swipeDirection="left">
       {shown.map(({ id, text }) => (
         <Toast.Root
           key={id}

@@ -259,7 +259,7 @@ async function adjustOnce({ page, integration, api, expectRefusal }: VisitContex
   });
   await expectRefusal('outage', async () => {
     await dialog(page).getByRole('button', { name: 'Adjust' }).click();
-    await alert(page, 'The server does not answer.');
+    await alert(page, 'It is not known if the request was carried out.');
   });
   await page.unroute(`**${path}`);
   await dialog(page).getByRole('button', { name: 'Adjust' }).click();

@@ -333,7 +333,7 @@ const outage: ConsoleVisit = {
         visit.expectRefusal('outage', async () => {
           const stop = await withoutToken(page);
           await send(visit, text);
-          await page.getByText('The server does not answer.').first().waitFor();
+          await page.getByText('The server does not answer.').waitFor();
           await stop();
           // A new chat is not known to the server.
           const seeLoss = () => answers(page).getByText(LOST).waitFor();

@@ -8,6 +8,7 @@ import { Badge, EmptyState, Loading, Status } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import './agencies.css';
+import { Prose } from '../../ui/prose.tsx';
 import { REFRESH_MS, SOURCES, titleOf } from './agency-words.ts';
 
 export function AgenciesPage() {
@@ -50,7 +51,11 @@ function AgencyCard({ agency }: { readonly agency: Agency }) {
         </h2>
         {error !== null && <Badge tone="bad">broken</Badge>}
       </div>
-      {error !== null && <p className="agency-error">{error.message}</p>}
+      {error !== null && (
+        <p className="agency-error">
+          <Prose text={error.message} />
+        </p>
+      )}
       <dl className="definition">
         <dt>Id</dt>
         <dd>

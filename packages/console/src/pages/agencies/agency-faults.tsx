@@ -1,4 +1,5 @@
 import type { Agency } from '@runwire/client';
+import { Prose } from '../../ui/prose.tsx';
 
 interface AgencyFaultsProps {
   readonly error: NonNullable<Agency['error']>;
@@ -21,7 +22,9 @@ export function AgencyFaults({ error: { faults }, hasOldVersion }: AgencyFaultsP
         {faults.map(({ file, line, column, message }) => (
           <li key={`${file}:${line}:${column}:${message}`}>
             <code>{[file, line, column].filter((part) => part !== null).join(':')}</code>
-            <span>{message}</span>
+            <span>
+              <Prose text={message} />
+            </span>
           </li>
         ))}
       </ul>

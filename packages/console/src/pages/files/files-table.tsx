@@ -50,10 +50,10 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
       isNumber: true,
       cell: ({ size }) => (size === null ? <Nothing /> : formatBytes(size)),
     },
-    { title: 'Type', share: 2, isMinor: true, cell: ({ kind, contentType }) => contentType ?? kind },
+    { title: 'Type', share: 1.75, isMinor: true, cell: ({ kind, contentType }) => contentType ?? kind },
     {
       title: 'Changed',
-      share: 1.25,
+      share: 1.75,
       isMinor: true,
       cell: ({ modifiedAt }) => (modifiedAt === null ? <Nothing /> : <Time time={modifiedAt} age />),
     },
@@ -89,5 +89,5 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
       </EmptyState>
     );
   if (isFolderGone(list.error)) return empty;
-  return <DataTable what="files" list={list} columns={columns} rowKey={({ path }) => path} empty={empty} />;
+  return <DataTable what="items" list={list} columns={columns} rowKey={({ path }) => path} empty={empty} />;
 }

@@ -2,6 +2,7 @@ import { describeError } from '../../app/errors.ts';
 import { formatBytes, formatCount } from '../../lib/format.ts';
 import { Badge } from '../../ui/feedback.tsx';
 import { Meter } from '../../ui/meter.tsx';
+import { Prose } from '../../ui/prose.tsx';
 import { type Upload, uploadQueue, useUploads } from './upload-queue.ts';
 
 /** Further uploads are only counted. */
@@ -80,7 +81,10 @@ function UploadFailure({ error }: { readonly error: unknown }) {
   const { message, advice, code } = describeError(error);
   return (
     <p className="upload-error small">
-      <bdi>{message}</bdi> {advice} {code !== null && <code>{code}</code>}
+      <bdi>
+        <Prose text={message} />
+      </bdi>{' '}
+      {advice} {code !== null && <code>{code}</code>}
     </p>
   );
 }

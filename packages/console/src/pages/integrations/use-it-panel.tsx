@@ -65,8 +65,9 @@ export function UseItPanel({ integration: { apiIntegrationId, allowances, textOn
       </Sample>
       <Sample title="TypeScript" code={typescriptSnippet(input)} label="TypeScript sample">
         <p>
-          Add the package <code>@runwire/client</code> to your project, save the sample as <code>hello.mts</code>, and
-          start it with <code>node hello.mts</code>.
+          Run <code>npm run build</code> in a clone of Runwire, and{' '}
+          <code>npm install …/runwire/packages/client/dist</code> in your project. Save the sample as{' '}
+          <code>hello.mts</code>, and start it with <code>node hello.mts</code>.
         </p>
       </Sample>
       <Sample title="Python" code={pythonSnippet(input)} label="Python sample">

@@ -41,15 +41,13 @@ export function KeysPage() {
     { title: 'State', cell: KeyState },
     {
       title: 'Last use',
-      isMinor: true,
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time time={lastUsedAt} age />),
     },
     {
       title: 'Expires',
-      isMinor: true,
       cell: ({ expiresAt }) => (expiresAt === null ? 'never' : <Time time={expiresAt} age />),
     },
-    { title: 'Created', isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
+    { title: 'Created', cell: ({ createdAt }) => <Time time={createdAt} age /> },
     {
       title: 'Actions',
       cell: (key) =>
@@ -72,6 +70,7 @@ export function KeysPage() {
       {...(list.rows.length === 0 ? {} : { actions: create })}
     >
       <DataTable
+        isWide
         what="API keys"
         list={list}
         columns={columns}

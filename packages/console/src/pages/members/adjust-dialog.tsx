@@ -2,6 +2,7 @@ import type { Allowance } from '@runwire/client';
 import { useState } from 'react';
 import { api } from '../../app/api.ts';
 import { formatNumber } from '../../lib/format.ts';
+import { randomId } from '../../lib/random-id.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
 
@@ -18,12 +19,9 @@ const DIRECTIONS = [
   { value: '-1', label: 'Take: more counts as used' },
 ];
 
-/** 144 random bits. Pages without https have no `randomUUID`. */
-const newKey = () => `console-${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))))}`;
-
 /** Corrects the usage of a member. One dialog has one key, so that a repeated request adjusts once. */
 export function AdjustDialog({ integration, consumerId, allowance, onClose, onAdjusted }: AdjustDialogProps) {
-  const [idempotencyKey] = useState(newKey);
+  const [idempotencyKey] = useState(() => `console-${randomId()}`);
   const { unit, used } = allowance;
   return (
     <Dialog title="Adjust the usage" onClose={onClose}>

@@ -52,13 +52,12 @@ function Owners({ ownId }: { readonly ownId: string }) {
   const refresh = () => client.invalidateQueries({ queryKey: ['owners'] });
   const columns: readonly Column<Owner>[] = [
     { title: 'E-mail', share: 2, cell: ({ email }) => <bdi>{email ?? <Nothing />}</bdi> },
-    { title: 'Name', share: 1.5, isMinor: true, cell: ({ name }) => <bdi>{name ?? <Nothing />}</bdi> },
+    { title: 'Name', share: 1.5, cell: ({ name }) => <bdi>{name ?? <Nothing />}</bdi> },
     {
       title: 'Role',
-      isMinor: true,
       cell: ({ administrator }) => (administrator ? <Badge tone="active">administrator</Badge> : 'owner'),
     },
-    { title: 'Invited', isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
+    { title: 'Invited', cell: ({ createdAt }) => <Time time={createdAt} age /> },
     {
       title: 'Actions',
       cell: (owner) =>
@@ -92,6 +91,7 @@ function Owners({ ownId }: { readonly ownId: string }) {
       }
     >
       <DataTable
+        isWide
         what="people"
         list={list}
         columns={columns}

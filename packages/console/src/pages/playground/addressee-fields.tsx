@@ -8,7 +8,8 @@ import type { Addressee } from './conversation.ts';
 interface AddresseeFieldsProps extends Addressee {
   readonly apiIntegrationId: string;
   readonly agency: Agency | undefined;
-  readonly needsMember: boolean;
+  /** Undefined until the settings are read. */
+  readonly needsMember: boolean | undefined;
   readonly defaultAgent: string | null;
   readonly onChange: (changed: Partial<Addressee>) => void;
 }
@@ -46,7 +47,7 @@ export function AddresseeFields(props: AddresseeFieldsProps) {
 
 interface MemberFieldProps {
   readonly apiIntegrationId: string;
-  readonly isNeeded: boolean;
+  readonly isNeeded: boolean | undefined;
   readonly member: string | undefined;
   readonly onChange: (member: string | undefined) => void;
 }
@@ -70,11 +71,11 @@ function MemberField({ apiIntegrationId, isNeeded, member, onChange }: MemberFie
   };
   return (
     <div className="field">
-      <label htmlFor={id}>{isNeeded ? 'Member' : 'Member (optional)'}</label>
+      <label htmlFor={id}>Member</label>
       <input
         id={id}
         className="input"
-        aria-describedby={isNeeded ? `${id}-hint` : undefined}
+        aria-describedby={`${id}-hint`}
         list={`${id}-members`}
         autoComplete="off"
         value={typed}
@@ -92,11 +93,9 @@ function MemberField({ apiIntegrationId, isNeeded, member, onChange }: MemberFie
           </option>
         ))}
       </datalist>
-      {isNeeded && (
-        <div id={`${id}-hint`} className="field-hint">
-          This integration has allowances, so each message needs a member.
-        </div>
-      )}
+      <div id={`${id}-hint`} className="field-hint">
+        {isNeeded === undefined ? <br /> : isNeeded ? 'Needed for allowances.' : 'Optional.'}
+      </div>
     </div>
   );
 }

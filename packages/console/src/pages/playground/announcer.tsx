@@ -1,12 +1,15 @@
 import { useChanges } from './changes.ts';
 import type { LiveRun } from './live-run.ts';
 
-/** Tells screen readers that an answer began and how it ended. Its text is not read out piece by piece. */
-export function Announcer({ live }: { readonly live: LiveRun }) {
-  useChanges(live.changes);
+/**
+ * Tells screen readers that an answer began and how it ended. Its text is not read out piece by piece. It is always in the
+ * document, because many screen readers do not announce the first text of a new element.
+ */
+export function Announcer({ live }: { readonly live: LiveRun | null }) {
+  useChanges(live?.changes);
   return (
     <p className="visually-hidden" role="status">
-      {textOf(live)}
+      {live !== null && textOf(live)}
     </p>
   );
 }

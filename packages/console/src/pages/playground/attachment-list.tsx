@@ -2,6 +2,7 @@ import { describeError } from '../../app/errors.ts';
 import { formatBytes } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Meter } from '../../ui/meter.tsx';
+import { Prose } from '../../ui/prose.tsx';
 import type { Attachment, Attachments } from './attachments.ts';
 import { useChanges } from './changes.ts';
 
@@ -56,7 +57,7 @@ function UploadState({ item }: { readonly item: Attachment }) {
   if (item.error !== null) {
     return (
       <span className="attachment-error" role="alert">
-        {describeError(item.error).message}
+        <Prose text={describeError(item.error).message} />
       </span>
     );
   }

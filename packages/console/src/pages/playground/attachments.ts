@@ -3,6 +3,7 @@ import { api } from '../../app/api.ts';
 import { InputError } from '../../app/errors.ts';
 import { noteError } from '../../app/query-client.ts';
 import { formatCount } from '../../lib/format.ts';
+import { randomId } from '../../lib/random-id.ts';
 import { Changes } from './changes.ts';
 
 /** A file that the next message has. */
@@ -157,7 +158,7 @@ export class Attachments {
           ? FOLDER
           : (await api().members.get({ apiIntegrationId, consumerId: member }, { signal })).folder;
       // Every file has a folder of its own, so that no other file of the same name is replaced.
-      const folder = `${parent}/playground/${segmentOf(chatId)}/${crypto.randomUUID().slice(0, 8)}`;
+      const folder = `${parent}/playground/${segmentOf(chatId)}/${randomId().slice(0, 8)}`;
       const onProgress = ({ loadedBytes, totalBytes }: { readonly loadedBytes: number; readonly totalBytes: number }) =>
         this.#change(key, { progress: totalBytes === 0 ? 1 : loadedBytes / totalBytes });
       const uploaded = await api().upload(item.file, { apiIntegrationId, folder, name: item.name, signal, onProgress });

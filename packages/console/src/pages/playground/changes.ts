@@ -43,5 +43,7 @@ export class Changes {
   }
 }
 
+const NEVER = new Changes();
+
 /** Renders again after each change. Returns the number of changes. */
-export const useChanges = (changes: Changes): number => useSyncExternalStore(changes.subscribe, changes.version);
+export const useChanges = (changes = NEVER): number => useSyncExternalStore(changes.subscribe, changes.version);

@@ -8,7 +8,7 @@ import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { useFileDrop } from '../../ui/use-file-drop.ts';
 import { Announcer } from './announcer.tsx';
 import { Attachments } from './attachments.ts';
-import { Changes, useChanges } from './changes.ts';
+import { useChanges } from './changes.ts';
 import { Composer } from './composer.tsx';
 import { type Conversation, EMPTY_MESSAGE, type SentMessage, type Turn } from './conversation.ts';
 import type { RefusedActions } from './refused-notice.tsx';
@@ -34,7 +34,6 @@ interface ChatProps {
   readonly onAddress: (address: ChatAddress) => void;
 }
 
-const NEVER = new Changes();
 const NOT_EMPTY = 'The field below has a message already. Send it, or clear it.';
 
 export function Chat({ isReady, conversation, agent, address, onAddress }: ChatProps) {
@@ -48,7 +47,7 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
   const { live, turns } = conversation;
   const isEmpty = turns.length === 0;
   const { isAtEnd, jump } = useFollowEnd(content, isEmpty);
-  useChanges(live?.changes ?? NEVER);
+  useChanges(live?.changes);
 
   useEffect(() => {
     void conversation.load();
@@ -179,7 +178,7 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
           />
         </div>
       </div>
-      {live !== null && <Announcer live={live} />}
+      <Announcer live={live} />
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { type Answer, type Message, NotFoundError, type RunRequest } from '@runw
 import { api } from '../../app/api.ts';
 import { isConnectionLost } from '../../app/errors.ts';
 import { noteError } from '../../app/query-client.ts';
+import { randomId } from '../../lib/random-id.ts';
 import type { Attachment, EarlierFiles } from './attachments.ts';
 import { Changes } from './changes.ts';
 import { LiveRun } from './live-run.ts';
@@ -41,9 +42,6 @@ export interface Addressee {
 
 const MESSAGES_PER_PAGE = 50;
 
-const newChatId = () => `chat-${Array.from(crypto.getRandomValues(new Uint8Array(12)), hex).join('')}`;
-const hex = (byte: number) => byte.toString(16).padStart(2, '0');
-
 /** The chat of the playground. */
 export class Conversation {
   readonly changes = new Changes();
@@ -66,7 +64,7 @@ export class Conversation {
   /** Begins a new chat if no chat is given. */
   constructor(apiIntegrationId: string, chatId: string | undefined) {
     this.apiIntegrationId = apiIntegrationId;
-    this.chatId = chatId ?? newChatId();
+    this.chatId = chatId ?? `chat-${randomId()}`;
     this.#isInAddress = chatId !== undefined;
     this.isLoading = chatId !== undefined;
   }

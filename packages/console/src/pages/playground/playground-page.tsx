@@ -59,7 +59,7 @@ export function PlaygroundPage() {
       <AddresseeFields
         apiIntegrationId={integration}
         agency={agency}
-        needsMember={settings?.allowances != null}
+        needsMember={settings && settings.allowances !== null}
         defaultAgent={settings?.defaultAgent ?? null}
         member={member}
         agent={agent}

@@ -37,6 +37,10 @@ export const isCompacted = (frames: readonly Frame[]): boolean =>
   frames.some(({ event, data }) => event === null && data.startsWith('{"data":')) &&
   !frames.some((frame) => kindOf(frame) === 'response.created');
 
-/** The event as the stream has it, with indented data. */
+/** The event as the stream has it. */
 export const frameText = ({ id, event, data }: Frame): string =>
-  `id: ${id}\n${event === null ? '' : `event: ${event}\n`}data: ${formatJsonText(data)}`;
+  `id: ${id}\n${event === null ? '' : `event: ${event}\n`}data: ${data}\n\n`;
+
+/** The event with indented data, to read. */
+export const readableFrame = (frame: Frame): string =>
+  frameText({ ...frame, data: formatJsonText(frame.data) }).trimEnd();

@@ -6,7 +6,7 @@ import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
 import type { EventLog, LogState } from './event-log.ts';
 import { EventRows } from './event-rows.tsx';
-import { frameText, isCompacted } from './event-text.ts';
+import { frameText, isCompacted, readableFrame } from './event-text.ts';
 import { isActive } from './run-state.ts';
 
 interface EventsTabProps {
@@ -42,7 +42,9 @@ export function EventsTab({ run, log, state, text, onText }: EventsTabProps) {
         </div>
       )}
       <EventRows log={log} state={state} chosenId={chosenId} onChoose={setChosenId} />
-      {chosen !== undefined && <CodeBlock code={frameText(chosen)} label={`event ${chosen.id}`} />}
+      {chosen !== undefined && (
+        <CodeBlock code={readableFrame(chosen)} copied={frameText(chosen)} label={`event ${chosen.id}`} />
+      )}
     </div>
   );
 }
