@@ -1,8 +1,20 @@
 import { Runwire } from '@runwire/client';
 import { publicApiUrl } from './addresses.ts';
-import { fetchToken } from './session.ts';
+import { fetchToken, ownerOf } from './session.ts';
 
-const newClient = () => new Runwire({ baseUrl: publicApiUrl, apiKey: fetchToken });
+function newClient(): Runwire {
+  let person: string | null = null;
+  const apiKey = async (): Promise<string> => {
+    const token = await fetchToken();
+    const owner = ownerOf(token);
+    person ??= owner;
+    if (owner === person) return token;
+    // Another person has signed in with another tab. What this tab shows is not theirs.
+    location.reload();
+    return new Promise(() => {});
+  };
+  return new Runwire({ baseUrl: publicApiUrl, apiKey });
+}
 
 let client = newClient();
 

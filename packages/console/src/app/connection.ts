@@ -3,6 +3,7 @@ import { apiUrl } from './addresses.ts';
 import { isConnectionLost } from './errors.ts';
 
 const RETRY_MS = 2000;
+const CHECK_MS = 5000;
 /** A server that answers this check and soon fails again is asked less and less often. */
 const MAX_RETRY_MS = 60_000;
 const STEADY_MS = 10_000;
@@ -37,16 +38,25 @@ class Connection {
     this.#schedule();
   }
 
-  /** For a loss that only a reload repairs. If that does not help, the page is not reloaded again immediately. */
-  reloadOnRecovery(error: unknown): void {
+  /**
+   * For a loss that only a reload repairs. If that does not help, the page is not reloaded again immediately. The returned
+   * function takes it back.
+   */
+  reloadOnRecovery(error: unknown): () => void {
+    const { onRecovery } = this;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     this.onRecovery = () => {
       const waitMs = Number(sessionStorage.getItem(RELOADED_AT)) + RELOAD_MS - Date.now();
-      setTimeout(() => {
+      timer = setTimeout(() => {
         sessionStorage.setItem(RELOADED_AT, String(Date.now()));
         location.reload();
       }, waitMs);
     };
     this.noteError(error);
+    return () => {
+      clearTimeout(timer);
+      this.onRecovery = onRecovery;
+    };
   }
 
   /** Looks for the server now. Several calls share one check. */
@@ -59,7 +69,10 @@ class Connection {
   }
 
   async #look(): Promise<void> {
-    const answers = await fetch(new URL('healthz', apiUrl), { cache: 'no-store' }).then(
+    const answers = await fetch(new URL('healthz', apiUrl), {
+      cache: 'no-store',
+      signal: AbortSignal.timeout(CHECK_MS),
+    }).then(
       ({ ok }) => ok,
       () => false,
     );

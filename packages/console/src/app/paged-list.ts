@@ -1,5 +1,5 @@
 import type { List, Page } from '@runwire/client';
-import { keepPreviousData, type QueryKey, type UseQueryResult, useInfiniteQuery } from '@tanstack/react-query';
+import { type QueryKey, type UseQueryResult, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
 /** A list of the API as far as it was read. */
@@ -12,6 +12,10 @@ export interface PagedList<Row> {
   readonly isLoadingMore: boolean;
   readonly loadMore: () => void;
   readonly retry: () => void;
+  /** True if it is so long that it is not read again by itself. */
+  readonly isLong: boolean;
+  /** Reads the first page again, and forgets the others. */
+  readonly restart: () => void;
 }
 
 interface PagedListOptions<Row> {
@@ -24,6 +28,11 @@ const KEEP_MS = 10_000;
 
 /** Longer lists are not read again by themselves: each page is a request. */
 const MAX_REFETCHED_PAGES = 2;
+const isLong = (pages: readonly unknown[] = []) => pages.length > MAX_REFETCHED_PAGES;
+
+/** True if the keys differ in their filters only, which are an object at the end. Other rows must not be shown meanwhile. */
+const hasOtherFilters = (key: QueryKey, before: QueryKey | undefined): boolean =>
+  typeof key.at(-1) === 'object' && JSON.stringify(key.slice(0, -1)) === JSON.stringify(before?.slice(0, -1));
 
 /** Reads a list page by page. The rows stay in view while other filters are read. */
 export function usePagedList<Row>(
@@ -36,14 +45,15 @@ export function usePagedList<Row>(
     queryFn: ({ pageParam, signal }) => list(signal).page(pageParam ?? undefined),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
-    placeholderData: keepPreviousData,
+    placeholderData: (rows, query) => (hasOtherFilters(queryKey, query?.queryKey) ? rows : undefined),
     gcTime: KEEP_MS,
-    refetchOnWindowFocus: ({ state: { data } }) => (data?.pages.length ?? 0) <= MAX_REFETCHED_PAGES,
+    refetchOnWindowFocus: ({ state: { data } }) => !isLong(data?.pages),
     refetchInterval: ({ state: { data } }) => {
-      if (refetchMs === undefined || data === undefined || data.pages.length > MAX_REFETCHED_PAGES) return false;
+      if (refetchMs === undefined || data === undefined || isLong(data.pages)) return false;
       return typeof refetchMs === 'number' ? refetchMs : refetchMs(data.pages.flatMap(({ items }) => items));
     },
   });
+  const client = useQueryClient();
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query;
   const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);
   return {
@@ -54,6 +64,8 @@ export function usePagedList<Row>(
     isLoadingMore: isFetchingNextPage,
     loadMore: () => void fetchNextPage({ cancelRefetch: false }),
     retry: () => void refetch(),
+    isLong: isLong(data?.pages),
+    restart: () => void client.resetQueries({ queryKey, exact: true }),
   };
 }
 
@@ -67,5 +79,7 @@ export function wholeList<Row>({ data, error, isPending, refetch }: UseQueryResu
     isLoadingMore: false,
     loadMore: () => {},
     retry: () => void refetch(),
+    isLong: false,
+    restart: () => void refetch(),
   };
 }

@@ -231,9 +231,7 @@ export const router = createRouter({
 
 /** An error of a whole page. If it could not be loaded, a reload repairs it, because browsers remember a failed module. */
 function RouteError({ error }: ErrorComponentProps) {
-  useEffect(() => {
-    if (isConnectionLost(error)) connection.reloadOnRecovery(error);
-  }, [error]);
+  useEffect(() => (isConnectionLost(error) ? connection.reloadOnRecovery(error) : undefined), [error]);
   return (
     <Page title="Something went wrong">
       <ErrorNotice error={error} onRetry={() => void router.invalidate()} />

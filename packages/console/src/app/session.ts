@@ -16,6 +16,12 @@ export async function fetchToken(): Promise<string> {
   return String(token);
 }
 
+/** The owner of a token, which is a JWT: its second part is JSON in base64url. */
+export function ownerOf(token: string): string {
+  const [, payload = ''] = token.split('.');
+  return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))).sub;
+}
+
 interface SignInFields {
   readonly email: string;
   readonly password: string;

@@ -89,10 +89,20 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
         </tbody>
       </table>
       {error !== null && <ErrorNotice error={error} onRetry={retry} />}
-      <p className="table-foot" role="status">
-        {formatCount(rows.length, oneOf(what), what)}
-        {hasMore && ' so far; scroll for more'}
-      </p>
+      <div className="table-foot row">
+        <span role="status">
+          {formatCount(rows.length, oneOf(what), what)}
+          {hasMore && ' so far; scroll for more'}
+        </span>
+        {list.isLong && (
+          <>
+            <span>Long lists are not updated by themselves.</span>
+            <button type="button" className="button button-small" onClick={list.restart}>
+              Update the list
+            </button>
+          </>
+        )}
+      </div>
     </div>
   );
 }

@@ -29,7 +29,8 @@ export function Dialog({ title, isWide = false, onClose, children }: DialogProps
         // The dialog is closed by its removal. The browser also sends `cancel` of elements in it, such as a file field.
         if (event.target !== event.currentTarget) return;
         event.preventDefault();
-        onClose();
+        // The answer of a request is awaited.
+        if (event.currentTarget.querySelector('form[aria-busy="true"]') === null) onClose();
       }}
       onClose={() => {
         // A browser closes a dialog without `cancel` if Escape is pressed twice.

@@ -67,7 +67,7 @@ export function Form(props: FormProps) {
     if (!isPending) mutate(new Fields(new FormData(event.currentTarget)), { onSuccess: reset });
   };
   return (
-    <form className="stack" onSubmit={submit}>
+    <form className="stack" aria-busy={isPending} onSubmit={submit}>
       {children}
       {error !== null && (
         <div ref={notice}>
@@ -76,7 +76,15 @@ export function Form(props: FormProps) {
       )}
       <div className="row row-end">
         {onCancel !== undefined && (
-          <button type="button" className="button" onClick={onCancel}>
+          <button
+            type="button"
+            className="button"
+            aria-disabled={isPending}
+            onClick={() => {
+              // A request cannot be taken back, and its error must be seen.
+              if (!isPending) onCancel();
+            }}
+          >
             {cancelLabel}
           </button>
         )}

@@ -2,6 +2,8 @@ import { type ReactNode, useEffect, useRef } from 'react';
 
 interface PageProps {
   readonly title: string;
+  /** Which of several things the page shows, for example a folder. If it changes, the focus moves to the title. */
+  readonly place?: string;
   /** One or two sentences about the page. */
   readonly lead?: ReactNode;
   /** Buttons beside the title. */
@@ -12,15 +14,16 @@ interface PageProps {
 let isFirstPage = true;
 
 /** The frame of every page. It names the window, and moves the focus to the title after a navigation. */
-export function Page({ title, lead, actions, children }: PageProps) {
+export function Page({ title, place, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Runwire`;
-  }, [title]);
+    document.title = [place, title, 'Runwire'].filter((part) => part !== undefined).join(' · ');
+  }, [place, title]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another place is another page for the person.
   useEffect(() => {
     if (!isFirstPage) heading.current?.focus({ preventScroll: true });
     isFirstPage = false;
-  }, []);
+  }, [place]);
   return (
     <>
       <header className="page-head">

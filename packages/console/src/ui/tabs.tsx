@@ -5,6 +5,8 @@ interface Tab {
   readonly id: string;
   readonly title: string;
   readonly content: ReactNode;
+  /** True if it stays in the document, so that what was typed is not lost. */
+  readonly isKept?: boolean;
 }
 
 interface TabsProps {
@@ -27,8 +29,8 @@ export function Tabs({ label, tabs, value, onChange }: TabsProps) {
           </RadixTabs.Trigger>
         ))}
       </RadixTabs.List>
-      {tabs.map(({ id, content }) => (
-        <RadixTabs.Content key={id} value={id} className="tab-panel">
+      {tabs.map(({ id, content, isKept }) => (
+        <RadixTabs.Content key={id} value={id} className="tab-panel" {...(isKept && { forceMount: true })}>
           {content}
         </RadixTabs.Content>
       ))}

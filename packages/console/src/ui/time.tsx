@@ -1,4 +1,5 @@
 import { formatAge, formatExactTime, formatTime } from '../lib/format.ts';
+import { useMinutes } from './use-minutes.ts';
 
 interface TimeProps {
   readonly time: string;
@@ -9,7 +10,12 @@ interface TimeProps {
 export function Time({ time, age = false }: TimeProps) {
   return (
     <time dateTime={time} title={formatExactTime(time)}>
-      {age ? formatAge(time) : formatTime(time)}
+      {age ? <Age time={time} /> : formatTime(time)}
     </time>
   );
+}
+
+function Age({ time }: Pick<TimeProps, 'time'>) {
+  useMinutes();
+  return formatAge(time);
 }

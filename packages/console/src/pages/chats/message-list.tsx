@@ -2,6 +2,7 @@ import type { Message } from '@runwire/client';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { PagedList } from '../../app/paged-list.ts';
+import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { MessageItem } from './message-item.tsx';
 
 interface MessageListProps {
@@ -18,7 +19,7 @@ const MESSAGES_AHEAD = 15;
 
 /** Only the messages in view are in the document. What is in view does not move when older ones arrive. */
 export function MessageList({ integration, list, isAsking }: MessageListProps) {
-  const { rows, hasMore, isLoadingMore, error, loadMore } = list;
+  const { rows, hasMore, isLoadingMore, error, loadMore, retry } = list;
   const messages = useMemo(() => rows.toReversed(), [rows]);
   const box = useRef<HTMLOListElement>(null);
   const [top, setTop] = useState(0);
@@ -44,9 +45,13 @@ export function MessageList({ integration, list, isAsking }: MessageListProps) {
   }, [needsMore, loadMore]);
   return (
     <>
-      <p className="small muted" role="status">
-        {hasMore ? 'Older messages are read when you scroll up.' : 'The chat begins here.'}
-      </p>
+      {error === null ? (
+        <p className="small muted" role="status">
+          {hasMore ? 'Older messages are read when you scroll up.' : 'The chat begins here.'}
+        </p>
+      ) : (
+        <ErrorNotice error={error} onRetry={retry} />
+      )}
       <ol ref={box} className="messages" aria-label="Messages" style={{ height: totalSize }}>
         {inView.map(({ index, key, start }) => (
           <li

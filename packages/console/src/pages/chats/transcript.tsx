@@ -31,7 +31,6 @@ export function Transcript({ chat }: { readonly chat: Chat }) {
   return (
     <div className="stack">
       <MessageList integration={apiIntegrationId} list={list} isAsking={pending.length > 0} />
-      {list.error !== null && <ErrorNotice error={list.error} onRetry={list.retry} />}
       {pending.length > 0 && (
         <PendingQuestions
           questions={pending}

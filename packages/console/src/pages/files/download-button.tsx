@@ -8,9 +8,11 @@ interface DownloadButtonProps {
   readonly integration: string;
   readonly path: string;
   readonly isSmall?: boolean;
+  /** For a dialog, which hides notices of the page. */
+  readonly onError?: (error: unknown) => void;
 }
 
-export function DownloadButton({ integration, path, isSmall = false }: DownloadButtonProps) {
+export function DownloadButton({ integration, path, isSmall = false, onError }: DownloadButtonProps) {
   const [isPending, setPending] = useState(false);
   const download = async () => {
     if (isPending) return;
@@ -18,7 +20,8 @@ export function DownloadButton({ integration, path, isSmall = false }: DownloadB
     try {
       await downloadFile(integration, path);
     } catch (error) {
-      notify(`${isolated(nameOf(path))} was not downloaded. ${describeError(error).message}`);
+      if (onError !== undefined) onError(error);
+      else notify(`${isolated(nameOf(path))} was not downloaded. ${describeError(error).message}`);
     }
     setPending(false);
   };

@@ -57,6 +57,7 @@ export function FilesPage() {
   return (
     <Page
       title="Files"
+      place={folder}
       lead={
         <>
           Agents see these files below <code>{ROOT}/</code>. Drop files onto this page to upload them.

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { api } from '../../app/api.ts';
 import { formatBytes } from '../../lib/format.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -40,6 +40,7 @@ export function PreviewDialog({ integration, path, onClose }: PreviewDialogProps
     // The list may name a file that was deleted.
     if (error !== null) void client.invalidateQueries({ queryKey: filesKey(integration) });
   }, [client, error, integration]);
+  const [downloadError, setDownloadError] = useState<unknown>(null);
   const name = nameOf(path);
   return (
     <Dialog title={name} isWide onClose={onClose}>
@@ -62,8 +63,9 @@ export function PreviewDialog({ integration, path, onClose }: PreviewDialogProps
         ) : (
           <PreviewContent name={name} preview={data.preview} />
         )}
+        {downloadError !== null && <ErrorNotice error={downloadError} />}
         <div className="row row-end">
-          {error === null && <DownloadButton integration={integration} path={path} />}
+          {error === null && <DownloadButton integration={integration} path={path} onError={setDownloadError} />}
           <button type="button" className="button" onClick={onClose}>
             Close
           </button>

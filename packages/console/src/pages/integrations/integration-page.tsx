@@ -60,7 +60,7 @@ export function IntegrationPage() {
         onChange={(value) => void navigate({ search: value === 'settings' ? { tab: value } : {}, replace: true })}
         tabs={[
           { id: 'use', title: 'Use it', content: <UseItPanel integration={integration} /> },
-          { id: 'settings', title: 'Settings', content: <SettingsPanel integration={integration} /> },
+          { id: 'settings', title: 'Settings', content: <SettingsPanel integration={integration} />, isKept: true },
         ]}
       />
     </Page>

@@ -1,4 +1,4 @@
-import type { Input } from '@runwire/client';
+import type { Input, Member } from '@runwire/client';
 import { InputError } from '../../app/errors.ts';
 import type { Fields } from '../../ui/form.tsx';
 
@@ -15,6 +15,17 @@ export function readMemberFields(fields: Fields): MemberFields {
     allowance: limit === null ? null : { limit },
     metadata: readMetadata(fields.text('metadata')),
   };
+}
+
+/** The fields that differ from what the person saw. The server keeps all others as they are now. */
+export function changedMemberFields(seen: Member, fields: Fields): MemberFields {
+  const { name, ownLimit, metadata } = seen;
+  const before = { name, allowance: ownLimit === null ? null : { limit: ownLimit }, metadata };
+  return Object.fromEntries(
+    Object.entries(readMemberFields(fields)).filter(
+      ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof MemberFields]),
+    ),
+  );
 }
 
 function readMetadata(json: string): Readonly<Record<string, unknown>> {

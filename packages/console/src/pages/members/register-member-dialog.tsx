@@ -5,6 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { CheckField, Form, TextField } from '../../ui/form.tsx';
 import { MemberFields } from './member-fields.tsx';
 import { readMemberFields } from './member-input.ts';
+import { isMemberMissing } from './member-queries.ts';
 
 interface RegisterMemberDialogProps {
   readonly integration: string;
@@ -17,11 +18,25 @@ const ID = /^(?!\.{1,2}$)\P{Cc}{1,256}$/u;
 
 /** A request for an id that exists would change that member, so the dialog looks for it first. */
 async function refuseKnownId(apiIntegrationId: string, consumerId: string): Promise<void> {
-  for await (const member of api().members.list({ apiIntegrationId, q: consumerId, limit: 200 })) {
-    if (member.consumerId === consumerId) {
-      throw new InputError('A member with this id exists already. Open it in the list to change it.');
-    }
+  if (await isKnown(apiIntegrationId, consumerId)) {
+    throw new InputError('A member with this id exists already. Open it in the list to change it.');
   }
+}
+
+/** A search first: browsers report every 404 in their console. */
+async function isKnown(apiIntegrationId: string, consumerId: string): Promise<boolean> {
+  const { items, nextCursor } = await api().members.list({ apiIntegrationId, q: consumerId, limit: 200 }).page();
+  if (items.some((member) => member.consumerId === consumerId)) return true;
+  if (nextCursor === null) return false;
+  return await api()
+    .members.get({ apiIntegrationId, consumerId })
+    .then(
+      () => true,
+      (error) => {
+        if (isMemberMissing(error)) return false;
+        throw error;
+      },
+    );
 }
 
 export function RegisterMemberDialog({ integration, onClose, onRegistered }: RegisterMemberDialogProps) {

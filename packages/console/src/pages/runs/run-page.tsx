@@ -25,6 +25,7 @@ export function RunPage() {
   return (
     <Page
       title={`Run of ${shorten(run.agent, 60)}`}
+      place={run.runId}
       lead={
         <span className="row" role="status">
           <Status status={statusOf(run)} />

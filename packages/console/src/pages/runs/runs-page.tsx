@@ -68,7 +68,7 @@ export function RunsPage() {
     (signal) => api().runs.list({ apiIntegrationId: integration, limit: 100, ...filtersOf(search) }, { signal }),
     { refetchMs },
   );
-  useTick(list.rows.some(isActive));
+  useTick(!list.isLong && list.rows.some(isActive));
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page title="Runs" lead="A run is one request that an agent answers. The newest run is first.">

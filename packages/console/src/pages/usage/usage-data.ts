@@ -21,23 +21,34 @@ export interface UsageFilters {
   readonly model: string | undefined;
 }
 
-/** Reads all pages: one item for each day and, if split, for each value of it. */
+/** The usage of a period, with what was asked for. It is shown until the answer to another question arrives. */
+export interface Usage {
+  readonly period: Period;
+  readonly split: Split | null;
+  /** One item for each day. */
+  readonly days: readonly UsageItem[];
+  /** One item for each day and each value of the split. A run of several models is in several of them. */
+  readonly parts: readonly UsageItem[];
+}
+
 export const usageQuery = (apiIntegrationId: string, filters: UsageFilters, split: Split | null) =>
   queryOptions({
     queryKey: ['usage', apiIntegrationId, filters, split],
-    queryFn: ({ signal }): Promise<readonly UsageItem[]> => {
+    queryFn: async ({ signal }): Promise<Usage> => {
       const { period, member, agent, model } = filters;
       const input = {
         apiIntegrationId,
         groupBy: 'day' as const,
         limit: 200,
         ...periodTimes(period),
-        ...(split === null ? {} : { splitBy: SPLIT_BY[split] }),
         ...(member === undefined ? {} : { consumerId: member }),
         ...(agent === undefined ? {} : { agent }),
         ...(model === undefined ? {} : { model }),
       };
-      return Array.fromAsync(api().usage.summary(input, { signal }));
+      const days = await Array.fromAsync(api().usage.summary(input, { signal }));
+      if (split === null) return { period, split, days, parts: days };
+      const parts = await Array.fromAsync(api().usage.summary({ ...input, splitBy: SPLIT_BY[split] }, { signal }));
+      return { period, split, days, parts };
     },
     staleTime: 30_000,
   });

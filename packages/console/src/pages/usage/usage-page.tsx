@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { integrationQuery } from '../../app/queries.ts';
 import { changedSearch } from '../../app/search.ts';
@@ -31,7 +31,7 @@ export function UsagePage() {
   const usage = useQuery({
     ...usageQuery(integration, filters, split),
     enabled: wrongPeriod === null,
-    placeholderData: keepPreviousData,
+    placeholderData: (before, query) => (query?.queryKey[1] === integration ? before : undefined),
   });
   const change = (changed: UsageSearch) => void navigate({ search: changedSearch(changed), replace: true });
   const error = wrongPeriod ?? usage.error ?? settings.error;
@@ -56,12 +56,12 @@ export function UsagePage() {
       {error === null && !isReady && <Loading what="the usage" />}
       {error === null && isReady && (
         <div className="stack-wide" aria-busy={usage.isPlaceholderData}>
-          {usage.data.length === 0 ? (
+          {usage.data.days.length === 0 ? (
             <EmptyState title="No runs in this period">
               <p>Choose other days or filters, or start a run in the playground.</p>
             </EmptyState>
           ) : (
-            <UsageReport items={usage.data} period={period} measure={measure} split={split} unit={unit} />
+            <UsageReport usage={usage.data} measure={measure} unit={unit} />
           )}
           <CsvButton integration={integration} filters={filters} />
         </div>

@@ -1,27 +1,25 @@
 import { useCallback, useMemo } from 'react';
 import { formatDay } from '../../lib/format.ts';
-import { amountOf, type Measure, type Series, type Split, seriesOf, type Unit, type UsageItem } from './usage-data.ts';
-import { daysOf, type Period } from './usage-period.ts';
+import { amountOf, type Measure, type Series, seriesOf, type Unit, type Usage, type UsageItem } from './usage-data.ts';
+import { daysOf } from './usage-period.ts';
 import { UsagePlot } from './usage-plot.tsx';
 import { UsageTable } from './usage-table.tsx';
 import { UsageTotals } from './usage-totals.tsx';
 
 interface UsageReportProps {
-  readonly items: readonly UsageItem[];
-  readonly period: Period;
+  readonly usage: Usage;
   readonly measure: Measure;
-  readonly split: Split | null;
   /** Null if the integration has no allowances, and so no charge. */
   readonly unit: Unit | null;
 }
 
 /** Totals, a plot, and the table of the plot. */
-export function UsageReport({ items, period: { from, to }, measure, split, unit }: UsageReportProps) {
+export function UsageReport({ usage, measure, unit }: UsageReportProps) {
+  const { period, split, days: items, parts } = usage;
+  const { from, to } = period;
   const days = useMemo(() => daysOf({ from, to }), [from, to]);
-  const series = useMemo(
-    () => seriesOf(items, days, (item) => amountOf(item, measure, unit)),
-    [items, days, measure, unit],
-  );
+  const amount = useCallback((item: UsageItem) => amountOf(item, measure, unit), [measure, unit]);
+  const series = useMemo(() => seriesOf(parts, days, amount), [parts, days, amount]);
   const title = { tokens: 'Tokens', runs: 'Runs', charge: `Charge in ${unit}` }[measure];
   const nameOf = useCallback(
     ({ key }: Series) => {
@@ -40,8 +38,13 @@ export function UsageReport({ items, period: { from, to }, measure, split, unit 
       <UsageTable
         caption={caption}
         days={days}
-        columns={split === null ? plainColumns(items, days, unit) : splitColumns(series, days, nameOf)}
+        columns={
+          split === null ? plainColumns(items, days, unit) : splitColumns(series, seriesOf(items, days, amount), nameOf)
+        }
       />
+      {split === 'model' && (
+        <p className="small muted">A run that calls several models counts for each of them, and once in the sums.</p>
+      )}
     </>
   );
 }
@@ -63,10 +66,11 @@ function plainColumns(items: readonly UsageItem[], days: readonly string[], unit
 
 const emptySeries: Series = { key: null, values: [], total: 0 };
 
-/** The parts of the plot, and their sum. */
-function splitColumns(series: readonly Series[], days: readonly string[], nameOf: (series: Series) => string) {
-  const values = days.map((_, index) => series.reduce((sum, one) => sum + (one.values[index] ?? 0), 0));
-  const total = series.reduce((sum, one) => sum + one.total, 0);
-  const all: Series = { key: null, values, total };
+/** The parts of the plot, and the whole days. */
+function splitColumns(
+  series: readonly Series[],
+  [all = emptySeries]: readonly Series[],
+  nameOf: (series: Series) => string,
+) {
   return [...series.map((one) => ({ title: nameOf(one), series: one })), { title: 'All', series: all }];
 }
