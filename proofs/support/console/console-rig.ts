@@ -2,6 +2,7 @@ import { freePort, type ServerProcess, type StoreName } from '@runwire/test-kit'
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { AgenciesFolder, type Files } from '../../../test/support/agencies-folder.ts';
 import { askStore } from '../../../test/support/ask-store.ts';
+import { samplesOf } from '../../../test/support/doc-samples.ts';
 import { Nginx } from '../../../test/support/nginx.ts';
 import { CHROMIUM } from '../../../test/support/services.ts';
 import { Rig } from '../rig.ts';
@@ -35,10 +36,12 @@ type StorageState = Awaited<ReturnType<ReturnType<Page['context']>['storageState
 
 /** How long Playwright waits for an element. Under load a page can take 10 s. */
 const FIND_MS = 30_000;
-/** As `deploy/nginx.conf`, and without temporary files, which Debian's user of nginx may not be able to write. */
-const SITE = `proxy_http_version 1.1; proxy_set_header Connection '';
-  proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-  client_max_body_size 64m; proxy_request_buffering off; proxy_max_temp_file_size 0;`;
+/** As the documentation has it, and without temporary files, which Debian's user of nginx may not be able to write. */
+function proxySettings(): string {
+  const [sample = ''] = samplesOf('docs/console.md', 'nginx');
+  const settings = sample.split('\n').filter((line) => /^ +(?!proxy_pass)\S.*;$/.test(line));
+  return [...settings, 'proxy_max_temp_file_size 0;'].join(' ');
+}
 
 interface ServerSettings {
   readonly consoleFolder?: string;
@@ -83,7 +86,7 @@ export class ConsoleRig implements AsyncDisposable {
     // The port is chosen here, so that the server is found at the same address after a restart.
     const port = await freePort();
     const local = `http://127.0.0.1:${port}`;
-    const nginx = prefix === undefined ? null : building.use(await Nginx.start(local, SITE, prefix));
+    const nginx = prefix === undefined ? null : building.use(await Nginx.start(local, proxySettings(), prefix));
     const baseUrl = nginx === null ? local : `${nginx.url}${prefix}`.replace(/\/$/, '');
     const rig = building.use(await Rig.open({ nodes: store === 'postgres' ? 1 : null }));
     const agencies = building.use(new AgenciesFolder(files));

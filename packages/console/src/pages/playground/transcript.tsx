@@ -1,5 +1,5 @@
 import type { Agency, Answer, RunRecord } from '@runwire/client';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../../app/api.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
@@ -46,15 +46,23 @@ export function Transcript({ conversation, agent, actions, onAnswer, onStarter }
 
 const NO_RUNS: ReadonlyMap<string, RunRecord> = new Map();
 
+const RUNS_PER_PAGE = 200;
+
 /** Times and tokens of answers that this page did not see. */
 function useStoredRuns({ apiIntegrationId, chatId, turns }: Conversation): ReadonlyMap<string, RunRecord> {
+  const count = RUNS_PER_PAGE * Math.ceil(turns.length / RUNS_PER_PAGE);
   const { data } = useQuery({
-    queryKey: ['runs', apiIntegrationId, 'of chat', chatId],
+    queryKey: ['runs', apiIntegrationId, 'of chat', chatId, count],
     queryFn: async ({ signal }) => {
-      const { items } = await api().runs.list({ apiIntegrationId, chatId, limit: 200 }, { signal }).page();
-      return new Map(items.map((run) => [run.runId, run]));
+      const runs = new Map<string, RunRecord>();
+      for await (const run of api().runs.list({ apiIntegrationId, chatId, limit: RUNS_PER_PAGE }, { signal })) {
+        runs.set(run.runId, run);
+        if (runs.size === count) break;
+      }
+      return runs;
     },
     enabled: turns.some(({ runId }) => runId !== null),
+    placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   });
   return data ?? NO_RUNS;
