@@ -12,6 +12,7 @@ import { playgroundVisits } from './playground.ts';
 import { runVisits } from './runs.ts';
 import { shellVisits } from './shell.ts';
 import { signInVisits } from './sign-in.ts';
+import { togetherVisits } from './together.ts';
 import { usageVisits } from './usage.ts';
 
 /*
@@ -34,6 +35,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   usage: usageVisits,
   files: filesVisits,
   health: healthVisits,
+  together: togetherVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
