@@ -59,8 +59,10 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
   const total = columns.reduce((sum, { share = 1 }) => sum + share, 0);
   const before = (inView[0]?.start ?? top) - top;
   const after = virtualizer.getTotalSize() - ((inView.at(-1)?.end ?? top) - top);
+  // A region that scrolls must be reachable by keyboard.
+  const scroll = isWide ? { role: 'region', 'aria-label': what, tabIndex: 0 } : {};
   return (
-    <div className="table-frame">
+    <div className="table-frame" {...scroll}>
       <table className={isWide ? 'table table-wide' : 'table'} aria-rowcount={hasMore ? -1 : rows.length + 1}>
         <caption className="visually-hidden">{what}</caption>
         <thead>
