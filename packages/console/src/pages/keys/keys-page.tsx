@@ -37,7 +37,7 @@ export function KeysPage() {
     </button>
   );
   const columns: readonly Column<ApiKey>[] = [
-    { title: 'Name', share: 2, cell: (key) => <bdi>{nameOf(key)}</bdi> },
+    { title: 'Name', share: 1.5, cell: (key) => <bdi>{nameOf(key)}</bdi> },
     { title: 'State', cell: KeyState },
     {
       title: 'Last use',
