@@ -24,7 +24,7 @@ const refetchMs = (chats: readonly Chat[]) =>
 const columnsOf = (integration: string): readonly Column<Chat>[] => [
   {
     title: 'Chat',
-    share: 2.4,
+    share: 2.2,
     cell: (chat) => (
       <Link to="/integrations/$integration/chats/$chat" params={{ integration, chat: chat.chatId }}>
         <bdi>{shorten(chatName(chat))}</bdi>
@@ -39,7 +39,7 @@ const columnsOf = (integration: string): readonly Column<Chat>[] => [
   },
   { title: 'Status', share: 1.2, cell: ChatState },
   { title: 'Messages', isNumber: true, isMinor: true, cell: ({ numMessages }) => formatNumber(numMessages) },
-  { title: 'Updated', share: 1.4, cell: ({ updatedAt }) => <Time time={updatedAt} age /> },
+  { title: 'Updated', share: 1.7, cell: ({ updatedAt }) => <Time time={updatedAt} age /> },
   {
     title: 'Actions',
     share: 1.3,
