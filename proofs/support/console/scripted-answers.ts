@@ -25,7 +25,7 @@ type Usage = NonNullable<Parameters<ModelCall['end']>[0]>;
  * The model of the console's server. The last message of the user decides what it answers:
  *
  * - `think …`: reasoning, then the answer
- * - `tool <name> <arguments>`: calls the tool, then repeats its output
+ * - `tool <name> <arguments>`: calls the tool, then repeats its output; several lines call several tools together
  * - `team …`: asks the agents that it may ask, then hands over
  * - `fail …`: some text, then a failure of the provider
  * - `hold …`: some text, then waits for `release`
@@ -114,10 +114,11 @@ interface ScriptedCall {
   readonly args: string;
 }
 
-/** `tool lookup {"order":"A-1"}` */
+/** A call for each line such as `tool lookup {"order":"A-1"}`. */
 function toolCalls(message: string, outputs: readonly string[]): ScriptedCall[] {
-  const [, name, args = '{}'] = /^\s*tool\s+(\S+)\s*(\{[\s\S]*\})?/.exec(message) ?? [];
-  return name === undefined || outputs.length > 0 ? [] : [{ name, args }];
+  if (outputs.length > 0) return [];
+  const lines = message.matchAll(/^\s*tool\s+(\S+)\s*(\{.*\})?/gm);
+  return [...lines].map(([, name = '', args = '{}']) => ({ name, args }));
 }
 
 interface FlowSchema {

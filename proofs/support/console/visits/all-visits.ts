@@ -9,6 +9,7 @@ import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
 import { peopleVisits } from './people.ts';
 import { playgroundVisits } from './playground.ts';
+import { playgroundQuestionVisits } from './playground-questions.ts';
 import { runVisits } from './runs.ts';
 import { shellVisits } from './shell.ts';
 import { signInVisits } from './sign-in.ts';
@@ -28,7 +29,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   people: peopleVisits,
   integrations: integrationVisits,
   agencies: agencyVisits,
-  playground: playgroundVisits,
+  playground: [...playgroundVisits, ...playgroundQuestionVisits],
   chats: chatVisits,
   runs: runVisits,
   members: memberVisits,

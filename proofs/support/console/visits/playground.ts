@@ -1,20 +1,23 @@
-import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { expectAtMost, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import type { Locator, Page } from 'playwright-core';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 
 const addressOf = (integration: string, fields: Readonly<Record<string, string>> = {}) =>
   `integrations/${integration}/playground?${new URLSearchParams(fields)}`;
 
-const sentMessages = (page: Page) => page.getByRole('article', { name: 'Your message' });
-const answers = (page: Page) => page.getByRole('article', { name: 'Answer' });
+/** From this width on the steps are beside the chat. */
+const STEPS_BESIDE_PX = 1152;
 
-async function send({ page }: VisitContext, text: string): Promise<void> {
+export const sentMessages = (page: Page) => page.getByRole('article', { name: 'Your message' });
+export const answers = (page: Page) => page.getByRole('article', { name: 'Answer' });
+
+export async function send({ page }: VisitContext, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).fill(text);
   await page.keyboard.press('Enter');
 }
 
 /** Waits until the last of this many answers has ended. */
-async function ended({ page }: VisitContext, count: number): Promise<void> {
+export async function ended({ page }: VisitContext, count: number): Promise<void> {
   await answers(page)
     .nth(count - 1)
     .getByRole('link', { name: 'Open the run' })
@@ -22,7 +25,7 @@ async function ended({ page }: VisitContext, count: number): Promise<void> {
 }
 
 /** What the field for a message covers would count as too small for a finger. */
-async function toEnd({ page }: VisitContext): Promise<void> {
+export async function toEnd({ page }: VisitContext): Promise<void> {
   await page.keyboard.press('End');
   await page.getByRole('button', { name: 'Jump to the latest' }).waitFor({ state: 'hidden' });
 }
@@ -32,10 +35,50 @@ async function chooseMember({ page }: VisitContext, member: string): Promise<voi
   await page.keyboard.press('Enter');
 }
 
-async function openPlayground(visit: VisitContext, fields: Readonly<Record<string, string>> = {}): Promise<void> {
+export async function openPlayground(
+  visit: VisitContext,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<void> {
   await visit.open(addressOf(visit.integration, fields));
   await visit.page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
 }
+
+/** The id of the run that the link opens. */
+export const runIdOf = async (link: Locator): Promise<string> =>
+  (await link.getAttribute('href'))?.split('/').at(-1) ?? '';
+
+/** The steps that the page lists beside the chat, or below it on narrow pages. */
+async function expectSteps({ page, width }: VisitContext, steps: readonly string[]): Promise<void> {
+  const isFolded = width < STEPS_BESIDE_PX;
+  if (isFolded) await page.getByText('Steps of the last run').click();
+  const pane = isFolded
+    ? page.getByRole('group').filter({ hasText: 'Steps of the last run' })
+    : page.getByRole('complementary', { name: 'Steps of the last run' });
+  const lines = pane.getByRole('listitem');
+  await lines.nth(steps.length - 1).waitFor();
+  const texts = (await lines.allInnerTexts()).map((text) => text.split('\n').filter((line) => line !== ''));
+  const found = texts.map((text) => `${text.at(-1)?.split(',', 1)[0]}: ${text[0]}`);
+  expectEqual('steps of the last run', found, steps);
+  const [inPane, inAnswer] = await Promise.all([
+    runIdOf(pane.getByRole('link', { name: 'Open the run with all details' })),
+    runIdOf(answers(page).last().getByRole('link', { name: 'Open the run' })),
+  ]);
+  expectEqual('the run of the steps', inPane, inAnswer);
+  if (isFolded) await page.getByText('Steps of the last run').click();
+}
+
+/** Resolves when screen readers get this text. */
+export const announced = ({ page }: VisitContext, text: string): Promise<void> =>
+  page.getByRole('status').filter({ hasText: text }).waitFor();
+
+const TEAM_STEPS = [
+  'Triage: scripted/model',
+  'Triage: send_message',
+  'Research: scripted/model',
+  'Triage: scripted/model',
+  'Triage: transfer_to_Billing',
+  'Billing: scripted/model',
+];
 
 const talk: ConsoleVisit = {
   name: 'playground-talk',
@@ -44,10 +87,11 @@ const talk: ConsoleVisit = {
     await openPlayground(visit);
     await page.getByRole('button', { name: 'Where is my order?' }).waitFor();
     await visit.checkPage('playground-empty');
-    await page.getByText('This integration has allowances, so each message needs a member.').waitFor();
+    await page.getByText('Needed for allowances.').waitFor();
     await chooseMember(visit, seed.members[0] as string);
     await page.getByRole('button', { name: 'Where is my order?' }).click();
     await ended(visit, 1);
+    await announced(visit, 'The answer is complete.');
     await answers(page)
       .getByText(/^Charge: .* tokens$/)
       .waitFor();
@@ -64,6 +108,7 @@ const talk: ConsoleVisit = {
     await ended(visit, 3);
     await answers(page).last().getByText('Tool find_order').click();
     await answers(page).last().getByRole('group', { name: 'output of find_order' }).getByText('parcels').waitFor();
+    await expectSteps(visit, ['Triage: scripted/model', 'Triage: find_order', 'Triage: scripted/model']);
     await toEnd(visit);
     await visit.checkPage('playground-tool');
     await send(visit, 'team up');
@@ -71,6 +116,7 @@ const talk: ConsoleVisit = {
     await answers(page).last().getByText('Triage asks Research').click();
     await answers(page).last().getByText('Please do your part.').waitFor();
     await answers(page).last().getByText('Triage handed over to Billing.').waitFor();
+    await expectSteps(visit, TEAM_STEPS);
     await toEnd(visit);
     await visit.checkPage('playground-team');
     await send(visit, 'fail please');
@@ -88,28 +134,50 @@ const talk: ConsoleVisit = {
   },
 };
 
-const questions: ConsoleVisit = {
-  name: 'playground-questions',
+/** An integration of its own, without allowances. */
+export async function newIntegration(visit: VisitContext, name: string, agency: string): Promise<string> {
+  const apiIntegrationId = visit.unique(name).replaceAll(' ', '-');
+  const { status } = await visit.api.post('/v2/integrations', { apiIntegrationId, agency });
+  expectEqual('status of an integration', status, 201);
+  return apiIntegrationId;
+}
+
+/** More than one page of 50 messages: each run has two. */
+const LONG_CHAT_RUNS = 27;
+
+async function newLongChat({ api }: VisitContext, apiIntegrationId: string): Promise<string> {
+  const chatId = 'long-chat';
+  for (let index = 1; index <= LONG_CHAT_RUNS; index += 1) {
+    const ids = { apiIntegrationId, chatId, usageRequestId: `${apiIntegrationId}-${index}` };
+    const reader = await api.complete({ ...ids, message: `say This is message ${index}.` });
+    await within('end of a run', WAIT_MS, reader.over);
+  }
+  return chatId;
+}
+
+const earlier: ConsoleVisit = {
+  name: 'playground-earlier',
   async run(visit) {
     const { page } = visit;
-    await openPlayground(visit, { member: visit.seed.members[1] as string, agent: 'Billing' });
-    await send(visit, 'tool refund {"order":"A-1","cents":9900}');
-    await page.getByText('Approve the call of refund?').waitFor();
-    await visit.checkPage('playground-question');
-    await page.reload();
-    await page.getByLabel('Reason (optional)').fill('A customer of many years.');
-    await page.getByRole('button', { name: 'Approve' }).click();
-    await answers(page).last().getByText('Answered call').click();
-    await answers(page)
-      .last()
-      .getByRole('group', { name: 'output of the answered call' })
-      .getByText('refunded')
-      .waitFor();
+    const integration = await newIntegration(visit, 'long chat', 'support');
+    const chat = await newLongChat(visit, integration);
+    await openPlayground({ ...visit, integration }, { chat });
+    await ended(visit, 25);
+    expectEqual('messages of the newest page', await sentMessages(page).count(), 25);
+    await page.getByRole('button', { name: 'Load earlier messages' }).click();
+    await sentMessages(page).getByText('This is message 1.').waitFor();
+    await page.getByRole('button', { name: 'Load earlier messages' }).waitFor({ state: 'hidden' });
+    const numbers = Array.from({ length: LONG_CHAT_RUNS }, (_, index) => String(index + 1));
+    for (const messages of [sentMessages(page), answers(page)]) {
+      const texts = await messages.allInnerTexts();
+      expectEqual(
+        'messages in order',
+        texts.map((text) => /message (\d+)/.exec(text)?.[1]),
+        numbers,
+      );
+    }
     await toEnd(visit);
-    await send(visit, 'tool refund {"order":"A-2","cents":100}');
-    await page.getByRole('button', { name: 'Decline' }).click();
-    await answers(page).last().getByText('Declined by the user').waitFor();
-    await visit.checkPage('playground-declined');
+    await visit.checkPage('playground-earlier');
   },
 };
 
@@ -118,8 +186,14 @@ const stop: ConsoleVisit = {
   async run(visit) {
     const { page, rig } = visit;
     await openPlayground(visit, { member: visit.seed.members[2] as string });
+    // Many screen readers do not announce the first text of a new element.
+    const emptyStatuses = await page.getByRole('status').elementHandles();
     await send(visit, 'hold on');
     await page.getByText('This takes a while.').waitFor();
+    const status = page.getByRole('status').filter({ hasText: 'The agent is answering.' });
+    const wasEmpty = await status.evaluate((own, all) => all.includes(own), emptyStatuses);
+    expectEqual('the announcement is in an element that existed before', wasEmpty, true);
+    expectAtMost('width of the announcement', (await status.boundingBox())?.width ?? 0, 1);
     await visit.checkPage('playground-running');
     // The run continues without the page, and the page finds it again.
     await page.reload();
@@ -131,6 +205,7 @@ const stop: ConsoleVisit = {
     await send(visit, 'hold on again');
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('The server stopped the run.').waitFor();
+    await announced(visit, 'The run ended as cancelled.');
     await ended(visit, 2);
     await visit.checkPage('playground-stopped');
   },
@@ -266,13 +341,13 @@ const files: ConsoleVisit = {
     await send(visit, 'Read my notes');
     await page.keyboard.press('Enter');
     const sent = sentMessages(page);
-    expectEqual('messages after two keys', await sent.count(), 1);
     await sent.getByRole('list', { name: 'Files' }).getByText('notes.txt').waitFor();
     await sent.getByText('The model gets 1 attachment.').waitFor();
     const folder = `/app/mnt/members/${visit.seed.members[5]}/playground/`;
     const paths = await pathsOf(sent);
     expectEqual('files of the member', paths.filter((path) => path.startsWith(folder)).length, 3);
     await ended(visit, 1);
+    expectEqual('messages after two keys', await sent.count(), 1);
     const more = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Attach files' }).click();
     await (await more).setFiles(Array.from({ length: 7 }, () => notes));
@@ -372,4 +447,4 @@ const again: ConsoleVisit = {
   },
 };
 
-export const playgroundVisits: readonly ConsoleVisit[] = [talk, questions, stop, busy, refusals, files, outage, again];
+export const playgroundVisits: readonly ConsoleVisit[] = [talk, earlier, stop, busy, refusals, files, outage, again];
