@@ -9,6 +9,7 @@ import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
 import { peopleVisits } from './people.ts';
 import { playgroundVisits } from './playground.ts';
+import { refusalVisits } from './refusals.ts';
 import { runVisits } from './runs.ts';
 import { shellVisits } from './shell.ts';
 import { signInVisits } from './sign-in.ts';
@@ -34,6 +35,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   usage: usageVisits,
   files: filesVisits,
   health: healthVisits,
+  refusals: refusalVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };
