@@ -261,9 +261,9 @@ const download: ConsoleVisit = {
     const path = `/app/mnt/${idOf(visit, 'folder')}/gone.txt`;
     const stored = { apiIntegrationId: integration, ...at(path) };
     await upload(api, 'one', stored);
-    await visit.open(`integrations/${integration}/files?folder=/app/mnt/${idOf(visit, 'folder')}`);
-    const button = page.getByRole('button', { name: 'Download gone.txt' });
-    await button.waitFor();
+    await visit.open(`integrations/${integration}/files?${new URLSearchParams({ file: path })}`);
+    const button = dialog(page).getByRole('button', { name: 'Download gone.txt' });
+    await dialog(page).getByText('one', { exact: true }).waitFor();
     const file = `/v2/integrations/${integration}/files?${new URLSearchParams({ path })}`;
     expectEqual('status of a deletion', (await api.delete(file)).status, 204);
     await visit.expectRefusal(404, async () => {
