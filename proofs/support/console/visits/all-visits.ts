@@ -10,6 +10,7 @@ import { memberVisits } from './members.ts';
 import { peopleVisits } from './people.ts';
 import { playgroundVisits } from './playground.ts';
 import { playgroundQuestionVisits } from './playground-questions.ts';
+import { refusalVisits } from './refusals.ts';
 import { runVisits } from './runs.ts';
 import { shellVisits } from './shell.ts';
 import { signInVisits } from './sign-in.ts';
@@ -37,6 +38,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   files: filesVisits,
   health: healthVisits,
   together: togetherVisits,
+  refusals: refusalVisits,
   // Last, because it stops the server.
   connection: connectionVisits,
 };

@@ -1,6 +1,7 @@
-import { expectEqual } from '@runwire/test-kit/shortfall.ts';
+import { expectEqual, until } from '@runwire/test-kit/shortfall.ts';
 import { fillSetUp } from '../sign-in-pages.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { shown } from './table-cell.ts';
 
 /** Figures of a node are those of its last heartbeat. */
 const STATS_MS = 40_000;
@@ -8,6 +9,55 @@ const STATS_MS = 40_000;
 async function storeOf({ api }: VisitContext): Promise<string> {
   const { body } = await api.get('/readyz');
   return body.store;
+}
+
+interface Node {
+  readonly state: string;
+  readonly activeRuns: number;
+  readonly stats: NodeStats | null;
+}
+
+interface NodeStats {
+  readonly openStreams: number;
+  readonly writerQueue: number;
+  readonly admissions: {
+    readonly admitted: number;
+    readonly replayed: number;
+    readonly refused: Readonly<Record<string, number>>;
+  };
+}
+
+const add = (numbers: readonly number[]) => shown(numbers.reduce((sum, one) => sum + one, 0));
+
+/** The figures of all running nodes, from what the API has. */
+async function figuresOf({ api }: VisitContext): Promise<Readonly<Record<string, string>>> {
+  const { body } = await api.get('/v2/nodes?limit=200');
+  const { body: ready } = await api.get('/readyz');
+  const nodes = (body.items as readonly Node[]).filter(({ state }) => state !== 'dead');
+  const stats = nodes.flatMap((node) => node.stats ?? []);
+  return {
+    'Nodes alive': shown(nodes.filter(({ state }) => state === 'alive').length),
+    'Active runs': add(nodes.map(({ activeRuns }) => activeRuns)),
+    'Open streams': add(stats.map(({ openStreams }) => openStreams)),
+    'Writer queue': add(stats.map(({ writerQueue }) => writerQueue)),
+    Admitted: add(stats.map(({ admissions }) => admissions.admitted)),
+    Replayed: add(stats.map(({ admissions }) => admissions.replayed)),
+    Refused: add(stats.flatMap(({ admissions }) => Object.values(admissions.refused))),
+    Store: ready.store,
+    Sandbox: ready.sandbox.kind,
+  };
+}
+
+/** Both change with each heartbeat, so they are read until they agree. */
+async function checkFigures(visit: VisitContext): Promise<void> {
+  const sums = visit.page.getByRole('region', { name: 'All nodes' });
+  await until('figures of the page and of the API agree', async () => {
+    const wanted = await figuresOf(visit);
+    const titles = await sums.getByRole('term').allTextContents();
+    // A note follows each figure.
+    const values = (await sums.getByRole('definition').allTextContents()).filter((_, index) => index % 2 === 0);
+    return Object.entries(wanted).every(([title, value]) => values[titles.indexOf(title)] === value);
+  });
 }
 
 export const healthVisits: readonly ConsoleVisit[] = [
@@ -27,6 +77,7 @@ export const healthVisits: readonly ConsoleVisit[] = [
         .waitFor();
       const table = page.getByRole('table', { name: 'Refused requests by code' });
       await table.getByRole('cell', { name: 'missing_allowance_attribution' }).waitFor({ timeout: STATS_MS });
+      await checkFigures(visit);
       await visit.checkPage('health');
     },
   },

@@ -118,8 +118,8 @@ export const integrationVisits: readonly ConsoleVisit[] = [
   {
     name: 'integration-settings',
     async run(visit) {
-      const { page, api } = visit;
-      const { id, name } = await newIntegration(visit, 'settings');
+      const { page } = visit;
+      const { id } = await newIntegration(visit, 'settings');
       await visit.open(`integrations/${id}`);
       await page.getByRole('tab', { name: 'Settings' }).click();
       expectEqual('the tab in the address', new URL(page.url()).searchParams.get('tab'), 'settings');
@@ -128,31 +128,68 @@ export const integrationVisits: readonly ConsoleVisit[] = [
       await save.click();
       await toast(page, 'There is nothing to save');
 
-      await page.getByLabel('Allowance of each member').selectOption('runs');
-      await page.getByLabel('Limit', { exact: true }).fill('25');
-      await page.getByLabel('Period').selectOption('week');
       await page.getByLabel('Longest run, in seconds').fill('60');
-      await page.getByLabel('File access').selectOption('member');
-      await page.getByLabel('Keep attachments').uncheck();
       const [request] = await Promise.all([
         page.waitForRequest((sent) => sent.method() === 'PATCH'),
         save.click().then(() => toast(page, 'The settings are saved.')),
       ]);
-      const changes = {
-        allowances: { unit: 'runs', limit: 25, period: 'week' },
-        maxRunSeconds: 60,
-        fileAccess: 'member',
-        keepAttachments: false,
-      };
-      expectEqual('the fields that were sent', request.postDataJSON(), changes);
-      await visit.checkPage('integration-settings-saved');
-      const { body } = await api.get(`/v2/integrations/${id}`);
-      expectEqual('the settings', { ...body, ...changes }, { ...body, name });
+      expectEqual('the fields that were sent', request.postDataJSON(), { maxRunSeconds: 60 });
 
       await page.getByLabel('Folder of a member').fill('/elsewhere');
       await visit.expectRefusal(400, () => save.click());
       await alert(page, /memberFolder/);
       await visit.checkPage('integration-settings-refused');
+    },
+  },
+  {
+    name: 'integration-all-settings',
+    async run(visit) {
+      const { page, api } = visit;
+      const { id } = await newIntegration(visit, 'all settings');
+      const before = (await api.get(`/v2/integrations/${id}`)).body;
+      await visit.open(`integrations/${id}?tab=settings`);
+      await page.getByLabel('Name', { exact: true }).fill(visit.unique('renamed'));
+      await page.getByRole('combobox', { name: 'Agency' }).selectOption('support');
+      await page.getByLabel('Entry point').selectOption('Billing');
+      await page.getByLabel('Model').fill('offline/demo');
+      await page.getByLabel('Text Only Mode').check();
+      await page.getByLabel('Tools of the caller').check();
+      await page.getByLabel('Allowance of each member').selectOption('runs');
+      await page.getByLabel('Limit', { exact: true }).fill('25');
+      await page.getByLabel('Period').selectOption('week');
+      await page.getByLabel('Concurrent runs of a member').fill('4');
+      await page.getByLabel('Longest run, in seconds').fill('60');
+      await page.getByLabel('If the reader disconnects').selectOption('cancel');
+      await page.getByLabel('File access').selectOption('member');
+      await page.getByLabel('Folder of a member').fill('/app/mnt/people/{consumerId}');
+      await page.getByLabel('Keep attachments').uncheck();
+      await page.getByRole('button', { name: 'Save settings' }).click();
+      await toast(page, 'The settings are saved.');
+      await visit.checkPage('integration-settings-saved');
+      const after = (await api.get(`/v2/integrations/${id}`)).body;
+      const wanted: Readonly<Record<string, unknown>> = {
+        name: visit.unique('renamed'),
+        agency: 'support',
+        defaultAgent: 'Billing',
+        model: 'offline/demo',
+        textOnly: true,
+        clientTools: true,
+        allowances: { unit: 'runs', limit: 25, period: 'week' },
+        maxRunsPerMember: 4,
+        maxRunSeconds: 60,
+        onDisconnect: 'cancel',
+        fileAccess: 'member',
+        memberFolder: '/app/mnt/people/{consumerId}',
+        keepAttachments: false,
+      };
+      for (const [field, value] of Object.entries(wanted)) {
+        expectEqual(`the saved ${field}`, after[field], value);
+        expectEqual(
+          `${field} was something else before`,
+          JSON.stringify(before[field]) === JSON.stringify(value),
+          false,
+        );
+      }
     },
   },
   {

@@ -1,7 +1,38 @@
-import { expectEqual } from '@runwire/test-kit/shortfall.ts';
+import { expectEqual, until } from '@runwire/test-kit/shortfall.ts';
 import { chooseInProfile } from '../sign-in-pages.ts';
 import { alert, signInNewOwner } from '../steps.ts';
-import type { ConsoleVisit } from '../visit.ts';
+import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { cellInView, timeIn } from './table-cell.ts';
+
+interface ListedKey {
+  readonly name: string | null;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+}
+
+/** The server stores the first use of a key soon after the request. */
+async function usedKey({ api }: VisitContext, name: string): Promise<ListedKey> {
+  let key: ListedKey | undefined;
+  await until(`last use of ${name}`, async () => {
+    const { body } = await api.get('/v2/api_keys?limit=200');
+    key = (body.items as readonly ListedKey[]).find((one) => one.name === name);
+    return key?.lastUsedAt != null;
+  });
+  return key as ListedKey;
+}
+
+/** Expiry and last use are what the API has. */
+async function checkTimes(visit: VisitContext, name: string): Promise<void> {
+  const { expiresAt, lastUsedAt } = await usedKey(visit, name);
+  await visit.page.reload();
+  const table = visit.page.getByRole('table', { name: 'API keys' });
+  const expires = await cellInView(table, name, 'Expires');
+  expectEqual('the expiry in words', await expires.textContent(), 'in 30 days');
+  expectEqual('the expiry', await timeIn(expires), expiresAt);
+  const lastUse = await cellInView(table, name, 'Last use');
+  expectEqual('the last use is recent', /^(just now|\d+ minutes? ago)$/.test(await lastUse.innerText()), true);
+  expectEqual('the last use', await timeIn(lastUse), lastUsedAt);
+}
 
 export const keyVisits: readonly ConsoleVisit[] = [
   {
@@ -30,6 +61,8 @@ export const keyVisits: readonly ConsoleVisit[] = [
       const row = page.getByRole('row').filter({ hasText: name });
       await row.getByText('active').waitFor();
       expectEqual('places that show the key after that', await page.getByText(key).count(), 0);
+      await checkTimes(visit, name);
+      await visit.checkPage('key-used');
       await row.getByRole('button', { name: `Revoke ${name}` }).click();
       await visit.checkPage('key-revoke');
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click();

@@ -1,6 +1,7 @@
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { shown } from './table-cell.ts';
 
 const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
 const status = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text }).waitFor();
@@ -21,6 +22,19 @@ async function openNewMember(visit: VisitContext, name: string): Promise<string>
   return id;
 }
 
+/** The allowance bar of the first member is what the API has. */
+async function checkAllowance({ page, api, integration, seed }: VisitContext): Promise<void> {
+  const [id = ''] = seed.members;
+  const { body } = await api.get(`/v2/integrations/${integration}/members/${id}`);
+  const { used, reserved, limit, unit } = body.allowance;
+  const row = page.getByRole('row').filter({ hasText: seed.names[0] ?? '' });
+  const label = `${shown(used + reserved)} of ${shown(limit)} ${unit} used`;
+  await row.getByText(label).waitFor({ state: 'attached' });
+  const style = (await row.getByTitle(label).locator('span').getAttribute('style')) ?? '';
+  const share = Number(/^width: ([\d.]+)%/.exec(style)?.[1]);
+  expectEqual('the share of the bar', share.toFixed(2), ((100 * (used + reserved)) / limit).toFixed(2));
+}
+
 async function openRegistration(visit: VisitContext): Promise<void> {
   await visit.open(membersOf(visit));
   await button(visit.page, 'Register member').click();
@@ -38,6 +52,9 @@ export const memberVisits: readonly ConsoleVisit[] = [
       await page.getByRole('link', { name: seed.names.at(-1) ?? '' }).waitFor();
       await page.getByRole('table', { name: 'members' }).getByText('inactive').first().waitFor();
       await visit.checkPage('members');
+      await page.getByLabel('Search').fill(seed.names[0] ?? '');
+      await status(page, /^1 member$/);
+      await checkAllowance(visit);
       await page.getByLabel('Search').fill('gret');
       await status(page, /^1 member$/);
       await page.getByRole('link', { name: 'Greta Holm' }).waitFor();

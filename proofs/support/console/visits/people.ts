@@ -3,11 +3,26 @@ import type { Page } from 'playwright-core';
 import { chooseInProfile, FIRST_OWNER, fillSignIn, signedIn, signedOut } from '../sign-in-pages.ts';
 import { alert, invite, signInNewOwner, toast } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { cellInView, timeIn } from './table-cell.ts';
 
 async function openInvitation({ page, open }: VisitContext) {
   await open('people');
   await page.getByRole('button', { name: 'Invite a person' }).click();
   return page.getByRole('dialog', { name: 'Invite a person' });
+}
+
+interface ListedOwner {
+  readonly email: string | null;
+  readonly createdAt: string;
+}
+
+/** Role and time of the invitation are what the API has. */
+async function checkPerson({ page, api }: VisitContext, email: string, role: string): Promise<void> {
+  const { body } = await api.get('/v2/owners?limit=200');
+  const owner = (body.items as readonly ListedOwner[]).find((one) => one.email === email);
+  const table = page.getByRole('table', { name: 'people' });
+  expectEqual(`the role of ${email}`, await (await cellInView(table, email, 'Role')).textContent(), role);
+  expectEqual('the invitation', await timeIn(await cellInView(table, email, 'Invited')), owner?.createdAt);
 }
 
 interface NewPassword {
@@ -36,7 +51,8 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       const dialog = page.getByRole('dialog', { name: 'Invite a person' });
       await visit.checkPage('person-invite');
       const name = visit.unique('guest');
-      await dialog.getByLabel('E-mail').fill(`${name.replaceAll(' ', '-')}@example.com`);
+      const email = `${name.replaceAll(' ', '-')}@example.com`;
+      await dialog.getByLabel('E-mail').fill(email);
       await dialog.getByLabel('Name (optional)').fill(name);
       await dialog.getByRole('button', { name: 'Invite' }).click();
       const shown = page.getByRole('dialog', { name: 'Give this link to the person' });
@@ -49,12 +65,16 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('person-invited-key');
       await shown.getByRole('button', { name: 'Done' }).click();
       expectEqual('places that show the link after that', await page.getByText(link).count(), 0);
+      await checkPerson(visit, email, 'owner');
       await page.getByRole('button', { name: `Delete ${name}` }).click();
       await visit.checkPage('person-delete');
       await page.getByRole('dialog').getByRole('button', { name: 'Delete person' }).click();
       await toast(page, `${name} is deleted.`);
       await page.getByRole('button', { name: `Delete ${name}` }).waitFor({ state: 'detached' });
       expectEqual('status of a request after that', (await visit.api.as(key).get('/v2/me')).status, 401);
+      // The first owner is the last one of the list.
+      await page.keyboard.press('End');
+      await checkPerson(visit, FIRST_OWNER.email, 'administrator');
     },
   },
   {

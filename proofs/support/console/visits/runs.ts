@@ -1,6 +1,7 @@
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { shown } from './table-cell.ts';
 
 const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
 const steps = (page: Page) => page.getByRole('region', { name: 'Steps' });
@@ -15,6 +16,59 @@ async function heldRun({ api, integration, seed, unique }: VisitContext, name: s
   const reader = await api.complete({ ...ids, message: 'hold on' });
   await within('text of the run', WAIT_MS, reader.untilText('while'));
   return String(reader.headers['x-run-id']);
+}
+
+interface Tokens {
+  readonly request_count: number;
+  readonly input_tokens: number;
+  readonly cached_tokens: number;
+  readonly output_tokens: number;
+  readonly total_tokens: number;
+}
+
+/** The sentence about tokens, from what the API has. */
+function tokenSentence(usage: Tokens): string {
+  const { request_count: calls, input_tokens: input, cached_tokens: cached, output_tokens: output } = usage;
+  const inputs = `${shown(input)} input${cached > 0 ? ` (${shown(cached)} cached)` : ''}`;
+  const of = `in ${calls} model call${calls === 1 ? '' : 's'}`;
+  return `${shown(usage.total_tokens)}: ${inputs}, ${shown(output)} output, ${of}`;
+}
+
+const fact = (page: Page, text: string) =>
+  details(page).getByRole('definition').getByText(text, { exact: true }).waitFor();
+
+/** Tokens and charge of the run that is open are what the API has. */
+async function checkFigures({ page, api, integration }: VisitContext, runId: string): Promise<void> {
+  const { body: run } = await api.get(`/v2/integrations/${integration}/runs/${runId}`);
+  await fact(page, tokenSentence(run.usage));
+  const query = new URLSearchParams({ usageRequestId: run.usageRequestId });
+  const { body: usage } = await api.get(`/v2/integrations/${integration}/usage?${query}`);
+  const [{ charged }] = usage.items;
+  await fact(page, `${shown(charged.amount)} ${charged.unit}`);
+}
+
+async function copied(page: Page, label: string): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click();
+  await page
+    .getByRole('button', { name: `Copy ${label}`, exact: true })
+    .getByText('Copied')
+    .waitFor();
+  return String(await page.evaluate('navigator.clipboard.readText()'));
+}
+
+/** The chosen event is shown with indented data, and copied as the server sends it. */
+async function checkEvent({ page, api, integration }: VisitContext, runId: string): Promise<void> {
+  const region = page.getByRole('region', { name: /^event \d+$/ });
+  const label = (await region.getAttribute('aria-label')) ?? '';
+  const address = `${api.url}/v2/integrations/${integration}/runs/${runId}/events`;
+  const stream = await (await fetch(address, { headers: api.authorization })).text();
+  const frame = stream.split(/(?<=\n\n)/).find((one) => one.startsWith(`id: ${label.slice('event '.length)}\n`));
+  const copy = await copied(page, label);
+  expectEqual(`the copied ${label}`, copy, frame);
+  const [, head = '', data = ''] = /^([\s\S]*?\n)?data: (.*)\n\n$/.exec(copy) ?? [];
+  const readable = `${head}data: ${JSON.stringify(JSON.parse(data), null, 2)}`;
+  expectEqual(`the shown ${label}`, ((await region.textContent()) ?? '').trimEnd(), readable);
 }
 
 export const runVisits: readonly ConsoleVisit[] = [
@@ -60,9 +114,10 @@ export const runVisits: readonly ConsoleVisit[] = [
   {
     name: 'run-of-a-team',
     async run(visit) {
-      const { page, seed } = visit;
+      const { page, api, integration, seed } = visit;
       await openRun(visit, seed.runs.team);
       await details(page).getByText('team up and find out about my order').waitFor();
+      await checkFigures(visit, seed.runs.team);
       await visit.checkPage('run');
       const delegation = steps(page).getByRole('button', { name: /send_message/ });
       const [, duration = ''] = /([\d.]+ (?:ms|s))$/.exec((await delegation.textContent()) ?? '') ?? [];
@@ -74,6 +129,11 @@ export const runVisits: readonly ConsoleVisit[] = [
         .getByRole('button', { name: /Model Research/ })
         .click();
       await details(page).getByText('Research, asked by Triage').waitFor();
+      const { body } = await api.get(`/v2/integrations/${integration}/runs/${seed.runs.team}/steps`);
+      const asked = (body.items as readonly { agent: string; usage: Tokens | null }[]).find(
+        ({ agent, usage }) => agent === 'Research' && usage !== null,
+      );
+      await fact(page, tokenSentence(asked?.usage as Tokens));
       await visit.checkPage('run-step-model');
       await steps(page).getByLabel('Kind').selectOption('Tool');
       await steps(page).getByRole('button', { name: /Model/ }).first().waitFor({ state: 'hidden' });
@@ -91,7 +151,7 @@ export const runVisits: readonly ConsoleVisit[] = [
   {
     name: 'run-events',
     async run(visit) {
-      const { page, seed } = visit;
+      const { page, api, integration, seed } = visit;
       await openRun(visit, seed.runs.tool);
       await page.getByRole('tab', { name: 'Events' }).click();
       const events = page.getByRole('listbox', { name: 'Events' });
@@ -116,9 +176,15 @@ export const runVisits: readonly ConsoleVisit[] = [
       await page.keyboard.press('ArrowUp');
       expectEqual('event', await events.getByRole('option', { selected: true }).textContent(), first);
       await visit.checkPage('run-event');
+      await checkEvent(visit, seed.runs.tool);
+      await events.focus();
+      await page.keyboard.press('Home');
+      await checkEvent(visit, seed.runs.tool);
       await page.getByRole('tab', { name: 'JSON' }).click();
       await page.getByRole('region', { name: 'run as JSON' }).getByText(seed.runs.tool).waitFor();
       await visit.checkPage('run-json');
+      const { body } = await api.get(`/v2/integrations/${integration}/runs/${seed.runs.tool}`);
+      expectEqual('the copied run', JSON.parse(await copied(page, 'run as JSON')), body);
     },
   },
   {

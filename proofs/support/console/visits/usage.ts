@@ -2,10 +2,36 @@ import { readFile } from 'node:fs/promises';
 import { expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { shown } from './table-cell.ts';
 
 const usageOf = ({ integration }: VisitContext) => `integrations/${integration}/usage`;
 const plot = (page: Page, name: RegExp) => page.getByRole('img', { name }).waitFor();
 const fieldOf = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
+
+const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+
+/** The row of the oldest day is what the API has. Narrow pages leave some columns out. */
+async function checkOldestDay({ page, api, integration }: VisitContext): Promise<void> {
+  const { body } = await api.get(`/v2/integrations/${integration}/usage/summary?groupBy=day&limit=200`);
+  const { key, runs, usage, charged } = body.items.at(-1);
+  const wanted: Readonly<Record<string, number>> = {
+    Runs: runs,
+    Tokens: usage.total_tokens,
+    'Input tokens': usage.input_tokens,
+    'Output tokens': usage.output_tokens,
+    Charge: charged.tokens,
+  };
+  const table = page.getByRole('table', { name: /^Tokens by day, / });
+  const titles = (await table.getByRole('columnheader').allTextContents()).slice(1);
+  const row = table.getByRole('row', { name: dayFormat.format(new Date(key)) });
+  const cells = await row.getByRole('cell').allTextContents();
+  expectEqual(`usage of ${key} has tokens`, usage.total_tokens > 0 && titles.includes('Tokens'), true);
+  expectEqual(
+    `usage of ${key}`,
+    cells,
+    titles.map((title) => shown(wanted[title] ?? Number.NaN)),
+  );
+}
 
 export const usageVisits: readonly ConsoleVisit[] = [
   {
@@ -15,6 +41,7 @@ export const usageVisits: readonly ConsoleVisit[] = [
       const [first = '', second = ''] = seed.members;
       await visit.open(usageOf(visit));
       await plot(page, /^Tokens by day, /);
+      await checkOldestDay(visit);
       await visit.checkPage('usage');
       for (const measure of ['runs', 'charge']) {
         await page.getByLabel('Measure').selectOption(measure);
