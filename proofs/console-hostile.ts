@@ -16,8 +16,8 @@ import { addTo, LeftOut, type Proof } from './support/proof.ts';
 
 /*
  * Puts markup, scripts, links, bidirectional overrides, long lines and control characters into every name, message, answer,
- * tool output and file, and opens every page that shows them. Every page must show them as text: nothing runs, nothing is
- * fetched from elsewhere, and the page stays usable.
+ * tool output, approval question, attachment and file, and opens every page that shows them. Every page must show them as
+ * text: nothing runs, nothing is fetched from elsewhere, and the page stays usable.
  */
 
 /** Only these addresses of Markdown become links. */
@@ -97,7 +97,7 @@ class Attack {
 
 export const proof: Proof = {
   name: 'console-hostile',
-  minutes: 8,
+  minutes: 10,
   faults: { 'trust-markdown': /active content: <a href="javascript:/ },
   figures: () => ({ foreign_requests: 0, scripts: 0 }),
   async run({ fault, scale }) {

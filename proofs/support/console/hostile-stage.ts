@@ -38,6 +38,14 @@ export const repeat = defineTool({
   execute: textOf,
 });
 
+export const ask = defineTool({
+  name: 'ask',
+  description: 'Asks a person first.',
+  inputSchema,
+  needsApproval: true,
+  execute: textOf,
+});
+
 export const fail = defineTool({
   name: 'fail',
   description: 'Fails with its text.',
@@ -57,7 +65,7 @@ agents:
   - name: Evil
     description: ${quoted}
     instructions: ${quoted}
-    tools: [repeat, fail]
+    tools: [repeat, ask, fail]
     reasoning: { effort: low }
     starters: [${quoted}]
 `,
@@ -73,8 +81,8 @@ export async function stageHostileTexts(rig: ConsoleRig): Promise<readonly Hosti
   return [
     ...(await stageAccounts(api)),
     ...(await stageMembers(api)),
-    ...(await stageChats(api)),
     ...(await stageFiles(api)),
+    ...(await stageChats(api)),
     ...strangePages,
   ];
 }
@@ -135,14 +143,35 @@ async function stageMembers(api: ApiClient): Promise<readonly HostilePage[]> {
 /** U+0085 is a control character, which ids may not have. */
 const idOf = (text: string) => text.replaceAll('\u0085', '');
 
+/** A name of a file may have everything but slashes, control characters and separators of lines. */
+const fileNameOf = (text: string) => text.replaceAll(/[/\\]/g, '|').replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '');
+const FILE_NAMES = NAMES.map(({ text }) => fileNameOf(text));
+/** A folder may not have marks of writing direction either. */
+const FOLDER_NAMES = FILE_NAMES.filter((name) => !/\p{Bidi_Control}/u.test(name)).map((name) => `folder ${name}`);
+
 interface HostileChat {
   readonly name: string;
   readonly message: string;
+  /** Everything that shows the chat shows these. */
   readonly marks: readonly string[];
+  /** Attached by an address, and from the folder of files. */
+  readonly fileNames?: readonly string[];
+  /** True if a tool asks for an approval. */
+  readonly isAsking?: true;
 }
 
 const joined = (hostile: readonly HostileText[]) => texts(hostile).join('\n\n');
 const marksOf = (hostile: readonly HostileText[]) => hostile.map(({ mark }) => mark);
+
+const MAX_ATTACHMENTS = 5;
+
+function chunksOf<T>(items: readonly T[], size: number): (readonly T[])[] {
+  const chunks: (readonly T[])[] = [];
+  for (let start = 0; start < items.length; start += size) chunks.push(items.slice(start, start + size));
+  return chunks;
+}
+
+const FILE_URL = 'https://evil.invalid/%3Cscript%3E.txt';
 
 const CHATS: readonly HostileChat[] = [
   { name: 'names', message: `say ${joined(NAMES)}`, marks: marksOf(NAMES) },
@@ -158,16 +187,34 @@ const CHATS: readonly HostileChat[] = [
       marks: [/m-\w+/.exec(text)?.[0] ?? ''],
     })),
   ),
+  ...[joined(NAMES), MARKDOWN, LONG.text, joined(CONTROLS)].map((text) => ({
+    name: `ask-${text.length}`,
+    // The model writes the arguments, also the names of fields.
+    message: `tool ask ${JSON.stringify({ [FIRST.text]: 0, text })}`,
+    marks: [/m-\w+/.exec(text)?.[0] ?? ''],
+    isAsking: true as const,
+  })),
+  ...chunksOf(FILE_NAMES, MAX_ATTACHMENTS).map((fileNames, index) => ({
+    name: `files-${index}`,
+    message: 'm-attached',
+    marks: ['m-attached'],
+    fileNames,
+  })),
 ];
 
 async function stageChats(api: ApiClient): Promise<readonly HostilePage[]> {
   const pages: HostilePage[] = [];
   const chats = `integrations/${INTEGRATION}`;
-  for (const [index, { name, message, marks }] of CHATS.entries()) {
+  for (const [index, { name, message, marks, fileNames = [], isAsking = false }] of CHATS.entries()) {
     const { text } = NAMES[index % NAMES.length] ?? FIRST;
     const chatId = idOf(`${name} ${text}`);
     const ids = { chatId, consumerId: idOf(text), usageRequestId: idOf(`${index} ${text}`) };
-    const reader = await api.complete({ apiIntegrationId: INTEGRATION, ...ids, message, user_context: { text } });
+    // No host has the address, so the run fails.
+    const attachments = fileNames.map((filename) => ({ type: 'input_file', file_url: FILE_URL, filename }));
+    const sandboxFiles = fileNames.map((fileName) => ({ path: `${FOLDER}/${fileName}`, name: fileName }));
+    const files = { attachments, sandboxFiles };
+    const body = { apiIntegrationId: INTEGRATION, ...ids, message, ...files, user_context: { text } };
+    const reader = await api.complete(body);
     expectEqual(`status of the run ${name}`, reader.status, 200);
     await within(`end of the run ${name}`, WAIT_MS, reader.over);
     const run = `${chats}/runs/${reader.headers['x-run-id']}`;
@@ -175,9 +222,13 @@ async function stageChats(api: ApiClient): Promise<readonly HostilePage[]> {
     await made(api.patch(`${PATH}/chats/${path}`, { title: text }), 200);
     const addressed = `chat=${path}&member=${encodeURIComponent(ids.consumerId)}`;
     pages.push(
-      { path: `${chats}/chats/${path}`, marks },
-      { path: `${chats}/playground?${addressed}`, marks },
-      { path: run, marks },
+      {
+        path: `${chats}/chats/${path}`,
+        marks,
+        texts: [...fileNames, ...(isAsking ? ['A call waits for an answer.'] : [])],
+      },
+      { path: `${chats}/playground?${addressed}`, marks, texts: isAsking ? ['Approve the call of ask?'] : [] },
+      { path: run, marks, texts: fileNames },
       ...['details', 'events', 'json'].map((tab) => ({ path: `${run}?tab=${tab}&step=1` })),
     );
   }
@@ -196,12 +247,8 @@ const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="window.hostile=1"><
 async function stageFiles(api: ApiClient): Promise<readonly HostilePage[]> {
   const file = (filename: string, content: string, contentType: string, folder = FOLDER) =>
     upload(api, content, { apiIntegrationId: INTEGRATION, folder, filename, contentType });
-  // A name of a file has no slash, no separator of lines and no mark of writing direction.
-  const names = texts(NAMES)
-    .map((text) => idOf(text).replaceAll(/[/\\]/g, '|'))
-    .filter((name) => !/[\p{Bidi_Control}\p{Zl}\p{Zp}]/u.test(name));
-  await file('inner.txt', FIRST.mark, 'text/plain', `${FOLDER}/folder ${names[0]}`);
-  for (const name of names) await file(name, name, 'text/plain');
+  for (const name of FOLDER_NAMES) await file('inner.txt', name, 'text/plain', `${FOLDER}/${name}`);
+  for (const name of FILE_NAMES) await file(name, name, 'text/plain');
   const contents = [
     { name: 'page.html', content: HTML, type: 'text/html', shown: HTML },
     { name: 'picture.svg', content: SVG, type: 'image/svg+xml', shown: SVG },
@@ -214,9 +261,9 @@ async function stageFiles(api: ApiClient): Promise<readonly HostilePage[]> {
   const page = (folder: string) => `integrations/${INTEGRATION}/files?folder=${encodeURIComponent(folder)}`;
   const preview = (name: string) => `${page(FOLDER)}&file=${encodeURIComponent(`${FOLDER}/${name}`)}`;
   return [
-    { path: page(FOLDER), texts: names },
-    { path: page(`${FOLDER}/folder ${names[0]}`), marks: [FIRST.mark] },
-    ...names.map((name) => ({ path: preview(name), texts: [name] })),
+    { path: page(FOLDER), texts: [...FOLDER_NAMES, ...FILE_NAMES] },
+    ...FOLDER_NAMES.map((name) => ({ path: page(`${FOLDER}/${name}`), texts: [name, 'inner.txt'] })),
+    ...FILE_NAMES.map((name) => ({ path: preview(name), texts: [name] })),
     ...contents.map(({ name, shown }) => ({ path: preview(name), texts: [shown] })),
   ];
 }

@@ -1,5 +1,6 @@
 import { Shortfall, until } from '@runwire/test-kit/shortfall.ts';
 import type { BrowserContext, CDPSession, ConsoleMessage, Page, Request } from 'playwright-core';
+import { COLLECT_SHIFTS, takeShifts } from './page-measures.ts';
 
 /** Statuses that a visit wants, or `outage`: the server is away, so requests fail or a proxy answers for it. */
 export type WantedError = number | readonly number[] | 'outage';
@@ -8,6 +9,8 @@ const QUIET_MS = 250;
 const MAX_LOADING_MS = 20_000;
 const WANTED_MS = 10_000;
 const PROXY_STATUSES = [502, 503, 504];
+/** A page whose sum of layout shifts is at most this counts as calm (web.dev/cls). */
+const MAX_SHIFT = 0.1;
 /** Advice about automatic filling of forms. */
 const ADVICE = 'GenericIssue';
 
@@ -23,7 +26,7 @@ interface WantedWindow {
 
 /**
  * Everything that a page must not do: messages in the console of the browser, errors, violations of its policy, refused
- * or failed requests that the visit did not announce, and requests to other origins.
+ * or failed requests that the visit did not announce, requests to other origins, and layout shifts while it opens.
  */
 export class PageWatch {
   readonly session: CDPSession;
@@ -59,6 +62,7 @@ export class PageWatch {
       watch.#problems.push(`issue: ${issue.code} ${JSON.stringify(issue.details)}`);
     });
     await session.send('Audits.enable');
+    await page.addInitScript(COLLECT_SHIFTS);
     return watch;
   }
 
@@ -139,6 +143,15 @@ export class PageWatch {
       }
       await this.#page.waitForTimeout(QUIET_MS / 5);
     }
+  }
+
+  /** Adds a problem if the page moved what it showed, since the last call and before the person did something. */
+  async checkShifts(): Promise<void> {
+    const shifts = (await takeShifts(this.#page)).filter(({ isOpening }) => isOpening);
+    const sum = shifts.reduce((total, { value }) => total + value, 0);
+    if (sum <= MAX_SHIFT) return;
+    const moved = shifts.flatMap((shift) => shift.moved.map((line) => `${shift.value.toFixed(3)} ${line}`));
+    this.#problems.push(`layout shifts: ${sum.toFixed(3)}: ${moved.join('; ')}`);
   }
 
   /** Returns everything that the page did wrong since the last call. */

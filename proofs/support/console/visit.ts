@@ -29,7 +29,7 @@ export interface VisitContext {
   readonly rig: ConsoleRig;
   /** The absolute address of a page of the console, from its path, such as `keys`. */
   url(path: string): string;
-  /** Opens a page of the console and waits until it is quiet. */
+  /** Opens a page of the console, waits until it is quiet and checks that nothing has moved. */
   open(path: string): Promise<void>;
   /** A name that no other visit uses, at any width. */
   unique(name: string): string;
@@ -37,7 +37,8 @@ export interface VisitContext {
   expectRefusal<T>(wanted: WantedError, action: () => Promise<T>): Promise<T>;
   /**
    * Waits until the page is quiet and checks it in light and dark: axe has no finding, the browser has logged nothing,
-   * nothing was fetched from elsewhere, and nothing is wider than the page. The name is that of the screenshots.
+   * nothing was fetched from elsewhere, nothing is wider than the page, and nothing moved before the first input. The
+   * name is that of the screenshots.
    */
   checkPage(name: string): Promise<void>;
 }
@@ -88,6 +89,7 @@ export async function runVisit(
       open: async (path) => {
         await page.goto(rig.url(path));
         await rig.watchOf(page).quiet();
+        await checks.checkShifts(path);
       },
       unique: (name) => `${name} ${visit.name} ${width}`,
       expectRefusal: (wanted, action) => rig.expectError(page, wanted, action),
@@ -135,8 +137,15 @@ class PageChecks {
     return { pages: this.#pages, axe: this.#axe, messages, violations, foreign, problems };
   }
 
+  async checkShifts(page: string): Promise<void> {
+    await this.#watch.checkShifts();
+    this.#add(page, this.#watch.takeProblems());
+  }
+
   async check(name: string): Promise<void> {
     this.#pages += 1;
+    await this.#watch.quiet();
+    await this.checkShifts(name);
     for (const colorScheme of SCHEMES) {
       await this.#page.emulateMedia({ colorScheme });
       await this.#watch.quiet();
