@@ -30,7 +30,7 @@ const KEEP_MS = 10_000;
 const MAX_REFETCHED_PAGES = 2;
 const isLong = (pages: readonly unknown[] = []) => pages.length > MAX_REFETCHED_PAGES;
 
-/** True if the keys differ in their filters only, which are an object at the end. Other rows must not be shown meanwhile. */
+/** True if the keys differ in their filters only, which are an object at the end. Rows of anything else are not shown. */
 const hasOtherFilters = (key: QueryKey, before: QueryKey | undefined): boolean =>
   typeof key.at(-1) === 'object' && JSON.stringify(key.slice(0, -1)) === JSON.stringify(before?.slice(0, -1));
 
