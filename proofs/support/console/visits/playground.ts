@@ -27,7 +27,9 @@ export async function ended({ page }: VisitContext, count: number): Promise<void
 /** What the field for a message covers would count as too small for a finger. */
 export async function toEnd({ page }: VisitContext): Promise<void> {
   await page.keyboard.press('End');
-  await page.getByRole('button', { name: 'Jump to the latest' }).waitFor({ state: 'hidden' });
+  const jump = page.getByRole('button', { name: 'Jump to the latest' });
+  if (await jump.isVisible()) await jump.click();
+  await jump.waitFor({ state: 'hidden' });
 }
 
 async function chooseMember({ page }: VisitContext, member: string): Promise<void> {

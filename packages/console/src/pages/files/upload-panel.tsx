@@ -21,7 +21,7 @@ export function UploadPanel({ integration }: { readonly integration: string }) {
         {failed > 0 && ` ${formatCount(failed, 'upload')} failed.`}
       </p>
       {uploads.length > 0 && (
-        <section className="card stack" aria-labelledby="uploads">
+        <section className="card stack upload-panel" aria-labelledby="uploads">
           <h2 id="uploads">Uploads</h2>
           <ul className="uploads">
             {uploads.slice(0, MAX_SHOWN).map((upload) => (
