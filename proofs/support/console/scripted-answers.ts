@@ -117,8 +117,10 @@ interface ScriptedCall {
 /** A call for each line such as `tool lookup {"order":"A-1"}`. */
 function toolCalls(message: string, outputs: readonly string[]): ScriptedCall[] {
   if (outputs.length > 0) return [];
-  const lines = message.matchAll(/^\s*tool\s+(\S+)\s*(\{.*\})?/gm);
-  return [...lines].map(([, name = '', args = '{}']) => ({ name, args }));
+  return message.split('\n').flatMap((line) => {
+    const [, name, args = '{}'] = /^\s*tool\s+(\S+)\s*(\{[\s\S]*\})?/.exec(line) ?? [];
+    return name === undefined ? [] : [{ name, args }];
+  });
 }
 
 interface FlowSchema {
