@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { isConnectionLost } from './app/errors.ts';
 import { queryClient } from './app/query-client.ts';
 import { router } from './app/router.tsx';
 import { takeSetUpLink } from './app/set-up-link.ts';
@@ -21,7 +22,12 @@ if (root === null) throw new Error('The page has no element `root`.');
 openSetUpLink();
 // The link may also be pasted while the console is open.
 window.addEventListener('hashchange', openSetUpLink);
-createRoot(root).render(
+createRoot(root, {
+  // The page reports a lost connection itself. Everything else is logged as React does by default.
+  onCaughtError: (error) => {
+    if (!isConnectionLost(error)) console.error(error);
+  },
+}).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <TooltipProvider>

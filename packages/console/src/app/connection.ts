@@ -46,7 +46,9 @@ class Connection {
     const { onRecovery } = this;
     let timer: ReturnType<typeof setTimeout> | undefined;
     this.onRecovery = () => {
-      const waitMs = Number(sessionStorage.getItem(RELOADED_AT)) + RELOAD_MS - Date.now();
+      const reloadAt = Number(sessionStorage.getItem(RELOADED_AT)) + RELOAD_MS;
+      // Browsers keep 32 bits of a delay, so a large negative one can become days.
+      const waitMs = Math.max(reloadAt - Date.now(), 0);
       timer = setTimeout(() => {
         sessionStorage.setItem(RELOADED_AT, String(Date.now()));
         location.reload();

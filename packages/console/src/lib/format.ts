@@ -40,12 +40,15 @@ export function formatAge(time: string | Date, now = Date.now()): string {
   return distanceMs > 0 ? 'in less than a minute' : 'just now';
 }
 
-/** `340 ms`, `2.4 s`, `3 min 20 s`. */
+/** `340 ms`, `2.4 s`, `3 min 20 s`, `5 h 10 min`, `13 days`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${number.format(Math.round(ms / 100) / 10)} s`;
   const seconds = Math.round(ms / 1000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : formatCount(Math.round(hours / 24), 'day');
 }
 
 /** `3 runs`, `1 run`. */

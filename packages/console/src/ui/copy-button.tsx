@@ -20,7 +20,12 @@ export function CopyButton({ text, label }: CopyButtonProps) {
   };
   return (
     <>
-      <button type="button" className="button button-small" aria-label={label} onClick={copy}>
+      <button
+        type="button"
+        className="button button-small"
+        aria-label={isCopied ? label.replace('Copy', 'Copied') : label}
+        onClick={copy}
+      >
         {isCopied ? 'Copied' : 'Copy'}
       </button>
       <span className="visually-hidden" role="status">

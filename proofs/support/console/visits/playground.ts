@@ -166,8 +166,13 @@ const earlier: ConsoleVisit = {
     await openPlayground({ ...visit, integration }, { chat });
     await ended(visit, 25);
     expectEqual('messages of the newest page', await sentMessages(page).count(), 25);
-    await page.getByRole('button', { name: 'Load earlier messages' }).click();
+    const load = page.getByRole('button', { name: 'Load earlier messages' });
+    await load.scrollIntoViewIfNeeded();
+    const first = await sentMessages(page).first().elementHandle();
+    const before = await first?.boundingBox();
+    await load.click();
     await sentMessages(page).getByText('This is message 1.').waitFor();
+    expectAtMost('movement of what is in view', Math.abs(((await first?.boundingBox())?.y ?? 0) - (before?.y ?? 0)), 2);
     await page.getByRole('button', { name: 'Load earlier messages' }).waitFor({ state: 'hidden' });
     const numbers = Array.from({ length: LONG_CHAT_RUNS }, (_, index) => String(index + 1));
     for (const messages of [sentMessages(page), answers(page)]) {

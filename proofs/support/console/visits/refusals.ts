@@ -2,6 +2,7 @@ import { type ErrorCode, errors } from '@runwire/contract';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import type { Locator, Page } from 'playwright-core';
 import { at, upload } from '../../../../test/support/uploads.ts';
+import { chooseInMenu } from '../sign-in-pages.ts';
 import { isLoaded, untilAgency } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 
@@ -279,4 +280,24 @@ const download: ConsoleVisit = {
   },
 };
 
-export const refusalVisits: readonly ConsoleVisit[] = [...REFUSED.map(visitOf), download];
+/** After an upgrade the server does not have the scripts of the page that is open. */
+const lostScript: ConsoleVisit = {
+  name: 'refused-script',
+  async run(visit) {
+    const { page } = visit;
+    await visit.open('integrations');
+    let isReloaded = false;
+    page.on('request', (request) => {
+      isReloaded ||= request.isNavigationRequest();
+    });
+    await page.route(/\/console\/assets\/health-page-[^/]*\.js$/, (route) =>
+      isReloaded ? route.fallback() : route.fulfill({ status: 404 }),
+    );
+    await visit.expectRefusal(404, () => chooseInMenu(page, 'Health'));
+    await page.getByRole('heading', { name: 'Running nodes' }).waitFor();
+    expectEqual('the page was reloaded', isReloaded, true);
+    await visit.checkPage('refused-script');
+  },
+};
+
+export const refusalVisits: readonly ConsoleVisit[] = [...REFUSED.map(visitOf), download, lostScript];

@@ -1,5 +1,6 @@
 import type { Agency, Answer, RunRecord } from '@runwire/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { api } from '../../app/api.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
@@ -27,7 +28,7 @@ export function Transcript({ conversation, agent, actions, onAnswer, onStarter }
   const last = turns.findLastIndex(({ runId, live }) => runId !== null || live?.isActive || live?.runId != null);
   return (
     <>
-      {conversation.earlierCursor !== null && <Earlier conversation={conversation} />}
+      <Earlier conversation={conversation} />
       {turns.map((turn, index) => (
         <TurnView
           key={turn.key}
@@ -68,18 +69,39 @@ function useStoredRuns({ apiIntegrationId, chatId, turns }: Conversation): Reado
   return data ?? NO_RUNS;
 }
 
+/** Is before the first turn. */
 function Earlier({ conversation }: { readonly conversation: Conversation }) {
-  const { isLoadingEarlier, earlierError } = conversation;
+  const { earlierCursor, isLoadingEarlier, earlierError } = conversation;
+  const box = useRef<HTMLDivElement>(null);
+  useKeepNext(box);
   const load = () => void conversation.loadEarlier();
-  if (earlierError !== null) return <ErrorNotice error={earlierError} onRetry={load} />;
   return (
-    <div>
-      <button type="button" className="button button-small" aria-disabled={isLoadingEarlier} onClick={load}>
-        {isLoadingEarlier ? 'Loading…' : 'Load earlier messages'}
-      </button>
+    <div ref={box} hidden={earlierCursor === null}>
+      {earlierError !== null ? (
+        <ErrorNotice error={earlierError} onRetry={load} />
+      ) : (
+        <button type="button" className="button button-small" aria-disabled={isLoadingEarlier} onClick={load}>
+          {isLoadingEarlier ? 'Loading…' : 'Load earlier messages'}
+        </button>
+      )}
     </div>
   );
 }
+
+/** What follows the element stays at its place in the window when something is inserted between them. */
+function useKeepNext(box: RefObject<HTMLElement | null>): void {
+  const next = useRef<{ readonly element: Element; readonly top: number }>(null);
+  useLayoutEffect(() => {
+    const element = box.current?.nextElementSibling ?? null;
+    const before = next.current;
+    if (before !== null && before.element !== element && before.element.isConnected) {
+      window.scrollBy({ top: topOf(before.element) - before.top, behavior: 'instant' });
+    }
+    next.current = element === null ? null : { element, top: topOf(element) };
+  });
+}
+
+const topOf = (element: Element) => element.getBoundingClientRect().top + window.scrollY;
 
 function Start({ agent, onStarter }: Pick<TranscriptProps, 'agent' | 'onStarter'>) {
   const starters = agent?.starters ?? [];

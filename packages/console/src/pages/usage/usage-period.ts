@@ -15,7 +15,9 @@ export interface Period {
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const isDay = (text: string | undefined): text is string =>
-  text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+  text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && isCalendarDay(text);
+/** `Date` reads 31 February as 3 March. */
+const isCalendarDay = (text: string) => !Number.isNaN(Date.parse(text)) && dayOf(Date.parse(text)) === text;
 
 /** Reads the period of the address: the last 30 days unless it names others. */
 export function readPeriod(from: string | undefined, to: string | undefined, nowMs = Date.now()): Period {
