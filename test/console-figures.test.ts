@@ -100,7 +100,16 @@ test('a period without a first day has the 30 days up to its last day', () => {
 
 test('text that is no day in an address is ignored', () => {
   const nowMs = Date.parse('2030-02-01T12:00:00Z');
-  for (const text of ['', 'today', '2030-1-3', '2030-13-01', '2030-01-32', '2030-01-01T00:00:00Z', ' 2030-01-01']) {
+  for (const text of [
+    '',
+    'today',
+    '2030-1-3',
+    '2030-13-01',
+    '2030-01-32',
+    '2030-02-31',
+    '2030-01-01T00:00:00Z',
+    ' 2030-01-01',
+  ]) {
     deepEqual(readPeriod(text, text, nowMs), readPeriod(undefined, undefined, nowMs), text);
   }
 });

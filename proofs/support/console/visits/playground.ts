@@ -28,7 +28,9 @@ export async function ended({ page }: VisitContext, count: number): Promise<void
 export async function toEnd({ page }: VisitContext): Promise<void> {
   await page.keyboard.press('End');
   const jump = page.getByRole('button', { name: 'Jump to the latest' });
-  if (await jump.isVisible()) await jump.click();
+  await jump.evaluateAll((buttons) => {
+    for (const button of buttons) button.click();
+  });
   await jump.waitFor({ state: 'hidden' });
 }
 

@@ -40,7 +40,7 @@ export function Figures({ run, charged, firstTokenMs, totalMs, durationMs, usage
       {text !== '' && <CopyButton text={text} label="Copy the answer" />}
       {/* Last, because it arrives later and must not move the others. */}
       {charged !== null && (
-        <span>
+        <span className="answer-charge">
           Charge: <Charge run={charged} />
         </span>
       )}

@@ -20,8 +20,8 @@ interface TranscriptProps {
 export function Transcript({ conversation, agent, actions, onAnswer, onStarter }: TranscriptProps) {
   useChanges(conversation.changes);
   const { apiIntegrationId, turns, isLoading, error } = conversation;
-  const runs = useStoredRuns(conversation);
-  if (isLoading && turns.length === 0) return <Loading what="the chat" />;
+  const { data: runs = NO_RUNS, isLoading: areRunsLoading } = useStoredRuns(conversation);
+  if (areRunsLoading || (isLoading && turns.length === 0)) return <Loading what="the chat" />;
   const notice = error !== null && <ErrorNotice error={error} onRetry={() => void conversation.load()} />;
   if (turns.length === 0) return notice || <Start agent={agent} onStarter={onStarter} />;
   // Messages that the server refused may follow the last message of its chat.
@@ -50,9 +50,9 @@ const NO_RUNS: ReadonlyMap<string, RunRecord> = new Map();
 const RUNS_PER_PAGE = 200;
 
 /** Times and tokens of answers that this page did not see. */
-function useStoredRuns({ apiIntegrationId, chatId, turns }: Conversation): ReadonlyMap<string, RunRecord> {
+function useStoredRuns({ apiIntegrationId, chatId, turns }: Conversation) {
   const count = RUNS_PER_PAGE * Math.ceil(turns.length / RUNS_PER_PAGE);
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['runs', apiIntegrationId, 'of chat', chatId, count],
     queryFn: async ({ signal }) => {
       const runs = new Map<string, RunRecord>();
@@ -66,7 +66,6 @@ function useStoredRuns({ apiIntegrationId, chatId, turns }: Conversation): Reado
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  return data ?? NO_RUNS;
 }
 
 /** Is before the first turn. */

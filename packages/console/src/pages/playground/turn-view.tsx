@@ -38,7 +38,7 @@ export const TurnView = memo(function TurnView({
     <>
       <Sent turn={turn} />
       {live !== null && (
-        <LiveAnswer
+        <FollowedAnswer
           live={live}
           run={run}
           turn={turn}
@@ -52,6 +52,14 @@ export const TurnView = memo(function TurnView({
     </>
   );
 });
+
+/** Shows what is stored of an answer until all of its events are read, so that it does not grow from nothing again. */
+function FollowedAnswer(props: LiveAnswerProps) {
+  const { live, run, turn } = props;
+  useChanges(live.changes);
+  if (turn.stored === null || !live.isActive) return <LiveAnswer {...props} />;
+  return <StoredAnswer message={turn.stored} run={run} apiIntegrationId={live.apiIntegrationId} />;
+}
 
 /** A message is shown as it was typed. */
 function Sent({ turn: { message } }: { readonly turn: Turn }) {
