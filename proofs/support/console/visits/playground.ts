@@ -13,6 +13,7 @@ export const answers = (page: Page) => page.getByRole('article', { name: 'Answer
 
 export async function send({ page }: VisitContext, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).fill(text);
+  await page.getByRole('button', { name: 'Send', exact: true }).and(page.locator('[aria-disabled="false"]')).waitFor();
   await page.keyboard.press('Enter');
 }
 

@@ -5,6 +5,7 @@ import { at, upload } from '../../../../test/support/uploads.ts';
 import { chooseInMenu } from '../sign-in-pages.ts';
 import { isLoaded, untilAgency } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { send } from './playground.ts';
 
 /** A request that the API refuses, and what the page must show of it. */
 interface RefusedRequest {
@@ -59,11 +60,6 @@ async function holdRun({ api, integration }: VisitContext, chatId: string, consu
   await within('text of the run', WAIT_MS, reader.untilText('while'));
 }
 
-async function send({ page }: VisitContext, text: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Message' }).fill(text);
-  await page.keyboard.press('Enter');
-}
-
 const sendAgain = ({ page }: VisitContext) => page.getByRole('button', { name: 'Send again' }).click();
 
 const openRunLink = (page: Page, index: number) =>
@@ -116,6 +112,7 @@ const REFUSED: readonly RefusedRequest[] = [
       const refused = visit.page.waitForResponse((answer) => answer.status() === errors.too_many_runs.status);
       await send(visit, 'Hello');
       await refused;
+      await visit.page.getByText('The server has not accepted the message yet.').waitFor();
       await visit.page.clock.fastForward(GIVE_UP_MS);
     },
     async resume(visit) {

@@ -41,6 +41,8 @@ export class LiveRun {
   /** Why the run was refused, or is not read any more. */
   error: unknown = null;
   stopState: StopState = null;
+  /** True if the server has not admitted the run for a while. The client repeats a request that may be accepted later. */
+  isDelayed = false;
   firstTokenMs: number | null = null;
   totalMs: number | null = null;
   #isAbsent = false;
@@ -110,6 +112,8 @@ export class LiveRun {
   /** If another run of the chat is active, this one is given up, and the page offers to follow the other one. */
   async #findOtherRun(): Promise<void> {
     if (this.#run.handle.runId !== null) return;
+    this.isDelayed = true;
+    this.changes.add();
     const { apiIntegrationId } = this;
     const chat = await api()
       .chats.get({ apiIntegrationId, chatId: this.#chatId })

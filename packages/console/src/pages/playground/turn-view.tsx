@@ -149,7 +149,13 @@ function AnswerTitle({ live }: { readonly live: LiveRun }) {
 function Waiting({ live }: { readonly live: LiveRun }) {
   useChanges(live.content.root.changes);
   if (live.content.root.parts.length > 0) return null;
-  return <p className="part-line">{live.runId === null ? 'Waiting for the server…' : 'Thinking…'}</p>;
+  return <p className="part-line">{waitingText(live)}</p>;
+}
+
+function waitingText({ runId, isDelayed }: LiveRun): string {
+  if (runId !== null) return 'Thinking…';
+  if (!isDelayed) return 'Waiting for the server…';
+  return 'The server has not accepted the message yet. It is sent again by itself, for up to 2 minutes.';
 }
 
 const storedDurationOf = (run: RunRecord | undefined): number | null =>
