@@ -50,10 +50,7 @@ async function checkFigures({ page, api, integration }: VisitContext, runId: str
 async function copied(page: Page, label: string): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click();
-  await page
-    .getByRole('button', { name: `Copy ${label}`, exact: true })
-    .getByText('Copied')
-    .waitFor();
+  await page.getByRole('button', { name: `Copied ${label}`, exact: true }).waitFor();
   return String(await page.evaluate('navigator.clipboard.readText()'));
 }
 
