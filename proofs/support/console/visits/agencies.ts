@@ -81,6 +81,8 @@ export const agencyVisits: readonly ConsoleVisit[] = [
       await page.getByRole('button', { name: /^Bookkeeper/ }).waitFor({ timeout: REFRESH_MS });
       write('name: Changing\nagents: [{ name: Bookkeeper }]\n');
       await page.getByText(/agency\.yaml:2:/).waitFor({ timeout: REFRESH_MS });
+      // The fault has appeared above the agents, so they have moved. A page that is opened now must be calm.
+      await visit.open(`agencies/${id}`);
       await page.getByText('Runs use the last version').waitFor();
       await visit.checkPage('agency-broken-with-old-version');
       rig.agencies.delete(id);

@@ -35,6 +35,15 @@ export async function toEnd({ page }: VisitContext): Promise<void> {
   await jump.waitFor({ state: 'hidden' });
 }
 
+/** Checks a long chat in a window that shows all of it, so that no button is partly below the bar or the composer. */
+async function checkWhole({ page, checkPage }: VisitContext, name: string): Promise<void> {
+  const size = page.viewportSize() ?? { width: 0, height: 0 };
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+  await page.setViewportSize({ ...size, height });
+  await checkPage(name);
+  await page.setViewportSize(size);
+}
+
 async function chooseMember({ page }: VisitContext, member: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Member', exact: true }).fill(member);
   await page.keyboard.press('Enter');
@@ -129,11 +138,11 @@ const talk: ConsoleVisit = {
     await answers(page).last().getByText('The provider answered 503: overloaded.').waitFor();
     await answers(page).last().getByText('Check the key and the state of the model provider').waitFor();
     await answers(page).last().getByText('failed', { exact: true }).waitFor();
-    await visit.checkPage('playground-failed');
+    await checkWhole(visit, 'playground-failed');
     await page.reload();
     await ended(visit, 5);
     expectEqual('answers after a reload', await answers(page).count(), 5);
-    await visit.checkPage('playground-reloaded');
+    await checkWhole(visit, 'playground-reloaded');
     await page.getByRole('button', { name: 'New chat' }).click();
     await page.getByRole('heading', { name: /^New chat with / }).waitFor();
   },
