@@ -42,6 +42,7 @@ async function askAll(rig: Rig, crash: CrashCase, request: typeof REQUEST, seen:
     expectEqual('X-Run-Replayed of a new run', first.headers['x-run-replayed'] ?? null, null);
     outcome = 'completed';
   }
+  expectEqual('status of the chat status', (await chat()).status, 200);
   const isEnded = async () => ['completed', 'failed', 'cancelled'].includes((await chat()).body.run.status);
   await until('end of the run', isEnded, { limitMs, pauseMs: 100 }).catch(() => {
     throw new Shortfall(`ended runs within ${limitMs} ms of readiness: expected 1, found 0.`);

@@ -1,5 +1,5 @@
 import { Sweep } from '../lib/sweep.ts';
-import { deleteOldFailures, deleteOldLinks, deleteOldSessions } from '../store/queries/sign-in.ts';
+import { deleteOldFailures, deleteOldLinks, deleteOldSessions, oldSignIns } from '../store/queries/sign-in.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { IDLE_SESSION_MS, SESSION_MS } from './session-life.ts';
@@ -15,13 +15,17 @@ export class SignInSweep extends Sweep {
   }
 
   /** Resolves to the number of deleted rows. */
-  protected override sweepOnce(): Promise<number> {
+  protected override async sweepOnce(): Promise<number> {
     const now = Date.now();
-    return this.#store.transact('sweep', async (tx) => {
+    const sessions = { createdBefore: now - SESSION_MS, usedBefore: now - IDLE_SESSION_MS };
+    const failedBefore = now - FAILURE_MS;
+    // A read costs less than a commit, and most sweeps find nothing.
+    if ((await this.#store.reads.all(oldSignIns, { ...sessions, now, failedBefore })).length === 0) return 0;
+    return await this.#store.transact('sweep', async (tx) => {
       const deleted = await Promise.all([
-        tx.run(deleteOldSessions, { createdBefore: now - SESSION_MS, usedBefore: now - IDLE_SESSION_MS }),
+        tx.run(deleteOldSessions, sessions),
         tx.run(deleteOldLinks, { now }),
-        tx.run(deleteOldFailures, { before: now - FAILURE_MS }),
+        tx.run(deleteOldFailures, { before: failedBefore }),
       ]);
       return deleted.reduce((sum, rows) => sum + rows, 0);
     });

@@ -131,3 +131,16 @@ export const deleteFailuresOf = statement('delete failures of', (db, p: { subjec
 export const deleteOldFailures = statement('delete old failures', (db, p: { before: number }) =>
   db.deleteFrom('sign_in_failures').where('failed_at', '<=', p.before),
 );
+
+/** Returns a row if one of the statements that delete what is old would delete a row. */
+export const oldSignIns = statement(
+  'old sign-ins',
+  (db, p: { createdBefore: number; usedBefore: number; now: number; failedBefore: number }) =>
+    db
+      .selectFrom('sessions')
+      .select('session_id as id')
+      .where((eb) => eb.or([eb('created_at', '<=', p.createdBefore), eb('used_at', '<=', p.usedBefore)]))
+      .unionAll(db.selectFrom('set_up_links').select('owner_id as id').where('expires_at', '<=', p.now))
+      .unionAll(db.selectFrom('sign_in_failures').select('failure_id as id').where('failed_at', '<=', p.failedBefore))
+      .limit(1),
+);
