@@ -190,3 +190,39 @@ test('docs/dependencies.md names every dependency', () => {
     [],
   );
 });
+
+interface LockedPackage {
+  readonly link?: boolean;
+  readonly dev?: boolean;
+  readonly license?: string;
+  readonly hasInstallScript?: boolean;
+}
+
+/** The packages of the lock file whose licence, or whose install script, docs/licences.md does not list. */
+function unlistedPackages(packages: Readonly<Record<string, LockedPackage>>): string[] {
+  const rows = [...readPage('docs/licences.md').matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)];
+  const listed = (start: string): readonly (string | undefined)[] => {
+    const row = rows.find(([, packages = '']) => packages.startsWith(start))?.[2] ?? '';
+    return [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
+  };
+  const installed = listed('installed with the server');
+  const development = [...installed, ...listed('only for development')];
+  const scripts = listed('install scripts that never run');
+  return Object.entries(packages).flatMap(([path, { link, dev, license, hasInstallScript }]) => {
+    if (link || !path.includes('node_modules/')) return [];
+    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    const licences = dev ? development : installed;
+    return [
+      ...(licences.includes(license ?? 'none') ? [] : [`${name}: licence ${license ?? 'none'}`]),
+      ...(hasInstallScript && !scripts.includes(name) ? [`${name}: install script`] : []),
+    ];
+  });
+}
+
+test('every locked package has a listed licence, and none runs an install script', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  assert.deepEqual(unlistedPackages(packages), []);
+  const planted = { 'node_modules/lzma': { license: 'LGPL-3.0', hasInstallScript: true }, 'node_modules/bare': {} };
+  assert.deepEqual(unlistedPackages(planted), ['lzma: licence LGPL-3.0', 'lzma: install script', 'bare: licence none']);
+  assert.match(readFileSync(join(root, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m);
+});

@@ -241,19 +241,9 @@ test('npm scripts run the Node of the project, whatever Node is installed', asyn
     assert.equal(locked.optional, true);
     assert.ok('node' in locked.bin);
   }
-  // npm warns about packages that need a newer Node than the installing one; the README explains this.
-  const engines = Object.values<{ engines?: { node?: string } }>(lock.packages).map(
-    ({ engines }) => engines?.node ?? '',
-  );
-  const [newest] = engines
-    .map((range) => /^>= ?(\d+)(?:\.(\d+))?[.\d]*$/.exec(range))
-    .filter((match) => match !== null)
-    .map(([, major, minor]) => [Number(major), Number(minor ?? 0)] as const)
-    .toSorted((a, b) => b[0] - a[0] || b[1] - a[1]);
-  assert.match(
-    readFileSync(join(root, 'README.md'), 'utf8'),
-    new RegExp(`older than ${newest?.join('\\.')}, .npm ci. warns`),
-  );
+  // npm warns of packages that need a newer Node than its own: 55 lines on Node 20, which mean nothing here.
+  const settings = readFileSync(join(root, '.npmrc'), 'utf8');
+  assert.match(settings, /^loglevel=error$/m);
   const found = await run('npm', ['exec', '--offline', '--', 'node', '--version'], {
     env: { HOME: folderOf(t) },
   });

@@ -11,7 +11,7 @@ import { precompiledModule } from './precompile-validators.ts';
 const REQUIRE =
   "import { createRequire as requireOfBundle } from 'node:module';\nconst require = requireOfBundle(import.meta.url);";
 
-/** Optional packages of just-bash, with native code. Without them its zstd and xz formats are refused. */
+/** Optional packages of just-bash that are never installed (docs/licences.md). Without them it refuses zstd and xz. */
 const NATIVE = ['@mongodb-js/zstd', 'node-liblzma'];
 
 const withPrecompiledValidators: Plugin = {
