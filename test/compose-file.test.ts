@@ -10,11 +10,11 @@ test('the settings, folders, nodes and drain time of compose.yaml fit together',
   assert.deepEqual(composeProblems(readCompose()), []);
 });
 
-/** Returns the file with one change in its first node. */
-function changed(change: Readonly<Record<string, unknown>>): ComposeFile {
+/** Returns the file with one change in a service. */
+function changed(change: Readonly<Record<string, unknown>>, name = 'node-1'): ComposeFile {
   const compose = readCompose();
-  const node = { ...compose.services['node-1'], ...change };
-  return { ...compose, services: { ...compose.services, 'node-1': node } } as ComposeFile;
+  const service = { ...compose.services[name], ...change };
+  return { ...compose, services: { ...compose.services, [name]: service } } as ComposeFile;
 }
 
 test('sees planted faults in compose.yaml', () => {
@@ -26,12 +26,19 @@ test('sees planted faults in compose.yaml', () => {
     [{ environment: { ...environment, RUNWIRE_DATABASE_POOL: '80' } }, /take 114 connections/],
     [{ environment: { RUNWIRE_API_KEY: environment.RUNWIRE_API_KEY } }, /does not use PostgreSQL/],
     [{ environment: { ...environment, RUNWIRE_METRICS_HOST: '' } }, /node-1: Prometheus cannot see/],
+    [{ environment: { ...environment, RUNWIRE_TRUSTED_PROXIES: '' } }, /does not trust nginx at 172\.30\.87\.10/],
     [{ volumes: ['own:/data'] }, /not one for all/],
+    [{ volumes: ['data:/data', './agencies:/agencies'] }, /not one for all/],
     [{ networks: { inside: { ipv4_address: '172.30.87.99' } } }, /the nodes are node-1:172\.30\.87\.99/],
     [{ healthcheck: { test: ['CMD', 'true'] } }, /not asked by/],
     [{ depends_on: { redis: { condition: 'service_healthy' } } }, /waits for redis/],
   ];
   for (const [fault, sentence] of faults) assert.match(composeProblems(changed(fault)).join('\n'), sentence);
+  assert.deepEqual(composeProblems(changed({ ports: ['8787:8787'] }, 'nginx')), [
+    '8787:8787 is open to other machines',
+  ]);
+  const { GROQ_API_KEY: _, ...withoutKey } = environment;
+  assert.deepEqual(composeProblems(changed({ environment: withoutKey })), ['node-1: GROQ_API_KEY is not passed on']);
   assert.throws(
     () => composeProblems(changed({ environment: { ...environment, RUNWIRE_DRAIN: '5' } })),
     /RUNWIRE_DRAIN/,

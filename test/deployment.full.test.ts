@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { freshDatabase, parseFrames, temporaryFolder } from '@runwire/test-kit';
@@ -114,6 +114,8 @@ test('the steps of the Dockerfile make a server that works for any user', SLOW, 
     await using database = await freshDatabase();
     // PostgreSQL needs an empty volume: the volume of the embedded installation would be refused.
     for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true });
+    const agencies = join(data, '..', 'agencies');
+    mkdirSync(agencies, { mode: 0o755 });
     const key = 'k'.repeat(48);
     const environments = nodeEnvironments(readCompose(), { POSTGRES_PASSWORD: 'p', RUNWIRE_API_KEY: key });
     await using servers = new AsyncDisposableStack();
@@ -122,7 +124,12 @@ test('the steps of the Dockerfile make a server that works for any user', SLOW, 
     for (const environment of new Map(environments.map((one) => [JSON.stringify(one), one])).values()) {
       assert.match(environment.DATABASE_URL ?? '', /^postgres:\/\/runwire:p@postgres:5432\/runwire$/);
       const server = servers.use(
-        await start(image, { ...environment, DATABASE_URL: database.url, RUNWIRE_METRICS_PORT: '0' }),
+        await start(image, {
+          ...environment,
+          DATABASE_URL: database.url,
+          RUNWIRE_METRICS_PORT: '0',
+          RUNWIRE_AGENCIES_DIR: agencies,
+        }),
       );
       const { body } = await server.api(null).get('/readyz');
       assert.deepEqual(body, {

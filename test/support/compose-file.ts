@@ -7,6 +7,7 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly networks?: Readonly<Record<string, { readonly ipv4_address: string }>>;
+  readonly ports?: readonly string[];
   readonly extra_hosts?: readonly string[];
   readonly stop_grace_period?: string;
   readonly healthcheck?: { readonly test: readonly string[] };
@@ -28,7 +29,7 @@ export function nodesOf(compose: ComposeFile): (readonly [string, Service])[] {
 }
 
 /** Replaces variables as Compose does: `${NAME}`, `${NAME:-otherwise}`, `${NAME:?what to do}`. */
-function filledIn(text: string, variables: Readonly<Record<string, string>>): string {
+export function filledIn(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) => {
     const value = variables[name] ?? '';
     if (value !== '') return value;

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../../packages/server/src/config/read-config.ts';
+import { PACKAGES, PROVIDERS, providerSettingNames } from '../../packages/server/src/domain/providers.ts';
 import { root } from './cli-process.ts';
-import { type ComposeFile, nodeEnvironments, nodesOf } from './compose-file.ts';
+import { type ComposeFile, filledIn, nodeEnvironments, nodesOf } from './compose-file.ts';
 
 const VARIABLES = { POSTGRES_PASSWORD: 'p'.repeat(32), RUNWIRE_API_KEY: 'k'.repeat(48) };
 /** The default limit of PostgreSQL, without the connections that it reserves for its administrator. */
@@ -31,6 +32,12 @@ function balanced(): string[] {
 
 const seconds = (text = '0s') => Number(/^(\d+)s$/.exec(text)?.[1] ?? Number.NaN);
 
+/** The keys of all providers, of the AI SDK's too. */
+const providerKeys = [
+  ...[...PROVIDERS.keys()].map((provider) => providerSettingNames(provider).key),
+  ...[...PACKAGES.values()].flatMap(({ key }) => key ?? []),
+];
+
 /** Returns the contradictions of a compose file with itself, with the settings, and with deploy/nginx.conf. */
 export function composeProblems(compose: ComposeFile): string[] {
   const problems: string[] = [];
@@ -38,14 +45,20 @@ export function composeProblems(compose: ComposeFile): string[] {
     if (!holds) problems.push(problem);
   };
   const { services, volumes, networks } = compose;
-  const settings = settingsOf('docs/settings.md');
+  const settings = [...settingsOf('docs/settings.md'), ...providerKeys];
+  const nginx = services.nginx;
+  const nginxAddress = nginx?.networks?.inside?.ipv4_address;
   const nodes = nodesOf(compose);
   let connections = 0;
   for (const [index, environment] of nodeEnvironments(compose, VARIABLES).entries()) {
     const name = nodes[index]?.[0];
     for (const setting of Object.keys(environment))
       expect(settings.includes(setting), `${name}: ${setting} is unknown`);
-    const { config } = readConfig(environment);
+    for (const setting of [...providerKeys, 'RUNWIRE_MODEL'])
+      expect(setting in environment, `${name}: ${setting} is not passed on`);
+    expect(environment.RUNWIRE_TRUSTED_PROXIES === nginxAddress, `${name}: does not trust nginx at ${nginxAddress}`);
+    expect(environment.RUNWIRE_AGENCIES_DIR === '/agencies', `${name}: does not read the mounted agencies`);
+    const { config } = readConfig({ ...environment, RUNWIRE_AGENCIES_DIR: '' });
     const neededSeconds = (config.limits.drainMs + config.limits.handOverMs) / 1000 + STOP_SECONDS;
     const graceSeconds = seconds(nodes[index]?.[1].stop_grace_period);
     expect(
@@ -58,10 +71,13 @@ export function composeProblems(compose: ComposeFile): string[] {
   }
   expect(connections <= DATABASE_CONNECTIONS, `the nodes take ${connections} connections`);
   const folders = new Set(nodes.map(([, node]) => String(node.volumes)));
-  expect(folders.size === 1 && folders.has('data:/data'), `the data folder is not one for all: ${[...folders]}`);
+  const [mounts = ''] = folders;
+  expect(folders.size === 1 && mounts.startsWith('data:/data,'), `the data folder is not one for all: ${[...folders]}`);
+  expect(mounts.endsWith(':/agencies:ro'), `the folder of agencies is not mounted read-only: ${mounts}`);
+  for (const port of nginx?.ports ?? []) expect(port.startsWith('127.0.0.1:'), `${port} is open to other machines`);
   for (const [name, service] of Object.entries(services)) {
     for (const volume of service.volumes ?? []) {
-      const [source = ''] = volume.split(':');
+      const [source = ''] = filledIn(volume, VARIABLES).split(':');
       expect(source.startsWith('./') || source in volumes, `${name}: there is no volume ${source}`);
     }
     const joined = Array.isArray(service.networks) ? service.networks : Object.keys(service.networks ?? {});
@@ -76,7 +92,7 @@ export function composeProblems(compose: ComposeFile): string[] {
   const places = nodes.map(([name]) => `${name}:8787`);
   expect(String(balanced()) === String(places), `nginx knows ${balanced()}, and there are ${places}`);
   const addresses = nodes.map(([name, node]) => `${name}:${node.networks?.inside?.ipv4_address}`);
-  const known = services.nginx?.extra_hosts ?? [];
+  const known = nginx?.extra_hosts ?? [];
   expect(String(known) === String(addresses), `nginx finds ${known}, and the nodes are ${addresses}`);
   return problems;
 }

@@ -16,6 +16,8 @@ export const CHROMIUM = '/usr/bin/chromium';
 export const BUBBLEWRAP = '/usr/bin/bwrap';
 export const PYTHON = '/usr/bin/python3';
 export const MYPY = '/usr/bin/mypy';
+export const CADDY = '/usr/bin/caddy';
+export const SYSTEMD_ANALYZE = '/usr/bin/systemd-analyze';
 
 interface Service {
   readonly packages: readonly string[];
@@ -34,6 +36,8 @@ export const SERVICES = {
   python: { packages: ['python3'], isThere: () => existsSync(PYTHON) },
   pip: { packages: ['python3-pip'], isThere: () => existsSync('/usr/bin/pip3') },
   mypy: { packages: ['mypy'], isThere: () => existsSync(MYPY) },
+  caddy: { packages: ['caddy'], isThere: () => existsSync(CADDY) },
+  systemd: { packages: ['systemd'], isThere: () => existsSync(SYSTEMD_ANALYZE) },
   bubblewrap: { packages: ['bubblewrap'], isThere: () => existsSync(BUBBLEWRAP) },
 } satisfies Readonly<Record<string, Service>>;
 
