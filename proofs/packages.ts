@@ -1,5 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@runwire/test-kit';
 import { expectAtMost, expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
@@ -84,22 +87,57 @@ async function useInTypeScript(packed: PackedPackages, project: string): Promise
 
 /** Makes a project by the command, and follows its README. */
 async function makeProject(packed: PackedPackages, cwd: string, make: readonly string[], made: string): Promise<void> {
-  const offline = { npm_config_offline: 'true', npm_config_ignore_scripts: 'true' };
-  await packed.run('npx', make, cwd, offline);
-  const sh = (script: string, env = {}) => packed.run('sh', ['-ec', script], made, { ...offline, ...env });
+  const settings = { npm_config_prefer_offline: 'true', npm_config_ignore_scripts: 'true' };
+  await packed.run('npx', make, cwd, settings);
+  const sh = (script: string, env = {}) => packed.run('sh', ['-ec', script], made, { ...settings, ...env });
   const readme = readFileSync(join(made, 'README.md'), 'utf8');
   const [, use = '', check = ''] = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, sample]) => sample);
-  // In place of `npm install`: the packages are not published yet.
-  await sh(`npm install ${NEEDED.map((name) => packed.tarball(name)).join(' ')}`);
-  await using server = await CliServer.start({ cwd: made, env: { ...packed.env, ...offline } }, ['npm', 'start']);
-  using _ = ended(server);
+  // In place of `npm install`: the packages are not published yet. Node and the compiler are from the registry.
+  await sh(`npm install ${[...NEEDED, 'client'].map((name) => packed.tarball(name)).join(' ')}`);
+  // SIGTERM ends npm and, because of `exec`, the server: the data folder is free again.
+  await using server = await CliServer.start({ cwd: made, env: { ...packed.env, ...settings } }, ['npm', 'start']);
   expectEqual('status of the console', (await fetch(`${server.url}/console/`)).status, 200);
   const answer = await sh(use, { RUNWIRE_URL: server.url });
   if (!/You said: Hello\nThe tool was called\. It returned: \w+day, /.test(answer)) {
     throw new Shortfall(`the answer in the README: found \`${answer}\``);
   }
   const checked = await sh(check);
-  if (!/helper: ok \(yaml, 1 agent\)/.test(checked)) throw new Shortfall(`agencies check: found \`${checked}\``);
+  if (!/helper: ok \(yaml, 1 agent\)[\s\S]*^ℹ pass 1$/m.test(checked))
+    throw new Shortfall(`check: found \`${checked}\``);
+  await sh('npm run types');
+  await useBackend(made, server.url, packed.env);
+  const [served] = childrenOf(server.pid);
+  await server.stop('SIGTERM');
+  expectEqual('the server after SIGTERM to npm', existsSync(`/proc/${served}`), false);
+}
+
+/** The sample backend serves its page and the client, and mints a token with which the page can read. */
+async function useBackend(made: string, runwireUrl: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const port = await freePort();
+  const more = { RUNWIRE_URL: runwireUrl, BACKEND_PORT: String(port) };
+  const backend = spawn('npm', ['run', 'backend'], {
+    cwd: made,
+    env: { ...env, ...more },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    for await (const chunk of backend.stdout) if (String(chunk).includes('The page is at')) break;
+    const url = `http://127.0.0.1:${port}`;
+    expectEqual('status of the page', (await fetch(url)).status, 200);
+    const client = await (await fetch(`${url}/client.js`)).text();
+    expectEqual('the client is one file', /^(import|export) .* from /m.test(client), false);
+    const { clientToken } = (await (await fetch(`${url}/token`, { method: 'POST' })).json()) as { clientToken: string };
+    const chats = `${runwireUrl}/v2/integrations/helper/chats`;
+    expectEqual(
+      'status with the token',
+      (await fetch(chats, { headers: { authorization: `Bearer ${clientToken}` } })).status,
+      200,
+    );
+  } finally {
+    const gone = once(backend, 'close');
+    for (const child of childrenOf(backend.pid ?? 0)) process.kill(child, 'SIGTERM');
+    await gone;
+  }
 }
 
 /** No server listens at the registry, so npm fails in any case, and its code tells why. */
@@ -148,7 +186,7 @@ export const proof: Proof = {
   },
 };
 
-/** npm does not pass signals on, so the server itself gets the signal. */
+/** npx does not pass signals on, so the server itself gets the signal. */
 function ended({ pid }: CliServer): Disposable {
   return {
     [Symbol.dispose]: () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
@@ -8,6 +8,7 @@ import { synopsis } from '../packages/cli/src/help.ts';
 import { buildProgram } from '../packages/cli/src/program.ts';
 import { CliServer, folderOf, root, run, serve } from './support/cli-process.ts';
 import { readPage, samplesOf } from './support/doc-samples.ts';
+import { printedCurl } from './support/first-steps.ts';
 
 /* The samples of docs/command-line.md, and the README of a project that `runwire init` makes. */
 
@@ -53,19 +54,28 @@ test('a project of `runwire init` runs by the commands of its own README', async
   assert.equal(statSync(join(folder, 'runwire.env')).mode & 0o777, 0o600);
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   assert.equal(manifest.name, 'my-agents');
-  assert.deepEqual(Object.values(manifest.scripts), [
-    'runwire serve',
-    'runwire agencies check agencies',
-    'runwire chat',
-  ]);
+  assert.equal(manifest.scripts.start, 'exec runwire serve', 'the server gets the signals of npm');
+  const { devDependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.deepEqual(manifest.optionalDependencies, optionalDependencies);
+  for (const [name, version] of Object.entries(manifest.devDependencies)) assert.equal(version, devDependencies[name]);
   const readme = readFileSync(join(folder, 'README.md'), 'utf8');
-  const [install, use = '', check] = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, sample]) => sample);
-  assert.deepEqual([install, check], ['npm install\nnpm start\n', 'npm run check\n']);
+  const [install, use = '', check, backend] = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
+    ([, sample]) => sample,
+  );
+  assert.deepEqual(
+    [install, check, backend],
+    ['npm install\nnpm start\n', 'npm run check\nnpm test\n', 'npm run backend\n'],
+  );
   await using server = await CliServer.start({ cwd: folder });
+  assert.ok((await paste(printedCurl(server.stdout), root)).endsWith('event: end\ndata: [DONE]\n\n'));
   const printed = await paste(use, folder, { RUNWIRE_URL: server.url });
   assert.match(printed, /You said: Hello\nThe tool was called\. It returned: \w+day, /);
   assert.match(await paste(manifest.scripts.check, folder), /^helper: ok \(yaml, 1 agent\)$/m);
   await server.stop();
+  // In place of `npm install`.
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const tested = await run(process.execPath, ['-C', 'runwire', '--test'], { cwd: folder });
+  assert.equal(tested.code, 0, tested.stdout);
 
   for (const name of ['demo', 'My shop']) {
     const { code, stderr } = await run(serve[0] ?? '', [

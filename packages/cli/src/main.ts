@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
 
 /** The server uses SQLite and syntax that older versions of Node do not have. */
@@ -14,17 +15,23 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  if (existsSync(SETTINGS_FILE)) {
-    const { projectSettings } = await import('./project-settings.ts');
-    Object.assign(process.env, projectSettings(readFileSync(SETTINGS_FILE, 'utf8'), process.env));
-  }
+  const keyFile = existsSync(SETTINGS_FILE) ? await readProject(SETTINGS_FILE) : undefined;
   // The usual start of a server needs no parser: that saves 40 ms of CPU.
   if (args.length === 1 && args[0] === 'serve') {
     const { serve } = await import('@runwire/server');
-    return serve(process.env);
+    return serve(process.env, { keyFile });
   }
   const { runCommand } = await import('./program.ts');
   await runCommand(args, process.env, packageJson.version);
+}
+
+/** Adds the settings of a project to the environment. Resolves to the path of the file if it sets the key. */
+async function readProject(file: string): Promise<string | undefined> {
+  const { projectSettings } = await import('./project-settings.ts');
+  const text = readFileSync(file, 'utf8');
+  const settings = projectSettings(text, process.env);
+  Object.assign(process.env, settings);
+  return text.split('\n').includes(`RUNWIRE_API_KEY=${settings.RUNWIRE_API_KEY}`) ? resolve(file) : undefined;
 }
 
 await main(process.argv.slice(2));

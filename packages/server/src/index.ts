@@ -29,9 +29,15 @@ interface CheckResult {
 /** Checks what a server with these settings would use. It asks the model one short question. */
 export const diagnose: (env: Environment) => Promise<CheckResult[]> = doctor.diagnose;
 
-/** Starts the server. Resolves when a signal has ended it. With `isJson` the start prints one line of JSON. */
-export const serve = (env: Environment, output?: { readonly isJson: boolean }): Promise<void> =>
-  main.serve(env, undefined, output);
+interface StartOutput {
+  /** True: the start prints one line of JSON. */
+  readonly isJson?: boolean;
+  /** The file with the line `RUNWIRE_API_KEY=…`, from which the printed `curl` reads the key. */
+  readonly keyFile?: string | undefined;
+}
+
+/** Starts the server. Resolves when a signal has ended it. */
+export const serve = (env: Environment, output?: StartOutput): Promise<void> => main.serve(env, undefined, output);
 
 /* The commands resolve to the text for the person who runs them. */
 export const checkAgencies: (env: Environment, folder: string) => Promise<Report> = agencyChecks.checkAgencies;

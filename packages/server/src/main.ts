@@ -1,3 +1,4 @@
+import { DEMO_INTEGRATION } from './accounts/first-start.ts';
 import { compose } from './compose/compose.ts';
 import type { Overrides } from './compose/overrides.ts';
 import type { RunningServer } from './compose/running-server.ts';
@@ -12,13 +13,15 @@ import { VERSION } from './domain/version.ts';
 export interface StartOutput {
   /** True: print one line of JSON in place of the sentences for people. */
   readonly isJson?: boolean;
+  /** The file with the line `RUNWIRE_API_KEY=…`. Absent if the key is a variable of the caller's shell. */
+  readonly keyFile?: string | undefined;
 }
 
 /** Starts the server with the settings in `env`. Resolves when a signal has stopped it. */
 export async function serve(
   env: Environment,
   overrides?: Overrides,
-  { isJson = false }: StartOutput = {},
+  { isJson = false, keyFile }: StartOutput = {},
 ): Promise<void> {
   const { promise: signalled, resolve } = Promise.withResolvers<void>();
   let signals = 0;
@@ -61,7 +64,7 @@ export async function serve(
     if (endedRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${endedRuns}`);
     if (server.awaitsSetUp && server.setupLink === null)
       say('The console is not set up yet; `runwire owners link` prints a new link for it.');
-    const first = firstParagraphs(server);
+    const first = firstParagraphs(server, keyFile);
     if (first.length > 0) say(`\n${first.join('\n\n')}\n`);
     await signalled;
     const runs = server.probes.activeRuns();
@@ -131,22 +134,29 @@ function agencySentences({ agenciesDir }: Config, { agencies }: Pick<RunningServ
 }
 
 /** What a person needs to begin. Empty at later starts. */
-function firstParagraphs({ url, setupLink, apiKey, isFirstStart }: RunningServer): string[] {
+function firstParagraphs({ url, setupLink, apiKey, firstIntegration }: RunningServer, keyFile?: string): string[] {
+  const integration = firstIntegration ?? (apiKey === null ? null : DEMO_INTEGRATION);
   return [
     ...(setupLink === null ? [] : [`Your link to set up the console, shown this once:\n\n  ${setupLink}`]),
     ...(apiKey === null ? [] : [`Your API key, shown this once:\n\n  ${apiKey}`]),
-    ...(isFirstStart || apiKey !== null ? [`Try it:\n\n${curl(url, apiKey)}`] : []),
+    ...(integration === null ? [] : [`Try it:\n\n${curl(url, authorization(apiKey, keyFile), integration)}`]),
   ];
 }
 
-/** Returns a command that works as pasted. A key from the environment is not printed. */
-function curl(url: string, apiKey: string | null): string {
-  const authorization =
-    apiKey === null ? '"Authorization: Bearer $RUNWIRE_API_KEY"' : `'Authorization: Bearer ${apiKey}'`;
-  const body = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hello' });
+/** Returns the header as a word of a shell. A key that the operator chose is not printed. */
+function authorization(apiKey: string | null, keyFile?: string): string {
+  if (apiKey !== null) return `'Authorization: Bearer ${apiKey}'`;
+  if (keyFile === undefined) return '"Authorization: Bearer $RUNWIRE_API_KEY"';
+  const file = `'${keyFile.replaceAll("'", "'\\''")}'`;
+  return `"Authorization: Bearer $(sed -n s/^RUNWIRE_API_KEY=//p ${file})"`;
+}
+
+/** Returns a command that works as pasted. */
+function curl(url: string, header: string, apiIntegrationId: string): string {
+  const body = JSON.stringify({ apiIntegrationId, message: 'Hello' });
   return [
     `  curl -N ${url}/get_completion_v2 \\`,
-    `    -H ${authorization} \\`,
+    `    -H ${header} \\`,
     "    -H 'Content-Type: application/json' \\",
     `    -d '${body}'`,
   ].join('\n');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { UsageError } from '../exit-codes.ts';
 import { projectFiles } from './project-files.ts';
 
@@ -39,12 +39,19 @@ export function createProject(
     mkdirSync(dirname(join(target, path)), { recursive: true });
     writeFileSync(join(target, path), text, { flag: 'wx', mode: isSecret ? SECRET_MODE : FILE_MODE });
   }
-  const from = relative(process.cwd(), target);
-  return {
-    folder: target,
-    files: Object.keys(files),
-    nextSteps: [...(from === '' ? [] : [`cd ${from}`]), 'npm install', 'npm start'],
-  };
+  const path = relative(process.cwd(), target);
+  const shown = path.startsWith('..') ? target : path;
+  const enter = path === '' ? [] : [`cd ${shown}`];
+  return { folder: target, files: Object.keys(files), nextSteps: [...installSteps(target, enter), 'npm start'] };
+}
+
+/** If this program runs in a clone, the packages may be in no registry: the clone packs its own (docs/install.md). */
+function installSteps(target: string, enter: readonly string[]): string[] {
+  const own = import.meta.dirname;
+  if (own.split(sep).includes('node_modules')) return [...enter, 'npm install'];
+  const clone = own.slice(0, own.lastIndexOf(join(sep, 'packages', 'cli')));
+  const inClone = (command: string) => `npm --prefix ${clone} run --silent ${command}`;
+  return [inClone('build'), inClone(`install-into -- ${target}`), ...enter];
 }
 
 /** npm allows fewer names than file systems. */

@@ -16,30 +16,37 @@ import { signKeyOfFirstOwner } from './keys.ts';
 
 export const DEMO_INTEGRATION = 'demo';
 
-/** Makes the first owner and the integration `demo`, both or nothing. Resolves to true if they did not exist. */
-export async function firstStart(store: Store, agencies: Agencies): Promise<boolean> {
-  if ((await first(store.reads.all(installation, {}))) !== undefined) return false;
+/**
+ * Makes the first owner, the integration `demo` and, if an agency has the name `wanted`, an integration of that name: all
+ * or nothing. Resolves to the integration to try first, or to null if an earlier start made them.
+ */
+export async function firstStart(store: Store, agencies: Agencies, wanted: string | null): Promise<string | null> {
+  if ((await first(store.reads.all(installation, {}))) !== undefined) return null;
+  const own = wanted === null || agencies.defaultAgent(wanted) === null ? DEMO_INTEGRATION : wanted;
   const ownerId = newId('own');
   const now = Date.now();
   const made = store.transact('account', async (tx) => {
     await tx.run(insertInstallation, { now });
     await tx.run(insertOwner, { ownerId, email: null, nameJson: null, administrator: 1, now });
-    await tx.run(insertIntegration, {
-      integrationId: DEMO_INTEGRATION,
-      sortKey: sortableId(now),
-      ownerId,
-      ...INTEGRATION_DEFAULTS,
-      name_json: JSON.stringify('Demo'),
-      default_agent: agencies.defaultAgent(DEMO_AGENCY) ?? '',
-      now,
-    });
+    for (const agency of new Set([DEMO_AGENCY, own])) {
+      await tx.run(insertIntegration, {
+        integrationId: agency === DEMO_AGENCY ? DEMO_INTEGRATION : agency,
+        sortKey: sortableId(now),
+        ownerId,
+        ...INTEGRATION_DEFAULTS,
+        name_json: JSON.stringify(agency === DEMO_AGENCY ? 'Demo' : agency),
+        agency,
+        default_agent: agencies.defaultAgent(agency) ?? '',
+        now,
+      });
+    }
   });
   try {
     await made;
-    return true;
+    return own;
   } catch (error) {
     // Another node was first.
-    if (error instanceof UniqueViolation) return false;
+    if (error instanceof UniqueViolation) return null;
     throw error;
   }
 }

@@ -80,7 +80,7 @@ export async function compose(
     apiKey,
     setupLink: setUp.secret === null ? null : setUpUrl(config.publicUrl ?? url, setUp.secret),
     awaitsSetUp: setUp.isOpen,
-    isFirstStart: foundation.isFirstStart,
+    firstIntegration: foundation.firstIntegration,
     modelPlace: foundation.models.placeOf(foundation.models.defaultId),
     agencies: foundation.agencies
       .list()

@@ -32,7 +32,8 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly sandbox: SandboxChoice;
   readonly life: NodeLife;
   readonly identity: NodeIdentity;
-  readonly isFirstStart: boolean;
+  /** The integration to try first; null unless this is the first start. */
+  readonly firstIntegration: string | null;
   /** The median time of a commit, measured at this start. */
   readonly commitMs: number;
   readonly stack: AsyncDisposableStack;
@@ -97,7 +98,7 @@ export async function openFoundation(
   const ids = new ErasedIds(secret);
   const files = await openFiles(config, { store, secret, ids, logger }, limits, overrides, stack);
 
-  const isFirstStart = await firstStart(store, agencies);
+  const firstIntegration = await firstStart(store, agencies, config.integration);
   await checkCreditPrices(store.reads, agencies, config.prices);
   const { commitMs, warning } = await opened.measure();
   if (warning !== null) logger.warn({ syncMs: commitMs }, warning);
@@ -121,7 +122,7 @@ export async function openFoundation(
     sandbox,
     life,
     identity,
-    isFirstStart,
+    firstIntegration,
     commitMs,
     stack,
   };

@@ -17,7 +17,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly setupLink: string | null;
   /** True if the first owner has no password yet. */
   readonly awaitsSetUp: boolean;
-  readonly isFirstStart: boolean;
+  /** The integration to try first; null unless this is the first start. */
+  readonly firstIntegration: string | null;
   /** The place of the model of agencies that name none, for people; null if the model has no provider. */
   readonly modelPlace: string | null;
   /** The agencies of `RUNWIRE_AGENCIES_DIR` at the start. `problem` is null, or why the agency is broken. */

@@ -39,6 +39,8 @@ export interface Config {
   /** True if changes in that folder are loaded while the server runs. */
   readonly agenciesWatch: boolean;
   readonly sandbox: SandboxConfig;
+  /** The integration that the first start creates on the agency of the same name; null if none. */
+  readonly integration: string | null;
 }
 
 export interface SandboxConfig {

@@ -39,9 +39,9 @@ const KNOWN = new Set([
   'RUNWIRE_TRUSTED_PROXIES',
   'RUNWIRE_SANDBOX',
   'RUNWIRE_SANDBOX_SLOTS',
-  // The command line reads these. A shell that has them can start a server too.
-  'RUNWIRE_URL',
   'RUNWIRE_INTEGRATION',
+  // The command line reads it. A shell that has it can start a server too.
+  'RUNWIRE_URL',
 ]);
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -91,6 +91,7 @@ export function readConfig(env: Environment): CheckedSettings {
     fetchAllow: readFetchAllow(read),
     trustedProxies: readTrustedProxies(read),
     sandbox: readSandbox(read),
+    integration: read('RUNWIRE_INTEGRATION'),
     ...agencies,
   });
   return {

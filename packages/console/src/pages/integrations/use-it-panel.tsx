@@ -66,8 +66,8 @@ export function UseItPanel({ integration: { apiIntegrationId, allowances, textOn
       <Sample title="TypeScript" code={typescriptSnippet(input)} label="TypeScript sample">
         <p>
           Run <code>npm run build</code> in a clone of Runwire, and{' '}
-          <code>npm install …/runwire/packages/client/dist</code> in your project. Save the sample as{' '}
-          <code>hello.mts</code>, and start it with <code>node hello.mts</code> (Node 22.18 or newer).
+          <code>npm run install-into -- …/your-project client</code>. Save the sample as <code>hello.mts</code>, and
+          start it with <code>node hello.mts</code> (Node 22.18 or newer).
         </p>
       </Sample>
       <Sample title="Python" code={pythonSnippet(input)} label="Python sample">
