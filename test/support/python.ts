@@ -32,7 +32,13 @@ interface Outcome {
   readonly crash?: string;
 }
 
-/** One Python process for all tests of a file. Each snippet runs in a thread of its own. */
+/** The clients of the Python package by their class. */
+export const PYTHON_CLIENTS = ['Runwire', 'AsyncRunwire'] as const;
+
+/**
+ * One Python process for all tests of a file. Each snippet runs in a thread of its own. It is written for asyncio; unless the
+ * given `kind` is `AsyncRunwire`, `async` and `await` are removed.
+ */
 export class Python {
   #child: ChildProcess | null = null;
   readonly #waiting = new Map<number, (outcome: Outcome) => void>();
