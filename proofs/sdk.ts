@@ -137,11 +137,11 @@ export const proof: Proof = {
     'keep-void-text': inEach('wrong_text'),
     'skip-status': inEach('lost'),
   },
-  figures: (scale) => ({ runs: scale(300, 10_000), lost: 0, doubled: 0, charged: scale(300, 10_000), wrong_text: 0 }),
+  figures: (scale) => ({ runs: scale(450, 10_000), lost: 0, doubled: 0, charged: scale(450, 10_000), wrong_text: 0 }),
   async run({ fault, scale }) {
     const missing = await missingService('python');
     if (missing !== null) throw new LeftOut(missing);
-    const total = scale(300, 10_000);
+    const total = scale(450, 10_000);
     const seed = Date.now() % 2 ** 31;
     process.stdout.write(`seed ${seed}\n`);
     await using rig = await Rig.start();

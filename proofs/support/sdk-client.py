@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable
 
 import runwire
-from runwire import _errors, _http, _recovery, _run, _transport
+from runwire import _errors, _events, _http, _recovery, _run, _transport
 
 writing = threading.Lock()
 COMPLETION = "/get_completion_v2"
@@ -104,19 +104,26 @@ def trust_end_of_stream() -> None:
     piece = _http.Answer.piece
 
     async def with_end(self: Any) -> bytes:
-        try:
-            data = await piece(self)
-        except OSError:
-            data = b""
-        is_stream = self.headers.get("content-type", "").startswith("text/event-stream")
-        return data or (b"\n\n" + END.encode() if is_stream else b"")
+        if not self.headers.get("content-type", "").startswith("text/event-stream"):
+            return await piece(self)
+        rest: bytes = getattr(self, "rest", b"")
+        while True:
+            try:
+                data = await piece(self)
+            except OSError:
+                data = b""
+            # An event that was cut off is left out.
+            frames, separator, self.rest = (rest + data).rpartition(b"\n\n")
+            if not data or separator:
+                return frames + separator + (b"" if data else END.encode())
+            rest = self.rest
 
     setattr(_http.Answer, "piece", with_end)
 
 
 def keep_void_text() -> None:
     """Keeps the text of an attempt that died."""
-    event_in = _run.event_in
+    event_in = _events.event_in
 
     def without_resumed(frame: runwire.Frame) -> runwire.RunEvent | None:
         return None if frame.event == "resumed" else event_in(frame)
