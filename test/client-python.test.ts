@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, type TestContext, test } from 'node:test';
@@ -8,7 +8,7 @@ import { createServer } from 'node:tls';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { type ErrorEntry, errors } from '@runwire/contract';
 import { signForm, TEST_API_KEY, uploadKey } from '@runwire/test-kit';
-import { FaultyProxy } from '@runwire/test-kit/faulty-proxy.ts';
+import { type Fault, FaultyProxy } from '@runwire/test-kit/faulty-proxy.ts';
 import { testCertificate } from '@runwire/test-kit/test-certificate.ts';
 import { calls, play, say } from './support/play.ts';
 import { PYTHON_CLIENTS, Python, QUICK } from './support/python.ts';
@@ -278,6 +278,40 @@ describe('the Python client', { skip: (await missingService('python')) ?? false 
       assert.deepEqual(await attached, Array(4).fill('One two.'));
     });
 
+    test('detaches a reader that waits', async () => {
+      const code = `
+        run = await client.run("Go.")
+        async def read():
+            async for event in run:
+                pass
+        def later(seconds, call):
+            threading.Timer(seconds, call).start()
+        if inspect.iscoroutinefunction(read):
+            later = asyncio.get_running_loop().call_later
+        later(0.2, run.detach)
+        await read()
+      `;
+      const error = await fail(code);
+      assert.deepEqual([error.class, error.code, error.admitted], ['DetachedError', 'detached', true]);
+    });
+
+    test('reads why a server refuses an upload before its end', async (t) => {
+      const storage = createTcpServer((socket) => {
+        const answer = '<Code>EntityTooLarge</Code><Message>Too large.</Message>';
+        socket.once('data', () => socket.end(`HTTP/1.1 413 No\r\nContent-Length: ${answer.length}\r\n\r\n${answer}`));
+        socket.on('error', () => {});
+      });
+      t.after(() => storage.close());
+      await new Promise<void>((resolve) => storage.listen(0, '127.0.0.1', resolve));
+      await using proxy = await FaultyProxy.start(rig.server.url);
+      const { port } = storage.address() as { port: number };
+      const form = { uploadUrl: `http://127.0.0.1:${port}/`, uploadFields: { key: 'a' }, resource: '/app/mnt/u/a.bin' };
+      proxy.plan = () => jsonAnswer(form);
+      const code = 'await client.upload(io.BytesIO(b"x" * 8_000_000), folder="/app/mnt/u", name="a.bin")';
+      const error = await fail(code, { url: proxy.url });
+      assert.equal(error.message, 'The storage refused the file with status 413. EntityTooLarge: Too large.');
+    });
+
     test('uploads a file with progress, and passes it to a run', async (t) => {
       const folder = folderOf(t);
       const bytes = Buffer.alloc(150_000, 'é\r\n--x');
@@ -329,15 +363,14 @@ describe('the Python client', { skip: (await missingService('python')) ?? false 
         folder: '/app/mnt/u',
         filename: 'a.bin',
       });
-      const body = JSON.stringify({ ...form, uploadFields: await expiredForm() });
-      const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+      const expired = jsonAnswer({ ...form, uploadFields: await expiredForm() });
       let signed = 0;
       const expireFirst = (old: number) => {
         signed = 0;
         proxy.plan = ({ path }) => {
           if (path !== '/create_agency_upload') return null;
           signed += 1;
-          return signed <= old ? { kind: 'answer', late: false, text: `${head}\r\n\r\n${body}` } : null;
+          return signed <= old ? expired : null;
         };
       };
       expireFirst(1);
@@ -434,6 +467,13 @@ describe('the Python client', { skip: (await missingService('python')) ?? false 
     });
   }
 });
+
+/** An answer that the proxy gives in place of the server. */
+function jsonAnswer(value: object): Fault {
+  const body = JSON.stringify(value);
+  const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  return { kind: 'answer', late: false, text: `${head}\r\n\r\n${body}` };
+}
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'runwire-python-'));

@@ -221,6 +221,8 @@ def error_in(status: int, headers: Mapping[str, str], data: bytes) -> RunwireErr
 
 def _foreign_text(error: object, text: str) -> str:
     """What another server says: many send an `error` object with a `message`."""
+    if not text:
+        return "It has no body."
     said = error.get("message") if isinstance(error, dict) else error
     return f"It says: {said[:200]}" if isinstance(said, str) and said else f"It begins: {text[:200]}"
 

@@ -85,6 +85,8 @@ class Answer:
             if not re.fullmatch(r"\d+", length):
                 raise BrokenAnswerError(f"The answer has the length {length[:100]!r}.")
             self._left = int(length)
+        if self._is_over or (self._left == 0 and not self._is_chunked):
+            self.close()
 
     async def piece(self) -> bytes:
         """The body as it arrives. Empty at its end. Raises an `OSError` if the connection breaks or falls silent."""
