@@ -10,6 +10,7 @@ import { root } from './support/cli-process.ts';
 import { PYTHON_CLIENTS, Python } from './support/python.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
+import { upload } from './support/uploads.ts';
 
 /* Every operation of the API from Python, the mistakes of callers, and what only asyncio has. */
 
@@ -51,7 +52,9 @@ lists = {
     "summary": all.usage.summary(group_by="consumer", from_="2020-01-01T00:00:00Z"),
     "files": all.files.list(folder="/app/mnt/u"), "nodes": all.nodes.list(),
 }
-counts = {name: len([item async for item in items]) for name, items in lists.items()}
+counts = {}
+for listed, items in lists.items():
+    counts[listed] = len([item async for item in items])
 for items in [all.integrations.list(), all.keys.list(limit=1), all.owners.list(), all.agencies.list()]:
     assert len([item async for item in items]) > 0
 page = await all.chats.list(limit=1).page()
@@ -160,6 +163,16 @@ describe('the Python client and the API', { skip: (await missingService('python'
         assert.ok(error.message.includes(url), error.message);
         assert.match(error.message, /[Rr]efused|Connect call failed/);
       }
+    });
+
+    test(`${kind} raises if a file was cut`, async () => {
+      const path = await upload(rig.api, 'x'.repeat(50_000));
+      await using proxy = await FaultyProxy.start(rig.server.url);
+      proxy.plan = () => ({ kind: 'cut-answer', afterBytes: 20_000, clean: true });
+      const code = 'return len(await (await client.files.content(path=path)).read())';
+      const error = await python.fail(code, given(kind, { url: proxy.url, path }));
+      assert.equal(error.class, 'ConnectionLostError');
+      assert.match(error.message, /^The answer to GET .*\/files\/content was cut: /);
     });
 
     test(`${kind} shows what another server says`, async () => {
