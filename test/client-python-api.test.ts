@@ -175,17 +175,17 @@ describe('the Python client and the API', { skip: (await missingService('python'
       assert.match(error.message, /^The answer to GET .*\/files\/content was cut: /);
     });
 
-    test(`${kind} shows what another server says`, async () => {
+    test(`${kind} shows the error of another server`, async () => {
       await using proxy = await FaultyProxy.start(rig.server.url);
       const body = '{"error":{"message":"No such model.","type":"x"},"code":null}';
       const text = `HTTP/1.1 404 Not Found\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
       proxy.plan = () => ({ kind: 'answer', late: false, text });
       const error = await python.fail('await client.me.get()', given(kind, { url: proxy.url }));
       assert.deepEqual([error.class, error.code, error.status], ['NotFoundError', 'unexpected_answer', 404]);
-      assert.match(error.message, /is not one of Runwire.* It says: No such model\.$/);
+      assert.match(error.message, /is not one of Runwire.* Its error: No such model\.$/);
     });
 
-    test(`${kind} asks a function for tokens, and says if it returns none`, async () => {
+    test(`${kind} asks a function for tokens, and reports if it returns none`, async () => {
       await rig.member('demo', 'ann');
       const code = `
         minted = []
@@ -228,6 +228,25 @@ describe('the Python client and the API', { skip: (await missingService('python'
     const { '': _own, ...resources } = sync as Record<string, Record<string, string>>;
     const found = Object.entries(resources).map(([name, methods]) => [name, Object.keys(methods).sort()]);
     assert.deepEqual(Object.fromEntries(listed), Object.fromEntries(found));
+  });
+
+  test('an interrupted thread can read on', async () => {
+    const code = `
+      run = client.run("Go.")
+      def interrupt():
+          raise KeyboardInterrupt
+      run._reader._reading._stream.piece = interrupt
+      try:
+          run.text()
+      except KeyboardInterrupt:
+          return run.text()
+    `;
+    assert.equal(await python.run(code, given('Runwire')), 'Hello');
+  });
+
+  test('refuses a coroutine as a function of the client that blocks', async () => {
+    const crash = python.run('Client(url, lambda: asyncio.sleep(0), "demo").me.get()', given('Runwire'));
+    await assert.rejects(crash, /MustAwaitError: .*use `AsyncRunwire`/);
   });
 
   test('a cancelled task leaves the run to the next reader', async () => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Awaitable, Callable, Mapping
 
-from ._io import Io
+from ._io import Io, MustAwaitError
 from ._types import Question, RunResult
 
 ToolFunction = Callable[[dict[str, Any], Question], Any]
@@ -83,6 +83,8 @@ class Answering:
         execute = tool.execute if isinstance(tool, RequestTool) else tool
         try:
             return {"output": await self.io.settle(execute(question.arguments, question))}
+        except MustAwaitError:
+            raise
         except Exception as error:
             return {"output": str(error) or type(error).__name__, "failed": True}
 

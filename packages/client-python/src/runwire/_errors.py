@@ -220,11 +220,13 @@ def error_in(status: int, headers: Mapping[str, str], data: bytes) -> RunwireErr
 
 
 def _foreign_text(error: object, text: str) -> str:
-    """What another server says: many send an `error` object with a `message`."""
+    """What another server reports: many send an `error` object with a `message`."""
     if not text:
         return "It has no body."
-    said = error.get("message") if isinstance(error, dict) else error
-    return f"It says: {said[:200]}" if isinstance(said, str) and said else f"It begins: {text[:200]}"
+    reported = error.get("message") if isinstance(error, dict) else error
+    if isinstance(reported, str) and reported:
+        return f"Its error: {reported[:200]}"
+    return f"It begins: {text[:200]}"
 
 
 def object_in(text: str) -> dict[str, Any]:

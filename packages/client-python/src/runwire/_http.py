@@ -20,6 +20,11 @@ class BrokenAnswerError(ConnectionError):
     """The connection ended before the answer did, or the answer is not HTTP."""
 
 
+def describe(error: Exception) -> str:
+    """The reason in a sentence of ours."""
+    return str(error).rstrip(".") or type(error).__name__
+
+
 @dataclass(frozen=True)
 class Address:
     """The address of a server."""

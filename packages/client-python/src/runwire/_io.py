@@ -88,6 +88,13 @@ class Stop:
         await self._event.wait(seconds)
 
 
+class MustAwaitError(TypeError):
+    """A function of the caller is a coroutine, but the client blocks."""
+
+    def __init__(self) -> None:
+        super().__init__("A function that was passed to `Runwire` must be awaited; use `AsyncRunwire`.")
+
+
 def finish(coroutine: Coroutine[Any, Any, T]) -> T:
     """Runs a coroutine that never suspends."""
     try:
@@ -96,4 +103,4 @@ def finish(coroutine: Coroutine[Any, Any, T]) -> T:
         value: T = end.value
         return value
     coroutine.close()
-    raise TypeError("A function of the caller must be awaited; use `AsyncRunwire`.")
+    raise MustAwaitError

@@ -18,7 +18,7 @@ from typing import Any, Mapping
 from urllib.parse import quote, unquote
 
 from ._errors import Admitted, ConnectionLostError, DetachedError, RunwireError, error_in, object_in
-from ._http import Answer
+from ._http import Answer, describe
 from ._io import Stop
 from ._sse import FrameDecoder
 from ._timing import Backoff
@@ -73,7 +73,7 @@ class Contact:
     def _loss(self, seconds: float) -> str:
         transport = self._transport
         what = "contact with" if transport.dialer.has_answered else "answer of"
-        reason = "" if self._cause is None else f": {self._cause}"
+        reason = "" if self._cause is None else f": {describe(self._cause)}"
         return f"No {what} {transport.base_url} for {seconds:g} s{reason}; attach to the run by its handle later."
 
     async def send(

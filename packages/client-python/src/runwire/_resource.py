@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, AsyncIterator, Generic, Iterator, Mapping, TypeVar, cast
 
 from ._errors import ConnectionLostError
-from ._http import Answer
+from ._http import Answer, describe
 from ._io import finish
 from ._transport import Transport
 
@@ -65,7 +65,7 @@ class ContentView:
             return await self._answer.piece()
         except OSError as cause:
             self.close()
-            raise ConnectionLostError(f"The answer to {self._route} was cut: {cause}.") from cause
+            raise ConnectionLostError(f"The answer to {self._route} was cut: {describe(cause)}.") from cause
 
     async def _read(self) -> bytes:
         pieces = []

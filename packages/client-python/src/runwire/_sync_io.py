@@ -9,7 +9,7 @@ import threading
 from types import TracebackType
 from typing import Any, Callable, TypeVar
 
-from ._io import Connection
+from ._io import Connection, MustAwaitError
 
 T = TypeVar("T")
 _PIECE_BYTES = 65_536
@@ -95,4 +95,4 @@ class SocketIo:
             return value
         if inspect.iscoroutine(value):
             value.close()
-        raise TypeError("A function of the caller must be awaited; use `AsyncRunwire`.")
+        raise MustAwaitError

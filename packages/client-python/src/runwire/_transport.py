@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from typing import Any, Callable, Final, Mapping
 from urllib.parse import quote, urlencode
 
 from ._credentials import AsyncApiKey, Credentials, claims_in
 from ._errors import ConnectionLostError, RunwireError, error_in
-from ._http import Address, Answer, BrokenAnswerError, Dialer
+from ._http import Address, Answer, BrokenAnswerError, Dialer, describe
 from ._io import Io, Stop
 from ._timing import Backoff, Timing
 from ._types import RunHandle
@@ -85,8 +86,7 @@ class Transport:
 
         If a token is refused, a function as `api_key` is asked for another, once.
         """
-        a = self._address
-        address = Address(a.is_tls, a.host, a.port, a.host_header, a.target + path)
+        address = replace(self._address, target=self._address.target + path)
         is_again = False
         while True:
             token = await self._credentials.token()
@@ -110,7 +110,11 @@ class Transport:
         return answer
 
     async def _call(
-        self, route: str, fields: Mapping[str, Any], parse: Callable[[Answer, bytes], Any] | None, handle: RunHandle | None
+        self,
+        route: str,
+        fields: Mapping[str, Any],
+        parse: Callable[[Answer, bytes], Any] | None,
+        handle: RunHandle | None,
     ) -> Any:
         method, template = route.split(" ")
         given = {name: value for name, value in fields.items() if value is not OMITTED}
@@ -136,7 +140,7 @@ class Transport:
                 failure = error_in(answer.status, answer.headers, data)
             except OSError as error:
                 cause = error
-                failure = ConnectionLostError(f"No whole answer of {self.base_url}: {error}.", handle)
+                failure = ConnectionLostError(f"No whole answer of {self.base_url}: {describe(error)}.", handle)
             except RunwireError as error:
                 failure = error
             pause = max(backoff.next(), failure.retry_after_seconds or 0)
@@ -153,14 +157,14 @@ class Transport:
 
 def _parse_base(base_url: object) -> Address:
     if not isinstance(base_url, str) or base_url.strip() == "":
-        raise ValueError("`base_url` is empty; pass the address of the server, for example `os.environ['RUNWIRE_URL']`.")
+        raise ValueError("`base_url` is empty; pass the address of the server, such as `os.environ['RUNWIRE_URL']`.")
     try:
         address = Address.parse(base_url)
         if "?" in base_url or "#" in base_url:
             raise ValueError("it has a query or a fragment")
     except ValueError as cause:
         raise ValueError(f"`base_url` must be like `https://runwire.example.com`, not {base_url!r}: {cause}.") from None
-    return Address(address.is_tls, address.host, address.port, address.host_header, address.target.rstrip("/"))
+    return replace(address, target=address.target.rstrip("/"))
 
 
 def _checked(integration: str | None) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, AsyncIterator, BinaryIO, Callable, Mapping
 
 from ._errors import UploadError
-from ._http import Address
+from ._http import Address, describe
 from ._transport import Transport
 from ._types import SandboxFile
 
@@ -70,7 +70,7 @@ async def _upload_open(
             status, text = await _post_form(transport, form, source, name, kind)
         except OSError as cause:
             if is_last:
-                message = f"The storage could not be reached: {cause}; check the address {form['uploadUrl']}."
+                message = f"The storage could not be reached: {describe(cause)}; check the address {form['uploadUrl']}."
                 raise UploadError("upload_failed", message) from cause
         else:
             if status < 300:
