@@ -42,8 +42,9 @@ def count_requests(transport: _transport.Transport) -> list[int]:
 
 
 def settings(job: dict[str, Any]) -> dict[str, Any]:
+    # Every run has a client of its own, and the server may start for longer than 10 s on a busy machine.
     timing = runwire.Timing(
-        silence_seconds=job["silenceMs"] / 1000, min_pause_seconds=0.05, max_pause_seconds=1
+        silence_seconds=job["silenceMs"] / 1000, min_pause_seconds=0.05, max_pause_seconds=1, connect_seconds=120
     )
     return {"base_url": job["baseUrl"], "api_key": job["apiKey"], "integration": job["integration"], "timing": timing}
 
