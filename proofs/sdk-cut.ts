@@ -1,13 +1,15 @@
-import { type RunResult, Runwire } from '@runwire/client';
 import { TEST_API_KEY } from '@runwire/test-kit';
 import { type Disturbance, DisturbingRelay } from '@runwire/test-kit/disturbing-relay.ts';
 import { expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { Python } from '../test/support/python.ts';
+import { missingService } from '../test/support/services.ts';
 import { inLanes } from './support/lanes.ts';
-import type { Proof } from './support/proof.ts';
+import { LeftOut, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
+import { type RunReader, runReaders } from './support/run-readers.ts';
 
 /*
- * The TypeScript client starts a run of three steps through a relay that cuts its first connection after n bytes of the
+ * Each client starts a run of three steps through a relay that cuts its first connection after n bytes of the
  * answer, or of the request, for every n from 0. The client must put the same run together each time: every event once, in
  * order, byte for byte as the server stores them. The run is started once.
  */
@@ -28,16 +30,7 @@ function playModel({ model }: Rig): void {
   };
 }
 
-/** Resumes one event late. */
-const resumeOneLate: typeof fetch = (input, init = {}) => {
-  const headers = new Headers(init.headers);
-  const last = headers.get('last-event-id');
-  if (last !== null) headers.set('last-event-id', String(Number(last) + 1));
-  return fetch(input, { ...init, headers });
-};
-
 interface ReadRun {
-  readonly result: RunResult;
   readonly requestBytes: number;
   readonly answerBytes: number;
   readonly isCut: boolean;
@@ -46,9 +39,9 @@ interface ReadRun {
 /** Runs once through a relay of its own, and compares what the client read with what the server stores. */
 async function runThrough(
   rig: Rig,
+  read: RunReader,
   id: string,
-  disturbance: Disturbance | null,
-  fault: string | null,
+  { disturbance, fault }: { readonly disturbance: Disturbance | null; readonly fault: string | null },
 ): Promise<ReadRun> {
   const { api, url } = rig.server();
   const plan = [disturbance];
@@ -56,19 +49,9 @@ async function runThrough(
     () => Number(new URL(url).port),
     () => plan.shift() ?? null,
   );
-  const client = new Runwire({
-    ...{
-      baseUrl: relay.url,
-      apiKey: TEST_API_KEY,
-      integration: INTEGRATION,
-      timing: { minPauseMs: 1, maxPauseMs: 50 },
-    },
-    ...(fault === 'resume-one-late' ? { fetch: resumeOneLate } : {}),
-  });
-  const run = client.run({ message: 'Look it up.', usageRequestId: id });
-  const result = await within('the end of the run', WAIT_MS, run.result());
-  const frames = await Array.fromAsync(run.frames());
-  const stored = await api.events(result.runId, 0, INTEGRATION);
+  const job = { url: relay.url, key: TEST_API_KEY, integration: INTEGRATION, id, isLate: fault === 'resume-one-late' };
+  const { runId, frames, ...end } = await within('the end of the run', WAIT_MS, read(job));
+  const stored = await api.events(runId, 0, INTEGRATION);
   await within('the stored events', WAIT_MS, stored.over);
   const wanted = stored.frames.map(({ id: eventId, event, data }) => ({ id: eventId, event: event ?? null, data }));
   const at = wanted.findIndex((frame, index) => JSON.stringify(frame) !== JSON.stringify(frames[index]));
@@ -77,42 +60,62 @@ async function runThrough(
       `event ${at + 1} of ${wanted.length}: the client read ${JSON.stringify(frames[at])?.slice(0, 200)}`,
     );
   }
-  expectEqual('end of the run', [result.status, result.text, run.currentText], ['completed', TEXT, TEXT]);
-  const calls = rig.model.calls.filter(({ request }) => request.runId === result.runId);
+  expectEqual('end of the run', end, { status: 'completed', text: TEXT, currentText: TEXT });
+  const calls = rig.model.calls.filter(({ request }) => request.runId === runId);
   expectEqual('calls of the model', calls.length, 2);
-  return { result, ...relay.last, isCut: relay.done.length > 0 };
+  return { ...relay.last, isCut: relay.done.length > 0 };
 }
+
+const NAMES = ['typescript', 'python', 'asyncio'] as const;
+const NONE = { typescript: 0, python: 0, asyncio: 0 };
 
 export const proof: Proof = {
   name: 'sdk-cut',
-  minutes: 6,
+  minutes: 18,
   faults: {
-    'resume-one-late': /^cut after \d+ bytes of the answer: event \d+ of \d+: the client read /m,
+    'resume-one-late': /^unequal: expected .*, found \{"typescript":[1-9]\d*,"python":[1-9]\d*,"asyncio":[1-9]\d*\}/m,
   },
   async run({ fault, scale }) {
+    const missing = await missingService('python');
+    if (missing !== null) throw new LeftOut(missing);
     await using rig = await Rig.start();
     await rig.prepare({ apiIntegrationId: INTEGRATION, agency: 'test', defaultAgent: 'Clerk' });
     playModel(rig);
-    const whole = await runThrough(rig, 'sdk-cut-00000', null, null);
-    expectAtLeast('bytes of the answer', whole.answerBytes, 5000);
-    expectAtLeast('bytes of the request', whole.requestBytes, 200);
+    using python = Python.start();
+    const readers = runReaders(python);
     const every = scale(61, 1);
-    const cases = (['answer', 'request'] as const).flatMap((side) => {
-      const bytes = whole[`${side}Bytes`];
-      const cuts = Array.from({ length: Math.ceil(bytes / every) }, (_, index) => index * every);
-      return cuts.map((n) => [`cut after ${n} bytes of the ${side}`, { side, n }] as const);
-    });
-    const counts = { answer: 0, request: 0 };
+    const cuts = { answer: 0, request: 0 };
+    const unequal = { ...NONE };
     let number = 0;
-    await inLanes(LANES, cases, async ({ side, n }) => {
-      number += 1;
-      const id = `sdk-cut-${String(number).padStart(5, '0')}`;
-      const { isCut } = await runThrough(rig, id, { kind: `cut-${side}`, bytes: n }, fault);
-      counts[side] += Number(isCut);
-    });
-    const runs = await rig.counter('runwire_runs_ended_total');
-    expectEqual('runs', runs, cases.length + 1);
-    expectAtLeast('cuts', counts.answer + counts.request, Math.floor(VARIATION * cases.length));
-    return { answer_bytes: whole.answerBytes, request_bytes: whole.requestBytes, ...counts, equal: cases.length };
+    let equal = 0;
+    for (const name of NAMES) {
+      const read = readers[name];
+      const whole = await runThrough(rig, read, `${name}-whole`, { disturbance: null, fault: null });
+      expectAtLeast('bytes of the answer', whole.answerBytes, 5000);
+      expectAtLeast('bytes of the request', whole.requestBytes, 200);
+      const cases = (['answer', 'request'] as const).flatMap((side) =>
+        Array.from({ length: Math.ceil(whole[`${side}Bytes`] / every) }, (_, index) => {
+          const bytes = index * every;
+          return [`${name} cut after ${bytes} bytes of the ${side}`, { side, bytes }] as const;
+        }),
+      );
+      number += 1 + cases.length;
+      await inLanes(LANES, cases, async ({ side, bytes }) => {
+        const disturbance = { kind: `cut-${side}`, bytes } as const;
+        try {
+          const { isCut } = await runThrough(rig, read, `${name}-${side}-${bytes}`, { disturbance, fault });
+          cuts[side] += Number(isCut);
+          equal += 1;
+        } catch (error) {
+          // The fault must show in every client.
+          if (fault === null || !(error instanceof Shortfall)) throw error;
+          unequal[name] += 1;
+        }
+      });
+    }
+    expectEqual('unequal', unequal, NONE);
+    expectEqual('runs', await rig.counter('runwire_runs_ended_total'), number);
+    expectAtLeast('cuts', cuts.answer + cuts.request, Math.floor(VARIATION * equal));
+    return { ...cuts, equal };
   },
 };

@@ -32,6 +32,7 @@ const MAX_BYTES = 14_000;
 const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   typescript: [process.execPath, '-C', 'runwire', join(import.meta.dirname, 'support/sdk-client.ts')],
   python: [PYTHON, join(import.meta.dirname, 'support/sdk-client.py')],
+  asyncio: [PYTHON, join(import.meta.dirname, 'support/sdk-client.py'), 'asyncio'],
 };
 
 /** A generator of random numbers from 0 to 1 that returns the same numbers for the same seed (mulberry32). */
@@ -121,24 +122,26 @@ const byClient = (ids: readonly string[]) =>
 
 const NONE = byClient([]);
 
-/** A fault must show in both clients. */
-const inBoth = (what: string) =>
-  new RegExp(`^${what}: expected .*, found \\{"typescript":[1-9]\\d*,"python":[1-9]\\d*\\}`, 'm');
+/** A fault must show in every client. */
+const inEach = (what: string) => {
+  const counts = Object.keys(CLIENTS).map((name) => `"${name}":[1-9]\\d*`);
+  return new RegExp(`^${what}: expected .*, found \\{${counts.join(',')}\\}`, 'm');
+};
 
 export const proof: Proof = {
   name: 'sdk',
   minutes: 20,
   faults: {
-    'new-id-on-retry': inBoth('doubled'),
-    'trust-end-of-stream': inBoth('wrong_text'),
-    'keep-void-text': inBoth('wrong_text'),
-    'skip-status': inBoth('lost'),
+    'new-id-on-retry': inEach('doubled'),
+    'trust-end-of-stream': inEach('wrong_text'),
+    'keep-void-text': inEach('wrong_text'),
+    'skip-status': inEach('lost'),
   },
-  figures: (scale) => ({ runs: scale(300, 10_000), lost: 0, doubled: 0, charged: scale(300, 10_000), wrong_text: 0 }),
+  figures: (scale) => ({ runs: scale(450, 10_000), lost: 0, doubled: 0, charged: scale(450, 10_000), wrong_text: 0 }),
   async run({ fault, scale }) {
     const missing = await missingService('python');
     if (missing !== null) throw new LeftOut(missing);
-    const total = scale(300, 10_000);
+    const total = scale(450, 10_000);
     const seed = Date.now() % 2 ** 31;
     process.stdout.write(`seed ${seed}\n`);
     await using rig = await Rig.start();

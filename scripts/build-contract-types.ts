@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { compile } from 'json-schema-to-typescript';
 import { namedSchemas, type Operation, operations } from '../packages/contract/src/schemas/index.ts';
+import { pythonFiles } from './python/resources.ts';
 
-const contract = new URL('../packages/contract/src/', import.meta.url);
 const command = 'npm exec -- node -C runwire scripts/build-contract-types.ts';
 const banner = `// Made from packages/contract/src/schemas by \`${command}\`; do not edit.`;
 
@@ -122,16 +122,19 @@ async function operationFiles(): Promise<Record<string, string>> {
   return { 'operations.gen.ts': text, 'routes.gen.ts': fileOf(routes) };
 }
 
-const files = {
-  'types.gen.ts': fileOf(await Promise.all(namedSchemas.map((schema) => compileType({ ...schema }, schema.$id)))),
-  ...(await operationFiles()),
-};
+const types = fileOf(await Promise.all(namedSchemas.map((schema) => compileType({ ...schema }, schema.$id))));
+const below = (folder: string, texts: Readonly<Record<string, string>>) =>
+  Object.entries(texts).map(([name, text]) => ({ name: `${folder}/${name}`, text }));
+const files = [
+  ...below('packages/contract/src', { 'types.gen.ts': types, ...(await operationFiles()) }),
+  ...below('packages/client-python/src/runwire', pythonFiles()),
+];
 
-for (const [name, text] of Object.entries(files)) {
-  const output = new URL(name, contract);
+for (const { name, text } of files) {
+  const output = new URL(`../${name}`, import.meta.url);
   if (!process.argv.includes('--check')) await writeFile(output, text);
   else if ((await readFile(output, 'utf8').catch(() => '')) !== text) {
-    console.error(`packages/contract/src/${name} does not match the schemas; run \`${command}\` and commit it.`);
+    console.error(`${name} does not match the schemas; run \`${command}\` and commit it.`);
     process.exitCode = 1;
   }
 }

@@ -1,7 +1,13 @@
-"""Runs snippets for a test: a line of JSON with code in, a line of JSON with its value or its error out."""
+"""Runs snippets for a test: a line of JSON with code in, a line of JSON with its value or its error out.
 
+Snippets are written for asyncio. For the client of threads `async` and `await` are removed.
+"""
+
+import asyncio
+import inspect
 import io
 import json
+import re
 import ssl
 import sys
 import textwrap
@@ -18,19 +24,28 @@ def fields_of(error: runwire.RunwireError) -> dict[str, Any]:
     return {"class": type(error).__name__, "message": str(error), **vars(error)}
 
 
-def client_of(given: dict[str, Any]) -> runwire.Runwire:
-    timing = runwire.Timing(**given.get("timing", {}))
-    return runwire.Runwire(given["url"], given["key"], given["integration"], timing=timing)
+def names_for(job: dict[str, Any]) -> dict[str, Any]:
+    given = job["given"]
+    kind = getattr(runwire, given.get("kind", "Runwire"))
+    modules = {"asyncio": asyncio, "inspect": inspect, "io": io, "json": json, "ssl": ssl, "threading": threading}
+    names = {**vars(runwire), **modules, "errors": runwire._errors, "Client": kind, **given}
+    if "url" in given:
+        timing = runwire.Timing(**given.get("timing", {}))
+        names["client"] = kind(given["url"], given["key"], given["integration"], timing=timing)
+    return names
 
 
 def play(job: dict[str, Any]) -> None:
-    source = "def snippet():\n" + textwrap.indent(textwrap.dedent(job["code"]), "    ")
-    names = {**vars(runwire), "errors": runwire._errors, "io": io, "ssl": ssl, "threading": threading, **job["given"]}
+    code = textwrap.indent(textwrap.dedent(job["code"]), "    ")
+    source = f"async def snippet():\n{code}"
+    is_async = job["given"].get("kind") == "AsyncRunwire"
+    if not is_async:
+        source = re.sub(r"\b(async|await) ", "", source)
     try:
-        if "url" in names:
-            names["client"] = client_of(names)
+        names = names_for(job)
         exec(source, names)
-        outcome: dict[str, Any] = {"value": names["snippet"]()}
+        value = names["snippet"]()
+        outcome: dict[str, Any] = {"value": asyncio.run(value) if is_async else value}
     except runwire.RunwireError as error:
         outcome = {"error": fields_of(error)}
     except BaseException:

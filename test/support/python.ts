@@ -32,8 +32,14 @@ interface Outcome {
   readonly crash?: string;
 }
 
-/** One Python process for all tests of a file. Each snippet runs in a thread of its own. */
-export class Python {
+/** The clients of the Python package by their class. */
+export const PYTHON_CLIENTS = ['Runwire', 'AsyncRunwire'] as const;
+
+/**
+ * One Python process for all tests of a file. Each snippet runs in a thread of its own. It is written for asyncio; unless the
+ * given `kind` is `AsyncRunwire`, `async` and `await` are removed.
+ */
+export class Python implements Disposable {
   #child: ChildProcess | null = null;
   readonly #waiting = new Map<number, (outcome: Outcome) => void>();
   #ids = 0;
@@ -41,8 +47,18 @@ export class Python {
   static shared(): Python {
     const python = new Python();
     before(() => python.#start());
-    after(() => python.#child?.kill());
+    after(() => python[Symbol.dispose]());
     return python;
+  }
+
+  static start(): Python {
+    const python = new Python();
+    python.#start();
+    return python;
+  }
+
+  [Symbol.dispose](): void {
+    this.#child?.kill();
   }
 
   #start(): void {

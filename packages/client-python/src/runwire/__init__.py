@@ -1,7 +1,8 @@
-"""Client of Runwire: runs that survive lost connections, and uploads."""
+"""Client of Runwire: runs that survive lost connections, the whole API, and uploads, for threads and for asyncio."""
 
-from ._answers import Decision, OnApproval, RequestTool, ToolFunction, Tools
-from ._client import Runwire
+from ._answers import AsyncOnApproval, Decision, OnApproval, RequestTool, ToolFunction, Tools
+from ._client import AsyncRunwire, Runwire
+from ._credentials import ApiKey, AsyncApiKey
 from ._errors import (
     Admitted,
     AllowanceExhaustedError,
@@ -14,6 +15,7 @@ from ._errors import (
     InvalidRequestError,
     MemberInactiveError,
     NotFoundError,
+    QuestionsPendingError,
     RateLimitError,
     RunActiveError,
     RunCancelledError,
@@ -22,8 +24,9 @@ from ._errors import (
     ServerError,
     UploadError,
 )
-from ._http import Timing
-from ._run import Run
+from ._resource import AsyncContent, AsyncItemList, Content, ItemList
+from ._timing import Timing
+from ._transport import OMITTED, Omitted
 from ._types import (
     Admission,
     Agent,
@@ -46,20 +49,30 @@ from ._types import (
     Text,
     ToolCall,
     ToolOutput,
+    ToolProgress,
 )
 from ._upload import OnProgress
+from ._views import AsyncRun, Run
 
 __all__ = [
     "Admission",
     "Admitted",
     "Agent",
     "AllowanceExhaustedError",
+    "ApiKey",
     "Asked",
+    "AsyncApiKey",
+    "AsyncContent",
+    "AsyncItemList",
+    "AsyncOnApproval",
+    "AsyncRun",
+    "AsyncRunwire",
     "AuthenticationError",
     "CancelResult",
     "ChangedFile",
     "ConflictError",
     "ConnectionLostError",
+    "Content",
     "CursorTooOldError",
     "Decision",
     "DetachedError",
@@ -69,11 +82,15 @@ __all__ = [
     "ForbiddenError",
     "Frame",
     "InvalidRequestError",
+    "ItemList",
     "MemberInactiveError",
     "NotFoundError",
+    "OMITTED",
+    "Omitted",
     "OnApproval",
     "OnProgress",
     "Question",
+    "QuestionsPendingError",
     "RateLimitError",
     "Reasoning",
     "RequestTool",
@@ -96,6 +113,7 @@ __all__ = [
     "ToolCall",
     "ToolFunction",
     "ToolOutput",
+    "ToolProgress",
     "Tools",
     "UploadError",
 ]

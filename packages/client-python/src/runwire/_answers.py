@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping
+from typing import Any, Awaitable, Callable, Mapping
 
+from ._io import Io, MustAwaitError
 from ._types import Question, RunResult
 
 ToolFunction = Callable[[dict[str, Any], Question], Any]
-"""Makes a call of a tool. Returns text or any JSON value. If it raises, the model reads the message of the error."""
+"""Makes a call of a tool. Returns text or any JSON value. If it raises, the model reads the message of the error.
+
+With `AsyncRunwire` it may be an `async` function.
+"""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,9 @@ class Decision:
 Tools = Mapping[str, "ToolFunction | RequestTool"]
 """By name: a function for a tool that the agency defines without `execute`, or a whole tool."""
 OnApproval = Callable[[Question], "bool | Decision"]
+"""Decides about a call."""
+AsyncOnApproval = Callable[[Question], "bool | Decision | Awaitable[bool | Decision]"]
+"""Decides about a call. It may be an `async` function."""
 
 _MAX_ID_CHARACTERS = 256
 _NOT_REPEATED = ("agent", "aliasChatId", "attachments", "sandboxFiles")
@@ -41,7 +48,8 @@ class Answering:
     """How the caller answers questions."""
 
     tools: Tools
-    on_approval: OnApproval | None
+    on_approval: AsyncOnApproval | None
+    io: Io
 
     def with_tools(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Adds the whole tools to the request."""
@@ -52,29 +60,31 @@ class Answering:
         ]
         return {**request, "clientTools": [*request.get("clientTools", []), *added]} if added else request
 
-    def answers_to(self, result: RunResult) -> list[dict[str, Any]] | None:
+    async def answers_to(self, result: RunResult) -> list[dict[str, Any]] | None:
         """Returns None if there are no questions, or if one has no answer here: the server would decline it."""
         if result.status != "completed" or not result.pending or not all(map(self._can_answer, result.pending)):
             return None
-        return [{"questionId": question.question_id, **self._answer(question)} for question in result.pending]
+        return [{"questionId": question.question_id, **await self._answer(question)} for question in result.pending]
 
     def _can_answer(self, question: Question) -> bool:
         return question.tool in self.tools if question.kind == "tool" else self.on_approval is not None
 
-    def _answer(self, question: Question) -> dict[str, Any]:
+    async def _answer(self, question: Question) -> dict[str, Any]:
         if question.kind == "tool":
-            return self._output_of(question)
-        decision = False if self.on_approval is None else self.on_approval(question)
+            return await self._call(question)
+        decision = False if self.on_approval is None else await self.io.settle(self.on_approval(question))
         if not isinstance(decision, Decision):
             return {"approve": decision is True}
         reason = {} if decision.reason is None else {"reason": decision.reason}
         return {"approve": decision.approve, **reason}
 
-    def _output_of(self, question: Question) -> dict[str, Any]:
+    async def _call(self, question: Question) -> dict[str, Any]:
         tool = self.tools[question.tool]
         execute = tool.execute if isinstance(tool, RequestTool) else tool
         try:
-            return {"output": execute(question.arguments, question)}
+            return {"output": await self.io.settle(execute(question.arguments, question))}
+        except MustAwaitError:
+            raise
         except Exception as error:
             return {"output": str(error) or type(error).__name__, "failed": True}
 

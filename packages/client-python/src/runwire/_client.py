@@ -1,4 +1,4 @@
-"""The client of one Runwire server."""
+"""The clients of one Runwire server, for threads and for asyncio."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ import ssl
 import uuid
 from typing import Any, BinaryIO, Mapping, Sequence
 
-from ._answers import Answering, OnApproval, Tools
-from ._http import Timing
-from ._run import Run
+from ._answers import Answering, AsyncOnApproval, OnApproval, Tools
+from ._api import Api
+from ._async_api import AsyncApi
+from ._async_io import AsyncioIo
+from ._credentials import ApiKey, AsyncApiKey
+from ._io import finish
+from ._run import RunReader
+from ._sync_io import SocketIo
+from ._timing import Timing
 from ._transport import Transport
 from ._types import RunHandle, SandboxFile
-from ._upload import OnProgress, upload
+from ._upload import OnProgress, UploadRequest, upload
+from ._views import AsyncRun, Run
 
 
-class Runwire:
+class Runwire(Api):
     """A client of one Runwire server. Threads may share it."""
 
     def __init__(
         self,
         base_url: str,
-        api_key: str,
+        api_key: ApiKey,
         integration: str | None = None,
         *,
         timing: Timing = Timing(),
@@ -29,9 +36,11 @@ class Runwire:
     ) -> None:
         """`integration` is that of every call that names no other.
 
+        `api_key` may be a function that returns a client token; it is asked again shortly before the token ends.
         `ssl_context` replaces the certificates of the machine.
         """
-        self._transport = Transport(base_url, api_key, integration, timing, ssl_context)
+        self._transport = Transport(SocketIo(ssl_context), base_url, api_key, integration, timing)
+        super().__init__(self._transport)
 
     def run(
         self,
@@ -56,16 +65,13 @@ class Runwire:
 
         With `tools` and `on_approval` the questions of the run are answered while it is read.
         """
-        # The server ignores a blank id, so a run with it could not be found again.
-        is_named = usage_request_id is not None and usage_request_id.replace("\ufeff", "").strip() != ""
         fields = {
-            "apiIntegrationId": self._transport.integration(integration),
             "message": message,
             "agent": agent,
             "chatId": chat_id,
             "aliasChatId": alias_chat_id,
             "consumerId": consumer_id,
-            "usageRequestId": usage_request_id if is_named else str(uuid.uuid4()),
+            "usageRequestId": usage_request_id,
             "user_context": user_context,
             "attachments": attachments,
             "attachmentUrlRefreshes": attachment_url_refreshes,
@@ -73,21 +79,14 @@ class Runwire:
             "answers": answers,
             "clientTools": client_tools,
         }
-        request = {name: value for name, value in fields.items() if value is not None}
-        place: RunHandle = {
-            "apiIntegrationId": str(request["apiIntegrationId"]),
-            "usageRequestId": str(request["usageRequestId"]),
-            "runId": None,
-            "chatId": chat_id,
-            "lastEventId": 0,
-        }
-        return Run(self._transport, place, request, Answering(tools or {}, on_approval))
+        answering = Answering(tools or {}, on_approval, self._transport.io)
+        reader = finish(_start(self._transport, fields, integration, answering))
+        return Run(reader, finish(reader.admit()))
 
     def attach(self, handle: RunHandle, *, after: int = 0) -> Run:
         """Reads a run that was started before, from its start or after an event, during the run or after it."""
-        place: RunHandle = {**handle, "lastEventId": after}  # type: ignore[misc]
-        place["apiIntegrationId"] = self._transport.integration(handle["apiIntegrationId"])
-        return Run(self._transport, place, None, Answering({}, None))
+        reader = finish(_attach(self._transport, handle, after))
+        return Run(reader, finish(reader.admit()))
 
     def upload(
         self,
@@ -100,12 +99,119 @@ class Runwire:
         on_progress: OnProgress | None = None,
     ) -> SandboxFile:
         """Uploads a file by its path, or an open file. Pass the result in `sandbox_files` of a run."""
-        return upload(
-            self._transport,
-            file,
-            folder=folder,
-            name=name,
-            content_type=content_type,
-            integration=self._transport.integration(integration),
-            on_progress=on_progress,
-        )
+        request = UploadRequest(file, folder, name, content_type, integration, on_progress)
+        return finish(upload(self._transport, request))
+
+
+class AsyncRunwire(AsyncApi):
+    """A client of one Runwire server, for asyncio. Tasks of one event loop may share it."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: AsyncApiKey,
+        integration: str | None = None,
+        *,
+        timing: Timing = Timing(),
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        """`integration` is that of every call that names no other.
+
+        `api_key` may be a function that returns a client token; it is asked again shortly before the token ends.
+        `ssl_context` replaces the certificates of the machine.
+        """
+        self._transport = Transport(AsyncioIo(ssl_context), base_url, api_key, integration, timing)
+        super().__init__(self._transport)
+
+    async def run(
+        self,
+        message: str,
+        *,
+        agent: str | None = None,
+        chat_id: str | None = None,
+        alias_chat_id: str | None = None,
+        consumer_id: str | None = None,
+        usage_request_id: str | None = None,
+        user_context: Mapping[str, Any] | str | None = None,
+        attachments: Sequence[Mapping[str, Any]] | None = None,
+        attachment_url_refreshes: Mapping[str, str] | None = None,
+        sandbox_files: Sequence[SandboxFile] | None = None,
+        answers: Sequence[Mapping[str, Any]] | None = None,
+        client_tools: Sequence[Mapping[str, Any]] | None = None,
+        integration: str | None = None,
+        tools: Tools | None = None,
+        on_approval: AsyncOnApproval | None = None,
+    ) -> AsyncRun:
+        """Starts a run, and returns when the server has admitted it. It runs once, however often connections break.
+
+        With `tools` and `on_approval` the questions of the run are answered while it is read.
+        """
+        fields = {
+            "message": message,
+            "agent": agent,
+            "chatId": chat_id,
+            "aliasChatId": alias_chat_id,
+            "consumerId": consumer_id,
+            "usageRequestId": usage_request_id,
+            "user_context": user_context,
+            "attachments": attachments,
+            "attachmentUrlRefreshes": attachment_url_refreshes,
+            "sandboxFiles": sandbox_files,
+            "answers": answers,
+            "clientTools": client_tools,
+        }
+        answering = Answering(tools or {}, on_approval, self._transport.io)
+        reader = await _start(self._transport, fields, integration, answering)
+        return AsyncRun(reader, await reader.admit())
+
+    async def attach(self, handle: RunHandle, *, after: int = 0) -> AsyncRun:
+        """Reads a run that was started before, from its start or after an event, during the run or after it."""
+        reader = await _attach(self._transport, handle, after)
+        return AsyncRun(reader, await reader.admit())
+
+    async def upload(
+        self,
+        file: str | os.PathLike[str] | BinaryIO,
+        *,
+        folder: str,
+        name: str | None = None,
+        content_type: str | None = None,
+        integration: str | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> SandboxFile:
+        """Uploads a file by its path, or an open file. Pass the result in `sandbox_files` of a run."""
+        request = UploadRequest(file, folder, name, content_type, integration, on_progress)
+        return await upload(self._transport, request)
+
+
+async def _start(
+    transport: Transport, fields: Mapping[str, Any], integration: str | None, answering: Answering
+) -> RunReader:
+    given = {name: value for name, value in fields.items() if value is not None}
+    usage_request_id = str(given.get("usageRequestId", ""))
+    # The server ignores a blank id, so a run with it could not be found again.
+    if usage_request_id.replace("\ufeff", "").strip() == "":
+        usage_request_id = str(uuid.uuid4())
+    found = await transport.integration(integration)
+    place: RunHandle = {
+        "apiIntegrationId": found,
+        "usageRequestId": usage_request_id,
+        "runId": None,
+        "chatId": fields["chatId"],
+        "lastEventId": 0,
+    }
+    request = {"apiIntegrationId": found, **given, "usageRequestId": usage_request_id}
+    return RunReader(transport, place, request, answering)
+
+
+async def _attach(transport: Transport, handle: RunHandle, after: int) -> RunReader:
+    if not handle["runId"] and not handle["usageRequestId"]:
+        raise ValueError("The handle names no run: `runId` and `usageRequestId` are empty.")
+    place: RunHandle = {
+        "apiIntegrationId": await transport.integration(handle["apiIntegrationId"]),
+        "usageRequestId": handle["usageRequestId"],
+        "runId": handle["runId"] or None,
+        "chatId": handle["chatId"],
+        "lastEventId": after,
+    }
+    return RunReader(transport, place, None, Answering({}, None, transport.io))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Literal, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Sequence
 
 if TYPE_CHECKING:
-    from ._types import RunHandle, RunResult
+    from ._types import Question, RunHandle, RunResult
 
 Admitted = bool | Literal["unknown"] | None
 """True if the request reserved a run. `unknown`: no answer tells. None if the request does not start a run."""
@@ -132,6 +132,21 @@ class RunCancelledError(RunwireError):
         self.result = result
 
 
+class QuestionsPendingError(RunwireError):
+    """The run waits for answers to `pending`. `result` has the text so far."""
+
+    def __init__(self, result: RunResult) -> None:
+        asked = ", ".join(f"{question.tool} ({question.kind})" for question in result.pending)
+        message = f"The run waits for answers: {asked}; pass `tools` and `on_approval`, or send `answers` in its chat."
+        super().__init__("questions_pending", message, admitted=True)
+        self.result = result
+
+    @property
+    def pending(self) -> Sequence[Question]:
+        """The open questions of the chat."""
+        return self.result.pending
+
+
 class ConnectionLostError(RunwireError):
     """No contact for too long. The run may continue: `client.attach(error.handle)` reads it later."""
 
@@ -172,29 +187,28 @@ _BY_STATUS: Mapping[int, type[RunwireError]] = {
 }
 
 
-def class_of(code: str, status: int) -> type[RunwireError]:
+def class_for(code: str, status: int) -> type[RunwireError]:
     """Returns the class that fits the code and the status."""
     by_status = _BY_STATUS.get(status, ServerError if status >= 500 else InvalidRequestError)
     return _BY_CODE.get(code, by_status)
 
 
-def error_of(status: int, headers: Mapping[str, str], data: bytes) -> RunwireError:
+def error_in(status: int, headers: Mapping[str, str], data: bytes) -> RunwireError:
     """Makes the error of an answer that is no success. One that is not of Runwire has the code `unexpected_answer`."""
     text = data.decode("utf-8", "replace")
-    body = _object_in(text)
+    body = object_in(text)
     code = body.get("code")
     message = body.get("error")
-    if not isinstance(code, str):
+    if not isinstance(code, str) or not isinstance(message, str):
         code = "unexpected_answer"
-    if not isinstance(message, str):
         location = headers.get("location")
         redirect = "" if location is None else f" It redirects to {location}; redirects are not followed."
         message = (
             f"The answer with status {status} is not one of Runwire; check `base_url` and proxies.{redirect} "
-            f"It begins: {text[:200]}"
+            f"{_foreign_text(message, text)}"
         )
     retry_after = headers.get("retry-after", "")
-    return class_of(code, status)(
+    return class_for(code, status)(
         code,
         message,
         status=status,
@@ -205,7 +219,18 @@ def error_of(status: int, headers: Mapping[str, str], data: bytes) -> RunwireErr
     )
 
 
-def _object_in(text: str) -> dict[str, Any]:
+def _foreign_text(error: object, text: str) -> str:
+    """What another server reports: many send an `error` object with a `message`."""
+    if not text:
+        return "It has no body."
+    reported = error.get("message") if isinstance(error, dict) else error
+    if isinstance(reported, str) and reported:
+        return f"Its error: {reported[:200]}"
+    return f"It begins: {text[:200]}"
+
+
+def object_in(text: str) -> dict[str, Any]:
+    """Returns the JSON object. Empty if the text is none."""
     try:
         value = json.loads(text)
     except ValueError:

@@ -21,10 +21,11 @@ from ._types import (
     Text,
     ToolCall,
     ToolOutput,
+    ToolProgress,
 )
 
 
-def event_of(frame: Frame) -> RunEvent | None:
+def event_in(frame: Frame) -> RunEvent | None:
     """Returns the typed event of a frame. None if it is none: such frames are in `frames()` only."""
     if frame.event not in ("meta", "resumed", None):
         return None
@@ -71,10 +72,12 @@ def _item_event(event_id: int, agent: str, caller: str | None, data: Mapping[str
     if name == "tool_called":
         arguments = _arguments_in(raw.get("arguments", "{}"))
         return ToolCall(event_id, agent, caller, call_id, raw.get("name", ""), arguments)
+    if name == "tool_progress":
+        return ToolProgress(event_id, agent, caller, call_id, raw.get("text", ""))
     if name == "tool_output":
         return ToolOutput(event_id, agent, caller, call_id, item.get("output", ""))
     if name == "file_changed":
-        return File(event_id, agent, caller, call_id, _file_of(raw))
+        return File(event_id, agent, caller, call_id, _file_from(raw))
     if name in ("tool_approval_requested", "client_tool_requested"):
         question = Question(
             question_id=item.get("question_id", ""),
@@ -98,11 +101,11 @@ def _arguments_in(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _file_of(raw: Mapping[str, Any]) -> ChangedFile:
+def _file_from(raw: Mapping[str, Any]) -> ChangedFile:
     return ChangedFile(raw["name"], raw["path"], raw["mime_type"], raw["size_bytes"], raw["change"])
 
 
-def _question_of(raw: Mapping[str, Any]) -> Question:
+def _question_from(raw: Mapping[str, Any]) -> Question:
     return Question(
         question_id=raw["question_id"],
         kind=raw["kind"],
@@ -114,7 +117,7 @@ def _question_of(raw: Mapping[str, Any]) -> Question:
     )
 
 
-def result_of(data: str, text_before: str) -> RunResult:
+def result_in(data: str, text_before: str) -> RunResult:
     """Reads the frame `messages`. `text_before` is the text of the runs before, if questions were answered."""
     messages: Mapping[str, Any] = json.loads(data)
     return RunResult(
@@ -123,8 +126,8 @@ def result_of(data: str, text_before: str) -> RunResult:
         status=messages["status"],
         text=text_before + _answer_in(messages["new_messages"]),
         output=messages.get("output"),
-        pending=[_question_of(question) for question in messages["pending"]],
-        files=[_file_of(file) for file in messages["files"]],
+        pending=[_question_from(question) for question in messages["pending"]],
+        files=[_file_from(file) for file in messages["files"]],
         usage=messages["usage"],
         error=messages["error"],
         new_messages=messages["new_messages"],

@@ -1,195 +1,213 @@
-"""Requests on connections of their own: no redirects, no proxies of the environment, a limit for silence."""
+"""HTTP/1.1 on connections of their own: no redirects, no proxies of the environment, a limit for silence."""
 
 from __future__ import annotations
 
-import http.client
-import random
-import socket
-import ssl
-import threading
+import re
 from dataclasses import dataclass
-from io import BufferedReader
-from typing import Iterable, Iterator, Mapping, cast
-from urllib.parse import SplitResult, urlsplit
+from typing import AsyncIterable, Mapping
+from urllib.parse import quote, urlsplit
 
-NETWORK_ERRORS = (OSError, http.client.HTTPException)
-"""The connection broke, was refused or fell silent."""
+from ._io import Connection, Io, Stop
+from ._timing import Timing
 
-_PIECE_BYTES = 65_536
+_MAX_HEAD_BYTES = 65_536
+_BYTES_PER_SECOND = 65_536
+"""Slow links may take one second per this many bytes of a request."""
+_UNQUOTED = "%/:=&?~+!$,;'@()*[]-._"
+
+
+class BrokenAnswerError(ConnectionError):
+    """The connection ended before the answer did, or the answer is not HTTP."""
+
+
+def describe(error: Exception) -> str:
+    """The reason in a sentence of ours."""
+    return str(error).rstrip(".") or type(error).__name__
 
 
 @dataclass(frozen=True)
-class Timing:
-    """How long the client waits, in seconds."""
+class Address:
+    """The address of a server."""
 
-    silence_seconds: float = 30
-    """A connection that sends nothing for this long counts as cut. The server sends a comment every 10 s."""
-    give_up_seconds: float = 120
-    """After this long without contact a run fails with `ConnectionLostError`; for this long a refusal is retried."""
-    min_pause_seconds: float = 0.25
-    """The first pause before a retry. Each further pause is twice as long."""
-    max_pause_seconds: float = 5
+    is_tls: bool
+    host: str
+    port: int
+    host_header: str
+    target: str
+    """Path and query."""
 
-
-class Backoff:
-    """Pauses that grow from the minimum to the maximum. Jitter keeps clients that were cut together apart."""
-
-    def __init__(self, timing: Timing) -> None:
-        self._timing = timing
-        self._next = timing.min_pause_seconds
-
-    def reset(self) -> None:
-        self._next = self._timing.min_pause_seconds
-
-    def next(self) -> float:
-        pause = self._next * random.uniform(0.5, 1)
-        self._next = min(2 * self._next, self._timing.max_pause_seconds)
-        return pause
-
-
-class Stop:
-    """Ends the waiting of one reader from another thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._event = threading.Event()
-        self._socket: socket.socket | None = None
-
-    def set(self) -> None:
-        with self._lock:
-            self._event.set()
-            self._shut()
-
-    @property
-    def is_set(self) -> bool:
-        return self._event.is_set()
-
-    def watch(self, connected: socket.socket) -> None:
-        with self._lock:
-            self._socket = connected
-            if self._event.is_set():
-                self._shut()
-
-    def wait(self, seconds: float) -> None:
-        self._event.wait(seconds)
-
-    def _shut(self) -> None:
-        if self._socket is None:
-            return
-        try:
-            # Not the method of an SSL socket: it would read on without TLS.
-            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
-        except OSError:
-            pass  # It is closed already.
-
-
-class _WholeLines:
-    """Reads the head of an answer. `http.client` would take a connection that ends in the head for its end."""
-
-    def __init__(self, file: BufferedReader) -> None:
-        self._file = file
-
-    def readline(self, limit: int = -1) -> bytes:
-        line = self._file.readline(limit)
-        if not line.endswith(b"\n") and len(line) != limit:
-            raise http.client.RemoteDisconnected("The connection ended in the head of the answer.")
-        return line
-
-
-class _Response(http.client.HTTPResponse):
-    def begin(self) -> None:
-        file = self.fp
-        self.fp = cast(BufferedReader, _WholeLines(file))
-        try:
-            super().begin()
-        finally:
-            self.fp = file
+    @staticmethod
+    def parse(url: str) -> Address:
+        """Raises a `ValueError` if the text is not the address of a server."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+            raise ValueError("it must begin with http:// or https:// and a host")
+        is_tls = parts.scheme == "https"
+        host = parts.hostname
+        if ":" not in host:
+            host = host.encode("idna").decode("ascii")
+        shown = f"[{host}]" if ":" in host else host
+        target = quote(parts.path + (f"?{parts.query}" if parts.query else ""), safe=_UNQUOTED)
+        port = parts.port
+        host_header = shown if port is None else f"{shown}:{port}"
+        return Address(is_tls, host, port or (443 if is_tls else 80), host_header, target)
 
 
 class Answer:
     """The status and the headers of an answer, and its body while it arrives."""
 
-    def __init__(self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
+    def __init__(self, connection: Connection, silence_seconds: float) -> None:
         self._connection = connection
-        self._response = response
-        self.status = response.status
-        self.headers: Mapping[str, str] = {name.lower(): value for name, value in response.getheaders()}
+        self._silence_seconds = silence_seconds
+        self._received = bytearray()
+        self._is_chunked = False
+        self._has_begun = False
+        self._left: int | None = None
+        """Bytes of the body, or of the chunk, that have not been returned. None: until the connection ends."""
+        self._is_over = False
+        self.status = 0
+        self.headers: Mapping[str, str] = {}
 
     @property
     def ok(self) -> bool:
         return 200 <= self.status < 300
 
-    def pieces(self) -> Iterator[bytes]:
-        """The body as it arrives. Raises one of `NETWORK_ERRORS` if the connection breaks or falls silent."""
-        try:
-            while piece := self._response.read1(_PIECE_BYTES):
-                yield piece
-        finally:
+    async def read_head(self, method: str) -> None:
+        while self.status < 200:
+            # Answers with a status below 200 precede the answer itself.
+            first = (await self._line()).decode("latin-1")
+            found = re.match(r"HTTP/1\.\d (\d{3})(?: |$)", first)
+            if found is None:
+                raise BrokenAnswerError(f"The answer is not HTTP; it begins: {first[:100]!r}")
+            self.status = int(found[1])
+            self.headers = await self._fields()
+        length = self.headers.get("content-length", "")
+        self._is_chunked = "chunked" in self.headers.get("transfer-encoding", "").lower()
+        self._is_over = method == "HEAD" or self.status in (204, 304)
+        if self._is_chunked:
+            self._left = 0
+        elif length:
+            if not re.fullmatch(r"\d+", length):
+                raise BrokenAnswerError(f"The answer has the length {length[:100]!r}.")
+            self._left = int(length)
+        if self._is_over or (self._left == 0 and not self._is_chunked):
             self.close()
 
-    def read(self) -> bytes:
-        """The whole body. Raises one of `NETWORK_ERRORS` if it was cut."""
+    async def piece(self) -> bytes:
+        """The body as it arrives. Empty at its end. Raises an `OSError` if the connection breaks or falls silent."""
+        if self._is_chunked and self._left == 0 and not self._is_over:
+            await self._next_chunk()
+        if self._is_over or self._left == 0:
+            self.close()
+            return b""
+        if not self._received and not await self._receive():
+            if self._left is not None:
+                raise BrokenAnswerError("The connection ended before the answer did.")
+            self._is_over = True
+            return b""
+        size = len(self._received) if self._left is None else min(self._left, len(self._received))
+        data = bytes(self._received[:size])
+        del self._received[:size]
+        if self._left is not None:
+            self._left -= size
+        return data
+
+    async def read(self) -> bytes:
+        """The whole body. Raises an `OSError` if it was cut."""
         try:
-            return self._response.read()
+            pieces = []
+            while piece := await self.piece():
+                pieces.append(piece)
+            return b"".join(pieces)
         finally:
             self.close()
 
     def close(self) -> None:
-        self._response.close()
         self._connection.close()
+
+    async def _next_chunk(self) -> None:
+        if self._has_begun:
+            await self._line()
+        self._has_begun = True
+        size = (await self._line()).split(b";")[0].strip()
+        if not re.fullmatch(rb"[0-9a-fA-F]{1,15}", size):
+            raise BrokenAnswerError(f"A chunk of the answer has the size {size[:100]!r}.")
+        self._left = int(size, 16)
+        if self._left == 0:
+            await self._fields()
+            self._is_over = True
+
+    async def _fields(self) -> dict[str, str]:
+        fields: dict[str, str] = {}
+        size = 0
+        while line := await self._line():
+            size += len(line)
+            if size > _MAX_HEAD_BYTES:
+                raise BrokenAnswerError("The head of the answer is too long.")
+            name, _, value = line.decode("latin-1").partition(":")
+            fields[name.strip().lower()] = value.strip()
+        return fields
+
+    async def _line(self) -> bytes:
+        while (end := self._received.find(b"\n")) < 0:
+            if len(self._received) > _MAX_HEAD_BYTES:
+                raise BrokenAnswerError("The head of the answer is too long.")
+            if not await self._receive():
+                raise BrokenAnswerError("The connection ended in the head of the answer.")
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
+        return line.removesuffix(b"\r")
+
+    async def _receive(self) -> bool:
+        """Returns False if the connection has ended."""
+        data = await self._connection.receive(self._silence_seconds)
+        self._received += data
+        return bool(data)
 
 
 class Dialer:
     """Opens a connection for each request."""
 
-    def __init__(self, silence_seconds: float, context: ssl.SSLContext | None) -> None:
-        self._silence_seconds = silence_seconds
-        self._context = context
-        self._lock = threading.Lock()
+    def __init__(self, io: Io, timing: Timing) -> None:
+        self._io = io
+        self._timing = timing
+        self.has_answered = False
+        """True if a server ever answered."""
 
-    def send(
+    async def send(
         self,
         method: str,
-        url: str,
+        address: Address,
         headers: Mapping[str, str],
-        body: Iterable[bytes] = (),
+        body: bytes | AsyncIterable[bytes] = b"",
         *,
-        sending_seconds: float = 0,
         stop: Stop | None = None,
     ) -> Answer:
-        """Returns any answer, also a refusal. Raises one of `NETWORK_ERRORS` if none arrives."""
-        parts = urlsplit(url)
-        connection = self._connection_to(parts)
-        connection.response_class = _Response
+        """Returns any answer, also a refusal. Raises an `OSError` if none arrives."""
+        timing = self._timing
+        connection = await self._io.connect(address.host, address.port, address.is_tls, timing.connect_seconds)
         try:
-            connection.connect()
-            connected: socket.socket = connection.sock
             if stop is not None:
-                stop.watch(connected)
-            # The timeout of a socket is that of sending a whole piece.
-            connected.settimeout(self._silence_seconds + sending_seconds)
-            connection.putrequest(method, parts.path + (f"?{parts.query}" if parts.query else ""))
-            for name, value in headers.items():
-                connection.putheader(name, value)
-            connection.putheader("Connection", "close")
+                stop.watch(connection)
+            lines = [f"{method} {address.target or '/'} HTTP/1.1", f"Host: {address.host_header}", "Connection: close"]
+            lines += [f"{name}: {value}" for name, value in headers.items()]
+            head = "\r\n".join([*lines, "", ""]).encode("latin-1")
             try:
-                connection.endheaders()
-                for piece in body:
-                    connection.send(piece)
+                if isinstance(body, bytes):
+                    await self._write(connection, head + body)
+                else:
+                    await self._write(connection, head)
+                    async for piece in body:
+                        await self._write(connection, piece)
             except (BrokenPipeError, ConnectionResetError):
                 pass  # The server may have refused the request before its end. Then its answer can be read.
-            connected.settimeout(self._silence_seconds)
-            return Answer(connection, connection.getresponse())
+            answer = Answer(connection, timing.silence_seconds)
+            await answer.read_head(method)
+            self.has_answered = True
+            return answer
         except BaseException:
             connection.close()
             raise
 
-    def _connection_to(self, parts: SplitResult) -> http.client.HTTPConnection:
-        host = parts.hostname or ""
-        if parts.scheme == "http":
-            return http.client.HTTPConnection(host, parts.port, timeout=self._silence_seconds)
-        with self._lock:
-            # Reading the certificates of the machine takes long, so it is done once.
-            if self._context is None:
-                self._context = ssl.create_default_context()
-        return http.client.HTTPSConnection(host, parts.port, timeout=self._silence_seconds, context=self._context)
+    async def _write(self, connection: Connection, data: bytes) -> None:
+        await connection.send(data, self._timing.silence_seconds + len(data) / _BYTES_PER_SECOND)

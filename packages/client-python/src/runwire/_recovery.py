@@ -13,15 +13,19 @@
 
 from __future__ import annotations
 
-import json
 import time
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any, Mapping
 from urllib.parse import quote, unquote
 
-from ._errors import Admitted, ConnectionLostError, DetachedError, RunwireError, error_of
-from ._http import NETWORK_ERRORS, Answer, Backoff, Stop
-from ._transport import Transport, path_of
+from ._errors import Admitted, ConnectionLostError, DetachedError, RunwireError, error_in, object_in
+from ._http import Answer, describe
+from ._io import Stop
+from ._sse import FrameDecoder
+from ._timing import Backoff
+from ._transport import Transport, fill
 from ._types import Admission, Frame, RunHandle
+
+_BELOW_RUN = "/v2/integrations/:apiIntegrationId/runs/:runId"
 
 
 class Contact:
@@ -51,43 +55,52 @@ class Contact:
         self._raise_if_stopped()
         self._cause = cause
 
-    def sleep(self, seconds: float) -> None:
-        self._stop.wait(seconds)
+    async def sleep(self, seconds: float) -> None:
+        await self._stop.wait(seconds)
         self._raise_if_stopped()
 
-    def pause(self) -> None:
-        give_up = self._transport.timing.give_up_seconds
-        left = self._last_at + give_up - time.monotonic()
+    async def pause(self) -> None:
+        self._raise_if_stopped()
+        transport = self._transport
+        limit = transport.timing.give_up_seconds
+        if not transport.dialer.has_answered:
+            limit = min(limit, transport.timing.connect_seconds)
+        left = self._last_at + limit - time.monotonic()
         if left <= 0:
-            message = f"The server could not be reached for {give_up:g} s; attach to the run by its handle later."
-            raise ConnectionLostError(message, self._place.copy()) from self._cause
-        self.sleep(min(self.next_pause(), left))
+            raise ConnectionLostError(self._loss(limit), self._place.copy()) from self._cause
+        await self.sleep(min(self.next_pause(), left))
 
-    def send(
+    def _loss(self, seconds: float) -> str:
+        transport = self._transport
+        what = "contact with" if transport.dialer.has_answered else "answer of"
+        reason = "" if self._cause is None else f": {describe(self._cause)}"
+        return f"No {what} {transport.base_url} for {seconds:g} s{reason}; attach to the run by its handle later."
+
+    async def send(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Answer | None:
         """Returns None if no answer arrived."""
         self._raise_if_stopped()
         try:
-            return self._transport.send(method, path, body, headers, self._stop)
-        except NETWORK_ERRORS as cause:
+            return await self._transport.send(method, path, body, headers, self._stop)
+        except OSError as cause:
             self.failed(cause)
             return None
 
-    def body_of(self, answer: Answer) -> bytes | None:
+    async def read_body(self, answer: Answer) -> bytes | None:
         """Returns None if the answer was cut."""
         try:
-            return answer.read()
-        except NETWORK_ERRORS as cause:
+            return await answer.read()
+        except OSError as cause:
             self.failed(cause)
             return None
 
-    def error_of(self, answer: Answer) -> RunwireError | None:
+    async def read_error(self, answer: Answer) -> RunwireError | None:
         """Returns None if the answer was cut."""
-        data = self.body_of(answer)
+        data = await self.read_body(answer)
         if data is None:
             return None
-        error = error_of(answer.status, answer.headers, data)
+        error = error_in(answer.status, answer.headers, data)
         self._cause = error
         return error
 
@@ -104,7 +117,10 @@ class Contact:
 
 
 class Reading:
-    """A run that is being read. `place` changes while it is read."""
+    """A run that is being read. `place` changes while it is read.
+
+    If a task or a thread is interrupted while it reads, the next one continues: it opens the events after the last id.
+    """
 
     def __init__(self, transport: Transport, place: RunHandle, body: bytes | None, stop: Stop) -> None:
         self._give_up_seconds = transport.timing.give_up_seconds
@@ -113,79 +129,100 @@ class Reading:
         """The request, the same bytes for every send. None if the run is only attached to."""
         self._contact = Contact(transport, place, stop)
         self._stream: Answer | None = None
+        self._decoder = FrameDecoder()
         self._is_replayed = body is None
+        self._sends = 0
+        self._is_over = False
 
-    def admit(self) -> Admission:
+    async def admit(self) -> Admission:
         """Returns when the run is known to exist. Raises if the request was refused, or if no run has the id."""
-        if self._body is not None:
-            self._start(self._body)
+        if self._body is not None and self._place["runId"] is None:
+            await self._start(self._body)
         if self._place["runId"] is None:
-            self._find_run()
+            await self._find_run()
         return Admission(str(self._place["runId"]), self._place["chatId"] or "", self._is_replayed)
 
-    def frames(self) -> Iterator[Frame]:
+    async def next_frame(self) -> Frame | None:
+        """Returns None after the end of the run."""
         contact = self._contact
-        # The caller may have taken its time since the admission.
+        # The caller may have taken its time since the frame before.
         contact.bytes_arrived()
-        while True:
-            stream = self._stream or self._open_events()
-            self._stream = None
-            if stream is None:
-                return
-            contact.bytes_arrived()
-            try:
-                for frame in frames_in(self._heard(stream)):
-                    # A repeated request is answered from the start of the run.
-                    if frame.id <= self._place["lastEventId"]:
-                        continue
+        try:
+            while not self._is_over:
+                frame = self._decoder.next()
+                if frame is None:
+                    await self._read_piece()
+                # A repeated request is answered from the start of the run.
+                elif frame.id > self._place["lastEventId"]:
                     self._place["lastEventId"] = frame.id
                     contact.event_arrived()
-                    yield frame
                     if frame.event == "end":
-                        return
-                    # The caller may have taken its time with the event.
-                    contact.bytes_arrived()
-            except NETWORK_ERRORS as cause:
-                contact.failed(cause)
-            finally:
-                stream.close()
-            contact.pause()
+                        self._end()
+                    return frame
+        except BaseException:
+            self._drop_stream()
+            raise
+        return None
 
-    def _heard(self, stream: Answer) -> Iterator[bytes]:
-        for piece in stream.pieces():
+    async def _read_piece(self) -> None:
+        if self._stream is None:
+            self._stream = await self._open_events()
             self._contact.bytes_arrived()
-            yield piece
+        if self._stream is None:
+            self._end()
+            return
+        try:
+            piece = await self._stream.piece()
+        except OSError as cause:
+            self._contact.failed(cause)
+            piece = b""
+        if piece:
+            self._contact.bytes_arrived()
+            self._decoder.feed(piece)
+        else:
+            self._drop_stream()
+            await self._contact.pause()
 
-    def _start(self, body: bytes) -> None:
+    def _end(self) -> None:
+        self._drop_stream()
+        self._is_over = True
+
+    def _drop_stream(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+        self._stream = None
+        self._decoder = FrameDecoder()
+
+    async def _start(self, body: bytes) -> None:
         """Sends the request until a run exists. Keeps its stream, unless the events must be opened."""
         contact = self._contact
         give_up_at = time.monotonic() + self._give_up_seconds
-        sends = 0
         while True:
-            sends += 1
-            answer = contact.send("POST", "/get_completion_v2", body)
+            self._sends += 1
+            answer = await contact.send("POST", "/get_completion_v2", body)
             header = None if answer is None else answer.headers.get("x-agent-run-admitted")
             if answer is not None and header == "true":
-                self._admitted(answer)
+                self._take_admission(answer)
                 return
-            error = None if answer is None else contact.error_of(answer)
+            error = None if answer is None else await contact.read_error(answer)
             # A refusal that was cut counts as no answer.
-            is_refused = header == "false" and sends == 1 and error is not None
-            if not is_refused and self._find_run():
+            is_refused = header == "false" and self._sends == 1 and error is not None
+            if not is_refused and await self._find_run():
                 return
             # Here nothing is reserved. The same 4xx of a proxy would follow every send.
             if error is None or (header != "false" and (error.status or 0) >= 500):
-                contact.pause()
+                await contact.pause()
                 continue
             pause = contact.next_pause() if error.retry_after_seconds is None else error.retry_after_seconds
             if not error.retryable or time.monotonic() + pause > give_up_at:
                 error.admitted = False
                 raise error
-            contact.sleep(pause)
+            await contact.sleep(pause)
             contact.bytes_arrived()
 
-    def _admitted(self, answer: Answer) -> None:
-        self._place["runId"] = answer.headers.get("x-run-id")
+    def _take_admission(self, answer: Answer) -> None:
+        # If a proxy removed the id of the run, the chat status has it.
+        self._place["runId"] = answer.headers.get("x-run-id") or None
         self._place["chatId"] = unquote(answer.headers.get("x-chat-id", ""))
         self._is_replayed = answer.headers.get("x-run-replayed") == "true"
         if answer.headers.get("content-type", "").startswith("text/event-stream"):
@@ -194,66 +231,42 @@ class Reading:
             # In Text Only Mode the events are at their own address.
             answer.close()
 
-    def _find_run(self) -> bool:
+    def _path(self, template: str) -> str:
+        fields: dict[str, Any] = {**self._place}
+        return fill(template, fields)
+
+    async def _find_run(self) -> bool:
         """Asks the chat status until it answers. Returns False if no run has the id and the request can be resent."""
         contact = self._contact
-        path = path_of(self._place["apiIntegrationId"], "chat_status")
         query = f"?usageRequestId={quote(str(self._place['usageRequestId']), safe='')}"
         while True:
-            answer = contact.send("GET", path + query)
+            answer = await contact.send("GET", self._path("/v2/integrations/:apiIntegrationId/chat_status") + query)
             if answer is not None and answer.ok:
-                status = _json_in(contact.body_of(answer))
+                status = object_in((await contact.read_body(answer) or b"").decode("utf-8", "replace"))
                 run = status.get("run")
                 if isinstance(run, dict):
                     self._place["runId"] = run["runId"]
                     self._place["chatId"] = status["chatId"]
                     return True
             elif answer is not None:
-                error = contact.error_of(answer)
+                error = await contact.read_error(answer)
                 if self._body is not None and error is not None and error.code == "run_not_found":
                     return False
                 contact.raise_if_final(error, "unknown")
-            contact.pause()
+            await contact.pause()
 
-    def _open_events(self) -> Answer | None:
+    async def _open_events(self) -> Answer | None:
         """Opens the events after the last id. Returns None if the run has ended and there are no more."""
         contact = self._contact
-        path = path_of(self._place["apiIntegrationId"], "runs", self._place["runId"], "events")
         while True:
             last = self._place["lastEventId"]
-            answer = contact.send("GET", path, None, {} if last == 0 else {"Last-Event-ID": str(last)})
+            headers = {} if last == 0 else {"Last-Event-ID": str(last)}
+            answer = await contact.send("GET", self._path(f"{_BELOW_RUN}/events"), None, headers)
             if answer is not None and answer.ok:
                 if answer.status == 200:
                     return answer
                 answer.close()
                 return None
             if answer is not None:
-                contact.raise_if_final(contact.error_of(answer), True)
-            contact.pause()
-
-
-def _json_in(data: bytes | None) -> dict[str, Any]:
-    try:
-        value = json.loads(data or b"")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def frames_in(pieces: Iterable[bytes]) -> Iterator[Frame]:
-    """Reads the events of a stream. An event that was cut off is left out."""
-    rest = b""
-    fields: dict[str, str] = {}
-    for piece in pieces:
-        # Bytes are split before they are decoded, so a character that arrives in two pieces is whole.
-        *lines, rest = (rest + piece).split(b"\n")
-        for line in lines:
-            text = line.removesuffix(b"\r").decode("utf-8", "replace")
-            if text:
-                name, _, value = text.partition(":")
-                value = value.removeprefix(" ")
-                fields[name] = f"{fields['data']}\n{value}" if name == "data" and "data" in fields else value
-                continue
-            if "id" in fields and "data" in fields:
-                yield Frame(int(fields["id"]), fields.get("event"), fields["data"])
-            fields = {}
+                contact.raise_if_final(await contact.read_error(answer), True)
+            await contact.pause()

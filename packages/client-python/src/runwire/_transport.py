@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import json
-import ssl
 import time
-from typing import Any, Mapping
-from urllib.parse import quote, urlsplit
+from dataclasses import replace
+from typing import Any, Callable, Final, Mapping
+from urllib.parse import quote, urlencode
 
-from ._errors import ConnectionLostError, InvalidRequestError, error_of
-from ._http import NETWORK_ERRORS, Answer, Backoff, Dialer, Stop, Timing
+from ._credentials import AsyncApiKey, Credentials, claims_in
+from ._errors import ConnectionLostError, RunwireError, error_in
+from ._http import Address, Answer, BrokenAnswerError, Dialer, describe
+from ._io import Io, Stop
+from ._timing import Backoff, Timing
 from ._types import RunHandle
 
 _MAX_ATTEMPTS = 4
-_BYTES_PER_SECOND = 65_536
-"""Slow links may take one second per this many bytes of a request."""
+_REPEATABLE_METHODS = ("GET", "HEAD", "PUT")
+_REPEATABLE_PATHS = ("/cancel", "/create_agency_upload")
+
+
+class Omitted:
+    """The type of `OMITTED`."""
+
+    def __repr__(self) -> str:
+        return "OMITTED"
+
+
+OMITTED: Final = Omitted()
+"""The default of fields that are not sent. None is sent as null."""
 
 
 def to_json(value: object) -> bytes:
@@ -22,41 +36,45 @@ def to_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
 
 
-def path_of(integration: str, *segments: str | None) -> str:
-    return "/".join(["/v2/integrations", *(quote(str(part), safe="") for part in (integration, *segments))])
+def fill(path: str, fields: dict[str, Any]) -> str:
+    """Puts fields into the path, and removes them from `fields`."""
+
+    def segment(part: str) -> str:
+        if not part.startswith(":"):
+            return part
+        name, value = part[1:], fields.pop(part[1:])
+        # A URL with such a part means another resource: deleting the chat `..` would delete its integration.
+        if not isinstance(value, str) or value in ("", ".", ".."):
+            raise ValueError(f"`{name}` cannot be {value!r}.")
+        return quote(value.encode("utf-8", "surrogatepass"), safe="")
+
+    return "/".join(map(segment, path.split("/")))
 
 
 class Transport:
     """Sends requests to one server."""
 
     def __init__(
-        self,
-        base_url: str,
-        api_key: str,
-        integration: str | None,
-        timing: Timing,
-        ssl_context: ssl.SSLContext | None,
+        self, io: Io, base_url: str, api_key: AsyncApiKey, integration: str | None, timing: Timing
     ) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username is not None:
-            raise ValueError(f"`base_url` must be like `https://runwire.example.com`, not {base_url!r}.")
-        if not api_key or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
-            raise ValueError("`api_key` is empty or has characters that no key has, for example a line break.")
-        self._base_url = base_url.rstrip("/")
-        self._authorization = f"Bearer {api_key}"
-        self._integration = integration
+        self._address = _parse_base(base_url)
+        self.base_url = base_url.rstrip("/")
+        self._credentials = Credentials(io, api_key)
+        self._integration = _checked(integration)
+        self.io = io
         self.timing = timing
-        self.dialer = Dialer(timing.silence_seconds, ssl_context)
+        self.dialer = Dialer(io, timing)
 
-    def integration(self, given: str | None) -> str:
-        """The integration of a request: its own, or that of the client."""
-        found = given or self._integration
+    async def integration(self, given: str | None) -> str:
+        """The integration of a request: its own, that of the client, or that of the client token."""
+        found = _checked(given) or self._integration
         if found is None:
-            message = "No integration is named; set `integration` of the client or of this call."
-            raise InvalidRequestError("invalid_request", message, admitted=False)
+            found = claims_in(await self._credentials.token()).get("apiIntegrationId")
+        if not isinstance(found, str):
+            raise ValueError("No integration is named; set `integration` of the client or of this call.")
         return found
 
-    def send(
+    async def send(
         self,
         method: str,
         path: str,
@@ -64,35 +82,112 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         stop: Stop | None = None,
     ) -> Answer:
-        """Returns any answer, also a refusal. Raises one of `NETWORK_ERRORS` if none arrives."""
-        sent = {"Authorization": self._authorization, **(headers or {})}
-        if body is not None:
-            sent["Content-Type"] = "application/json"
-            sent["Content-Length"] = str(len(body))
-        seconds = len(body or b"") / _BYTES_PER_SECOND
-        pieces = () if body is None else (body,)
-        return self.dialer.send(method, self._base_url + path, sent, pieces, sending_seconds=seconds, stop=stop)
+        """Returns any answer, also a refusal. Raises an `OSError` if none arrives.
 
-    def call(self, method: str, path: str, body: object | None = None, handle: RunHandle | None = None) -> Any:
-        """Returns the JSON of the answer. Only for calls that have the same effect if they are sent twice."""
+        If a token is refused, a function as `api_key` is asked for another, once.
+        """
+        address = replace(self._address, target=self._address.target + path)
+        is_again = False
+        while True:
+            token = await self._credentials.token()
+            sent = {"Authorization": f"Bearer {token}", **(headers or {})}
+            if body is not None:
+                sent["Content-Type"] = "application/json"
+                sent["Content-Length"] = str(len(body))
+            answer = await self.dialer.send(method, address, sent, body or b"", stop=stop)
+            if answer.status != 401 or is_again or not self._credentials.forget(token):
+                return answer
+            answer.close()
+            is_again = True
+
+    async def json(self, route: str, fields: Mapping[str, Any], handle: RunHandle | None = None) -> Any:
+        """Calls an operation, and returns the JSON of its answer. None if the answer has no body."""
+        return await self._call(route, fields, _read_json, handle)
+
+    async def raw(self, route: str, fields: Mapping[str, Any]) -> Answer:
+        """Calls an operation, and returns its answer before its body is read."""
+        answer: Answer = await self._call(route, fields, None, None)
+        return answer
+
+    async def _call(
+        self,
+        route: str,
+        fields: Mapping[str, Any],
+        parse: Callable[[Answer, bytes], Any] | None,
+        handle: RunHandle | None,
+    ) -> Any:
+        method, template = route.split(" ")
+        given = {name: value for name, value in fields.items() if value is not OMITTED}
+        if ":apiIntegrationId" in template:
+            given["apiIntegrationId"] = await self.integration(given.get("apiIntegrationId"))
+        path = fill(template, given)
+        body = to_json(given) if method in ("POST", "PUT", "PATCH") else None
+        if body is None:
+            path += _query_from(given)
+        is_repeatable = method in _REPEATABLE_METHODS or path.endswith(_REPEATABLE_PATHS)
         backoff = Backoff(self.timing)
-        data = None if body is None else to_json(body)
+        started_at = time.monotonic()
         for attempt in range(1, _MAX_ATTEMPTS + 1):
-            is_last = attempt == _MAX_ATTEMPTS
-            pause = backoff.next()
+            failure: RunwireError
+            cause: Exception | None = None
             try:
-                answer = self.send(method, path, data)
-                text = answer.read()
-                if answer.ok and answer.headers.get("content-type", "").startswith("application/json"):
-                    return json.loads(text)
-                error = error_of(answer.status, answer.headers, text)
-                pause = max(pause, error.retry_after_seconds or 0)
-                if is_last or answer.status < 500 or (error.retry_after_seconds or 0) > self.timing.max_pause_seconds:
-                    raise error
-            except (*NETWORK_ERRORS, ValueError) as cause:
-                # JSON that was cut is a `ValueError`.
-                if is_last:
-                    message = f"The server could not be reached in {_MAX_ATTEMPTS} attempts: {cause}."
-                    raise ConnectionLostError(message, handle) from cause
-            time.sleep(pause)
+                answer = await self.send(method, path, body)
+                if answer.ok and parse is None:
+                    return answer
+                data = await answer.read()
+                if answer.ok and parse is not None:
+                    return parse(answer, data)
+                failure = error_in(answer.status, answer.headers, data)
+            except OSError as error:
+                cause = error
+                failure = ConnectionLostError(f"No whole answer of {self.base_url}: {describe(error)}.", handle)
+            except RunwireError as error:
+                failure = error
+            pause = max(backoff.next(), failure.retry_after_seconds or 0)
+            is_final = (cause is None and (failure.status or 0) < 500) or pause > self.timing.max_pause_seconds
+            if attempt == _MAX_ATTEMPTS or is_final or not is_repeatable or self.is_unreachable(started_at):
+                raise failure from cause
+            await self.io.event().wait(pause)
         raise AssertionError("The last attempt returns or raises.")
+
+    def is_unreachable(self, since: float) -> bool:
+        """True if no server ever answered this client, and it has tried for long enough."""
+        return not self.dialer.has_answered and time.monotonic() - since >= self.timing.connect_seconds
+
+
+def _parse_base(base_url: object) -> Address:
+    if not isinstance(base_url, str) or base_url.strip() == "":
+        raise ValueError("`base_url` is empty; pass the address of the server, such as `os.environ['RUNWIRE_URL']`.")
+    try:
+        address = Address.parse(base_url)
+        if "?" in base_url or "#" in base_url:
+            raise ValueError("it has a query or a fragment")
+    except ValueError as cause:
+        raise ValueError(f"`base_url` must be like `https://runwire.example.com`, not {base_url!r}: {cause}.") from None
+    return replace(address, target=address.target.rstrip("/"))
+
+
+def _checked(integration: str | None) -> str | None:
+    if integration is not None and (not isinstance(integration, str) or integration in ("", ".", "..")):
+        raise ValueError(f"`integration` cannot be {integration!r}.")
+    return integration
+
+
+def _query_from(fields: Mapping[str, Any]) -> str:
+    given = {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in fields.items()
+        if value is not None
+    }
+    return f"?{urlencode(given, quote_via=quote, errors='surrogatepass')}" if given else ""
+
+
+def _read_json(answer: Answer, data: bytes) -> Any:
+    if answer.status == 204:
+        return None
+    if not answer.headers.get("content-type", "").startswith("application/json"):
+        raise error_in(answer.status, answer.headers, data)
+    try:
+        return json.loads(data)
+    except ValueError:
+        raise BrokenAnswerError("The answer is not whole JSON.") from None

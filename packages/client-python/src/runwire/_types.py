@@ -171,6 +171,18 @@ class ToolOutput:
 
 
 @dataclass(frozen=True)
+class ToolProgress:
+    """A tool reports how far a call is. The newest report of a call replaces earlier ones."""
+
+    id: int
+    agent: str
+    caller_agent: str | None
+    call_id: str
+    text: str
+    type: Literal["tool_progress"] = "tool_progress"
+
+
+@dataclass(frozen=True)
 class Agent:
     """A hand-off: from here on `agent` answers."""
 
@@ -233,5 +245,18 @@ class Ended:
     type: Literal["ended"] = "ended"
 
 
-RunEvent = Started | Text | Reasoning | ToolCall | ToolOutput | Agent | Asked | File | Resumed | Failure | Ended
+RunEvent = (
+    Started
+    | Text
+    | Reasoning
+    | ToolCall
+    | ToolProgress
+    | ToolOutput
+    | Agent
+    | Asked
+    | File
+    | Resumed
+    | Failure
+    | Ended
+)
 """Tell events apart by `isinstance` or by `type`."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import mimetypes
 import os
 import re
 import secrets
-import time
-from typing import Any, BinaryIO, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, AsyncIterator, BinaryIO, Callable, Mapping
 
-from ._errors import InvalidRequestError, UploadError
-from ._http import NETWORK_ERRORS
+from ._errors import UploadError
+from ._http import Address, describe
 from ._transport import Transport
 from ._types import SandboxFile
 
@@ -21,82 +20,93 @@ OnProgress = Callable[[int, int], None]
 _PIECE_BYTES = 65_536
 
 
-def upload(
-    transport: Transport,
-    file: str | os.PathLike[str] | BinaryIO,
-    *,
-    folder: str,
-    name: str | None,
-    content_type: str | None,
-    integration: str,
-    on_progress: OnProgress | None,
-) -> SandboxFile:
+@dataclass(frozen=True)
+class UploadRequest:
+    """A file to upload."""
+
+    file: str | os.PathLike[str] | BinaryIO
+    folder: str
+    name: str | None
+    content_type: str | None
+    integration: str | None
+    on_progress: OnProgress | None
+
+
+async def upload(transport: Transport, request: UploadRequest) -> SandboxFile:
     """Signs a form for the file, and posts it.
 
     The same upload twice leaves the same file: if the form has expired, the connection breaks or the storage fails,
     another form is signed, once.
     """
-    if isinstance(file, (str, os.PathLike)):
-        with open(file, "rb") as opened:
-            return upload(
-                transport,
-                opened,
-                folder=folder,
-                name=name or os.path.basename(file),
-                content_type=content_type,
-                integration=integration,
-                on_progress=on_progress,
-            )
-    source = _Source(file, on_progress)
-    file_name = name or os.path.basename(str(getattr(file, "name", "")))
-    if not file_name:
-        raise InvalidRequestError("invalid_request", "The file has no name; set `name`.")
-    kind = content_type or _guess_type(file_name)
-    request = {
+    integration = await transport.integration(request.integration)
+    file = request.file
+    if not isinstance(file, (str, os.PathLike)):
+        return await _upload_open(transport, request, file, integration)
+    path = file
+    opened: BinaryIO = await transport.io.call(lambda: open(path, "rb"))
+    with opened:
+        return await _upload_open(transport, request, opened, integration)
+
+
+async def _upload_open(
+    transport: Transport, request: UploadRequest, file: BinaryIO, integration: str
+) -> SandboxFile:
+    name = request.name or os.path.basename(str(getattr(file, "name", "")))
+    if not name:
+        raise ValueError("The file has no name; set `name`.")
+    source = _Source(transport, file, request.on_progress)
+    await source.measure()
+    kind = request.content_type or _guess_type(name)
+    terms = {
         "apiIntegrationId": integration,
-        "folder": folder,
-        "filename": file_name,
+        "folder": request.folder,
+        "filename": name,
         "contentType": kind,
         "sizeBytes": source.size,
     }
     for is_last in (False, True):
-        form = transport.call("POST", "/create_agency_upload", request)
+        form = await transport.json("POST /create_agency_upload", terms)
         try:
-            status, text = _post_form(transport, form, source, file_name, kind)
-        except NETWORK_ERRORS as cause:
+            status, text = await _post_form(transport, form, source, name, kind)
+        except OSError as cause:
             if is_last:
-                message = f"The storage could not be reached: {cause}; check the address {form['uploadUrl']}."
+                message = f"The storage could not be reached: {describe(cause)}; check the address {form['uploadUrl']}."
                 raise UploadError("upload_failed", message) from cause
         else:
             if status < 300:
-                return {"name": file_name, "path": form["resource"]}
+                return {"name": name, "path": form["resource"]}
             if is_last or not (status >= 500 or (status == 403 and re.search("expired", text, re.IGNORECASE))):
                 raise _refusal(status, text)
-        time.sleep(transport.timing.min_pause_seconds)
+        await transport.io.event().wait(transport.timing.min_pause_seconds)
     raise AssertionError("The last attempt returns or raises.")
 
 
 class _Source:
     """A file from its current position to its end, which can be read again for another attempt."""
 
-    def __init__(self, file: BinaryIO, on_progress: OnProgress | None) -> None:
+    def __init__(self, transport: Transport, file: BinaryIO, on_progress: OnProgress | None) -> None:
         if not file.seekable():
-            message = "The file cannot be read twice; pass a path, or `io.BytesIO` with its bytes."
-            raise InvalidRequestError("invalid_request", message)
+            raise ValueError("The file cannot be read twice; pass a path, or `io.BytesIO` with its bytes.")
+        self._io = transport.io
         self._file = file
         self._on_progress = on_progress
-        self._start = file.tell()
-        self.size = file.seek(0, os.SEEK_END) - self._start
+        self._start = 0
+        self.size = 0
 
-    def pieces(self) -> Iterator[bytes]:
-        self._file.seek(self._start)
+    async def measure(self) -> None:
+        self._start = self._file.tell()
+        self.size = await self._io.call(lambda: self._file.seek(0, os.SEEK_END)) - self._start
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        await self._io.call(lambda: self._file.seek(self._start))
         sent = 0
         while sent < self.size:
-            piece = self._file.read(min(_PIECE_BYTES, self.size - sent))
+            size = min(_PIECE_BYTES, self.size - sent)
+            piece = await self._io.call(lambda: self._file.read(size))
             if not isinstance(piece, bytes):
-                raise InvalidRequestError("invalid_request", "The file is open as text; open it with mode `rb`.")
+                raise ValueError("The file is open as text; open it with mode `rb`.")
             if not piece:
-                raise InvalidRequestError("invalid_request", "The file became shorter while it was sent.")
+                raise UploadError("upload_failed", "The file became shorter while it was sent.")
             yield piece
             sent += len(piece)
             if self._on_progress is not None:
@@ -108,7 +118,7 @@ def _guess_type(name: str) -> str:
     return "application/octet-stream" if kind is None or encoding is not None else kind
 
 
-def _post_form(
+async def _post_form(
     transport: Transport, form: Mapping[str, Any], source: _Source, name: str, kind: str
 ) -> tuple[int, str]:
     boundary = f"runwire-{secrets.token_hex(16)}"
@@ -117,9 +127,15 @@ def _post_form(
         "Content-Type": f"multipart/form-data; boundary={boundary}",
         "Content-Length": str(len(head) + source.size + len(tail)),
     }
-    pieces = itertools.chain([head], source.pieces(), [tail])
-    answer = transport.dialer.send("POST", form["uploadUrl"], headers, pieces)
-    return answer.status, answer.read().decode("utf-8", "replace")
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield head
+        async for piece in source.pieces():
+            yield piece
+        yield tail
+
+    answer = await transport.dialer.send("POST", Address.parse(form["uploadUrl"]), headers, pieces())
+    return answer.status, (await answer.read()).decode("utf-8", "replace")
 
 
 def _around_file(fields: Mapping[str, str], name: str, kind: str, boundary: str) -> tuple[bytes, bytes]:

@@ -1,0 +1,627 @@
+"""Operations of the API. Made from the schemas by `npm run contract-types`; do not edit."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Mapping, Sequence
+
+from . import models
+from ._resource import Content, ItemList, Resource
+from ._transport import OMITTED, Omitted, Transport
+
+
+class RunsApi(Resource):
+    """Operations of `client.runs`."""
+
+    def list(
+        self,
+        *,
+        chat_id: str | None = None,
+        consumer_id: str | None = None,
+        status: Literal["admitted", "running", "completed", "failed", "cancelled"] | None = None,
+        agent: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.Run, models.RunList]:
+        """List runs, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/runs",
+            {
+                "chatId": chat_id,
+                "consumerId": consumer_id,
+                "status": status,
+                "agent": agent,
+                "from": from_,
+                "to": to,
+                "limit": limit,
+                "apiIntegrationId": integration,
+            },
+        )
+
+    def get(self, run_id: str, *, integration: str | None = None) -> models.Run:
+        """Read a run."""
+        answer: models.Run = self._json(
+            "GET /v2/integrations/:apiIntegrationId/runs/:runId",
+            {"runId": run_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def steps(
+        self,
+        run_id: str,
+        *,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.Step, models.StepList]:
+        """List the finished steps of a run, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/runs/:runId/steps",
+            {"runId": run_id, "limit": limit, "apiIntegrationId": integration},
+        )
+
+    def cancel(
+        self,
+        run_id: str,
+        *,
+        mode: Literal["immediate", "after_step"] | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.CancelResult:
+        """Cancel exactly this run."""
+        answer: models.CancelResult = self._json(
+            "POST /v2/integrations/:apiIntegrationId/runs/:runId/cancel",
+            {"runId": run_id, "mode": mode, "apiIntegrationId": integration},
+        )
+        return answer
+
+
+class ChatsApi(Resource):
+    """Operations of `client.chats`."""
+
+    def create(
+        self,
+        *,
+        chat_id: str | None | Omitted = OMITTED,
+        alias_chat_id: str | None | Omitted = OMITTED,
+        consumer_id: str | None | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.Chat:
+        """Create a chat."""
+        answer: models.Chat = self._json(
+            "POST /v2/integrations/:apiIntegrationId/chats",
+            {
+                "chatId": chat_id,
+                "aliasChatId": alias_chat_id,
+                "consumerId": consumer_id,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        consumer_id: str | None = None,
+        status: Literal["idle", "running"] | None = None,
+        updated_after: str | None = None,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.Chat, models.ChatList]:
+        """List chats, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/chats",
+            {
+                "consumerId": consumer_id,
+                "status": status,
+                "updatedAfter": updated_after,
+                "limit": limit,
+                "apiIntegrationId": integration,
+            },
+        )
+
+    def get(self, chat_id: str, *, integration: str | None = None) -> models.Chat:
+        """Read a chat."""
+        answer: models.Chat = self._json(
+            "GET /v2/integrations/:apiIntegrationId/chats/:chatId",
+            {"chatId": chat_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def update(
+        self,
+        chat_id: str,
+        *,
+        title: str | None | Omitted = OMITTED,
+        metadata: Mapping[str, Any] | None | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.Chat:
+        """Set the title and the metadata of a chat."""
+        answer: models.Chat = self._json(
+            "PATCH /v2/integrations/:apiIntegrationId/chats/:chatId",
+            {"chatId": chat_id, "title": title, "metadata": metadata, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def delete(self, chat_id: str, *, integration: str | None = None) -> None:
+        """Delete a chat; its runs and usage records are kept."""
+        self._json(
+            "DELETE /v2/integrations/:apiIntegrationId/chats/:chatId",
+            {"chatId": chat_id, "apiIntegrationId": integration},
+        )
+
+    def messages(
+        self,
+        chat_id: str,
+        *,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.Message, models.MessageList]:
+        """List the messages of a chat, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/chats/:chatId/messages",
+            {"chatId": chat_id, "limit": limit, "apiIntegrationId": integration},
+        )
+
+    def status(
+        self,
+        *,
+        usage_request_id: str | None = None,
+        chat_id: str | None = None,
+        alias_chat_id: str | None = None,
+        integration: str | None = None,
+    ) -> models.ChatStatus:
+        """Read the status of a chat."""
+        answer: models.ChatStatus = self._json(
+            "GET /v2/integrations/:apiIntegrationId/chat_status",
+            {
+                "usageRequestId": usage_request_id,
+                "chatId": chat_id,
+                "aliasChatId": alias_chat_id,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+
+class MembersApi(Resource):
+    """Operations of `client.members`."""
+
+    def put(
+        self,
+        consumer_id: str,
+        *,
+        name: str | None | Omitted = OMITTED,
+        active: bool | Omitted = OMITTED,
+        allowance: models.PutMemberAllowance | None | Omitted = OMITTED,
+        metadata: Mapping[str, Any] | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.Member:
+        """Register or update a member."""
+        answer: models.Member = self._json(
+            "PUT /v2/integrations/:apiIntegrationId/members/:consumerId",
+            {
+                "consumerId": consumer_id,
+                "name": name,
+                "active": active,
+                "allowance": allowance,
+                "metadata": metadata,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.Member, models.MemberList]:
+        """List members, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/members",
+            {"q": q, "limit": limit, "apiIntegrationId": integration},
+        )
+
+    def get(self, consumer_id: str, *, integration: str | None = None) -> models.Member:
+        """Read a member."""
+        answer: models.Member = self._json(
+            "GET /v2/integrations/:apiIntegrationId/members/:consumerId",
+            {"consumerId": consumer_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def delete(
+        self,
+        consumer_id: str,
+        *,
+        erase: bool | None = None,
+        integration: str | None = None,
+    ) -> models.Erasure | None:
+        """Delete a member, or erase everything that is stored of it."""
+        answer: models.Erasure | None = self._json(
+            "DELETE /v2/integrations/:apiIntegrationId/members/:consumerId",
+            {"consumerId": consumer_id, "erase": erase, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def erasure(self, consumer_id: str, *, integration: str | None = None) -> models.Erasure:
+        """Read the status of the erasure of a member."""
+        answer: models.Erasure = self._json(
+            "GET /v2/integrations/:apiIntegrationId/members/:consumerId/erasure",
+            {"consumerId": consumer_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def adjust(
+        self,
+        consumer_id: str,
+        *,
+        unit: Literal["runs", "tokens", "credits"],
+        amount: float,
+        reason: str,
+        idempotency_key: str,
+        integration: str | None = None,
+    ) -> models.Adjustment:
+        """Correct the usage of a member."""
+        answer: models.Adjustment = self._json(
+            "POST /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments",
+            {
+                "consumerId": consumer_id,
+                "unit": unit,
+                "amount": amount,
+                "reason": reason,
+                "idempotencyKey": idempotency_key,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+    def adjustments(
+        self,
+        consumer_id: str,
+        *,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.Adjustment, models.AdjustmentList]:
+        """List the adjustments of a member, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments",
+            {"consumerId": consumer_id, "limit": limit, "apiIntegrationId": integration},
+        )
+
+
+class UsageApi(Resource):
+    """Operations of `client.usage`."""
+
+    def list(
+        self,
+        *,
+        usage_request_id: str | None = None,
+        consumer_id: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.UsageRecord, models.UsageRecordList]:
+        """List usage records, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/usage",
+            {
+                "usageRequestId": usage_request_id,
+                "consumerId": consumer_id,
+                "from": from_,
+                "to": to,
+                "limit": limit,
+                "apiIntegrationId": integration,
+            },
+        )
+
+    def summary(
+        self,
+        *,
+        group_by: Literal["day", "consumer", "agent", "model"],
+        split_by: Literal["consumer", "agent", "model"] | None = None,
+        consumer_id: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.UsageSummaryItemsItem, models.UsageSummary]:
+        """Add up usage by day, member, agent or model."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/usage/summary",
+            {
+                "groupBy": group_by,
+                "splitBy": split_by,
+                "consumerId": consumer_id,
+                "agent": agent,
+                "model": model,
+                "from": from_,
+                "to": to,
+                "limit": limit,
+                "apiIntegrationId": integration,
+            },
+        )
+
+    def csv(
+        self,
+        *,
+        usage_request_id: str | None = None,
+        consumer_id: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        integration: str | None = None,
+    ) -> Content:
+        """List usage records, newest first."""
+        return self._content(
+            "GET /v2/integrations/:apiIntegrationId/usage",
+            {
+                "usageRequestId": usage_request_id,
+                "consumerId": consumer_id,
+                "from": from_,
+                "to": to,
+                "apiIntegrationId": integration,
+                "format": "csv",
+            },
+        )
+
+
+class FilesApi(Resource):
+    """Operations of `client.files`."""
+
+    def list(
+        self,
+        *,
+        folder: str | None = None,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.File, models.FileList]:
+        """List the files and folders of a folder, by name."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/files",
+            {"folder": folder, "limit": limit, "apiIntegrationId": integration},
+        )
+
+    def delete(self, *, path: str, recursive: bool | None = None, integration: str | None = None) -> None:
+        """Delete a file, or a folder with its content."""
+        self._json(
+            "DELETE /v2/integrations/:apiIntegrationId/files",
+            {"path": path, "recursive": recursive, "apiIntegrationId": integration},
+        )
+
+    def content(self, *, path: str, integration: str | None = None) -> Content:
+        """Read a file."""
+        return self._content(
+            "GET /v2/integrations/:apiIntegrationId/files/content",
+            {"path": path, "apiIntegrationId": integration},
+        )
+
+    def head(self, *, path: str, integration: str | None = None) -> Content:
+        """Read the headers of a file."""
+        return self._content(
+            "HEAD /v2/integrations/:apiIntegrationId/files/content",
+            {"path": path, "apiIntegrationId": integration},
+        )
+
+
+class IntegrationsApi(Resource):
+    """Operations of `client.integrations`."""
+
+    def create(
+        self,
+        *,
+        api_integration_id: str | Omitted = OMITTED,
+        name: str | Omitted = OMITTED,
+        agency: str | Omitted = OMITTED,
+        default_agent: str | Omitted = OMITTED,
+        text_only: bool | Omitted = OMITTED,
+        allowances: models.AllowanceSetting | None | Omitted = OMITTED,
+        on_disconnect: Literal["continue", "cancel"] | Omitted = OMITTED,
+        max_run_seconds: int | None | Omitted = OMITTED,
+        max_runs_per_member: int | None | Omitted = OMITTED,
+        keep_attachments: bool | Omitted = OMITTED,
+        model: str | None | Omitted = OMITTED,
+        file_access: Literal["chat", "member", "all"] | Omitted = OMITTED,
+        member_folder: str | Omitted = OMITTED,
+        client_tools: bool | Omitted = OMITTED,
+    ) -> models.Integration:
+        """Create an integration."""
+        answer: models.Integration = self._json(
+            "POST /v2/integrations",
+            {
+                "apiIntegrationId": api_integration_id,
+                "name": name,
+                "agency": agency,
+                "defaultAgent": default_agent,
+                "textOnly": text_only,
+                "allowances": allowances,
+                "onDisconnect": on_disconnect,
+                "maxRunSeconds": max_run_seconds,
+                "maxRunsPerMember": max_runs_per_member,
+                "keepAttachments": keep_attachments,
+                "model": model,
+                "fileAccess": file_access,
+                "memberFolder": member_folder,
+                "clientTools": client_tools,
+            },
+        )
+        return answer
+
+    def list(self, *, limit: int | None = None) -> ItemList[models.Integration, models.IntegrationList]:
+        """List your integrations, newest first."""
+        return self._list("GET /v2/integrations", {"limit": limit})
+
+    def get(self, integration: str | None = None) -> models.Integration:
+        """Read an integration."""
+        answer: models.Integration = self._json(
+            "GET /v2/integrations/:apiIntegrationId",
+            {"apiIntegrationId": integration},
+        )
+        return answer
+
+    def update(
+        self,
+        integration: str | None = None,
+        *,
+        name: str | Omitted = OMITTED,
+        agency: str | Omitted = OMITTED,
+        default_agent: str | Omitted = OMITTED,
+        text_only: bool | Omitted = OMITTED,
+        allowances: models.AllowanceSetting | None | Omitted = OMITTED,
+        on_disconnect: Literal["continue", "cancel"] | Omitted = OMITTED,
+        max_run_seconds: int | None | Omitted = OMITTED,
+        max_runs_per_member: int | None | Omitted = OMITTED,
+        keep_attachments: bool | Omitted = OMITTED,
+        model: str | None | Omitted = OMITTED,
+        file_access: Literal["chat", "member", "all"] | Omitted = OMITTED,
+        member_folder: str | Omitted = OMITTED,
+        client_tools: bool | Omitted = OMITTED,
+    ) -> models.Integration:
+        """Change an integration."""
+        answer: models.Integration = self._json(
+            "PATCH /v2/integrations/:apiIntegrationId",
+            {
+                "apiIntegrationId": integration,
+                "name": name,
+                "agency": agency,
+                "defaultAgent": default_agent,
+                "textOnly": text_only,
+                "allowances": allowances,
+                "onDisconnect": on_disconnect,
+                "maxRunSeconds": max_run_seconds,
+                "maxRunsPerMember": max_runs_per_member,
+                "keepAttachments": keep_attachments,
+                "model": model,
+                "fileAccess": file_access,
+                "memberFolder": member_folder,
+                "clientTools": client_tools,
+            },
+        )
+        return answer
+
+    def delete(self, integration: str | None = None) -> None:
+        """Delete an integration; its id can never be used again."""
+        self._json("DELETE /v2/integrations/:apiIntegrationId", {"apiIntegrationId": integration})
+
+
+class TokensApi(Resource):
+    """Operations of `client.tokens`."""
+
+    def create(
+        self,
+        *,
+        consumer_id: str,
+        chat_id: str | None | Omitted = OMITTED,
+        agent: str | None | Omitted = OMITTED,
+        can: Sequence[Literal["run", "read", "upload", "files", "answer"]] | Omitted = OMITTED,
+        folder: str | None | Omitted = OMITTED,
+        user_context: Mapping[str, Any] | str | None | Omitted = OMITTED,
+        origins: Sequence[str] | None | Omitted = OMITTED,
+        expires_in_seconds: int | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.ClientToken:
+        """Mint a client token for one member."""
+        answer: models.ClientToken = self._json(
+            "POST /v2/integrations/:apiIntegrationId/client_tokens",
+            {
+                "consumerId": consumer_id,
+                "chatId": chat_id,
+                "agent": agent,
+                "can": can,
+                "folder": folder,
+                "userContext": user_context,
+                "origins": origins,
+                "expiresInSeconds": expires_in_seconds,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+
+class KeysApi(Resource):
+    """Operations of `client.keys`."""
+
+    def create(self, *, name: str | Omitted = OMITTED, expires_at: str | Omitted = OMITTED) -> models.CreatedApiKey:
+        """Create an API key."""
+        answer: models.CreatedApiKey = self._json("POST /v2/api_keys", {"name": name, "expiresAt": expires_at})
+        return answer
+
+    def list(self, *, limit: int | None = None) -> ItemList[models.ApiKey, models.ApiKeyList]:
+        """List your API keys, newest first."""
+        return self._list("GET /v2/api_keys", {"limit": limit})
+
+    def revoke(self, key_id: str) -> None:
+        """Revoke an API key; the list still shows it."""
+        self._json("DELETE /v2/api_keys/:keyId", {"keyId": key_id})
+
+
+class OwnersApi(Resource):
+    """Operations of `client.owners`."""
+
+    def create(self, *, email: str, name: str | Omitted = OMITTED) -> models.CreatedOwner:
+        """Create an owner (administrator)."""
+        answer: models.CreatedOwner = self._json("POST /v2/owners", {"email": email, "name": name})
+        return answer
+
+    def list(self, *, limit: int | None = None) -> ItemList[models.Owner, models.OwnerList]:
+        """List owners, newest first (administrator)."""
+        return self._list("GET /v2/owners", {"limit": limit})
+
+    def delete(self, owner_id: str) -> None:
+        """Delete an owner without integrations (administrator)."""
+        self._json("DELETE /v2/owners/:ownerId", {"ownerId": owner_id})
+
+
+class AgenciesApi(Resource):
+    """Operations of `client.agencies`."""
+
+    def list(self, *, limit: int | None = None) -> ItemList[models.Agency, models.AgencyList]:
+        """List agencies with their entry points and flows."""
+        return self._list("GET /v2/agencies", {"limit": limit})
+
+
+class NodesApi(Resource):
+    """Operations of `client.nodes`."""
+
+    def list(self, *, limit: int | None = None) -> ItemList[models.ServiceNode, models.ServiceNodeList]:
+        """List the nodes of this installation, newest first (administrator)."""
+        return self._list("GET /v2/nodes", {"limit": limit})
+
+    def metrics(self) -> Content:
+        """Read the metrics of this node."""
+        return self._content("GET /metrics", {})
+
+
+class MeApi(Resource):
+    """Operations of `client.me`."""
+
+    def get(self) -> models.Me:
+        """Read the owner of your API key."""
+        answer: models.Me = self._json("GET /v2/me", {})
+        return answer
+
+    def update(self, *, email: str | Omitted = OMITTED, name: str | None | Omitted = OMITTED) -> models.Me:
+        """Change your name or your e-mail address."""
+        answer: models.Me = self._json("PATCH /v2/me", {"email": email, "name": name})
+        return answer
+
+
+class Api:
+    """Every operation of the API that needs a key."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.runs = RunsApi(transport)
+        self.chats = ChatsApi(transport)
+        self.members = MembersApi(transport)
+        self.usage = UsageApi(transport)
+        self.files = FilesApi(transport)
+        self.integrations = IntegrationsApi(transport)
+        self.tokens = TokensApi(transport)
+        self.keys = KeysApi(transport)
+        self.owners = OwnersApi(transport)
+        self.agencies = AgenciesApi(transport)
+        self.nodes = NodesApi(transport)
+        self.me = MeApi(transport)

@@ -1,0 +1,987 @@
+"""JSON values of the API. Made from the schemas by `npm run contract-types`; do not edit."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+
+class Adjustment(TypedDict):
+    """A correction of a member’s usage."""
+
+    kind: Literal["adjustment"]
+    """Discriminator."""
+    adjustmentId: str
+    """Identifier of the adjustment."""
+    consumerId: str
+    """The member whose usage was corrected."""
+    unit: Literal["runs", "tokens", "credits"]
+    """Unit of the amount; it must be the unit of the integration’s allowance."""
+    amount: float
+    """Positive: the member gets this amount back. Negative: it is taken. Not 0; an integer in runs and tokens, at
+    most six decimals in credits.
+    """
+    applied: float
+    """The part of `amount` that was applied: what the member gets back is at most what it has used."""
+    reason: str | None
+    """Why the usage was corrected, for people."""
+    idempotencyKey: str
+    """Your own id of the adjustment, unique for the member."""
+    periodStart: str | None
+    """Start of the period in which it counts. Null for a lifetime allowance."""
+    createdAt: str
+    """When the adjustment was made. It counts on this day."""
+
+
+class AdjustmentList(TypedDict):
+    """A page of a list of `Adjustment`."""
+
+    items: list[Adjustment]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class Agency(TypedDict):
+    """A group of agents that work together."""
+
+    agency: str
+    """Identifier of the agency."""
+    name: str | None
+    """Name of the agency, for people."""
+    defaultAgent: str | None
+    """Entry point that is used if a request names none."""
+    entryPoints: list[str]
+    """Names of the agents that a request may name in `agent`."""
+    agents: list[AgencyAgentsItem]
+    """All agents of the agency."""
+    flows: list[AgencyFlowsItem]
+    """Which agents hand over or delegate to which."""
+    source: Literal["bundled", "yaml", "markdown", "typescript"] | None
+    """The form in which the agency is written. Null if it could not be loaded."""
+    version: str | None
+    """Hash of everything that the agency loads. Null if it could not be loaded."""
+    loadedAt: str | None
+    """When this version was loaded. Null if the agency could not be loaded."""
+    mcp: list[AgencyMcpItem]
+    """The MCP servers of the agency, as this node sees them."""
+    error: AgencyError | None
+    """Why the files of the agency cannot be loaded as they are now; null if they can. The other fields show the last
+    version that could be loaded, which completions use. If there is none, completions get 503
+    `agency_unavailable`.
+    """
+
+
+class AgencyAgentsItem(TypedDict):
+    """An agent."""
+
+    name: str
+    """Name of the agent."""
+    description: str | None
+    """What the agent does. Null if the definition does not say."""
+    model: str | None
+    """Model of the agent, as `provider/model`."""
+    fallback: list[str]
+    """Models that are asked if `model` cannot answer, in order."""
+    tools: list[str]
+    """Names of the tools of the agent."""
+    approval: list[str]
+    """Names of the tools whose calls a person must approve."""
+    sandbox: bool
+    """True if the agent may run commands."""
+    starters: list[str]
+    """Messages that a user may begin with."""
+
+
+class AgencyError(TypedDict):
+    """Why the files of the agency cannot be loaded as they are now; null if they can. The other fields show the last
+    version that could be loaded, which completions use. If there is none, completions get 503
+    `agency_unavailable`.
+    """
+
+    message: str
+    """The first fault, in one line."""
+    faults: list[AgencyErrorFaultsItem]
+    """Everything that is wrong."""
+
+
+class AgencyErrorFaultsItem(TypedDict):
+    """A fault."""
+
+    file: str
+    """The file, by its path from the folder of the agency."""
+    line: int | None
+    """The line, from 1. Null if the fault is not in a text."""
+    column: int | None
+    """The column, from 1. Null if the fault is not in a text."""
+    message: str
+    """What is wrong, and what to write."""
+
+
+AgencyFlowsItem = TypedDict(
+    "AgencyFlowsItem",
+    {
+        "from": "str",
+        "to": "str",
+        "kind": "Literal[\"handoff\", \"delegate\"]",
+    },
+)
+"""A way from one agent to another."""
+
+
+class AgencyList(TypedDict):
+    """A page of a list of `Agency`."""
+
+    items: list[Agency]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class AgencyMcpItem(TypedDict):
+    """An MCP server. If each run has its own session, the session of the newest run."""
+
+    server: str
+    """Name of the server in the agency."""
+    state: Literal["connected", "connecting", "failed"]
+    """`failed`: the last try to connect failed, and the next one follows."""
+    tools: int
+    """How many tools of the server agents get. The last known tools stay."""
+    error: str | None
+    """Why the server could not be connected. Null if it is not `failed`."""
+    since: str
+    """Since when the server has this state."""
+
+
+class Allowance(TypedDict):
+    """Allowance in the current period. Null if allowances are off."""
+
+    unit: Literal["runs", "tokens", "credits"]
+    """Unit of all amounts."""
+    limit: float
+    """How much the member may use in the period."""
+    used: float
+    """Amount of the ended runs of the period, with its adjustments; at least 0."""
+    reserved: float
+    """Amount that active runs reserve."""
+    remaining: float
+    """max(0, limit − used − reserved)"""
+    period: Literal["day", "week", "month", "lifetime"]
+    """Period of the limit. Periods begin at 00:00 UTC, weeks on Monday."""
+    periodStart: str | None
+    """When the current period began. Null for a lifetime allowance."""
+    resetAt: str | None
+    """When the next period begins. Null for a lifetime allowance."""
+    exhausted: bool
+    """True if nothing remains."""
+
+
+class AllowanceSetting(TypedDict):
+    """Allowance of each member and period. Null if member allowances are off."""
+
+    unit: Literal["runs", "tokens", "credits"]
+    """Unit of the limit."""
+    limit: int
+    """How much each member may use in a period."""
+    period: Literal["day", "week", "month", "lifetime"]
+    """Period of the limit. Periods begin at 00:00 UTC, weeks on Monday."""
+
+
+class ApiKey(TypedDict):
+    """An API key, without the key itself."""
+
+    keyId: str
+    """Identifier of the API key."""
+    name: str | None
+    """Name of the key, for people."""
+    createdAt: str
+    """When the key was created."""
+    expiresAt: str | None
+    """The key is refused from this time on. Null if it does not expire."""
+    lastUsedAt: str | None
+    """When the key was last used, to the minute. Null if it was never used."""
+    revokedAt: str | None
+    """When the key was revoked. Null if it was not revoked."""
+
+
+class ApiKeyList(TypedDict):
+    """A page of a list of `ApiKey`."""
+
+    items: list[ApiKey]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class CancelResult(TypedDict):
+    """The state of a run after it was asked to stop."""
+
+    runId: str
+    """Identifier of the run."""
+    chatId: str
+    """Identifier of the chat."""
+    status: Literal["cancelling", "completed", "failed", "cancelled"]
+    """End of the run, or `cancelling` if it has not stopped yet."""
+    cancelled: bool
+    """True exactly if `status` is `cancelled`."""
+    usage: Usage | None
+    """Tokens that models used."""
+
+
+class ChangedFile(TypedDict):
+    """A file that a step created, changed or deleted."""
+
+    name: str
+    """Name of the file."""
+    path: str
+    """Full path of the file below `/app/mnt/`."""
+    contentType: str
+    """Content type of the file, detected from its name and its bytes."""
+    size: int
+    """Size of the file in bytes; 0 if it was deleted."""
+    change: Literal["created", "changed", "deleted"]
+    """What happened to the file."""
+
+
+class Chat(TypedDict):
+    """A chat."""
+
+    chatId: str
+    """Identifier of the chat."""
+    aliasChatId: str | None
+    """Alias of the chat, unique within the integration. Null if it has none."""
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    consumerId: str | None
+    """The member that the chat belongs to. Null if it belongs to no member."""
+    status: Literal["idle", "running"]
+    """`running` while the chat has an active run, otherwise `idle`."""
+    activeRunId: str | None
+    """The active run. Null if the chat is idle."""
+    numMessages: int
+    """Number of messages of the chat."""
+    pending: list[Question]
+    """The open questions of the chat. Empty if there are none."""
+    createdAt: str
+    """When the chat was created."""
+    updatedAt: str
+    """When the chat was last changed: by a run, or by a PATCH of its title or metadata."""
+    title: str | None
+    """Title of the chat, for people. Null if it has none."""
+    metadata: dict[str, Any] | None
+    """Data of your own, at most 16 KiB as JSON. Null if the chat has none."""
+
+
+class ChatList(TypedDict):
+    """A page of a list of `Chat`."""
+
+    items: list[Chat]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class ChatStatus(TypedDict):
+    """A chat and one of its runs, read in one consistent snapshot."""
+
+    chatId: str
+    """Identifier of the chat."""
+    aliasChatId: str | None
+    """Alias of the chat, unique within the integration. Null if it has none."""
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    consumerId: str | None
+    """The member that the chat belongs to. Null if it belongs to no member."""
+    status: Literal["idle", "running"]
+    """`running` while the chat has an active run, otherwise `idle`."""
+    activeRunId: str | None
+    """The active run. Null if the chat is idle."""
+    numMessages: int
+    """Number of messages of the chat."""
+    pending: list[Question]
+    """The open questions of the chat. Empty if there are none."""
+    createdAt: str
+    """When the chat was created."""
+    updatedAt: str
+    """When the chat was last changed: by a run, or by a PATCH of its title or metadata."""
+    chatDeleted: bool
+    """True if the chat was deleted."""
+    run: ChatStatusRun | None
+    """The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat
+    has no run.
+    """
+
+
+class ChatStatusRun(TypedDict):
+    """The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat
+    has no run.
+    """
+
+    runId: str
+    """Identifier of the run."""
+    usageRequestId: str | None
+    """`usageRequestId` of the request. Null if it had none."""
+    status: Literal["admitted", "running", "completed", "failed", "cancelled"]
+    """State of the run. `completed`, `failed` and `cancelled` are final."""
+    agent: str
+    """The agent that the run was started at."""
+    attempt: int
+    """Number of the attempt; it grows when a run is resumed after a crash."""
+    lastEventId: int
+    """Id of the last stored event of the stream."""
+    createdAt: str
+    """When the run was admitted."""
+    startedAt: str | None
+    """When the run was started. Null if it was not started yet."""
+    completedAt: str | None
+    """When the run ended. Null if it has not ended."""
+    error: RunError | None
+    """Why the run failed. Null if it did not fail."""
+    message: str | None
+    """The final assistant text. Null until the run has ended."""
+    usage: Usage | None
+    """Tokens that models used."""
+
+
+class ClientToken(TypedDict):
+    """A token with which a page speaks for one member."""
+
+    clientToken: str
+    """The token itself. The server does not store it."""
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    consumerId: str
+    """The member that the token speaks for."""
+    chatId: str | None
+    """The only chat that the token reaches. Null: all chats of the member."""
+    agent: str | None
+    """The only entry point that the token can run. Null: every entry point of the agency."""
+    can: list[Literal["run", "read", "upload", "files", "answer"]]
+    """What the token permits."""
+    folder: str | None
+    """Canonical folder: uploads, files and `sandboxFiles` must be at or below it. With `upload` or `files` the
+    default is the folder of the member. Null: the token reaches no file.
+    """
+    origins: list[str] | None
+    """The pages that may use the token. Null: pages of every origin."""
+    expiresAt: str
+    """The token is refused from this time on, or earlier if its key is revoked or its member leaves."""
+
+
+class CreatedApiKey(TypedDict):
+    """A new API key."""
+
+    keyId: str
+    """Identifier of the API key."""
+    name: str | None
+    """Name of the key, for people."""
+    createdAt: str
+    """When the key was created."""
+    expiresAt: str | None
+    """The key is refused from this time on. Null if it does not expire."""
+    lastUsedAt: str | None
+    """When the key was last used, to the minute. Null if it was never used."""
+    revokedAt: str | None
+    """When the key was revoked. Null if it was not revoked."""
+    apiKey: str
+    """The key itself. The server shows it only in this answer."""
+
+
+class CreatedOwner(TypedDict):
+    """A new owner with its first API key."""
+
+    ownerId: str
+    """Identifier of the owner."""
+    email: str
+    """E-mail address of the owner."""
+    apiKey: str
+    """The first API key of the owner. The server shows it only in this answer."""
+    setupLink: str
+    """One-time link that sets the password for the console. It is valid for 24 hours."""
+
+
+class Erasure(TypedDict):
+    """The erasure of a member. It is kept for 30 days after its end."""
+
+    consumerId: str
+    """Identifier of the member, chosen by your backend."""
+    status: Literal["erasing", "erased"]
+    """`erased` if nothing of the member is stored any more, except usage under another id."""
+    startedAt: str
+    """When the erasure was accepted."""
+    finishedAt: str | None
+    """When it was finished. Null while it is running."""
+
+
+class File(TypedDict):
+    """A file or folder of an integration."""
+
+    name: str
+    """Name of the file or folder: the last segment of `path`."""
+    path: str
+    """Full path, as in `resource` and in `sandboxFiles`."""
+    kind: Literal["file", "folder"]
+    """File or folder."""
+    size: int | None
+    """Size in bytes. Null for a folder."""
+    etag: str | None
+    """Entity tag of the content, in quotes. Null for a folder."""
+    contentType: str | None
+    """Media type that was given when the file was uploaded. Null for a folder."""
+    modifiedAt: str | None
+    """When the file was last written. Null for a folder."""
+
+
+class _FileAttachmentRequired(TypedDict):
+    type: Literal["input_file"]
+    """Discriminator."""
+    file_url: str
+    """Publicly accessible HTTPS URL of the file, at most 8192 characters. The server fetches it when the run starts.
+    Messages that are read back contain it without query and fragment, which is also the key in
+    `attachmentUrlRefreshes`.
+    """
+
+
+class FileAttachment(_FileAttachmentRequired, total=False):
+    """A file by URL."""
+
+    filename: str
+    """File name without a directory path: one segment of at most 255 bytes, without control characters. If it is
+    omitted, the last segment of the URL is used.
+    """
+
+
+class FileList(TypedDict):
+    """A page of a list of `File`."""
+
+    items: list[File]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class _ImageAttachmentRequired(TypedDict):
+    type: Literal["input_image"]
+    """Discriminator."""
+    image_url: str
+    """Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of
+    a PNG, JPEG, GIF or WebP image. Messages that are read back contain a URL without query and fragment, and an
+    inline image as a data URL without data: `data:image/png;sha256=…;bytes=…,`.
+    """
+
+
+class ImageAttachment(_ImageAttachmentRequired, total=False):
+    """An image by URL or inline."""
+
+    detail: Literal["auto", "low", "high"]
+    """Resolution in which the model sees the image."""
+
+
+class Integration(TypedDict):
+    """An integration: an agency with settings, members, chats and files."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    name: str | None
+    """Name of the integration, for people."""
+    agency: str
+    """The agency that answers. The default is the demo agency."""
+    defaultAgent: str | None
+    """Entry point that is used if a request names no `agent`."""
+    textOnly: bool
+    """True if completions answer in Text Only Mode, as `text/plain`."""
+    allowances: AllowanceSetting | None
+    """Allowance of each member and period. Null if member allowances are off."""
+    onDisconnect: Literal["continue", "cancel"]
+    """What happens to a run that had no reader for 10 s: `continue` or `cancel`."""
+    maxRunSeconds: int
+    """Maximum duration of a run in seconds; a longer run fails."""
+    maxRunsPerMember: int | None
+    """Maximum number of concurrent runs of a member. Null if it is not limited."""
+    keepAttachments: bool
+    """True if the server keeps a copy of each fetched attachment as long as the chat exists."""
+    model: str | None
+    """`provider/model` for agents that name no model. Null: the model of the agency or of the server."""
+    fileAccess: Literal["chat", "member", "all"]
+    """Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and
+    all files below the folder of the member) or `all` (all files of the integration). The default is `chat`.
+    """
+    memberFolder: str
+    """Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is
+    `/app/mnt/members/{consumerId}`.
+    """
+    clientTools: bool
+    """True if requests may bring tools that the caller runs (`clientTools`)."""
+    createdAt: str
+    """When the integration was created."""
+    updatedAt: str
+    """When the integration was last changed."""
+
+
+class IntegrationList(TypedDict):
+    """A page of a list of `Integration`."""
+
+    items: list[Integration]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class Me(TypedDict):
+    """The owner and the API key of this request."""
+
+    ownerId: str
+    """Identifier of the owner."""
+    email: str | None
+    """E-mail address of the owner. Null if none is set."""
+    name: str | None
+    """Name of the owner, for people."""
+    administrator: bool
+    """True if the owner may use the operations for administrators."""
+    key: MeKey
+    """The API key of this request. For a console token it is the session, named `console`."""
+
+
+class MeKey(TypedDict):
+    """The API key of this request. For a console token it is the session, named `console`."""
+
+    keyId: str | None
+    """Identifier of the API key, or of the session for a console token. Null for `RUNWIRE_API_KEY`."""
+    name: str | None
+    """Name of the key, for people."""
+    expiresAt: str | None
+    """The key is refused from this time on. Null if it does not expire."""
+
+
+class Member(TypedDict):
+    """An app member (consumer) of an integration."""
+
+    consumerId: str
+    """Identifier of the member, chosen by your backend."""
+    name: str | None
+    """Name of the member, for people."""
+    active: bool
+    """True if the member may start runs."""
+    metadata: dict[str, Any]
+    """Data of your own, at most 16 KiB as JSON."""
+    ownLimit: int | None
+    """Limit of this member. Null if the limit of the integration applies."""
+    allowance: Allowance | None
+    """Allowance in the current period. Null if allowances are off."""
+    folder: str
+    """Folder of the member: with `fileAccess: "member"` its runs see the files below it."""
+    createdAt: str
+    """When the member was registered."""
+    updatedAt: str
+    """When the member was last changed."""
+
+
+class MemberList(TypedDict):
+    """A page of a list of `Member`."""
+
+    items: list[Member]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class Message(TypedDict):
+    """A message of a chat."""
+
+    messageId: str
+    """Identifier of the message."""
+    chatId: str
+    """Identifier of the chat."""
+    runId: str
+    """The run that the message belongs to."""
+    role: Literal["user", "assistant"]
+    """Who wrote the message."""
+    status: Literal["completed", "failed", "cancelled"]
+    """A message of the assistant has the end of its run."""
+    agent: str | None
+    """The agent that answered. Null for messages of the user."""
+    content: str
+    """Text of the message; empty if the run ended before any text."""
+    attachments: list[Attachment]
+    """Attachments of the message, without signed queries."""
+    sandboxFiles: list[SandboxFile]
+    """Sandbox files of the message, as they were sent."""
+    error: RunError | None
+    """Why the run failed. Null if it did not fail."""
+    createdAt: str
+    """When the message was stored."""
+
+
+class MessageList(TypedDict):
+    """A page of a list of `Message`."""
+
+    items: list[Message]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class Owner(TypedDict):
+    """An owner of integrations and API keys."""
+
+    ownerId: str
+    """Identifier of the owner."""
+    email: str | None
+    """E-mail address of the owner. Null if none is set."""
+    name: str | None
+    """Name of the owner, for people."""
+    administrator: bool
+    """True if the owner may use the operations for administrators."""
+    createdAt: str
+    """When the owner was created."""
+
+
+class OwnerList(TypedDict):
+    """A page of a list of `Owner`."""
+
+    items: list[Owner]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class PutMemberAllowance(TypedDict):
+    """Own limit of the member. Null: the limit of the integration applies."""
+
+    limit: int
+    """Limit of this member, in the unit of the integration."""
+
+
+class Question(TypedDict):
+    """A call that waits for an answer of the caller."""
+
+    questionId: str
+    """Identifier of the question, for `answers`."""
+    kind: Literal["approval", "tool"]
+    """`approval`: a person must decide about the call. `tool`: only the caller can make the call."""
+    callId: str
+    """Id of the call."""
+    agent: str
+    """The agent that made the call."""
+    callerAgent: str | None
+    """The agent that asked it. Null if the user asked."""
+    tool: str
+    """Name of the tool."""
+    arguments: dict[str, Any]
+    """The arguments of the call. An approved call is made with exactly these."""
+
+
+class Run(TypedDict):
+    """A run: one request that an agent answers."""
+
+    runId: str
+    """Identifier of the run."""
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    chatId: str
+    """Identifier of the chat."""
+    chatDeleted: bool
+    """True if the chat was deleted; then `message` is null."""
+    consumerId: str | None
+    """The member that the run was started for. Null if the request named none."""
+    usageRequestId: str | None
+    """`usageRequestId` of the request. Null if it had none."""
+    status: Literal["admitted", "running", "completed", "failed", "cancelled"]
+    """State of the run. `completed`, `failed` and `cancelled` are final."""
+    cancelRequested: Literal["immediate", "after_step"] | None
+    """How the run was asked to stop: `immediate` stops the run now, `after_step` when its current step has finished.
+    Null if it was not asked.
+    """
+    agent: str
+    """The agent that the run was started at."""
+    agencyVersion: str | None
+    """Hash of the agency that the run was started with. Null if it is not known."""
+    attempt: int
+    """Number of the attempt; it grows when a run is resumed after a crash."""
+    lastEventId: int
+    """Id of the last stored event of the stream."""
+    createdAt: str
+    """When the run was admitted."""
+    startedAt: str | None
+    """When the run was started. Null if it was not started yet."""
+    completedAt: str | None
+    """When the run ended. Null if it has not ended."""
+    error: RunError | None
+    """Why the run failed. Null if it did not fail."""
+    continues: str | None
+    """The run whose questions this one settled. Null if it settled none."""
+    pending: list[Question]
+    """The open questions of the run. Empty if there are none, or if they were settled."""
+    output: Any
+    """Value of the answer if the agent has an output schema, otherwise null."""
+    message: str | None
+    """The final assistant text. Null until the run has ended."""
+    usage: Usage | None
+    """Tokens that models used."""
+
+
+class RunError(TypedDict):
+    """Why the run failed. Null if it did not fail."""
+
+    code: str
+    """Machine-readable code."""
+    message: str
+    """What was wrong and what to do, for a person."""
+
+
+class RunList(TypedDict):
+    """A page of a list of `Run`."""
+
+    items: list[Run]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class RunUsageRecord(TypedDict):
+    """What one run used and was charged."""
+
+    kind: Literal["run"]
+    """Discriminator."""
+    usageRequestId: str | None
+    """`usageRequestId` of the request. Null if it had none."""
+    consumerId: str | None
+    """The member of the run. Null if the request named none."""
+    chatId: str
+    """Identifier of the chat."""
+    runId: str
+    """Identifier of the run."""
+    agent: str
+    """The agent that the run was started at."""
+    status: Literal["running", "completed", "failed", "cancelled"]
+    """State of the run."""
+    usage: Usage
+    """"""
+    byModel: list[RunUsageRecordByModelItem]
+    """The same tokens, by model."""
+    charged: RunUsageRecordCharged | None
+    """What the run was charged. Null while it runs, and if allowances were off."""
+    periodStart: str | None
+    """Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off."""
+    startedAt: str | None
+    """When the run was started. Null if it was not started yet."""
+    completedAt: str | None
+    """When the run ended. Null if it has not ended."""
+
+
+class RunUsageRecordByModelItem(TypedDict):
+    """Tokens of one model."""
+
+    model: str
+    """Model, as `provider/model`."""
+    input_tokens: int
+    """Tokens of the prompts, cached ones included."""
+    cached_tokens: int
+    """Input tokens that the provider read from its cache."""
+    output_tokens: int
+    """Tokens of the answers, reasoning included."""
+
+
+class RunUsageRecordCharged(TypedDict):
+    """What the run was charged. Null while it runs, and if allowances were off."""
+
+    unit: Literal["runs", "tokens", "credits"]
+    """Unit of the amount."""
+    amount: float
+    """Amount that counts against the allowance."""
+
+
+class SandboxFile(TypedDict):
+    """An uploaded file that the agent can read with its file tools."""
+
+    name: str
+    """Uploaded filename: the final segment of `path`, without control characters."""
+    path: str
+    """Canonical path under /app/mnt/, as returned in `resource` by createAgencyUpload."""
+
+
+class ServiceNode(TypedDict):
+    """A node of this installation."""
+
+    nodeId: str
+    """Identifier of the node; a node that was fenced registers with a new one."""
+    boot: str
+    """Identifier of the process; every start has a new one."""
+    state: Literal["alive", "draining", "dead"]
+    """`draining` while it shuts down, `dead` if it has stopped or was fenced."""
+    self: bool
+    """True for the node that answers this request."""
+    version: str
+    """Version of the server."""
+    host: str | None
+    """Name of its machine. Null if an earlier version registered the node."""
+    address: str | None
+    """The address at which it listens, such as `10.0.0.11:8787`. Null while it starts, and for an earlier version."""
+    startedAt: str
+    """When the node was started."""
+    lastSeenAt: str | None
+    """When the node last sent a heartbeat. Null if it has sent none."""
+    activeRuns: int
+    """Number of its unfinished runs."""
+    stats: ServiceNodeStats | None
+    """Figures of the node at its last heartbeat. Null before its second heartbeat, and for an earlier version."""
+
+
+class ServiceNodeList(TypedDict):
+    """A page of a list of `ServiceNode`."""
+
+    items: list[ServiceNode]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class ServiceNodeStats(TypedDict):
+    """Figures of the node at its last heartbeat. Null before its second heartbeat, and for an earlier version."""
+
+    openStreams: int
+    """Number of open streams of runs."""
+    admissions: ServiceNodeStatsAdmissions
+    """Completion requests since the process was started."""
+    eventLagMs: int
+    """Longest time from an event until it was stored, within the last 10 to 20 s. Readers do not wait for this."""
+    writerQueue: int
+    """Number of transactions that wait for the writer."""
+
+
+class ServiceNodeStatsAdmissions(TypedDict):
+    """Completion requests since the process was started."""
+
+    admitted: int
+    """Requests that started a run."""
+    replayed: int
+    """Requests that were answered with the run of an earlier request."""
+    refused: dict[str, int]
+    """Refused requests by the `code` of the error. Codes without requests are left out."""
+
+
+class Step(TypedDict):
+    """A finished step of a run."""
+
+    step: int
+    """Number of the step within the run."""
+    attempt: int
+    """Number of the attempt; it grows when a run is resumed after a crash."""
+    kind: Literal["model", "tool"]
+    """An answer of the model, or a call of a tool."""
+    agent: str
+    """The agent of the step."""
+    callerAgent: str | None
+    """The agent that asked it. Null if the user asked."""
+    model: str | None
+    """Model of the step, as `provider/model`. Null for a tool."""
+    tool: str | None
+    """Name of the tool. Null for a model."""
+    callId: str | None
+    """Id of the tool call. Null for a model."""
+    loop: str | None
+    """Id of the `send_message` call that began the delegation. Null outside of one."""
+    files: list[ChangedFile]
+    """The files that the call changed, together with the step."""
+    handoff: str | None
+    """The agent to which the call handed over. Null if it did not."""
+    status: Literal["completed", "failed"]
+    """End of the step."""
+    firstEventId: int
+    """Id of the first event of the step."""
+    lastEventId: int
+    """Id of the last event of the step."""
+    usage: Usage | None
+    """Tokens that models used."""
+    error: RunError | None
+    """Why the step failed. Null if it did not fail."""
+    startedAt: str
+    """When the step was started."""
+    completedAt: str
+    """When the step ended."""
+
+
+class StepList(TypedDict):
+    """A page of a list of `Step`."""
+
+    items: list[Step]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class Usage(TypedDict):
+    """Tokens that models used."""
+
+    request_count: int
+    """Number of model calls."""
+    input_tokens: int
+    """Tokens of the prompts, cached ones included."""
+    cached_tokens: int
+    """Input tokens that the provider read from its cache."""
+    output_tokens: int
+    """Tokens of the answers, reasoning included."""
+    reasoning_tokens: int
+    """Output tokens that the model used for reasoning."""
+    total_tokens: int
+    """`input_tokens` + `output_tokens`."""
+
+
+class UsageRecordList(TypedDict):
+    """A page of a list of `UsageRecord`."""
+
+    items: list[UsageRecord]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+UsageSummary = TypedDict(
+    "UsageSummary",
+    {
+        "groupBy": "Literal[\"day\", \"consumer\", \"agent\", \"model\"]",
+        "from": "str | None",
+        "to": "str | None",
+        "items": "list[UsageSummaryItemsItem]",
+        "nextCursor": "str | None",
+    },
+)
+"""Usage, added up by day, member, agent or model."""
+
+
+class _UsageSummaryItemsItemRequired(TypedDict):
+    key: str | None
+    """The day (`2030-01-31`), member, agent or model. Null: the runs that name no member."""
+    runs: int
+    """Number of runs."""
+    usage: Usage
+    """"""
+    charged: UsageSummaryItemsItemCharged
+    """What the ended runs count for in each unit."""
+
+
+class UsageSummaryItemsItem(_UsageSummaryItemsItemRequired, total=False):
+    """The usage of one group."""
+
+    split: str | None
+    """Only with `splitBy`: one of the ten members, agents or models with the most tokens in the whole period. Null:
+    all others, and the runs that name no member.
+    """
+
+
+class UsageSummaryItemsItemCharged(TypedDict):
+    """What the ended runs count for in each unit."""
+
+    runs: int
+    """Charge in runs."""
+    tokens: int
+    """Charge in tokens."""
+    credits: int
+    """Charge in credits."""
+
+
+Attachment = FileAttachment | ImageAttachment
+"""A file or an image of a message, discriminated by `type`."""
+
+
+UsageRecord = RunUsageRecord | Adjustment
+"""The usage of a run or a correction, discriminated by `kind`."""
