@@ -101,17 +101,23 @@ describe('the Python client', { skip: (await missingService('python')) ?? false 
     play(rig, { Lead: turns });
     interface Outcome {
       readonly events: readonly string[];
+      readonly failed: readonly unknown[];
       readonly text: string;
       readonly result: { readonly pending: readonly unknown[] };
     }
-    const { events, text, result } = await run<Outcome>(`
+    const { events, failed, text, result } = await run<Outcome>(`
       def position(arguments, question):
           raise ValueError("no signal")
       run = client.run("Go.", usage_request_id="q", tools={"position": position},
                        on_approval=lambda question: Decision(question.arguments["cents"] < 10, "small"))
-      events = [event.type for event in run]
-      return {"events": events, "text": run.text(), "result": run.result()}
+      events = list(run)
+      failed = sorted([event.call_id, event.failed] for event in events if event.type == "tool_output")
+      return {"events": [event.type for event in events], "failed": failed, "text": run.text(), "result": run.result()}
     `);
+    assert.deepEqual(failed, [
+      ['a', true],
+      ['b', false],
+    ]);
     assert.deepEqual(refunded, [{ cents: 5 }]);
     assert.equal(text, 'Done.');
     assert.deepEqual(result.pending, []);
