@@ -84,6 +84,12 @@ export const filesVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('files');
       await link(page, seed.folder.slice('/app/mnt/'.length)).click();
       await link(page, 'orders.csv').waitFor();
+      const actions = page
+        .getByRole('row')
+        .filter({ has: link(page, 'orders.csv') })
+        .getByRole('button');
+      const names = await actions.evaluateAll((buttons) => buttons.map((button) => button.ariaLabel));
+      expectEqual('actions of a file', names, ['Download orders.csv', 'Delete orders.csv']);
       await visit.checkPage('files-folder');
       await link(page, '2026').click();
       await link(page, 'november.json').waitFor();

@@ -48,6 +48,8 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
       title: 'Size',
       share: 1.5,
       isNumber: true,
+      // A narrow screen has room for the actions, and the preview shows the size.
+      isMinor: true,
       cell: ({ size }) => (size === null ? <Nothing /> : formatBytes(size)),
     },
     { title: 'Type', share: 1.75, isMinor: true, cell: ({ kind, contentType }) => contentType ?? kind },
@@ -59,7 +61,7 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
     },
     {
       title: 'Actions',
-      share: 2.25,
+      share: 2.5,
       isNumber: true,
       cell: (file) => (
         <div className="file-actions">
