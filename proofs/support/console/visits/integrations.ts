@@ -123,11 +123,11 @@ export const integrationVisits: readonly ConsoleVisit[] = [
       const file = `${agency}/agency.yaml`;
       rig.agencies.write({ [file]: agencyOf('Broken') });
       await untilAgency(visit, agency, isLoaded);
-      const { id, name } = await newIntegration(visit, 'with broken agency', { agency });
+      const { name } = await newIntegration(visit, 'with', { agency });
       rig.agencies.write({ [file]: 'name: Broken\n' });
       await untilAgency(visit, agency, (found) => !isLoaded(found));
       await visit.open('integrations');
-      const row = page.getByRole('row').filter({ hasText: id });
+      const row = page.getByRole('row').filter({ hasText: name });
       await row.getByText('broken', { exact: true }).waitFor();
       await visit.checkPage('integrations-broken');
       await row.getByRole('link', { name }).click();

@@ -41,12 +41,8 @@ async function checkHover({ page, api, integration }: VisitContext): Promise<voi
   const wanted = `${day}: Tokens ${shown(usage.total_tokens)}`;
   const chart = page.getByRole('slider', { name: /^Tokens by day, / });
   const values = chart.getByText(day);
-  const box = await chart.boundingBox();
-  const [days, index] = await chart.evaluate((element, text) => {
-    const press = (name: string) => element.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true }));
-    return [Number(element.ariaValueMax) + 1, press(text)];
-  }, 'Escape');
-  expectEqual('nothing is shown before', [index, await values.count()], [true, 0]);
+  const days = Number(await chart.getAttribute('aria-valuemax')) + 1;
+  expectEqual('values before', await values.count(), 0);
   await chart.focus();
   for (let step = 0; step < days; step += 1) {
     if ((await chart.getAttribute('aria-valuetext')) === wanted) break;
@@ -57,6 +53,7 @@ async function checkHover({ page, api, integration }: VisitContext): Promise<voi
   const at = Number(await chart.getAttribute('aria-valuenow'));
   await page.keyboard.press('Escape');
   await values.waitFor({ state: 'hidden' });
+  const box = await chart.boundingBox();
   // The axis of the values takes 48 px, the room at the end 8 px.
   const x = (box?.x ?? 0) + 48 + ((at + 0.5) * ((box?.width ?? 0) - 56)) / days;
   await page.mouse.move(x, (box?.y ?? 0) + 100);

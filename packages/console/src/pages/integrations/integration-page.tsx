@@ -55,18 +55,20 @@ export function IntegrationPage() {
         </Link>
       }
     >
-      <AgencyWarning agencies={agencies} agency={agency} />
-      <Tabs
-        // Another integration has other settings in the same form.
-        key={id}
-        label="Parts of the integration"
-        value={tab === 'settings' ? tab : 'use'}
-        onChange={(value) => void navigate({ search: value === 'settings' ? { tab: value } : {}, replace: true })}
-        tabs={[
-          { id: 'use', title: 'Use it', content: <UseItPanel integration={integration} /> },
-          { id: 'settings', title: 'Settings', content: <SettingsPanel integration={integration} />, isKept: true },
-        ]}
-      />
+      <div className="stack">
+        <AgencyWarning agencies={agencies} agency={agency} />
+        <Tabs
+          // Another integration has other settings in the same form.
+          key={id}
+          label="Parts of the integration"
+          value={tab === 'settings' ? tab : 'use'}
+          onChange={(value) => void navigate({ search: value === 'settings' ? { tab: value } : {}, replace: true })}
+          tabs={[
+            { id: 'use', title: 'Use it', content: <UseItPanel integration={integration} /> },
+            { id: 'settings', title: 'Settings', content: <SettingsPanel integration={integration} />, isKept: true },
+          ]}
+        />
+      </div>
     </Page>
   );
 }

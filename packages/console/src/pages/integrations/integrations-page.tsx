@@ -12,6 +12,7 @@ import { Time } from '../../ui/time.tsx';
 import { AgencyBadge } from './agency-warning.tsx';
 import { CreateIntegrationDialog } from './create-integration-dialog.tsx';
 import { FirstAgencyHint } from './first-agency-hint.tsx';
+import './integrations.css';
 
 const columnsFor = (agencies: readonly Agency[] | undefined): readonly Column<Integration>[] => [
   {
@@ -23,12 +24,13 @@ const columnsFor = (agencies: readonly Agency[] | undefined): readonly Column<In
       </Link>
     ),
   },
-  { title: 'Id', share: 1.5, cell: ({ apiIntegrationId }) => <code>{apiIntegrationId}</code> },
+  { title: 'Id', share: 1.5, isMinor: true, cell: ({ apiIntegrationId }) => <code>{apiIntegrationId}</code> },
   {
     title: 'Agency',
+    share: 1.5,
     cell: ({ agency }) => (
-      <span className="row">
-        <Link to="/agencies/$agency" params={{ agency }}>
+      <span className="integration-agency">
+        <Link className="ellipsis" to="/agencies/$agency" params={{ agency }}>
           <bdi>{agency}</bdi>
         </Link>
         <AgencyBadge agencies={agencies} agency={agency} />
