@@ -1,4 +1,5 @@
-import { hashKey, type QueryKey } from '@tanstack/react-query';
+/** As TanStack Query has it. */
+type QueryKey = readonly unknown[];
 
 /** How fast a query may be read again by itself. The heads of the answers take the rest of 5 kB/s. */
 const MAX_BYTES_PER_SECOND = 4500;
@@ -23,12 +24,12 @@ export const meteredFetch: typeof fetch = async (...request) => {
 export async function measured<Result>(queryKey: QueryKey, read: () => Promise<Result>): Promise<Result> {
   const before = received;
   const result = await read();
-  sizes.set(hashKey(queryKey), received - before);
+  sizes.set(JSON.stringify(queryKey), received - before);
   return result;
 }
 
 /** How long to wait before what belongs to the keys is read again: `ms`, or longer if it has many bytes. */
 export function pollMs(queryKeys: readonly QueryKey[], ms: number): number {
-  const bytes = queryKeys.reduce((sum, queryKey) => sum + (sizes.get(hashKey(queryKey)) ?? 0), 0);
+  const bytes = queryKeys.reduce((sum, queryKey) => sum + (sizes.get(JSON.stringify(queryKey)) ?? 0), 0);
   return Math.max(ms, Math.ceil((1000 * bytes) / MAX_BYTES_PER_SECOND));
 }
