@@ -39,13 +39,13 @@ async function seesTurnsOfOtherTabs(rig: ConsoleRig, page: Page): Promise<void> 
   };
   const answers = (tab: Page) => tab.getByRole('article', { name: 'Answer' });
   await page.goto(rig.url('integrations/demo/playground'));
-  await send(page, '/tool absent');
+  await send(page, 'tool absent {}');
   await answers(page).getByRole('group').getByText('failed', { exact: true }).waitFor();
   await page.waitForURL(/chat=/);
   const other = await page.context().newPage();
   await other.goto(page.url());
   await answers(other).getByRole('link', { name: 'Open the run' }).waitFor();
-  await send(other, '/team Plan 3 days for 80 euros a day');
+  await send(other, 'team up');
   await answers(page).nth(1).getByRole('heading', { name: 'Guide', exact: true }).waitFor();
   await answers(page).nth(1).getByRole('link', { name: 'Open the run' }).waitFor();
 }
