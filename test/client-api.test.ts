@@ -152,6 +152,10 @@ test('a run can be read twice, as events and as sent', async () => {
   assert.deepEqual(first, second);
   const types = [...new Set(first.map(({ type }) => type))];
   assert.deepEqual(types, ['started', 'tool_call', 'tool_output', 'text', 'ended']);
+  assert.deepEqual(
+    first.flatMap((event) => (event.type === 'tool_output' ? [event.failed] : [])),
+    [false],
+  );
   const text = first.map((event) => (event.type === 'text' ? event.delta : '')).join('');
   assert.deepEqual([run.currentText, await run.text()], [text, text]);
   const frames = await Array.fromAsync(run.frames());

@@ -153,18 +153,24 @@ describe('the Python client', { skip: (await missingService('python')) ?? false 
       play(rig, { Lead: turns });
       interface Outcome {
         readonly events: readonly string[];
+        readonly failed: readonly unknown[];
         readonly text: string;
         readonly result: { readonly pending: readonly unknown[] };
       }
-      const { events, text, result } = await run<Outcome>(`
+      const { events, failed, text, result } = await run<Outcome>(`
       async def position(arguments, question):
           raise ValueError("no signal")
       async def approve(question):
           return Decision(question.arguments["cents"] < 10, "small")
       run = await client.run("Go.", usage_request_id="q", tools={"position": position}, on_approval=approve)
-      events = [event.type async for event in run]
-      return {"events": events, "text": await run.text(), "result": await run.result()}
+      events = [event async for event in run]
+      failed = sorted([event.call_id, event.failed] for event in events if event.type == "tool_output")
+      return {"events": [event.type for event in events], "failed": failed, "text": await run.text(), "result": await run.result()}
     `);
+      assert.deepEqual(failed, [
+        ['a', true],
+        ['b', false],
+      ]);
       assert.deepEqual(refunded, [{ cents: 5 }]);
       assert.equal(text, 'Done.');
       assert.deepEqual(result.pending, []);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { axeFindings } from '../proofs/support/console/axe-check.ts';
 import { ConsoleRig } from '../proofs/support/console/console-rig.ts';
 import { chooseInProfile } from '../proofs/support/console/sign-in-pages.ts';
@@ -26,5 +27,25 @@ test('a person sets a password and creates an API key in a browser', { skip: noC
   await page.getByRole('row', { name: /^backend active/ }).waitFor();
   await watch.quiet();
   assert.deepEqual(await axeFindings(watch.session), []);
+  await seesTurnsOfOtherTabs(rig, page);
   assert.deepEqual(watch.takeProblems(), []);
 });
+
+/** Two tabs have the same chat. Each shows what the other one sends. */
+async function seesTurnsOfOtherTabs(rig: ConsoleRig, page: Page): Promise<void> {
+  const send = async (tab: Page, message: string) => {
+    await tab.getByRole('textbox', { name: 'Message' }).fill(message);
+    await tab.getByRole('button', { name: 'Send' }).and(tab.locator('[aria-disabled="false"]')).click();
+  };
+  const answers = (tab: Page) => tab.getByRole('article', { name: 'Answer' });
+  await page.goto(rig.url('integrations/demo/playground'));
+  await send(page, 'tool absent {}');
+  await answers(page).getByRole('group').getByText('failed', { exact: true }).waitFor();
+  await page.waitForURL(/chat=/);
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await answers(other).getByRole('link', { name: 'Open the run' }).waitFor();
+  await send(other, 'team up');
+  await answers(page).nth(1).getByRole('heading', { name: 'Guide', exact: true }).waitFor();
+  await answers(page).nth(1).getByRole('link', { name: 'Open the run' }).waitFor();
+}

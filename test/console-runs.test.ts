@@ -2,8 +2,10 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Frame, Runwire, type Step } from '@runwire/client';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { measured, meteredFetch, pollMs } from '../packages/console/src/app/traffic.ts';
 import { CurrentSteps } from '../packages/console/src/pages/runs/current-steps.ts';
 import { isCompacted, kindOf, previewOf, readableFrame } from '../packages/console/src/pages/runs/event-text.ts';
+import { statusOf } from '../packages/console/src/pages/runs/run-state.ts';
 import { contentOf } from '../packages/console/src/pages/runs/step-content.ts';
 import { timelineOf } from '../packages/console/src/pages/runs/step-tree.ts';
 
@@ -100,4 +102,34 @@ test('knows compacted events by the missing start of an answer', () => {
   const kept = frames.filter((frame) => !/^response\.(created|output_item|content_part|completed)/.test(kindOf(frame)));
   equal(isCompacted(kept), true);
   equal(isCompacted(frames.slice(0, 1)), false);
+});
+
+test('reads a list again so rarely that it takes at most 5 kB/s', async (t) => {
+  const answers = [
+    { body: '{}', headers: { 'content-type': 'application/json', 'content-length': '30000' } },
+    { body: '{}', headers: { 'content-type': 'application/json', 'content-length': '15000' } },
+    { body: 'a file', headers: { 'content-type': 'application/octet-stream', 'content-length': '90000000' } },
+    { body: '{}', headers: { 'content-type': 'application/json' } },
+  ];
+  t.mock.method(globalThis, 'fetch', async () => {
+    const { body, headers } = answers.shift() as (typeof answers)[number];
+    return new Response(body, { headers: headers as Record<string, string> });
+  });
+  const read = (key: string) => measured([key], () => meteredFetch('http://127.0.0.1/'));
+  const kilobytesPerSecond = (bytes: number, ...keys: string[]) => bytes / pollMs(keys.map((key) => [key]), 2000); // biome-ignore format: short
+  for (const key of ['first page', 'second page', 'file', 'without length']) await read(key);
+  ok(kilobytesPerSecond(45_000, 'first page', 'second page') < 5);
+  ok(kilobytesPerSecond(45_000, 'first page', 'second page') > 4);
+  equal(pollMs([['file']], 2000), 2000);
+  equal(pollMs([['never read']], 2000), 2000);
+  ok(pollMs([['without length']], 2000) > 4000);
+});
+
+test('a run with open questions is shown as waiting', () => {
+  const shown = (pending: readonly unknown[], status = 'completed', cancelRequested: string | null = null) =>
+    statusOf({ status, cancelRequested, pending } as never);
+  deepEqual(
+    [shown([]), shown([{}]), shown([], 'running'), shown([], 'running', 'immediate')],
+    ['completed', 'waiting', 'running', 'cancelling'],
+  );
 });

@@ -19,6 +19,12 @@ const DAY_MS = 86_400_000;
 const isDelta = ({ data }: Frame) => /"type":"response\.[a-z_]+\.delta"/.test(data);
 const isRunItem = ({ data }: Frame) => data.includes('"run_item_stream_event"');
 const isError = ({ event, data }: Frame) => event === null && data.startsWith('{"error"');
+const isOutput = ({ data }: Frame) => data.includes('"name":"tool_output"');
+
+function failureByCall({ data }: Frame): readonly [string, unknown] {
+  const { raw_item, failed } = JSON.parse(data).data.item;
+  return [raw_item.call_id, failed];
+}
 
 /** The events that the contract lists, selected from the frames of the whole run. */
 function whatStays(frames: readonly Frame[]): Frame[] {
@@ -74,17 +80,24 @@ function tests(store: StoreName): void {
     await call.text('One ');
     await call.text('moment.');
     await call.toolCall('call_1', 'echo', '{"a":1}');
+    await call.toolCall('call_2', 'absent', '{}');
     await call.end();
     const next = await rig.controller.nextCall();
     for (const text of ['Here ', 'it ', 'is: ', '\u{1F600}', '\0']) await next.text(text);
     await next.end();
     await reader.whole();
+    assert.deepEqual(
+      Object.fromEntries(reader.frames.filter(isOutput).map(failureByCall)),
+      { call_1: undefined, call_2: true },
+      'only the failed call is marked',
+    );
+    assert.deepEqual((await readAll(rig.api.events(runId, null, integration))).frames, reader.frames);
 
     assert.equal(await rig.server.server.probes.sweepEvents(), 1);
     const compacted = await readAll(rig.api.events(runId, null, integration));
     assert.deepEqual(compacted.frames, whatStays(reader.frames));
     assert.ok(compacted.frames.length < reader.frames.length);
-    assert.equal(compacted.frames.filter(isDelta).length, 4, 'reasoning, two messages, one tool call');
+    assert.equal(compacted.frames.filter(isDelta).length, 5, 'reasoning, two messages, two tool calls');
     assert.equal(compacted.answer, reader.answer);
     assert.equal(await rig.server.server.probes.sweepEvents(), 0, 'once is enough');
     assert.deepEqual((await readAll(rig.api.events(runId, null, integration))).frames, compacted.frames);

@@ -53,7 +53,7 @@ function eventText(event: RunEvent): string | null {
     case 'tool_call':
       return `· ${speaker(event)}${event.tool} ${JSON.stringify(event.arguments)}`;
     case 'tool_output':
-      return `  → ${event.output}`;
+      return `  → ${event.failed ? 'failed: ' : ''}${event.output}`;
     case 'agent':
       return `· ${event.agent} continues`;
     case 'file':

@@ -74,7 +74,7 @@ export type RunEvent =
       readonly tool: string;
       readonly arguments: Readonly<Record<string, unknown>>;
     } & Call)
-  | ({ readonly type: 'tool_output'; readonly output: string } & Call)
+  | ({ readonly type: 'tool_output'; readonly output: string; readonly failed: boolean } & Call)
   /** A hand-off: from here on `agent` answers. */
   | ({ readonly type: 'agent' } & Speaker)
   | ({ readonly type: 'question'; readonly question: Question } & Speaker)

@@ -3549,6 +3549,10 @@ export interface StreamRunItem {
        */
       output?: string;
       /**
+       * True if the call failed, for `tool_output`. Absent otherwise.
+       */
+      failed?: boolean;
+      /**
        * The agent that handed over, for `handoff_occured`.
        */
       source_agent?: string;

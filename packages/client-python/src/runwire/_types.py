@@ -167,6 +167,7 @@ class ToolOutput:
     caller_agent: str | None
     call_id: str
     output: str
+    failed: bool
     type: Literal["tool_output"] = "tool_output"
 
 

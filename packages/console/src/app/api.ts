@@ -1,6 +1,7 @@
 import { Runwire } from '@runwire/client';
 import { publicApiUrl } from './addresses.ts';
 import { fetchToken, ownerOf } from './session.ts';
+import { meteredFetch } from './traffic.ts';
 
 function newClient(): Runwire {
   let person: string | null = null;
@@ -13,7 +14,7 @@ function newClient(): Runwire {
     location.reload();
     return new Promise(() => {});
   };
-  return new Runwire({ baseUrl: publicApiUrl, apiKey });
+  return new Runwire({ baseUrl: publicApiUrl, apiKey, fetch: meteredFetch });
 }
 
 let client = newClient();

@@ -1,6 +1,7 @@
 import type { List, Page } from '@runwire/client';
 import { type QueryKey, type UseQueryResult, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { measured, pollMs } from './traffic.ts';
 
 /** A list of the API as far as it was read. */
 export interface PagedList<Row> {
@@ -19,7 +20,7 @@ export interface PagedList<Row> {
 }
 
 interface PagedListOptions<Row> {
-  /** Reads the list again after this time, which may depend on the rows. */
+  /** Reads the list again after this time, which may depend on the rows; later if the list has many bytes. */
   readonly refetchMs?: number | ((rows: readonly Row[]) => number);
 }
 
@@ -42,7 +43,8 @@ export function usePagedList<Row>(
 ): PagedList<Row> {
   const query = useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => list(signal).page(pageParam ?? undefined),
+    queryFn: ({ pageParam, signal }) =>
+      measured([...queryKey, pageParam], () => list(signal).page(pageParam ?? undefined)),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: (rows, query) => (hasOtherFilters(queryKey, query?.queryKey) ? rows : undefined),
@@ -50,7 +52,11 @@ export function usePagedList<Row>(
     refetchOnWindowFocus: ({ state: { data } }) => !isLong(data?.pages),
     refetchInterval: ({ state: { data } }) => {
       if (refetchMs === undefined || data === undefined || isLong(data.pages)) return false;
-      return typeof refetchMs === 'number' ? refetchMs : refetchMs(data.pages.flatMap(({ items }) => items));
+      const ms = typeof refetchMs === 'number' ? refetchMs : refetchMs(data.pages.flatMap(({ items }) => items));
+      return pollMs(
+        data.pageParams.map((pageParam) => [...queryKey, pageParam]),
+        ms,
+      );
     },
   });
   const client = useQueryClient();

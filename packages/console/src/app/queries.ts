@@ -1,6 +1,7 @@
 import type { Agency, Integration, RunRecord, RunUsageRecord } from '@runwire/client';
 import { queryOptions } from '@tanstack/react-query';
 import { api } from './api.ts';
+import { measured, pollMs } from './traffic.ts';
 
 /* Queries that several pages share. Keys begin with the name of the resource; then follow integration and id. */
 
@@ -27,8 +28,18 @@ export const integrationQuery = (apiIntegrationId: string) =>
 
 export const agenciesQuery = queryOptions({
   queryKey: ['agencies'],
-  queryFn: ({ signal }) => all<Agency>(api().agencies.list({ limit: 200 }, { signal })),
+  queryFn: ({ queryKey, signal }) =>
+    measured(queryKey, () => all<Agency>(api().agencies.list({ limit: 200 }, { signal }))),
 });
+
+/** A change of the files of an agency is visible after this time. */
+const AGENCIES_REFRESH_MS = 10_000;
+
+/** For pages that show whether an agency is broken. */
+export const watchedAgenciesQuery = {
+  ...agenciesQuery,
+  refetchInterval: () => pollMs([agenciesQuery.queryKey], AGENCIES_REFRESH_MS),
+};
 
 export interface ChargedRun extends Pick<RunRecord, 'apiIntegrationId' | 'runId' | 'usageRequestId' | 'status'> {
   /** Null if it is not known. */

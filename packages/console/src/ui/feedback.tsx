@@ -43,6 +43,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   admitted: 'active',
   running: 'active',
   cancelling: 'warn',
+  waiting: 'warn',
   completed: 'good',
   failed: 'bad',
   cancelled: 'warn',

@@ -155,6 +155,7 @@ const runItem = Type.Object(
         'The item as in `new_messages`. For `tool_progress`: `call_id`, and `text` of at most 4 000 characters.',
     }),
     output: Type.Optional(text('Output of the tool, for `tool_output`.')),
+    failed: Type.Optional(flag('True if the call failed, for `tool_output`. Absent otherwise.')),
     source_agent: Type.Optional(text('The agent that handed over, for `handoff_occured`.')),
     target_agent: Type.Optional(text('The agent that continues, for `handoff_occured`.')),
   },

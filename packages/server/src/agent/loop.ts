@@ -306,12 +306,13 @@ async function callStep(
     const outcome = await makeOutcome();
     const { handoff, asked, publication } = outcome;
     const speaker = speakerOf(call, place);
-    const itemOf = (text: string): ToolOutputItem => ({
+    const itemOf = ({ status, text }: Pick<Outcome, 'status' | 'text'>): ToolOutputItem => ({
       kind: 'tool_output',
       ...speaker,
       callId: call.callId,
       text: cutOutput(text, limits.toolOutputCharacters),
       timestamp: progress.timestamp(),
+      ...(status === 'failed' && { failed: true }),
       ...(handoff === undefined ? {} : { handoff }),
     });
     const stepOf = (status: Step['status'], item: ToolOutputItem): Step => ({
@@ -333,13 +334,13 @@ async function callStep(
     });
     let { status, text } = outcome;
     if (publication !== undefined) {
-      const published = itemOf(text);
+      const published = itemOf(outcome);
       const problem = await scope.publish(publication, stepOf(status, published), published);
       if (problem === null) return published;
       [status, text] = ['failed', problem];
     }
     signal.throwIfAborted();
-    const item = itemOf(text);
+    const item = itemOf({ status, text });
     progress.items.push(item);
     if (asked !== undefined && status === 'completed') scope.finished.addExchange(agent.name, asked, item);
     if (handoff !== undefined) scope.emit({ type: 'agent_updated', ...speaker, newAgent: handoff });

@@ -59,6 +59,8 @@ export interface ToolOutputItem {
   readonly callId: string;
   readonly text: string;
   readonly timestamp: number;
+  /** Absent if the call succeeded. Outputs that were stored before this field existed do not have it either. */
+  readonly failed?: true;
   /** The agent to which the call handed the loop over. */
   readonly handoff?: string;
 }

@@ -39,6 +39,14 @@ const output: fc.Arbitrary<OutputItem> = fc.oneof(
 );
 const other: fc.Arbitrary<RunItem> = fc.oneof(
   record({ kind: fc.constant('tool_output' as const), ...agents, callId: name, text, timestamp: fc.nat() }),
+  record({
+    kind: fc.constant('tool_output' as const),
+    ...agents,
+    callId: name,
+    text,
+    timestamp: fc.nat(),
+    failed: fc.constant(true as const),
+  }),
   record({ kind: fc.constant('user' as const), agent: name, text, timestamp: fc.nat() }),
 );
 const usage = record({

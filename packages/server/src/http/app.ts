@@ -14,6 +14,7 @@ import { RequestDeadlines, type RequestTimes } from './body/request-deadlines.ts
 import { checkQuery } from './check-query.ts';
 import { checkClientToken } from './client-access.ts';
 import { ClientErrors } from './client-error.ts';
+import { CompressedAnswers } from './compressed-answers.ts';
 import { answerPreflight, corsHeaders, isPreflight } from './cors.ts';
 import { answerError, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
@@ -130,11 +131,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (operation.auth) await authenticate(authentication, operation, request, reply);
     checkQuery(operation, request.query);
   });
+  const answers = new CompressedAnswers();
   // The last hook, so that no other removes the header: otherwise the next request would lose its connection.
   app.addHook('onSend', (request, reply, payload, done) => {
     app.noteAnswer(request, reply.statusCode);
     if (options.isShuttingDown()) reply.header('connection', 'close');
-    done(null, payload);
+    const compressed = answers.begin(request, reply, payload);
+    if (compressed === null) done(null, payload);
+    else void compressed.then((bytes) => done(null, bytes));
   });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, logger));
   app.setNotFoundHandler(notFound);

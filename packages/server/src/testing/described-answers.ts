@@ -8,6 +8,7 @@ const PLAIN_HEADERS: ReadonlySet<string> = new Set([
   'access-control-expose-headers',
   'cache-control',
   'connection',
+  'content-encoding',
   'content-length',
   'content-security-policy',
   'content-type',

@@ -34,7 +34,7 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await page.getByRole('link', { name: seed.chats.completed, exact: true }).waitFor();
       expectEqual('filters in the address', new URL(page.url()).search, '');
       const asking = page.getByRole('row').filter({ hasText: seed.chats.asking });
-      await asking.getByText('asks', { exact: true }).waitFor();
+      await asking.getByText('waiting', { exact: true }).waitFor();
       await page.getByLabel('Status').selectOption('running');
       await asking.waitFor({ state: 'hidden' });
       await page.getByLabel('Status').selectOption('');
@@ -76,7 +76,7 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('chat-cancelled');
       await visit.open(`integrations/${integration}/chats/${seed.chats.asking}`);
       await page.getByText('A call waits for an answer.').waitFor();
-      await page.getByText('asks', { exact: true }).waitFor();
+      await page.getByText('waiting', { exact: true }).waitFor();
       await page.getByText('The run ended with a question.').waitFor();
       await page.getByRole('group', { name: 'arguments of refund' }).getByText('9900').waitFor();
       await page.getByRole('link', { name: 'Answer in the playground' }).waitFor();
@@ -122,8 +122,9 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await visit.expectRefusal(404, async () => {
         await page.getByRole('button', { name: 'Save title' }).click();
         await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'chat_not_found' }).waitFor();
+        // The page reads the chat again by itself, too.
+        await visit.checkPage('chat-deleted-meanwhile');
       });
-      await visit.checkPage('chat-deleted-meanwhile');
     },
   },
   {

@@ -1,7 +1,7 @@
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expectEqual } from '@runwire/test-kit/shortfall.ts';
+import { expectAtMost, expectEqual } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import { at, upload } from '../../../../test/support/uploads.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
@@ -84,6 +84,15 @@ export const filesVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('files');
       await link(page, seed.folder.slice('/app/mnt/'.length)).click();
       await link(page, 'orders.csv').waitFor();
+      const row = page.getByRole('row').filter({ has: link(page, 'orders.csv') });
+      const actions = row.getByRole('button');
+      const names = await actions.evaluateAll((buttons) => buttons.map((button) => button.ariaLabel));
+      expectEqual('actions of a file', names, ['Download orders.csv', 'Delete orders.csv']);
+      const [cell, download] = await Promise.all([
+        row.getByRole('cell').last().boundingBox(),
+        actions.first().boundingBox(),
+      ]);
+      expectAtMost('pixels of the first action that are cut off', (cell?.x ?? 0) - (download?.x ?? 0), 0);
       await visit.checkPage('files-folder');
       await link(page, '2026').click();
       await link(page, 'november.json').waitFor();

@@ -116,6 +116,31 @@ export const integrationVisits: readonly ConsoleVisit[] = [
     },
   },
   {
+    name: 'integration-agency-broken',
+    async run(visit) {
+      const { rig, page } = visit;
+      const agency = idOf(visit.unique('broken'));
+      const file = `${agency}/agency.yaml`;
+      rig.agencies.write({ [file]: agencyOf('Broken') });
+      await untilAgency(visit, agency, isLoaded);
+      const { name } = await newIntegration(visit, 'with', { agency });
+      rig.agencies.write({ [file]: 'name: Broken\n' });
+      await untilAgency(visit, agency, (found) => !isLoaded(found));
+      await visit.open('integrations');
+      const row = page.getByRole('row').filter({ hasText: name });
+      await row.getByText('broken', { exact: true }).waitFor();
+      await visit.checkPage('integrations-broken');
+      await row.getByRole('link', { name }).click();
+      const warning = page.getByRole('status').filter({ hasText: 'The files of the agency cannot be loaded.' });
+      await warning.getByText('Runs use the last version that could be loaded.').waitFor();
+      await visit.checkPage('integration-agency-broken');
+      rig.agencies.write({ [file]: agencyOf('Broken') });
+      await warning.waitFor({ state: 'hidden' });
+      rig.agencies.delete(agency);
+      await page.getByRole('status').filter({ hasText: 'This server has no agency with this id.' }).waitFor();
+    },
+  },
+  {
     name: 'integration-settings',
     async run(visit) {
       const { page } = visit;

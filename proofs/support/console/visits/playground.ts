@@ -130,6 +130,7 @@ const talk: ConsoleVisit = {
     await answers(page).last().getByText('Triage asks Research').click();
     await answers(page).last().getByText('Please do your part.').waitFor();
     await answers(page).last().getByText('Triage handed over to Billing.').waitFor();
+    await answers(page).last().getByRole('heading', { name: 'Billing', exact: true }).waitFor();
     await expectSteps(visit, TEAM_STEPS);
     await toEnd(visit);
     await visit.checkPage('playground-team');
@@ -240,7 +241,8 @@ const busy: ConsoleVisit = {
     await ended(visit, 1);
     const chatId = new URL(page.url()).searchParams.get('chat');
     const usageRequestId = visit.unique('busy');
-    // Another program talks in the same chat.
+    // Another program talks in the same chat, while the page is not in view and does not look for it.
+    await setInView(page, false);
     const body = { apiIntegrationId: integration, chatId, consumerId, usageRequestId, message: 'hold on' };
     const other = await api.complete(body);
     await within('text of another run', WAIT_MS, other.untilText('while'));
@@ -258,6 +260,37 @@ const busy: ConsoleVisit = {
     await page.getByText('That is all.').waitFor();
     await ended(visit, 2);
     await within('end of another run', WAIT_MS, other.over);
+    // When the page is in view again, the next turn of the other program appears by itself.
+    const next = await api.complete({ ...body, usageRequestId: `${usageRequestId} again`, message: 'hold once more' });
+    await within('text of another run', WAIT_MS, next.untilText('while'));
+    expectEqual('messages while the page is not in view', await sentMessages(page).count(), 2);
+    await setInView(page, true);
+    await sentMessages(page).getByText('hold once more').waitFor();
+    await answers(page).nth(2).getByText('This takes a while.').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    await rig.model.release();
+    await ended(visit, 3);
+    await within('end of another run', WAIT_MS, next.over);
+    expectEqual('the message', await field.inputValue(), 'My next question');
+  },
+};
+
+/** A headless browser has all pages in view. */
+async function setInView(page: Page, isInView: boolean): Promise<void> {
+  const set = `Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })`;
+  await page.evaluate(isInView ? 'delete document.visibilityState' : set);
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+}
+
+const failedTool: ConsoleVisit = {
+  name: 'playground-failed-tool',
+  async run(visit) {
+    const { page, seed } = visit;
+    await openPlayground(visit, { chat: seed.chats.brokenTool });
+    await ended(visit, 2);
+    const call = answers(page).last().getByRole('group').filter({ hasText: 'list_parcels' });
+    await call.getByText('failed', { exact: true }).waitFor();
+    await visit.checkPage('playground-failed-tool');
   },
 };
 
@@ -466,4 +499,14 @@ const again: ConsoleVisit = {
   },
 };
 
-export const playgroundVisits: readonly ConsoleVisit[] = [talk, earlier, stop, busy, refusals, files, outage, again];
+export const playgroundVisits: readonly ConsoleVisit[] = [
+  talk,
+  earlier,
+  stop,
+  busy,
+  failedTool,
+  refusals,
+  files,
+  outage,
+  again,
+];

@@ -76,6 +76,7 @@ export const runVisits: readonly ConsoleVisit[] = [
       const rows = page.getByRole('row').filter({ has: page.getByRole('link') });
       await visit.open(`integrations/${integration}/runs`);
       await rows.first().waitFor();
+      await rows.filter({ hasText: 'waiting' }).first().waitFor();
       await visit.checkPage('runs');
       await page.getByLabel('Status').selectOption('failed');
       await page.getByRole('row').filter({ hasText: 'completed' }).first().waitFor({ state: 'hidden' });
@@ -218,6 +219,7 @@ export const runVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('run-step-failed');
       await openRun(visit, seed.runs.asking);
       await details(page).getByText('A call waits for an answer.').waitFor();
+      await steps(page).getByText('waiting', { exact: true }).waitFor();
       await visit.checkPage('run-asking');
     },
   },
@@ -231,6 +233,8 @@ export const runVisits: readonly ConsoleVisit[] = [
         .filter({ hasText: /^Model Triage/ });
       await current.getByText('running', { exact: true }).waitFor();
       await current.getByText(/^\d+(\.\d)? s$/).waitFor();
+      // The text appears while it is written.
+      await details(page).getByText('I am looking it up. This takes a while.').waitFor();
       await visit.checkPage('run-active');
       await page.getByRole('button', { name: 'Cancel the run' }).click();
       await visit.checkPage('run-cancel');

@@ -2,6 +2,7 @@ import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { chooseInProfile, openMenu, setUp, signOut } from '../sign-in-pages.ts';
 import { invite, signInNewOwner, toast } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { ended, openPlayground, send, sentMessages } from './playground.ts';
 
 /** An integration of this visit alone, with its settings open. */
 async function openSettings({ api, open, unique }: VisitContext): Promise<string> {
@@ -14,6 +15,32 @@ async function openSettings({ api, open, unique }: VisitContext): Promise<string
 
 /** Several people, tabs and programs that change the same things. */
 export const togetherVisits: readonly ConsoleVisit[] = [
+  {
+    name: 'a-chat-in-three-tabs',
+    async run(visit) {
+      const { page, integration, seed } = visit;
+      const member = seed.members[10] as string;
+      await openPlayground(visit, { member });
+      await send(visit, 'Hello from the first tab');
+      await ended(visit, 1);
+      const chat = new URL(page.url()).searchParams.get('chat') ?? '';
+      const transcript = await page.context().newPage();
+      await transcript.goto(visit.url(`integrations/${integration}/chats/${chat}`));
+      await transcript.getByText('2 messages').waitFor();
+      const second = await page.context().newPage();
+      await second.goto(page.url());
+      await send({ ...visit, page: second }, 'Hello from the second tab');
+      // Both tabs show the turn by themselves.
+      await sentMessages(page).getByText('Hello from the second tab').waitFor();
+      await ended(visit, 2);
+      await transcript.getByRole('list', { name: 'Messages' }).getByText('Hello from the second tab').waitFor();
+      await transcript.getByText('4 messages').waitFor();
+      await send(visit, 'Hello again');
+      await ended({ ...visit, page: second }, 3);
+      expectEqual('messages in the first tab', await sentMessages(page).count(), 3);
+      expectEqual('messages in the second tab', await sentMessages(second).count(), 3);
+    },
+  },
   {
     name: 'another-person-in-another-tab',
     signedIn: false,

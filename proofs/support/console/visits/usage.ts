@@ -5,7 +5,7 @@ import type { ConsoleVisit, VisitContext } from '../visit.ts';
 import { shown } from './table-cell.ts';
 
 const usageOf = ({ integration }: VisitContext) => `integrations/${integration}/usage`;
-const plot = (page: Page, name: RegExp) => page.getByRole('img', { name }).waitFor();
+const plot = (page: Page, name: RegExp) => page.getByRole('slider', { name }).waitFor();
 const fieldOf = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
 
 const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
@@ -33,6 +33,34 @@ async function checkOldestDay({ page, api, integration }: VisitContext): Promise
   );
 }
 
+/** The values of the oldest day with usage, at the pointer, for the keyboard and for screen readers. */
+async function checkHover({ page, api, integration }: VisitContext): Promise<void> {
+  const { body } = await api.get(`/v2/integrations/${integration}/usage/summary?groupBy=day&limit=200`);
+  const { key, usage } = body.items.at(-1);
+  const day = dayFormat.format(new Date(key));
+  const wanted = `${day}: Tokens ${shown(usage.total_tokens)}`;
+  const chart = page.getByRole('slider', { name: /^Tokens by day, / });
+  const values = chart.getByText(day);
+  const days = Number(await chart.getAttribute('aria-valuemax')) + 1;
+  expectEqual('values before', await values.count(), 0);
+  await chart.focus();
+  for (let step = 0; step < days; step += 1) {
+    if ((await chart.getAttribute('aria-valuetext')) === wanted) break;
+    await page.keyboard.press('ArrowLeft');
+  }
+  expectEqual('values by keyboard', await chart.getAttribute('aria-valuetext'), wanted);
+  await values.waitFor();
+  const at = Number(await chart.getAttribute('aria-valuenow'));
+  await page.keyboard.press('Escape');
+  await values.waitFor({ state: 'hidden' });
+  const box = await chart.boundingBox();
+  // The axis of the values takes 48 px, the room at the end 8 px.
+  const x = (box?.x ?? 0) + 48 + ((at + 0.5) * ((box?.width ?? 0) - 56)) / days;
+  await page.mouse.move(x, (box?.y ?? 0) + 100);
+  await values.waitFor();
+  expectEqual('values at the pointer', await chart.getAttribute('aria-valuetext'), wanted);
+}
+
 export const usageVisits: readonly ConsoleVisit[] = [
   {
     name: 'usage',
@@ -42,6 +70,7 @@ export const usageVisits: readonly ConsoleVisit[] = [
       await visit.open(usageOf(visit));
       await plot(page, /^Tokens by day, /);
       await checkOldestDay(visit);
+      await checkHover(visit);
       await visit.checkPage('usage');
       for (const measure of ['runs', 'charge']) {
         await page.getByLabel('Measure').selectOption(measure);

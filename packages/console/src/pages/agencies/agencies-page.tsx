@@ -1,7 +1,7 @@
 import type { Agency } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { agenciesQuery } from '../../app/queries.ts';
+import { watchedAgenciesQuery } from '../../app/queries.ts';
 import { formatCount } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Badge, EmptyState, Loading, Status } from '../../ui/feedback.tsx';
@@ -9,10 +9,10 @@ import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import './agencies.css';
 import { Prose } from '../../ui/prose.tsx';
-import { REFRESH_MS, SOURCES, titleOf } from './agency-words.ts';
+import { SOURCES, titleOf } from './agency-words.ts';
 
 export function AgenciesPage() {
-  const { data: agencies, error, refetch } = useQuery({ ...agenciesQuery, refetchInterval: REFRESH_MS });
+  const { data: agencies, error, refetch } = useQuery(watchedAgenciesQuery);
   return (
     <Page
       title="Agencies"

@@ -2,7 +2,7 @@ import type { Agency } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { agenciesQuery } from '../../app/queries.ts';
+import { watchedAgenciesQuery } from '../../app/queries.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -10,7 +10,7 @@ import { Time } from '../../ui/time.tsx';
 import './agencies.css';
 import { AgencyFaults } from './agency-faults.tsx';
 import { AgencyGraph } from './agency-graph.tsx';
-import { REFRESH_MS, SOURCES, titleOf } from './agency-words.ts';
+import { SOURCES, titleOf } from './agency-words.ts';
 import { AgentDetails } from './agent-details.tsx';
 import { FlowsTable } from './flows-table.tsx';
 import { layOutGraph } from './graph-layout.ts';
@@ -28,7 +28,7 @@ export function AgencyPage() {
   const { agency: id } = useParams({ from: FROM });
   const { agent: chosen } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: '/agencies/$agency' });
-  const { data: agencies, error, refetch } = useQuery({ ...agenciesQuery, refetchInterval: REFRESH_MS });
+  const { data: agencies, error, refetch } = useQuery(watchedAgenciesQuery);
   const agency = agencies?.find((item) => item.agency === id);
   const graph = useMemo(() => graphOf(agency), [agency]);
   if (agency === undefined) {

@@ -1,8 +1,5 @@
 import type { Agency } from '@runwire/client';
 
-/** A change of the files is visible after this time. */
-export const REFRESH_MS = 10_000;
-
 export const SOURCES: Readonly<Record<NonNullable<Agency['source']>, string>> = {
   bundled: 'bundled with the server',
   yaml: 'YAML',

@@ -1,6 +1,8 @@
+import { NotFoundError } from '@runwire/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { api } from '../../app/api.ts';
+import { measured, pollMs } from '../../app/traffic.ts';
 import { formatCount } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
@@ -13,13 +15,19 @@ import { ChatState } from './chat-state.tsx';
 import { Transcript } from './transcript.tsx';
 import './chats.css';
 
-const POLL_MS = 2000;
+const ACTIVE_REFETCH_MS = 2000;
+/** Another tab or another program may continue the chat. */
+const IDLE_REFETCH_MS = 5000;
 
 const chatQuery = (apiIntegrationId: string, chatId: string) =>
   queryOptions({
     queryKey: ['chats', apiIntegrationId, chatId],
-    queryFn: ({ signal }) => api().chats.get({ apiIntegrationId, chatId }, { signal }),
-    refetchInterval: ({ state: { data } }) => (data?.status === 'running' ? POLL_MS : false),
+    queryFn: ({ queryKey, signal }) =>
+      measured(queryKey, () => api().chats.get({ apiIntegrationId, chatId }, { signal })),
+    refetchInterval: ({ queryKey, state: { data, error } }) => {
+      if (data === undefined || error instanceof NotFoundError) return false;
+      return pollMs([queryKey], data.status === 'running' ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS);
+    },
   });
 
 export function ChatPage() {

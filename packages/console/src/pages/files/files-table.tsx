@@ -46,20 +46,23 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
     },
     {
       title: 'Size',
-      share: 1.5,
+      share: 1.4,
       isNumber: true,
+      // A narrow screen has room for the actions, and the preview shows the size.
+      isMinor: true,
       cell: ({ size }) => (size === null ? <Nothing /> : formatBytes(size)),
     },
-    { title: 'Type', share: 1.75, isMinor: true, cell: ({ kind, contentType }) => contentType ?? kind },
+    { title: 'Type', share: 1.6, isMinor: true, cell: ({ kind, contentType }) => contentType ?? kind },
     {
       title: 'Changed',
-      share: 1.75,
+      share: 1.6,
       isMinor: true,
       cell: ({ modifiedAt }) => (modifiedAt === null ? <Nothing /> : <Time time={modifiedAt} age />),
     },
     {
       title: 'Actions',
-      share: 2.25,
+      // Wide enough for two buttons on a phone.
+      share: 4,
       isNumber: true,
       cell: (file) => (
         <div className="file-actions">

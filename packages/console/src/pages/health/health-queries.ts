@@ -3,13 +3,15 @@ import { queryOptions } from '@tanstack/react-query';
 import { apiUrl } from '../../app/addresses.ts';
 import { api } from '../../app/api.ts';
 import { fetchFields } from '../../app/fetch-fields.ts';
+import { measured, pollMs } from '../../app/traffic.ts';
 
 const REFRESH_MS = 5000;
 
 export const nodesQuery = queryOptions({
   queryKey: ['nodes'],
-  queryFn: ({ signal }) => Array.fromAsync<ServiceNode>(api().nodes.list({ limit: 200 }, { signal })),
-  refetchInterval: REFRESH_MS,
+  queryFn: ({ queryKey, signal }) =>
+    measured(queryKey, () => Array.fromAsync<ServiceNode>(api().nodes.list({ limit: 200 }, { signal }))),
+  refetchInterval: ({ queryKey }) => pollMs([queryKey], REFRESH_MS),
 });
 
 /** The state of the node that answers. */

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { integrationQuery } from '../../app/queries.ts';
+import { integrationQuery, watchedAgenciesQuery } from '../../app/queries.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { AgencyWarning } from './agency-warning.tsx';
 import './integrations.css';
 import { SettingsPanel } from './settings-panel.tsx';
 import { UseItPanel } from './use-it-panel.tsx';
@@ -16,7 +17,9 @@ export function IntegrationPage() {
   const { tab } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: '/integrations/$integration' });
   const { data: integration, error, refetch } = useQuery(integrationQuery(id));
-  if (integration === undefined) {
+  const { data: agencies, isPending: areAgenciesLoading } = useQuery(watchedAgenciesQuery);
+  // A warning that appears later would move the page.
+  if (integration === undefined || areAgenciesLoading) {
     return (
       <Page title={id}>
         {error === null ? (
@@ -52,17 +55,20 @@ export function IntegrationPage() {
         </Link>
       }
     >
-      <Tabs
-        // Another integration has other settings in the same form.
-        key={id}
-        label="Parts of the integration"
-        value={tab === 'settings' ? tab : 'use'}
-        onChange={(value) => void navigate({ search: value === 'settings' ? { tab: value } : {}, replace: true })}
-        tabs={[
-          { id: 'use', title: 'Use it', content: <UseItPanel integration={integration} /> },
-          { id: 'settings', title: 'Settings', content: <SettingsPanel integration={integration} />, isKept: true },
-        ]}
-      />
+      <div className="stack">
+        <AgencyWarning agencies={agencies} agency={agency} />
+        <Tabs
+          // Another integration has other settings in the same form.
+          key={id}
+          label="Parts of the integration"
+          value={tab === 'settings' ? tab : 'use'}
+          onChange={(value) => void navigate({ search: value === 'settings' ? { tab: value } : {}, replace: true })}
+          tabs={[
+            { id: 'use', title: 'Use it', content: <UseItPanel integration={integration} /> },
+            { id: 'settings', title: 'Settings', content: <SettingsPanel integration={integration} />, isKept: true },
+          ]}
+        />
+      </div>
     </Page>
   );
 }

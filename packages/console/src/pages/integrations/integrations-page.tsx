@@ -1,18 +1,20 @@
-import type { Integration } from '@runwire/client';
+import type { Agency, Integration } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { wholeList } from '../../app/paged-list.ts';
-import { agenciesQuery, integrationsQuery } from '../../app/queries.ts';
+import { integrationsQuery, watchedAgenciesQuery } from '../../app/queries.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { AgencyBadge } from './agency-warning.tsx';
 import { CreateIntegrationDialog } from './create-integration-dialog.tsx';
 import { FirstAgencyHint } from './first-agency-hint.tsx';
+import './integrations.css';
 
-const COLUMNS: readonly Column<Integration>[] = [
+const columnsFor = (agencies: readonly Agency[] | undefined): readonly Column<Integration>[] => [
   {
     title: 'Name',
     share: 2,
@@ -22,13 +24,17 @@ const COLUMNS: readonly Column<Integration>[] = [
       </Link>
     ),
   },
-  { title: 'Id', share: 1.5, cell: ({ apiIntegrationId }) => <code>{apiIntegrationId}</code> },
+  { title: 'Id', share: 1.5, isMinor: true, cell: ({ apiIntegrationId }) => <code>{apiIntegrationId}</code> },
   {
     title: 'Agency',
+    share: 1.5,
     cell: ({ agency }) => (
-      <Link to="/agencies/$agency" params={{ agency }}>
-        <bdi>{agency}</bdi>
-      </Link>
+      <span className="integration-agency">
+        <Link className="ellipsis" to="/agencies/$agency" params={{ agency }}>
+          <bdi>{agency}</bdi>
+        </Link>
+        <AgencyBadge agencies={agencies} agency={agency} />
+      </span>
     ),
   },
   { title: 'Entry point', isMinor: true, cell: ({ defaultAgent }) => <bdi>{defaultAgent ?? <Nothing />}</bdi> },
@@ -42,7 +48,8 @@ const COLUMNS: readonly Column<Integration>[] = [
 
 export function IntegrationsPage() {
   const list = wholeList(useQuery(integrationsQuery));
-  const { data: agencies } = useQuery(agenciesQuery);
+  const { data: agencies } = useQuery(watchedAgenciesQuery);
+  const columns = useMemo(() => columnsFor(agencies), [agencies]);
   const [isCreating, setCreating] = useState(false);
   const hasOwnAgency = agencies?.some(({ source }) => source !== 'bundled') ?? true;
   const create = (
@@ -61,7 +68,7 @@ export function IntegrationsPage() {
         <DataTable
           what="integrations"
           list={list}
-          columns={COLUMNS}
+          columns={columns}
           rowKey={({ apiIntegrationId }) => apiIntegrationId}
           empty={
             <EmptyState title="No integrations yet">

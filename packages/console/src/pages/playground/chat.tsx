@@ -2,7 +2,7 @@ import type { Agency, Answer } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { api } from '../../app/api.ts';
-import { useIsConnectionLost } from '../../app/connection.ts';
+import { connection, useIsConnectionLost } from '../../app/connection.ts';
 import { InputError } from '../../app/errors.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { useFileDrop } from '../../ui/use-file-drop.ts';
@@ -57,6 +57,7 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
   useEffect(() => {
     attachments.setTarget({ apiIntegrationId, chatId, member });
   }, [attachments, apiIntegrationId, chatId, member]);
+  useCatchUp(conversation);
   const isLost = useIsConnectionLost();
   useEffect(() => {
     if (!isLost) conversation.recover();
@@ -181,6 +182,24 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
       <Announcer live={live} />
     </div>
   );
+}
+
+/** One small answer. Another tab is usually not in view, so a tab that comes into view looks immediately. */
+const CATCH_UP_MS = 4000;
+
+/** Shows what other tabs and programs send to the chat, while the page is in view. */
+function useCatchUp(conversation: Conversation): void {
+  useEffect(() => {
+    const look = () => {
+      if (document.visibilityState === 'visible' && !connection.isLost()) void conversation.catchUp();
+    };
+    const timer = setInterval(look, CATCH_UP_MS);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, [conversation]);
 }
 
 /** Fills the field with the message of another run. A chat that was opened without its member gets it. */

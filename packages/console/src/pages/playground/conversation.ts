@@ -57,6 +57,10 @@ export class Conversation {
   isLoadingEarlier = false;
   earlierError: unknown = null;
   #isInAddress: boolean;
+  /** Messages of the chat when the turns were last compared with it. */
+  #numMessages = 0;
+  #isCatchingUp = false;
+  #isDeleted = false;
   #count = 0;
   /** Counts how often reading began or was stopped. What an older reading finds is not used. */
   #readings = 0;
@@ -106,12 +110,13 @@ export class Conversation {
     this.changes.add();
     try {
       const { apiIntegrationId, chatId } = this;
-      const { consumerId } = await api().chats.get({ apiIntegrationId, chatId });
+      const { consumerId, numMessages } = await api().chats.get({ apiIntegrationId, chatId });
       if (!this.#isCurrent(reading)) return;
       const { items, nextCursor } = await this.#messages().page();
       const admitted = unsent.length === 0 ? NONE : await this.#requestIds();
       if (!this.#isCurrent(reading)) return;
       this.member = consumerId;
+      this.#numMessages = numMessages;
       this.earlierCursor = nextCursor;
       const kept = unsent.filter(({ live }) => live?.isActive || !admitted.has(live?.usageRequestId ?? ''));
       const isKept = (runId: string | null) => kept.some(({ live }) => live?.runId === runId);
@@ -126,6 +131,49 @@ export class Conversation {
       }
     }
     this.isLoading = false;
+    this.changes.add();
+  }
+
+  /**
+   * Adds the turns that another tab or another program has sent since, and follows the last of them. While a run of this
+   * page is active, the chat has no other.
+   */
+  async catchUp(): Promise<void> {
+    if (!this.canSend || !this.#isStored || this.isLoadingEarlier || this.#isCatchingUp) return;
+    const reading = this.#readings;
+    this.#isCatchingUp = true;
+    try {
+      const { apiIntegrationId, chatId } = this;
+      const { numMessages } = await api().chats.get({ apiIntegrationId, chatId });
+      if (numMessages === this.#numMessages || !this.#isCurrent(reading)) return;
+      const { items } = await this.#messages().page();
+      if (!this.#isCurrent(reading) || !this.canSend) return;
+      this.#numMessages = numMessages;
+      this.#append(turnsOf(items));
+    } catch (error) {
+      // A chat that was deleted stays in view.
+      if (error instanceof NotFoundError) this.#isDeleted = true;
+      else noteError(error);
+    } finally {
+      this.#isCatchingUp = false;
+    }
+  }
+
+  /** True if the server has the chat, and every message of this page that it may have is known. */
+  get #isStored(): boolean {
+    const isUnknown = (turn: Turn) => isNotAdmitted(turn) && turn.live?.mayRun;
+    const isKnown = ({ runId, live }: Turn) => runId !== null || live?.runId != null;
+    return !this.#isDeleted && this.turns.some(isKnown) && !this.turns.some(isUnknown);
+  }
+
+  /** Adds the newest turns of the chat as far as they are new. */
+  #append(newest: readonly Turn[]): void {
+    const known = new Set(this.turns.map(({ runId, live }) => runId ?? live?.runId ?? null));
+    const added = newest.slice(newest.findLastIndex(({ runId }) => known.has(runId)) + 1);
+    if (added.length === 0) return;
+    // Turns between those that are shown and the newest page would be missing.
+    if (added.length === newest.length) void this.load();
+    else this.turns = [...this.turns, ...this.#followed(added)];
     this.changes.add();
   }
 

@@ -7,7 +7,9 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Status } from '../../ui/feedback.tsx';
 
 interface FiguresProps {
-  readonly run: Pick<ChargedRun, 'apiIntegrationId' | 'runId' | 'status'>;
+  readonly run: Pick<ChargedRun, 'apiIntegrationId' | 'runId'>;
+  /** As people see it. */
+  readonly status: string;
   /** Null if too little of the run is known. */
   readonly charged: ChargedRun | null;
   readonly firstTokenMs: number | null;
@@ -20,8 +22,8 @@ interface FiguresProps {
 }
 
 /** How long an answer took, and what it used. */
-export function Figures({ run, charged, firstTokenMs, totalMs, durationMs, usage, text }: FiguresProps) {
-  const { apiIntegrationId, runId, status } = run;
+export function Figures({ run, status, charged, firstTokenMs, totalMs, durationMs, usage, text }: FiguresProps) {
+  const { apiIntegrationId, runId } = run;
   return (
     <footer className="answer-figures">
       {status !== 'completed' && <Status status={status} />}

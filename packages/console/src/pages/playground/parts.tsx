@@ -7,6 +7,7 @@ import { LongText } from '../../ui/long-text.tsx';
 import { MarkdownBlocks } from '../../ui/markdown.tsx';
 import { useChanges } from './changes.ts';
 import type { CallPart, Part, PartList, TextPart } from './run-parts.ts';
+import './parts.css';
 
 /** What an agent did, in order. Each part renders itself again when it changes; the list does so when one is added. */
 export function Parts({ list }: { readonly list: PartList }) {
@@ -31,9 +32,14 @@ function PartView({ part }: { readonly part: Part }) {
       return part.tool === 'send_message' ? <Delegation part={part} /> : <Call part={part} />;
     case 'handoff':
       return (
-        <p className="part-line">
-          <bdi>{part.from}</bdi> handed over to <bdi>{part.to}</bdi>.
-        </p>
+        <>
+          <p className="part-line">
+            <bdi>{part.from}</bdi> handed over to <bdi>{part.to}</bdi>.
+          </p>
+          <h3 className="answer-title">
+            <bdi>{part.to}</bdi>
+          </h3>
+        </>
       );
     case 'file':
       return (
@@ -73,6 +79,7 @@ function Folded({ title, state, children }: FoldedProps) {
 }
 
 function CallState({ part }: { readonly part: CallPart }) {
+  if (part.hasFailed) return <Badge tone="bad">failed</Badge>;
   if (part.output !== null) return <Badge tone="good">done</Badge>;
   if (part.isAsking) return <Badge tone="warn">asked</Badge>;
   return (

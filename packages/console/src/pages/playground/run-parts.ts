@@ -25,6 +25,8 @@ export interface CallPart {
   /** JSON, as the model wrote it. */
   readonly arguments: string;
   output: string | null;
+  /** False for outputs that older servers stored, which do not say it. */
+  hasFailed: boolean;
   /** The last report of the tool. */
   progress: string | null;
   isAsking: boolean;
@@ -154,6 +156,7 @@ export class RunParts {
         // The output of a call that the run before asked about has no call here.
         const answered = call ?? this.#addCall(list, agent, raw);
         answered.output = item.output ?? '';
+        answered.hasFailed = item.failed ?? false;
         answered.isAsking = false;
         answered.changes.add();
         return true;
@@ -176,6 +179,7 @@ export class RunParts {
       tool: raw.name ?? '',
       arguments: raw.arguments ?? '',
       output: null,
+      hasFailed: false,
       progress: null,
       isAsking: false,
       children: new PartList(),

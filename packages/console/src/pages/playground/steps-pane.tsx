@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useSyncExternalStore } from 'react';
 import { api } from '../../app/api.ts';
+import { measured, pollMs } from '../../app/traffic.ts';
 import { formatCount, formatDuration } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Badge, Loading } from '../../ui/feedback.tsx';
@@ -47,12 +48,14 @@ function Steps({ live }: { readonly live: LiveRun }) {
   const { data, error, refetch } = useQuery({
     // The last refresh is a new query, because the last steps end with the run.
     queryKey: ['runs', apiIntegrationId, runId, 'steps', isActive],
-    queryFn: ({ signal }) =>
-      api()
-        .runs.steps({ apiIntegrationId, runId: runId ?? '', limit: MAX_STEPS }, { signal })
-        .page(),
+    queryFn: ({ queryKey, signal }) =>
+      measured(queryKey, () =>
+        api()
+          .runs.steps({ apiIntegrationId, runId: runId ?? '', limit: MAX_STEPS }, { signal })
+          .page(),
+      ),
     enabled: runId !== null,
-    refetchInterval: isActive ? REFRESH_MS : false,
+    refetchInterval: ({ queryKey }) => isActive && pollMs([queryKey], REFRESH_MS),
     placeholderData: (before) => before,
   });
   if (runId === null) return <p className="muted">The run has not started.</p>;

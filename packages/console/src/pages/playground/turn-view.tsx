@@ -5,7 +5,7 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { RunError } from '../../ui/run-error.tsx';
-import { durationOf } from '../runs/run-state.ts';
+import { durationOf, statusOf } from '../runs/run-state.ts';
 import { useChanges } from './changes.ts';
 import type { Turn } from './conversation.ts';
 import { Figures } from './figures.tsx';
@@ -13,6 +13,7 @@ import type { LiveRun } from './live-run.ts';
 import { Parts } from './parts.tsx';
 import { Questions } from './questions.tsx';
 import { type RefusedActions, RefusedNotice } from './refused-notice.tsx';
+import type { Part } from './run-parts.ts';
 import { StopNotice } from './stop-notice.tsx';
 
 interface TurnViewProps extends RefusedActions {
@@ -102,6 +103,7 @@ interface LiveAnswerProps {
 function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
   useChanges(live.changes);
   const { apiIntegrationId, result, error, runId, usageRequestId, content } = live;
+  const isAsking = onAnswer !== null && result !== null && result.pending.length > 0;
   const isRefused = error !== null && !(error instanceof DetachedError);
   return (
     <article className="answer" aria-label="Answer">
@@ -114,12 +116,11 @@ function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
         <RunError error={result.error} {...(actions !== null && { onAgain: () => actions.onAgain(turn) })} />
       )}
       {result?.output != null && <CodeBlock code={formatJson(result.output)} label="structured output" isRepeated />}
-      {result !== null && result.pending.length > 0 && onAnswer !== null && (
-        <Questions questions={result.pending} onAnswer={onAnswer} />
-      )}
+      {isAsking && <Questions questions={result.pending} onAnswer={onAnswer} />}
       {result !== null && runId !== null && (
         <Figures
-          run={{ apiIntegrationId, runId, status: result.status }}
+          run={{ apiIntegrationId, runId }}
+          status={isAsking ? 'waiting' : result.status}
           charged={{
             apiIntegrationId,
             runId,
@@ -140,9 +141,17 @@ function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
 
 function AnswerTitle({ live }: { readonly live: LiveRun }) {
   useChanges(live.content.root.changes);
-  const [first] = live.content.root.parts;
-  const agent = first !== undefined && 'agent' in first ? first.agent : null;
+  const agent = firstAgent(live.content.root.parts);
   return <h2 className="answer-title">{agent === null ? 'Answer' : <bdi>{agent}</bdi>}</h2>;
+}
+
+/** The agent that began the answer. A hand-off names it too, if the agent has written nothing. */
+function firstAgent(parts: readonly Part[]): string | null {
+  for (const part of parts) {
+    if ('agent' in part) return part.agent;
+    if (part.kind === 'handoff') return part.from;
+  }
+  return null;
 }
 
 /** Is at the place of the answer until its first part arrives. */
@@ -177,7 +186,8 @@ function StoredAnswer({ message, run, apiIntegrationId }: StoredAnswerProps) {
       {content !== '' && <Markdown text={content} />}
       {error !== null && <RunError error={error} />}
       <Figures
-        run={{ apiIntegrationId, runId, status }}
+        run={{ apiIntegrationId, runId }}
+        status={run === undefined ? status : statusOf(run)}
         charged={run ?? null}
         firstTokenMs={null}
         totalMs={null}

@@ -13,6 +13,8 @@ import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PlaygroundLink } from '../chats/playground-link.tsx';
 import { ChangedFiles } from './changed-files.tsx';
+import type { EventLog, LogState } from './event-log.ts';
+import { LiveOutput } from './live-output.tsx';
 import { RunInput } from './run-input.tsx';
 import { durationOf, isActive } from './run-state.ts';
 import { UsageText } from './usage-text.tsx';
@@ -20,10 +22,12 @@ import { UsageText } from './usage-text.tsx';
 interface RunDetailsProps {
   readonly run: RunRecord;
   readonly steps: readonly Step[];
+  readonly log: EventLog;
+  readonly logState: LogState;
 }
 
 /** The whole run: what was asked, what was answered, and what it used. */
-export function RunDetails({ run, steps }: RunDetailsProps) {
+export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
   const { apiIntegrationId: integration, chatId, consumerId, pending, continues } = run;
   const files = steps.flatMap((step) => step.files);
   return (
@@ -46,7 +50,7 @@ export function RunDetails({ run, steps }: RunDetailsProps) {
           </section>
           <section>
             <h3>Output</h3>
-            <RunOutput run={run} />
+            {isActive(run) ? <LiveOutput log={log} logState={logState} /> : <RunOutput run={run} />}
           </section>
         </>
       )}
@@ -125,7 +129,7 @@ export function RunDetails({ run, steps }: RunDetailsProps) {
 /** What follows a text must not be far below it. */
 const MAX_SHOWN = 4000;
 
-function RunOutput({ run: { output, message, pending, ...run } }: { readonly run: RunRecord }) {
+function RunOutput({ run: { output, message, pending } }: { readonly run: RunRecord }) {
   if (output !== null && output !== undefined) return <CodeBlock code={formatJson(output)} label="output" />;
   if (message !== null && message !== '')
     return (
@@ -135,5 +139,5 @@ function RunOutput({ run: { output, message, pending, ...run } }: { readonly run
     );
   if (pending.length > 0)
     return <p className="muted">The run ended with a question. Its answer starts the next run.</p>;
-  return <p className="muted">{isActive(run) ? 'The run has not ended yet.' : 'The run ended without text.'}</p>;
+  return <p className="muted">The run ended without text.</p>;
 }

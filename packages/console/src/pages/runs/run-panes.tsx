@@ -66,7 +66,7 @@ export function RunPanes({ run, steps }: RunPanesProps) {
               title: chosen === undefined ? 'Run' : `Step ${chosen.step.step}`,
               content:
                 chosen === undefined ? (
-                  <RunDetails run={run} steps={steps} />
+                  <RunDetails run={run} steps={steps} log={log} logState={logState} />
                 ) : (
                   <StepDetails
                     integration={run.apiIntegrationId}

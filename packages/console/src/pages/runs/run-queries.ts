@@ -1,6 +1,7 @@
 import type { Message, RunRecord, Step } from '@runwire/client';
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../../app/api.ts';
+import { measured, pollMs } from '../../app/traffic.ts';
 import { isActive } from './run-state.ts';
 
 /** A run with its finished steps, oldest first. */
@@ -10,21 +11,21 @@ interface RunWithSteps {
 }
 
 const POLL_MS = 1000;
-const POLL_SLOWLY_MS = 3000;
 
 export const runQuery = (apiIntegrationId: string, runId: string) =>
   queryOptions({
     queryKey: ['runs', apiIntegrationId, runId],
-    queryFn: async ({ signal }): Promise<RunWithSteps> => {
-      // The run is read first: if it has ended, then all its steps are stored.
-      const run = await api().runs.get({ apiIntegrationId, runId }, { signal });
-      if (run.chatDeleted) return { run, steps: [] };
-      const steps = await Array.fromAsync(api().runs.steps({ apiIntegrationId, runId, limit: 200 }, { signal }));
-      return { run, steps: steps.reverse() };
-    },
-    refetchInterval: ({ state: { data, error } }) => {
+    queryFn: ({ queryKey, signal }): Promise<RunWithSteps> =>
+      measured(queryKey, async () => {
+        // The run is read first: if it has ended, then all its steps are stored.
+        const run = await api().runs.get({ apiIntegrationId, runId }, { signal });
+        if (run.chatDeleted) return { run, steps: [] };
+        const steps = await Array.fromAsync(api().runs.steps({ apiIntegrationId, runId, limit: 200 }, { signal }));
+        return { run, steps: steps.reverse() };
+      }),
+    refetchInterval: ({ queryKey, state: { data, error } }) => {
       if (data === undefined || !isActive(data.run)) return false;
-      return error === null && data.steps.length < 200 ? POLL_MS : POLL_SLOWLY_MS;
+      return pollMs([queryKey], error === null ? POLL_MS : 3 * POLL_MS);
     },
   });
 

@@ -5,9 +5,11 @@ type RunTimes = Pick<RunRecord, 'createdAt' | 'startedAt' | 'completedAt'>;
 export const isActive = ({ status }: Pick<RunRecord, 'status'>): boolean =>
   status === 'admitted' || status === 'running';
 
-/** The status of a run for people: also `cancelling`. */
-export const statusOf = (run: RunRecord): string =>
-  run.cancelRequested !== null && isActive(run) ? 'cancelling' : run.status;
+/** The status of a run for people: also `cancelling`, and `waiting` while its questions are open. */
+export function statusOf(run: Pick<RunRecord, 'status' | 'cancelRequested' | 'pending'>): string {
+  if (run.pending.length > 0) return 'waiting';
+  return run.cancelRequested !== null && isActive(run) ? 'cancelling' : run.status;
+}
 
 export const startOf = ({ createdAt, startedAt }: RunTimes): number => Date.parse(startedAt ?? createdAt);
 

@@ -1,5 +1,6 @@
 import uPlot from 'uplot';
 import { formatCompact, formatShortDay } from '../../lib/format.ts';
+import type { PlotArea } from './day-values.tsx';
 import type { Series } from './usage-data.ts';
 
 export interface PlotColours {
@@ -17,6 +18,8 @@ interface StackedBars {
   readonly font: string;
   readonly width: number;
   readonly height: number;
+  /** Called when the place of the bars is known, and when it changes. */
+  readonly onArea: (area: PlotArea) => void;
 }
 
 /**
@@ -44,7 +47,7 @@ const DAY_STEPS = [1, 2, 3, 7, 14, 28, 56, 112];
 
 /** Makes a plot with one bar for each day. The axes are the numbers of the days, because each day has the same width. */
 export function drawStackedBars(element: HTMLElement, bars: StackedBars): uPlot {
-  const { days, series, colours, font, width, height } = bars;
+  const { days, series, colours, font, width, height, onArea } = bars;
   const axis = { stroke: colours.text, font, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false } };
   const paths = uPlot.paths.bars?.({ size: [0.7, 48] });
   const highestFirst = sums(series).toReversed();
@@ -56,6 +59,11 @@ export function drawStackedBars(element: HTMLElement, bars: StackedBars): uPlot 
       padding: [8, 8, 0, 0],
       legend: { show: false },
       cursor: { show: false },
+      hooks: {
+        drawClear: [
+          ({ bbox: { left, width } }) => onArea({ left: left / uPlot.pxRatio, width: width / uPlot.pxRatio }),
+        ],
+      },
       scales: {
         x: { time: false, range: [-0.5, days.length - 0.5] },
         y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] },

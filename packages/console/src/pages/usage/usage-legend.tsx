@@ -6,16 +6,17 @@ interface UsageLegendProps {
   readonly nameOf: (series: Series) => string;
 }
 
+/** The colour of a series. The others have one of their own. */
+export const swatchClass = (series: readonly Series[], index: number): string =>
+  `swatch swatch-${series[index]?.key === null && series.length > 1 ? 'others' : index}`;
+
 /** Names the colours. The plot takes its colours from here. */
 export function UsageLegend({ series, nameOf }: UsageLegendProps) {
   return (
     <ul className="legend" aria-label="Legend">
       {series.map((one, index) => (
         <li key={one.key ?? ''}>
-          <span
-            className={`swatch swatch-${one.key === null && series.length > 1 ? 'others' : index}`}
-            aria-hidden="true"
-          />
+          <span className={swatchClass(series, index)} aria-hidden="true" />
           <bdi className="ellipsis">{nameOf(one)}</bdi>
           <span className="muted number">{formatNumber(one.total)}</span>
         </li>

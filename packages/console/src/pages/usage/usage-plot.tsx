@@ -1,6 +1,7 @@
-import { useEffect, useRef } from 'react';
+import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { DayValues, dayText, type PlotArea } from './day-values.tsx';
 import { drawStackedBars, type PlotColours } from './stacked-bars.ts';
 import type { Series } from './usage-data.ts';
 import { UsageLegend } from './usage-legend.tsx';
@@ -19,7 +20,7 @@ const HEIGHT_PX = 280;
 /** A canvas knows no variables of CSS, so it takes the colours that the legend has. */
 function coloursOf(figure: HTMLElement, plot: HTMLElement): PlotColours {
   const { color, borderTopColor, backgroundColor } = getComputedStyle(plot);
-  const swatches = [...figure.querySelectorAll('.swatch')];
+  const swatches = [...figure.querySelectorAll('.legend .swatch')];
   return {
     text: color,
     grid: borderTopColor,
@@ -32,6 +33,7 @@ function coloursOf(figure: HTMLElement, plot: HTMLElement): PlotColours {
 export function UsagePlot({ label, days, series, nameOf }: UsagePlotProps) {
   const figure = useRef<HTMLElement>(null);
   const frame = useRef<HTMLDivElement>(null);
+  const [area, setArea] = useState<PlotArea | null>(null);
   useEffect(() => {
     const element = frame.current;
     if (element === null || figure.current === null) return;
@@ -42,9 +44,8 @@ export function UsagePlot({ label, days, series, nameOf }: UsagePlotProps) {
       const { fontFamily } = getComputedStyle(element);
       const colours = coloursOf(outer, element);
       const width = element.clientWidth;
-      plot = drawStackedBars(element, { days, series, colours, font: `12px ${fontFamily}`, width, height: HEIGHT_PX });
-      plot.ctx.canvas.setAttribute('role', 'img');
-      plot.ctx.canvas.setAttribute('aria-label', label);
+      const font = `12px ${fontFamily}`;
+      plot = drawStackedBars(element, { days, series, colours, font, width, height: HEIGHT_PX, onArea: setArea });
     };
     draw();
     const resize = new ResizeObserver(() => {
@@ -60,11 +61,61 @@ export function UsagePlot({ label, days, series, nameOf }: UsagePlotProps) {
       resize.disconnect();
       plot?.destroy();
     };
-  }, [days, series, label]);
+  }, [days, series]);
+  const { day, handlers } = useChosenDay(days.length, area);
+  const last = days.length - 1;
   return (
     <figure ref={figure} className="card plot">
-      <div ref={frame} className="plot-canvas" style={{ height: HEIGHT_PX }} />
+      <div
+        className="plot-frame"
+        role="slider"
+        tabIndex={0}
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={last}
+        aria-valuenow={day ?? last}
+        aria-valuetext={dayText(days, series, nameOf, day ?? last)}
+        {...handlers}
+      >
+        <div ref={frame} className="plot-canvas" style={{ height: HEIGHT_PX }} aria-hidden="true" />
+        {day !== null && area !== null && (
+          <DayValues days={days} series={series} nameOf={nameOf} day={day} area={area} />
+        )}
+      </div>
       <UsageLegend series={series} nameOf={nameOf} />
     </figure>
   );
+}
+
+/** The day whose values are shown: at the pointer, or chosen with the keys while the plot has the focus. */
+function useChosenDay(count: number, area: PlotArea | null) {
+  const [chosen, setDay] = useState<number | null>(null);
+  // Another period may have fewer days.
+  const day = chosen === null ? null : Math.min(chosen, count - 1);
+  const pointAt = ({ clientX, currentTarget }: PointerEvent<HTMLElement>) => {
+    if (area === null) return;
+    const x = clientX - currentTarget.getBoundingClientRect().left - area.left;
+    setDay(Math.min(Math.max(Math.floor((x / area.width) * count), 0), count - 1));
+  };
+  const press = (event: KeyboardEvent) => {
+    const from = day ?? count;
+    const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: count - 1 }[event.key];
+    if (event.key === 'Escape') setDay(null);
+    if (to === undefined) return;
+    // The page would scroll.
+    event.preventDefault();
+    setDay(Math.min(Math.max(to, 0), count - 1));
+  };
+  return {
+    day,
+    handlers: {
+      onPointerMove: pointAt,
+      onPointerDown: pointAt,
+      // A finger leaves when it is lifted. Its values stay until the person touches something else.
+      onPointerLeave: ({ pointerType }: PointerEvent) => pointerType === 'mouse' && setDay(null),
+      onKeyDown: press,
+      onFocus: () => setDay((before) => before ?? count - 1),
+      onBlur: () => setDay(null),
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../../domain/refusal.ts';
-import { compress, type Encoding } from './content-encoding.ts';
+import { compress, type Encoding } from '../content-encoding.ts';
 
 const INDEX = 'index.html';
 const ASSETS = 'assets/';
@@ -54,7 +54,7 @@ export class ConsoleFile {
   /** Compresses the file when an encoding is asked for the first time. */
   async bytes(encoding: Encoding | null): Promise<Buffer> {
     if (encoding === null) return this.#bytes;
-    const known = this.#compressed.get(encoding) ?? compress(this.#bytes, encoding);
+    const known = this.#compressed.get(encoding) ?? compress(this.#bytes, encoding, 'kept');
     this.#compressed.set(encoding, known);
     return known;
   }

@@ -81,7 +81,8 @@ export function runItemJson(item: ShownRunItem, name: RunItemName): string {
   if (item.kind === 'question') return questionItemJson(item, name);
   if (name.startsWith('handoff_')) return handOffJson(item);
   const shown = `{"type":"${RUN_ITEM_TYPES[item.kind]}","raw_item":${itemJson(item)}`;
-  return item.kind === 'tool_output' ? `${shown},"output":${JSON.stringify(item.text)}}` : `${shown}}`;
+  if (item.kind !== 'tool_output') return `${shown}}`;
+  return `${shown},"output":${JSON.stringify(item.text)}${item.failed ? ',"failed":true' : ''}}`;
 }
 
 /** The call that waits, with the id that an answer needs. */

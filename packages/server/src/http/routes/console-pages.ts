@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ConsoleFiles } from '../console/console-files.ts';
-import { acceptedEncoding } from '../console/content-encoding.ts';
+import { acceptedEncoding } from '../content-encoding.ts';
 import { matchesEtag } from '../file-conditions.ts';
 
 export interface ConsolePagesDeps {

@@ -1,1 +1,0 @@
-var e=1e4,t={bundled:`bundled with the server`,yaml:`YAML`,markdown:`Markdown`,typescript:`TypeScript`},n={handoff:`Hand-off`,delegate:`Delegation`},r=({name:e,agency:t})=>e??t;export{r as i,e as n,t as r,n as t};

@@ -1,0 +1,64 @@
+import { formatDay, formatNumber } from '../../lib/format.ts';
+import type { Series } from './usage-data.ts';
+import { swatchClass } from './usage-legend.tsx';
+
+/** Where the bars are in the plot, in pixels of CSS. */
+export interface PlotArea {
+  readonly left: number;
+  readonly width: number;
+}
+
+type NameOf = (series: Series) => string;
+
+const sumOf = (series: readonly Series[], day: number) =>
+  series.reduce((sum, { values }) => sum + (values[day] ?? 0), 0);
+
+/** The values of a day as a sentence, for screen readers. */
+export function dayText(days: readonly string[], series: readonly Series[], nameOf: NameOf, day: number): string {
+  const values = series
+    .filter((one) => (one.values[day] ?? 0) > 0)
+    .map((one) => `${nameOf(one)} ${formatNumber(one.values[day] ?? 0)}`);
+  if (values.length > 1) values.push(`all ${formatNumber(sumOf(series, day))}`);
+  return `${formatDay(days[day] ?? '')}: ${values.join(', ') || 'nothing'}`;
+}
+
+interface DayValuesProps {
+  readonly days: readonly string[];
+  readonly series: readonly Series[];
+  readonly nameOf: NameOf;
+  readonly day: number;
+  readonly area: PlotArea;
+}
+
+/** Marks a day of the plot, and shows its values beside it. */
+export function DayValues({ days, series, nameOf, day, area }: DayValuesProps) {
+  const width = area.width / days.length;
+  const left = area.left + day * width;
+  const isInFirstHalf = day < days.length / 2;
+  const shown = series.map((one, index) => ({ one, index })).filter(({ one }) => (one.values[day] ?? 0) > 0);
+  return (
+    <>
+      <div className="plot-day" style={{ left, width }} />
+      <div
+        className={isInFirstHalf ? 'plot-values' : 'plot-values plot-values-before'}
+        style={{ left: isInFirstHalf ? left + width : left }}
+      >
+        <strong>{formatDay(days[day] ?? '')}</strong>
+        {shown.length === 0 && <span className="muted">Nothing</span>}
+        {shown.map(({ one, index }) => (
+          <span key={one.key ?? ''} className="plot-value">
+            <span className={swatchClass(series, index)} />
+            <bdi className="ellipsis">{nameOf(one)}</bdi>
+            <span className="number">{formatNumber(one.values[day] ?? 0)}</span>
+          </span>
+        ))}
+        {shown.length > 1 && (
+          <span className="plot-value">
+            <span className="plot-all">All</span>
+            <span className="number">{formatNumber(sumOf(series, day))}</span>
+          </span>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+const ENCODINGS = ['br', 'gzip'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** Returns the smallest encoding that the `Accept-Encoding` of a request allows; null if it allows none that we have. */
+export function acceptedEncoding(header: string | string[] | undefined): Encoding | null {
+  const accepted = new Map(
+    String(header ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((part) => {
+        const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
+        const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+        return [name, Number(weight) > 0];
+      }),
+  );
+  return ENCODINGS.find((encoding) => accepted.get(encoding) ?? accepted.get('*') ?? false) ?? null;
+}
+
+/**
+ * The effort of a compressor. Kept: 219 kB of React become 64 kB with Brotli 5 in 9 ms; with 11, the default, they become
+ * 58 kB in 470 ms, with gzip 68 kB in 7 ms. Sent once: a list of 200 runs, 146 kB, becomes 15 kB with Brotli 1 in 0.6 ms
+ * of CPU, 14 kB with Brotli 5 in 2.4 ms, and 17 kB with gzip 1 in 0.7 ms.
+ */
+const EFFORTS = { kept: { br: 5, gzip: 6 }, sentOnce: { br: 1, gzip: 1 } } as const;
+
+/** Compresses on a thread of Node's pool. */
+export async function compress(
+  bytes: Buffer | string,
+  encoding: Encoding,
+  effort: keyof typeof EFFORTS,
+): Promise<Buffer> {
+  const level = EFFORTS[effort][encoding];
+  if (encoding === 'gzip') return promisify(gzip)(bytes, { level });
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: level,
+    [constants.BROTLI_PARAM_SIZE_HINT]: Buffer.byteLength(bytes),
+  };
+  return promisify(brotliCompress)(bytes, { params });
+}
