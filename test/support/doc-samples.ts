@@ -29,7 +29,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/client-python.md': { sh: 1, python: 7 },
   'docs/client-tokens.md': { sh: 1, js: 1 },
   'docs/client.md': { ts: 9 },
-  'docs/command-line.md': { sh: 5 },
+  'docs/command-line.md': { sh: 7 },
   'docs/commands.md': { yaml: 1, markdown: 1 },
   'docs/console.md': { nginx: 1 },
   'docs/erasure.md': { sh: 1, json: 1 },

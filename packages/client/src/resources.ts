@@ -3,7 +3,7 @@ import { List, type Page } from './list.ts';
 import type { AnswerOf, CallOptions, OperationOf, Route, Transport } from './transport.ts';
 
 /** The operations of the API by resource and method. `Route` has exactly the routes of the contract. */
-const RESOURCES = {
+export const RESOURCES = {
   runs: {
     list: 'GET /v2/integrations/:apiIntegrationId/runs',
     get: 'GET /v2/integrations/:apiIntegrationId/runs/:runId',
