@@ -417,16 +417,16 @@ test('refusals speak of commands and options', async () => {
 test('bin/runwire runs in any folder, by a link, and names what is missing', async (t) => {
   const folder = folderOf(t);
   const link = join(folder, 'my runwire');
-  symlinkSync(join(root, 'packages/cli/bin/runwire'), link);
+  symlinkSync(join(root, 'bin/runwire'), link);
   writeFileSync(join(folder, 'runwire.env'), 'RUNWIRE_INTEGRATION=shop\n');
   const { RUNWIRE_URL, RUNWIRE_API_KEY } = environment();
   const env = { RUNWIRE_URL, RUNWIRE_API_KEY };
-  const { code, stdout, stderr } = await run(link, ['chats', 'list', '--json'], { cwd: folder, env });
-  assert.deepEqual([code, stderr, JSON.parse(stdout)[0].apiIntegrationId], [0, '', 'shop']);
-  mkdirSync(join(folder, 'clone/bin'), { recursive: true });
-  copyFileSync(join(root, 'bin/runwire'), join(folder, 'clone/bin/runwire'));
+  const { code, stdout, stderr } = await run(link, ['chats', 'create', '--json'], { cwd: folder, env });
+  assert.deepEqual([code, stderr, JSON.parse(stdout).apiIntegrationId], [0, '', 'shop']);
+  mkdirSync(join(folder, 'clone/packages/cli/bin'), { recursive: true });
+  copyFileSync(join(root, 'bin/runwire'), join(folder, 'clone/packages/cli/bin/runwire'));
   const clone = join(realpathSync(folder), 'clone');
-  const missing = await run(join(clone, 'bin/runwire'), ['--version']);
+  const missing = await run(join(clone, 'packages/cli/bin/runwire'), ['--version']);
   const sentence = `Runwire is not installed in ${clone}; run \`npm ci\` in that folder first.\n`;
   assert.deepEqual(ended(missing), [1, '', sentence]);
 });
