@@ -95,7 +95,7 @@ export async function paste(t: TestContext, sample: string, env: Readonly<Record
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const script = `set -e\ncurl() { command curl -sS --fail-with-body "$@"; echo; }\n${sample}`;
   const { stdout } = await run('sh', ['-c', script], {
-    cwd: /\bnpm run runwire\b/.test(sample) ? root : folder,
+    cwd: /\bbin\/runwire\b/.test(sample) ? root : folder,
     env: { PATH: process.env.PATH, HOME: existsSync(folder) ? folder : root, ...env },
     timeout: 60_000,
   });
