@@ -280,32 +280,39 @@ test('upload, files list, get and delete', async (t) => {
 
 test('members, tokens, usage and keys', async () => {
   const allowances = '{"unit":"runs","limit":5,"period":"day"}';
-  await json('integrations', 'create', 'metered', '--set', `allowances=${allowances}`);
-  const member = await json('members', 'set', 'ann', '-i', 'metered', '--name', 'Ann', '--limit', '7');
-  assert.deepEqual([member.name, member.ownLimit, member.allowance.limit], ['Ann', 7, 7]);
-  const asAnn = ['run', '-i', 'metered', '--member', 'ann', '--request', 'ann-1', 'Hello'];
-  assert.equal((await runwire(asAnn)).code, 0);
-  const adjusted = ['members', 'adjust', 'ann', '1', '-i', 'metered', '--reason', 'Gift', '--key', 'gift-1'];
-  assert.deepEqual(ended(await runwire(adjusted)), [0, '', 'Applied: 1 runs.\n']);
-  const table = await runwire(['members', 'list', '-i', 'metered']);
-  assert.match(table.stdout, /^MEMBER +ACTIVE +USED +LIMIT +UNIT +NAME\nann +yes +0 +7 +runs\/day +Ann\n$/);
+  const [created, member, asAnn, adjusted, table, token, made, listed] = await session(
+    ['integrations', 'create', 'metered', '--set', `allowances=${allowances}`],
+    ['members', 'set', 'ann', '-i', 'metered', '--name', 'Ann', '--limit', '7', '--json'],
+    ['run', '-i', 'metered', '--member', 'ann', '--request', 'ann-1', 'Hello'],
+    ['members', 'adjust', 'ann', '1', '-i', 'metered', '--reason', 'Gift', '--key', 'gift-1'],
+    ['members', 'list', '-i', 'metered'],
+    ['tokens', 'create', 'ann', '-i', 'metered'],
+    ['keys', 'create', '--name', 'spare', '--json'],
+    ['keys', 'list', '--json'],
+  );
+  assert.deepEqual([created?.[0], asAnn?.[0]], [0, 0]);
+  const { name, ownLimit, allowance } = JSON.parse(member?.[1] ?? '');
+  assert.deepEqual([name, ownLimit, allowance.limit], ['Ann', 7, 7]);
+  assert.deepEqual(adjusted, [0, '', 'Applied: 1 runs.\n']);
+  assert.match(table?.[1] ?? '', /^MEMBER +ACTIVE +USED +LIMIT +UNIT +NAME\nann +yes +0 +7 +runs\/day +Ann\n$/);
 
-  const token = await runwire(['tokens', 'create', 'ann', '-i', 'metered']);
-  assert.match(token.stdout, /^eyJ\S+\n$/);
-  const page = { RUNWIRE_API_KEY: token.stdout.trim(), RUNWIRE_INTEGRATION: '' };
+  assert.match(token?.[1] ?? '', /^eyJ\S+\n$/);
+  const page = { RUNWIRE_API_KEY: token?.[1].trim() ?? '', RUNWIRE_INTEGRATION: '' };
   const asPage = await runwire(['run', '--request', 'ann-2', 'Hello'], undefined, page);
   assert.equal(asPage.code, 0, 'a client token names its integration itself');
 
-  const csv = await runwire(['usage', '-i', 'metered', '--by', 'member', '--csv']);
-  assert.match(csv.stdout, /^member,runs,modelCalls,.*,chargedCredits\r\nann,2,2,\d+,0,\d+,0,\d+,2,\d+,0\r\n$/);
-  const plot = await runwire(['usage', '-i', 'metered', '--plot']);
-  assert.match(plot.stdout, /^\d{4}-\d\d-\d\d {2}2 {2}█+\n$/);
-
-  const made = await json('keys', 'create', '--name', 'spare');
-  const listed = await json('keys', 'list');
-  const { keyId } = listed.find(({ name }: { name: string }) => name === 'spare');
-  assert.equal((await runwire(['keys', 'revoke', keyId])).code, 0);
-  assert.equal((await runwire(['keys', 'list'], undefined, { RUNWIRE_API_KEY: made.apiKey })).code, 4);
+  const keys: { name: string; keyId: string }[] = JSON.parse(listed?.[1] ?? '');
+  const spare = keys.find((key) => key.name === 'spare');
+  const [csv, plot, revoked] = await session(
+    ['usage', '-i', 'metered', '--by', 'member', '--csv'],
+    ['usage', '-i', 'metered', '--plot'],
+    ['keys', 'revoke', spare?.keyId ?? ''],
+  );
+  assert.match(csv?.[1] ?? '', /^member,runs,modelCalls,.*,chargedCredits\r\nann,2,2,\d+,0,\d+,0,\d+,2,\d+,0\r\n$/);
+  assert.match(plot?.[1] ?? '', /^\d{4}-\d\d-\d\d {2}2 {2}█+\n$/);
+  assert.equal(revoked?.[0], 0);
+  const { apiKey } = JSON.parse(made?.[1] ?? '');
+  assert.equal((await server.api.as(apiKey).get('/v2/me')).status, 401);
 });
 
 test('chats, messages, steps, records, owners, me and nodes', async () => {
@@ -363,7 +370,7 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
   assert.match(JSON.parse(erasure?.[1] ?? '').status, /^eras/);
 });
 
-test('answer shows the open questions, and answers them by options', async () => {
+test('answer shows and answers open questions; refusals speak of options', async () => {
   const ask = async (chatId: string, message: string) => {
     await (await server.api.complete({ apiIntegrationId: 'shop', chatId, message, consumerId: 'ann' })).whole();
   };
@@ -372,7 +379,7 @@ test('answer shows the open questions, and answers them by options', async () =>
   await ask('q2', '/tool refund {}');
   await ask('q3', '/tool position {}');
   const answer = (...args: string[]) => ['answer', '-i', 'shop', '--quiet', ...args];
-  const [shown, json, unknown, wrong, approved, none, declined, output] = await session(
+  const [shown, json, unknown, wrong, approved, none, declined, output, ...refusals] = await session(
     answer('q1'),
     answer('q1', '--json'),
     answer('q1', '--approve', 'pay'),
@@ -381,6 +388,11 @@ test('answer shows the open questions, and answers them by options', async () =>
     answer('q1', '--approve', 'all'),
     answer('q2', '--decline', 'refund', '--reason', 'Too late.'),
     answer('q3', '--output', 'position={"city":"Rome"}'),
+    ['tokens', 'create', 'ann', '-i', 'shop', '--expires', '5'],
+    ['chats', 'show', 'nowhere'],
+    ['keys', 'revoke', 'key_1'],
+    ['integrations', 'update', 'shop', '--set', 'maxRunSeconds=-1'],
+    ['run', '--member', 'eve', 'Hello'],
   );
   assert.equal(shown?.[0], 3);
   assert.match(shown?.[1] ?? '', /^QUESTION +KIND +AGENT +CALL\nqst_\w+ +approval +Clerk +refund \{\}\n$/);
@@ -392,16 +404,6 @@ test('answer shows the open questions, and answers them by options', async () =>
   assert.deepEqual(none, [1, '', 'No question is open in the chat q1.\n']);
   assert.match(declined?.[1] ?? '', /Declined by the user: Too late\./);
   assert.match(output?.[1] ?? '', /Rome/);
-});
-
-test('refusals speak of commands and options', async () => {
-  const refusals = await session(
-    ['tokens', 'create', 'ann', '-i', 'shop', '--expires', '5'],
-    ['chats', 'show', 'nowhere'],
-    ['keys', 'revoke', 'key_1'],
-    ['integrations', 'update', 'shop', '--set', 'maxRunSeconds=-1'],
-    ['run', '--member', 'nobody', 'Hello'],
-  );
   assert.deepEqual(
     refusals.map(([code, , text]) => [code, text.replace(/ \(\w+, req_\w+\)\n$/, '')]),
     [
