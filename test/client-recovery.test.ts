@@ -225,11 +225,13 @@ test('gives up after a time without contact, with a handle to attach by', async 
 
   const { client, integration } = await disturbed(
     async ({ number, send }) => (number === 1 ? cut(await send(), 100) : await networkFailure()),
-    { giveUpMs: 50 },
+    // The server answered once, so the shorter limit for a first answer does not count.
+    { giveUpMs: 50, connectMs: 0 },
   );
   const run = client.run({ message: 'Hi' });
   const error = await run.result().catch((thrown: unknown) => thrown);
   assert.ok(error instanceof ConnectionLostError);
+  assert.match(error.message, /: fetch failed; attach to the run by its handle later\.$/);
   assert.equal(error.admitted, true);
   const later = new Runwire({ baseUrl: rig.server.url, apiKey: TEST_API_KEY, integration });
   const handle = JSON.parse(JSON.stringify(error.handle));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { leavesOf } from '../packages/cli/src/command.ts';
 import { synopsis } from '../packages/cli/src/help.ts';
@@ -13,6 +14,11 @@ import { printedCurl } from './support/first-steps.ts';
 /* The samples of docs/command-line.md, and the README of a project that `runwire init` makes. */
 
 const page = 'docs/command-line.md';
+
+const refund = defineTool({
+  ...{ name: 'refund', description: 'Pays back.', inputSchema: { type: 'object' }, needsApproval: true },
+  execute: (_, { approval }) => `refunded: ${approval?.reason}`,
+});
 
 /** Pastes a sample into bash. `runwire`, also by `npx` and `npm run`, is the one of this repository. */
 async function paste(sample: string, cwd: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
@@ -33,15 +39,24 @@ test('docs/command-line.md lists every command as the help does', () => {
 });
 
 test('the samples of docs/command-line.md work as pasted', async (t) => {
-  await using server = await startTestServer();
-  const [project = '', scripts = '', files = '', doctor = '', completion = ''] = samplesOf(page, 'sh');
+  const agents = [defineAgent({ name: 'Clerk', description: 'Pays.', instructions: 'Pay.', tools: [refund] })];
+  await using server = await startTestServer({ agencies: { shop: defineAgency({ name: 'Shop', agents }) } });
+  await server.api.post('/v2/integrations', { apiIntegrationId: 'shop', agency: 'shop' });
+  const [project = '', scripts = '', questions = '', chats = '', files = '', doctor = '', completion = ''] = samplesOf(
+    page,
+    'sh',
+  );
   const folder = folderOf(t);
   assert.match(await paste(project, folder), /^shop: ok \(yaml, 1 agent\)$/m);
-  const env = { RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY };
+  const env = { RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_INTEGRATION: 'demo' };
   const printed = await paste(scripts, folder, env);
   assert.match(readFileSync(join(folder, 'answer.txt'), 'utf8'), /You said: Hello\n$/);
   assert.match(printed, /You said: Summarise this line\.\n[\s\S]*^request: +order-17$[\s\S]*^RUN .*\nrun_/m);
   assert.equal(JSON.parse(readFileSync(join(folder, 'order-17.json'), 'utf8')).status, 'completed');
+  const answered = await paste(questions, folder, env);
+  assert.match(answered, /^open questions: refund \{"cents":9900\}\n[\s\S]*refunded: Promised by phone\n$/m);
+  const listed = await paste(chats, folder, env);
+  assert.match(listed, /^CHAT [\s\S]*^CREATED .*\n.*You said: Summarise this line\.\n[\s\S]*^STEP .*\n +1 +Concierge/m);
   assert.match(await paste(files, folder, env), /^\/app\/mnt\/members\/user-42\/list\.txt\n[\s\S]*█/);
   assert.match(readFileSync(join(folder, 'usage.csv'), 'utf8'), /^member,runs,/);
   assert.match(await paste(doctor, folder, { RUNWIRE_SANDBOX: 'off' }), /^ok +sandbox/m);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { startTestServer, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
-import { folderOf, type ProcessResult, run, serve, startRunwire } from './support/cli-process.ts';
+import { folderOf, type ProcessResult, root, run, serve, startRunwire } from './support/cli-process.ts';
 import { eventually } from './support/eventually.ts';
 
 /* The commands that ask a server, as processes: output, exit codes, input, signals. */
@@ -18,9 +18,12 @@ const refund = defineTool({
   description: 'Pays money back.',
   inputSchema: { type: 'object', properties: {} },
   needsApproval: true,
-  execute: () => 'paid',
+  execute: (_, { approval }) => (approval?.reason ? `paid, ${approval.reason}` : 'paid'),
 });
-const clerk = defineAgent({ name: 'Clerk', description: 'Pays.', instructions: 'Pay.', tools: [refund] });
+const position = defineTool({
+  ...{ name: 'position', description: 'Tells where the user is.', inputSchema: { type: 'object', properties: {} } },
+});
+const clerk = defineAgent({ name: 'Clerk', description: 'Pays.', instructions: 'Pay.', tools: [refund, position] });
 
 let server: TestServer;
 before(async () => {
@@ -34,6 +37,19 @@ const environment = () => ({ RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_
 /** Runs a command at the server of this file. */
 const runwire = (args: readonly string[], input?: string, env: Readonly<Record<string, string>> = {}) =>
   startRunwire(args, { env: { ...environment(), ...env }, ...(input === undefined ? {} : { input }) }).result;
+
+/** Runs commands one after the other in one process. Resolves to exit code, stdout and stderr of each. */
+async function session(...commands: readonly (readonly string[])[]): Promise<[number, string, string][]> {
+  const script = join(import.meta.dirname, 'support/command-session.ts');
+  const options = { env: environment(), input: JSON.stringify(commands) };
+  const { code, stdout, stderr } = await run(process.execPath, ['-C', 'runwire', script], options);
+  assert.equal(code, 0, stderr);
+  const errors = stderr.split('\0');
+  return stdout
+    .split('\0')
+    .slice(0, -1)
+    .map((text, index) => [Number(text.slice(-1)), text.slice(0, -1), errors[index] ?? '']);
+}
 
 /** Runs a command that must succeed, and parses its output. */
 async function json(...args: readonly string[]) {
@@ -104,7 +120,9 @@ test('exit codes tell a failed run, a refusal, an open question and an unreachab
   }).listen(0, '127.0.0.1');
   await once(noStorage, 'listening');
   const RUNWIRE_URL = `http://127.0.0.1:${(noStorage.address() as AddressInfo).port}`;
+  const sentAt = Date.now();
   const upload = await runwire(['upload', 'package.json', '--folder', '/app/mnt'], undefined, { RUNWIRE_URL });
+  assert.ok(Date.now() - sentAt < 25_000, 'no timer of 30 s keeps the process alive');
   noStorage.close();
   assert.equal(upload.code, 5);
   assert.match(
@@ -170,7 +188,9 @@ test('chat --json prints one line for each run, and lines of a pipe approve noth
   assert.equal(code, 3);
   assert.equal(new Set(runs.map(({ chatId }) => chatId)).size, 1);
   assert.deepEqual([runs.length, runs[1].pending.length], [2, 1]);
-  assert.match(stderr, /^The run waits: a person must approve refund \{\}\.$/m);
+  assert.match(stderr, /^The run waits: a person must approve refund \{\}\.\nAnswer with: runwire answer \S+$/m);
+  const again = await runwire(['chat', '-i', 'shop', '--chat', runs[0].chatId], 'Hello\n');
+  assert.match(again.stderr, /^The chat waits: a person must approve refund \{\}\. The first message declines it\.\n/);
 });
 
 test('with --json a refusal of chat and a usage error are one line of JSON', async () => {
@@ -182,10 +202,11 @@ test('with --json a refusal of chat and a usage error are one line of JSON', asy
 });
 
 /** `script` of util-linux runs a program in a terminal. */
-test('chat in a terminal shows tools, asks for approvals, and Ctrl-C leaves', {
+test('chat in a terminal asks open and new questions, and Ctrl-C leaves', {
   skip: process.platform !== 'linux',
 }, async () => {
-  const chat = [...serve.slice(0, -1), 'chat', '-i', 'shop'].map((word) => `'${word}'`).join(' ');
+  await (await server.api.complete({ apiIntegrationId: 'shop', chatId: 'open', message: '/tool refund {}' })).whole();
+  const chat = [...serve.slice(0, -1), 'chat', '-i', 'shop', '--chat', 'open'].map((word) => `'${word}'`).join(' ');
   const env = { ...process.env, ...environment(), TERM: 'xterm', NO_COLOR: '1' };
   const terminal = spawn('script', ['-qec', chat, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(terminal, 'exit');
@@ -198,11 +219,15 @@ test('chat in a terminal shows tools, asks for approvals, and Ctrl-C leaves', {
     terminal.stdin.write(keys);
     await eventually(`${shown} in the terminal`, async () => screen.includes(shown));
   };
-  await eventually('the prompt', async () => screen.includes('> '));
-  await type('/tool refund {}\r', 'Approve refund {}? [y/N] ');
+  const asked = 'Approve refund {}? [y/N, or a reason to decline] ';
+  await eventually('the open question', async () => screen.includes(asked));
+  await type('Not today\r', 'Declined by the user: Not today');
+  await type('/tool refund {}\r', asked);
   await type('y\r', '  → paid\r\n');
-  await type('/tool refund {}\r', 'Approve refund {}? [y/N] ');
-  await type('\u0003', '> ');
+  await type('/tool position {}\r', 'Output of position {}, as JSON or text: ');
+  await type('Rome\r', 'It returned: Rome');
+  await type('/tool refund {}\r', asked);
+  await type('\u0003', 'The questions stay open; the next message in the chat declines them.');
   await type('/slow 600\r', 'This ');
   await type('\u0003', 'The run was cancelled.');
   terminal.stdin.write('\u0003');
@@ -255,32 +280,157 @@ test('upload, files list, get and delete', async (t) => {
 
 test('members, tokens, usage and keys', async () => {
   const allowances = '{"unit":"runs","limit":5,"period":"day"}';
-  await json('integrations', 'create', 'metered', '--set', `allowances=${allowances}`);
-  const member = await json('members', 'set', 'ann', '-i', 'metered', '--name', 'Ann', '--limit', '7');
-  assert.deepEqual([member.name, member.ownLimit, member.allowance.limit], ['Ann', 7, 7]);
-  const asAnn = ['run', '-i', 'metered', '--member', 'ann', '--request', 'ann-1', 'Hello'];
-  assert.equal((await runwire(asAnn)).code, 0);
-  const adjusted = ['members', 'adjust', 'ann', '1', '-i', 'metered', '--reason', 'Gift', '--key', 'gift-1'];
-  assert.deepEqual(ended(await runwire(adjusted)), [0, '', 'Applied: 1 runs.\n']);
-  const table = await runwire(['members', 'list', '-i', 'metered']);
-  assert.match(table.stdout, /^MEMBER +ACTIVE +USED +LIMIT +UNIT +NAME\nann +yes +0 +7 +runs\/day +Ann\n$/);
+  const [created, member, asAnn, adjusted, table, token, made, listed] = await session(
+    ['integrations', 'create', 'metered', '--set', `allowances=${allowances}`],
+    ['members', 'set', 'ann', '-i', 'metered', '--name', 'Ann', '--limit', '7', '--json'],
+    ['run', '-i', 'metered', '--member', 'ann', '--request', 'ann-1', 'Hello'],
+    ['members', 'adjust', 'ann', '1', '-i', 'metered', '--reason', 'Gift', '--key', 'gift-1'],
+    ['members', 'list', '-i', 'metered'],
+    ['tokens', 'create', 'ann', '-i', 'metered'],
+    ['keys', 'create', '--name', 'spare', '--json'],
+    ['keys', 'list', '--json'],
+  );
+  assert.deepEqual([created?.[0], asAnn?.[0]], [0, 0]);
+  const { name, ownLimit, allowance } = JSON.parse(member?.[1] ?? '');
+  assert.deepEqual([name, ownLimit, allowance.limit], ['Ann', 7, 7]);
+  assert.deepEqual(adjusted, [0, '', 'Applied: 1 runs.\n']);
+  assert.match(table?.[1] ?? '', /^MEMBER +ACTIVE +USED +LIMIT +UNIT +NAME\nann +yes +0 +7 +runs\/day +Ann\n$/);
 
-  const token = await runwire(['tokens', 'create', 'ann', '-i', 'metered']);
-  assert.match(token.stdout, /^eyJ\S+\n$/);
-  const page = { RUNWIRE_API_KEY: token.stdout.trim(), RUNWIRE_INTEGRATION: '' };
+  assert.match(token?.[1] ?? '', /^eyJ\S+\n$/);
+  const page = { RUNWIRE_API_KEY: token?.[1].trim() ?? '', RUNWIRE_INTEGRATION: '' };
   const asPage = await runwire(['run', '--request', 'ann-2', 'Hello'], undefined, page);
   assert.equal(asPage.code, 0, 'a client token names its integration itself');
 
-  const csv = await runwire(['usage', '-i', 'metered', '--by', 'member', '--csv']);
-  assert.match(csv.stdout, /^member,runs,modelCalls,.*,chargedCredits\r\nann,2,2,\d+,0,\d+,0,\d+,2,\d+,0\r\n$/);
-  const plot = await runwire(['usage', '-i', 'metered', '--plot']);
-  assert.match(plot.stdout, /^\d{4}-\d\d-\d\d {2}2 {2}█+\n$/);
+  const keys: { name: string; keyId: string }[] = JSON.parse(listed?.[1] ?? '');
+  const spare = keys.find((key) => key.name === 'spare');
+  const [csv, plot, revoked] = await session(
+    ['usage', '-i', 'metered', '--by', 'member', '--csv'],
+    ['usage', '-i', 'metered', '--plot'],
+    ['keys', 'revoke', spare?.keyId ?? ''],
+  );
+  assert.match(csv?.[1] ?? '', /^member,runs,modelCalls,.*,chargedCredits\r\nann,2,2,\d+,0,\d+,0,\d+,2,\d+,0\r\n$/);
+  assert.match(plot?.[1] ?? '', /^\d{4}-\d\d-\d\d {2}2 {2}█+\n$/);
+  assert.equal(revoked?.[0], 0);
+  const { apiKey } = JSON.parse(made?.[1] ?? '');
+  assert.equal((await server.api.as(apiKey).get('/v2/me')).status, 401);
+});
 
-  const made = await json('keys', 'create', '--name', 'spare');
-  const listed = await json('keys', 'list');
-  const { keyId } = listed.find(({ name }: { name: string }) => name === 'spare');
-  assert.equal((await runwire(['keys', 'revoke', keyId])).code, 0);
-  assert.equal((await runwire(['keys', 'list'], undefined, { RUNWIRE_API_KEY: made.apiKey })).code, 4);
+test('chats, messages, steps, records, owners, me and nodes', async () => {
+  await server.api.put('/v2/integrations/demo/members/bob', {});
+  const asked = await server.api.complete({ apiIntegrationId: 'demo', message: '/tool', chatId: 'told' });
+  await asked.whole();
+  const runId = String(asked.headers['x-run-id']);
+  const { body: owner } = await server.api.post('/v2/owners', { email: 'zoe@example.com' });
+  const [created, updated, list, show, messages, steps, records, csv, gone, ...rest] = await session(
+    ['chats', 'create', 'plan', '--alias', 'p', '--member', 'bob'],
+    ['chats', 'update', 'plan', '--title', 'A plan', '--metadata', '{"a":1}'],
+    ['chats', 'list', '--member', 'bob', '--status', 'idle'],
+    ['chats', 'show', 'plan', '--json'],
+    ['messages', 'told'],
+    ['steps', runId],
+    ['records', '--json', '--limit', '1000'],
+    ['records', '--csv'],
+    ['chats', 'delete', 'plan'],
+    ['owners', 'create', 'yan@example.com', '--name', 'Yan', '--json'],
+    ['owners', 'list', '--json'],
+    ['owners', 'delete', owner.ownerId],
+    ['me', 'update', '--name', 'Root', '--json'],
+    ['me', 'show'],
+    ['nodes', 'list'],
+    ['nodes', 'metrics'],
+    ['members', 'adjustments', 'bob'],
+    ['members', 'delete', 'bob', '--erase'],
+    ['members', 'erasure', 'bob', '--json'],
+  );
+  assert.deepEqual(created, [0, 'plan\n', '']);
+  assert.match(
+    updated?.[1] ?? '',
+    /^chat: +plan\nalias: +p\ntitle: +A plan\nmember: +bob\n[\s\S]*metadata: +\{"a":1\}\n/,
+  );
+  assert.match(list?.[1] ?? '', /^CHAT +STATUS +MESSAGES +OPEN .*\nplan +idle +0 +0 .* bob +A plan\n$/);
+  assert.equal(JSON.parse(show?.[1] ?? '').aliasChatId, 'p');
+  assert.match(messages?.[1] ?? '', /^CREATED .*\n.* Concierge +completed .*\n.* user +completed +\/tool\n$/);
+  assert.match(
+    steps?.[1] ?? '',
+    /^STEP +AGENT .*\n +3 +Concierge +offline\S* +completed .*\n +2 +Concierge +clock +completed/,
+  );
+  assert.ok(JSON.parse(records?.[1] ?? '').some((record: { runId: string }) => record.runId === runId));
+  assert.match(csv?.[1] ?? '', new RegExp(runId));
+  assert.deepEqual(gone, [0, '', 'The chat plan is deleted.\n']);
+  const [yan, owners, deleted, me, shown, nodes, metrics, adjustments, erased, erasure] = rest;
+  assert.match(JSON.parse(yan?.[1] ?? '').setupLink, /#set_up=/);
+  assert.equal(JSON.parse(owners?.[1] ?? '').length, 3);
+  assert.deepEqual(deleted, [0, '', `The owner ${owner.ownerId} is deleted.\n`]);
+  assert.equal(JSON.parse(me?.[1] ?? '').name, 'Root');
+  assert.match(shown?.[1] ?? '', /^owner: +\S+\nname: +Root\n[\s\S]*administrator: +yes\n$/);
+  assert.match(nodes?.[1] ?? '', /^NODE +STATE .*\n\S+ +alive +\d/);
+  assert.match(metrics?.[1] ?? '', /^# HELP/m);
+  assert.deepEqual(adjustments, [0, '', 'The list is empty.\n']);
+  assert.deepEqual(erased, [0, '', 'The erasure is accepted; `runwire members erasure bob` shows its end.\n']);
+  assert.match(JSON.parse(erasure?.[1] ?? '').status, /^eras/);
+});
+
+test('answer shows and answers open questions; refusals speak of options', async () => {
+  const ask = async (chatId: string, message: string) => {
+    await (await server.api.complete({ apiIntegrationId: 'shop', chatId, message, consumerId: 'ann' })).whole();
+  };
+  await server.api.put('/v2/integrations/shop/members/ann', {});
+  await ask('q1', '/tool refund {}');
+  await ask('q2', '/tool refund {}');
+  await ask('q3', '/tool position {}');
+  const answer = (...args: string[]) => ['answer', '-i', 'shop', '--quiet', ...args];
+  const [shown, json, unknown, wrong, approved, none, declined, output, ...refusals] = await session(
+    answer('q1'),
+    answer('q1', '--json'),
+    answer('q1', '--approve', 'pay'),
+    answer('q3', '--approve', 'position'),
+    answer('q1', '--approve', 'all', '--reason', 'fair'),
+    answer('q1', '--approve', 'all'),
+    answer('q2', '--decline', 'refund', '--reason', 'Too late.'),
+    answer('q3', '--output', 'position={"city":"Rome"}'),
+    ['tokens', 'create', 'ann', '-i', 'shop', '--expires', '5'],
+    ['chats', 'show', 'nowhere'],
+    ['keys', 'revoke', 'key_1'],
+    ['integrations', 'update', 'shop', '--set', 'maxRunSeconds=-1'],
+    ['run', '--member', 'eve', 'Hello'],
+  );
+  assert.equal(shown?.[0], 3);
+  assert.match(shown?.[1] ?? '', /^QUESTION +KIND +AGENT +CALL\nqst_\w+ +approval +Clerk +refund \{\}\n$/);
+  assert.deepEqual([json?.[0], JSON.parse(json?.[1] ?? '')[0].tool], [3, 'refund']);
+  assert.equal(unknown?.[0], 2);
+  assert.match(unknown?.[2] ?? '', /^No open question is `pay`; the open questions are refund \(qst_\w+\)\.\n$/);
+  assert.match(wrong?.[2] ?? '', /^The question position \(qst_\w+\) needs an output; use --output\.\n$/);
+  assert.deepEqual(approved, [0, 'The tool was called. It returned: paid, fair\n', '']);
+  assert.deepEqual(none, [1, '', 'No question is open in the chat q1.\n']);
+  assert.match(declined?.[1] ?? '', /Declined by the user: Too late\./);
+  assert.match(output?.[1] ?? '', /Rome/);
+  assert.deepEqual(
+    refusals.map(([code, , text]) => [code, text.replace(/ \(\w+, req_\w+\)\n$/, '')]),
+    [
+      [4, '--expires must be >= 30.'],
+      [4, 'This integration has no such chat; `runwire chats list` lists the chats.'],
+      [4, 'You have no API key with this id; `runwire keys list` lists your keys.'],
+      [4, '--set maxRunSeconds must be >= 1.'],
+      [4, 'This member id is not a member of the integration; register the member with `runwire members set`.'],
+    ],
+  );
+});
+
+test('bin/runwire runs in any folder, by a link, and names what is missing', async (t) => {
+  const folder = folderOf(t);
+  const link = join(folder, 'my runwire');
+  symlinkSync(join(root, 'bin/runwire'), link);
+  writeFileSync(join(folder, 'runwire.env'), 'RUNWIRE_INTEGRATION=shop\n');
+  const { RUNWIRE_URL, RUNWIRE_API_KEY } = environment();
+  const env = { RUNWIRE_URL, RUNWIRE_API_KEY };
+  const { code, stdout, stderr } = await run(link, ['chats', 'create', '--json'], { cwd: folder, env });
+  assert.deepEqual([code, stderr, JSON.parse(stdout).apiIntegrationId], [0, '', 'shop']);
+  mkdirSync(join(folder, 'clone/packages/cli/bin'), { recursive: true });
+  copyFileSync(join(root, 'bin/runwire'), join(folder, 'clone/packages/cli/bin/runwire'));
+  const clone = join(realpathSync(folder), 'clone');
+  const missing = await run(join(clone, 'packages/cli/bin/runwire'), ['--version']);
+  const sentence = `Runwire is not installed in ${clone}; run \`npm ci\` in that folder first.\n`;
+  assert.deepEqual(ended(missing), [1, '', sentence]);
 });
 
 test('serve --json prints one line of JSON with the address and the new key', async (t) => {

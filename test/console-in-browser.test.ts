@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { axeFindings } from '../proofs/support/console/axe-check.ts';
 import { ConsoleRig } from '../proofs/support/console/console-rig.ts';
 import { chooseInProfile } from '../proofs/support/console/sign-in-pages.ts';
 import { cites } from '../requirements/cite.ts';
+import { eventually } from './support/eventually.ts';
 import { missingService } from './support/services.ts';
 
 const noChromium = (await missingService('chromium')) ?? false;
@@ -29,6 +31,34 @@ test('a person sets a password and creates an API key in a browser', { skip: noC
   assert.deepEqual(await axeFindings(watch.session), []);
   await seesTurnsOfOtherTabs(rig, page);
   assert.deepEqual(watch.takeProblems(), []);
+
+  await t.test('the TypeScript client runs in a page of another origin without an aborted request', async () => {
+    await rig.api.put('/v2/integrations/demo/members/ann', {});
+    const { body } = await rig.api.post('/v2/integrations/demo/client_tokens', { consumerId: 'ann' });
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `import { Runwire } from '@runwire/client';
+          globalThis.ask = (baseUrl, tokens) =>
+            new Runwire({ baseUrl, apiKey: async () => tokens.shift() }).run({ message: 'Hello' }).text();`,
+        resolveDir: import.meta.dirname,
+      },
+      ...{ bundle: true, format: 'iife', conditions: ['runwire'], write: false },
+    });
+    const other = await rig.browser.newPage();
+    const failed: string[] = [];
+    const finished: string[] = [];
+    const nameOf = (request: { method(): string; url(): string }) =>
+      `${request.method()} ${new URL(request.url()).pathname}`;
+    other.on('requestfailed', (request) => failed.push(`${nameOf(request)} ${request.failure()?.errorText}`));
+    other.on('requestfinished', (request) => finished.push(nameOf(request)));
+    await other.addScriptTag({ content: outputFiles[0]?.text ?? '' });
+    // The first token is refused, so that the page reads a refusal too.
+    const refused = `${body.clientToken.slice(0, -8)}AAAAAAAA`;
+    const script = `ask(${JSON.stringify(rig.baseUrl)}, ${JSON.stringify([refused, body.clientToken])})`;
+    assert.match(String(await other.evaluate(script)), /is on its way/);
+    await eventually('both requests', async () => finished.length + failed.length >= 2);
+    assert.deepEqual([failed, finished], [[], ['POST /get_completion_v2', 'POST /get_completion_v2']]);
+  });
 });
 
 /** Two tabs have the same chat. Each shows what the other one sends. */

@@ -39,7 +39,8 @@ async function runOne(job: ClientJob, id: string): Promise<ClientReport> {
   };
   const client = new Runwire({
     ...{ baseUrl: job.baseUrl, apiKey: job.apiKey, integration: job.integration, fetch: counting },
-    timing: { silenceMs: job.silenceMs, minPauseMs: 50, maxPauseMs: 1000 },
+    // Each run has its own client here: a server that restarts is no server that never answered.
+    timing: { silenceMs: job.silenceMs, connectMs: 120_000, minPauseMs: 50, maxPauseMs: 1000 },
   });
   const run = client.run({ message: id, usageRequestId: id, consumerId: job.consumerId });
   try {

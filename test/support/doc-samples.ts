@@ -29,7 +29,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/client-python.md': { sh: 1, python: 9 },
   'docs/client-tokens.md': { sh: 1, js: 1 },
   'docs/client.md': { ts: 9 },
-  'docs/command-line.md': { sh: 5 },
+  'docs/command-line.md': { sh: 7 },
   'docs/commands.md': { yaml: 1, markdown: 1 },
   'docs/console.md': { nginx: 1 },
   'docs/erasure.md': { sh: 1, json: 1 },
@@ -95,7 +95,7 @@ export async function paste(t: TestContext, sample: string, env: Readonly<Record
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const script = `set -e\ncurl() { command curl -sS --fail-with-body "$@"; echo; }\n${sample}`;
   const { stdout } = await run('sh', ['-c', script], {
-    cwd: /\bnpm run runwire\b/.test(sample) ? root : folder,
+    cwd: /\bbin\/runwire\b/.test(sample) ? root : folder,
     env: { PATH: process.env.PATH, HOME: existsSync(folder) ? folder : root, ...env },
     timeout: 60_000,
   });

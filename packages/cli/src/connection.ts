@@ -1,6 +1,6 @@
 import type { Runwire } from '@runwire/client';
 import type { Environment } from './command.ts';
-import { isUnreachable, UnreachableError, UsageError } from './exit-codes.ts';
+import { hasCode, isUnreachable, UnreachableError, UsageError } from './exit-codes.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8787';
 
@@ -57,7 +57,7 @@ async function onlyIntegration(client: Runwire): Promise<string | undefined> {
   try {
     ids = (await client.integrations.list().page()).items.map(({ apiIntegrationId }) => apiIntegrationId);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'token_forbidden') return undefined;
+    if (hasCode(error, 'token_forbidden')) return undefined;
     throw error;
   }
   if (ids.length === 1) return ids[0];

@@ -1,4 +1,6 @@
+import type { Command } from 'commander';
 import { note } from './output.ts';
+import { inCommandWords } from './refusal-words.ts';
 
 /** What the exit code of a command tells a script. */
 export const EXIT = {
@@ -42,8 +44,13 @@ interface ClientError extends Error {
   readonly code: string;
   readonly status: number | null;
   readonly requestId: string | null;
+  readonly body: Readonly<Record<string, unknown>>;
   readonly handle?: object | null;
 }
+
+/** True for an error of the API with one of these codes. */
+export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
+  isClientError(error) && codes.includes(error.code);
 
 const isClientError = (error: unknown): error is ClientError => error instanceof Error && 'admitted' in error;
 
@@ -57,8 +64,8 @@ export interface Failure {
   readonly requestId: string | null;
 }
 
-/** Explains an error to the person or the script that called. */
-export function failureOf(error: unknown): Failure {
+/** Explains an error to the person or the script that called, in the words of the command. */
+export function failureOf(error: unknown, command?: Command): Failure {
   const noAnswer = { code: null, status: null, requestId: null };
   if (!isClientError(error)) {
     const message = error instanceof Error ? error.message : String(error);
@@ -66,15 +73,17 @@ export function failureOf(error: unknown): Failure {
   }
   const { code, status, requestId } = error;
   const answer = { code, status, requestId };
-  if (!isUnreachable(error)) return { exitCode: codeOfAnswer(code, status), message: error.message, ...answer };
+  if (!isUnreachable(error)) {
+    return { exitCode: codeOfAnswer(code, status), message: inCommandWords(error, command), ...answer };
+  }
   // The error of a lost run tells how to read it later.
   const message = error.handle ? `${error.message} ${error.cause.message}` : error.cause.message;
   return { exitCode: EXIT.unreachable, message, ...answer };
 }
 
 /** Prints an error, and sets the exit code. */
-export function report(error: unknown, isJson: boolean): void {
-  const failure = failureOf(error);
+export function report(error: unknown, isJson: boolean, command: Command): void {
+  const failure = failureOf(error, command);
   const { exitCode, message, code, status, requestId } = failure;
   process.exitCode = exitCode;
   if (isJson) note(JSON.stringify({ error: message, code, status, requestId }));

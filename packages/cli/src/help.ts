@@ -52,7 +52,7 @@ function usage(command: CliCommand, helper: Help): string {
   }
   if (command.parent === null) lines.push('');
   lines.push(...more.map(([left, right]) => item(left, width, right, helper)));
-  const clone = 'In a clone of the repository, write `npm run runwire --` instead of `runwire`.';
+  const clone = 'In a clone of the repository, write `bin/runwire` instead of `runwire`.';
   // A group shows one example of each of its commands.
   const examples = command.parent === null ? command.examples : leaves.flatMap((leaf) => leaf.examples.slice(0, 1));
   return `${[...lines, '', ...exampleLines(examples), clone].join('\n')}\n`;

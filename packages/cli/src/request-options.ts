@@ -46,6 +46,15 @@ export function jsonOption(name: string, text: string): Record<string, unknown> 
   throw new UsageError(`${name} is \`${text}\`; write a JSON object, such as '{"plan":"pro"}'.`);
 }
 
+/** Reads a value that is JSON or text. */
+export function jsonOrText(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
 /** Reads an option that is a day (`2026-11-01`) or an exact time. Returns the time as the API takes it. */
 export function timeOption(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;

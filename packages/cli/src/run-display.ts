@@ -1,6 +1,8 @@
 import type { Question, Run, RunEvent, RunResult } from '@runwire/client';
+import type { Command } from 'commander';
 import { EXIT, EXIT_OF_END } from './exit-codes.ts';
 import { bytes, dim, note, shortened, visible, widthOf } from './output.ts';
+import { inCommandWords } from './refusal-words.ts';
 
 /** Shows a run while it runs: its text on standard output, everything else on standard error. */
 export class RunDisplay {
@@ -9,6 +11,8 @@ export class RunDisplay {
   /** A pipe or a file gets the text at the end: text that a crash of the server made void could not be taken back. */
   readonly #isLive: boolean;
   #isLineOpen = false;
+  /** True if the last line of the terminal is progress, which the next line replaces. */
+  #isProgressShown = false;
 
   constructor(run: Run, options: { readonly isQuiet: boolean; readonly isLive: boolean }) {
     this.#run = run;
@@ -22,6 +26,8 @@ export class RunDisplay {
     } else if (event.type === 'resumed') {
       this.aside('The server resumed the run; the answer so far is:');
       if (this.#isLive) this.#write(visible(this.#run.currentText));
+    } else if (event.type === 'tool_progress') {
+      this.#showProgress(event);
     } else if (!this.#isQuiet) {
       const text = eventText(event);
       if (text !== null) this.aside(text);
@@ -36,12 +42,26 @@ export class RunDisplay {
 
   /** Prints a line that is not part of the answer. */
   aside(text: string): void {
+    this.#clearProgress();
     if (this.#isLineOpen) this.#write('\n');
     note(dim(shortened(text, widthOf(process.stderr))));
   }
 
+  /** Only a terminal can replace a line; a log would get ten lines per second. */
+  #showProgress(event: RunEvent): void {
+    if (this.#isQuiet || !process.stderr.isTTY) return;
+    this.aside(eventText(event) ?? '');
+    this.#isProgressShown = true;
+  }
+
+  #clearProgress(): void {
+    if (this.#isProgressShown) process.stderr.write('\u001b[1A\u001b[K');
+    this.#isProgressShown = false;
+  }
+
   #write(text: string): void {
     if (text === '') return;
+    this.#clearProgress();
     process.stdout.write(text);
     this.#isLineOpen = !text.endsWith('\n');
   }
@@ -52,6 +72,8 @@ function eventText(event: RunEvent): string | null {
   switch (event.type) {
     case 'tool_call':
       return `· ${speaker(event)}${event.tool} ${JSON.stringify(event.arguments)}`;
+    case 'tool_progress':
+      return `  … ${event.text}`;
     case 'tool_output':
       return `  → ${event.failed ? 'failed: ' : ''}${event.output}`;
     case 'agent':
@@ -73,19 +95,20 @@ const speaker = ({ agent, callerAgent }: { readonly agent: string; readonly call
 export const callText = ({ tool, arguments: input }: Pick<Question, 'tool' | 'arguments'>): string =>
   visible(`${tool} ${JSON.stringify(input)}`).replaceAll(/[\n\t]/g, ' ');
 
-function questionText(question: Question): string {
+/** What the run waits for, as a part of a sentence. */
+export function questionText(question: Question): string {
   const call = callText(question);
   const { kind } = question;
   return kind === 'tool' ? `the caller must run ${call}` : `a person must approve ${call}`;
 }
 
 /** Explains an end that is not complete. Returns the exit code. */
-export function explainEnd({ status, error, pending }: RunResult): number {
-  if (status === 'failed') note(visible(`The run failed: ${error?.message} (${error?.code})`));
+export function explainEnd({ status, error, pending, chatId }: RunResult, command: Command): number {
+  if (error !== null) note(visible(`The run failed: ${inCommandWords(error, command)} (${error.code})`));
   if (status === 'cancelled') note('The run was cancelled.');
   if (pending.length === 0) return EXIT_OF_END[status];
   for (const question of pending) note(`The run waits: ${questionText(question)}.`);
-  note('People approve calls in `runwire chat`; programs answer by the API (docs/questions.md).');
+  note(visible(`Answer with: runwire answer ${chatId}`));
   return EXIT.incomplete;
 }
 

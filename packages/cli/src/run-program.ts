@@ -26,7 +26,8 @@ export async function runProgram(program: CliCommand, args: readonly string[]): 
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return;
-    report(error instanceof CommanderError ? usageError(error, program, args) : error, isJson);
+    const { command } = commandOf(program, args);
+    report(error instanceof CommanderError ? usageError(error, command) : error, isJson, command);
   }
 }
 
@@ -57,8 +58,7 @@ function commandOf(program: Command, args: readonly string[]): { command: Comman
 }
 
 /** Puts Commander's message into our words. */
-function usageError({ code, message }: CommanderError, program: Command, args: readonly string[]): UsageError {
-  const { command } = commandOf(program, args);
+function usageError({ code, message }: CommanderError, command: Command): UsageError {
   const help = command.helpInformation();
   const sentence = message.replace(/^error: /, '').replaceAll(/[<>]/g, '');
   const [, name = ''] = /'([^']+)'/.exec(sentence) ?? [];

@@ -27,13 +27,16 @@ function partOf(text: string): object {
   }
 }
 
-/** Everyone who opens a page can read its keys. Tokens of a client or of a console session are made for pages. */
-function checkPlace(token: string): string {
+const invalidKey = (message: string) => new AuthenticationError({ code: 'invalid_api_key', message });
+
+/**
+ * Refuses what is no key or token, and keys in a page: everyone who opens it can read them. Tokens of a client or of a
+ * console session are made for pages.
+ */
+function checkToken(token: string, absence: string): string {
+  if (typeof token !== 'string' || !/^\s*\S+\s*$/.test(token)) throw invalidKey(absence);
   if ('document' in globalThis && !/^(client|console)\+jwt$/.test(claimsOf(token).typ ?? '')) {
-    throw new AuthenticationError({
-      code: 'invalid_api_key',
-      message: 'Everyone can read an API key in a page; pass a function that fetches a client token.',
-    });
+    throw invalidKey('Everyone can read an API key in a page; pass a function that fetches a client token.');
   }
   return token;
 }
@@ -48,7 +51,7 @@ export class Credentials {
 
   constructor(apiKey: ApiKey) {
     this.#apiKey = apiKey;
-    if (typeof apiKey === 'string') checkPlace(apiKey);
+    if (typeof apiKey !== 'function') checkToken(apiKey, '`apiKey` is empty; set RUNWIRE_API_KEY to a key.');
   }
 
   token(): Promise<string> {
@@ -67,7 +70,7 @@ export class Credentials {
     if (typeof this.#apiKey === 'string') return this.#apiKey;
     try {
       // A function that throws immediately must not throw before `#token` is set.
-      const token = checkPlace(await Promise.resolve().then(this.#apiKey));
+      const token = checkToken(await Promise.resolve().then(this.#apiKey), 'The function `apiKey` returned no token.');
       const endsAt = Number(claimsOf(token).exp) * 1000;
       this.#renewAt = endsAt - Math.min(RENEW_MS, (endsAt - Date.now()) / 4);
       this.#known = token;

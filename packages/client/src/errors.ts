@@ -1,9 +1,15 @@
-import type { ErrorCode } from '@runwire/contract';
+import type { ErrorCode, Question } from '@runwire/contract';
 import { parseObject } from './json.ts';
 import type { RunHandle, RunResult } from './run-types.ts';
 
 /** Codes of errors that this package raises itself. */
-export type ClientErrorCode = 'connection_lost' | 'detached' | 'run_cancelled' | 'upload_failed' | 'unexpected_answer';
+export type ClientErrorCode =
+  | 'connection_lost'
+  | 'detached'
+  | 'questions_pending'
+  | 'run_cancelled'
+  | 'upload_failed'
+  | 'unexpected_answer';
 
 /** True if the request reserved a run. `unknown`: no answer tells. Null if the request does not start a run. */
 export type AdmissionState = boolean | 'unknown' | null;
@@ -107,6 +113,13 @@ class UnsuccessfulRunError extends RunwireError {
 export class RunFailedError extends UnsuccessfulRunError {}
 /** The run ended as cancelled. `result` has the text so far. */
 export class RunCancelledError extends UnsuccessfulRunError {}
+/** The run waits for answers. The next request in its chat answers. */
+export class QuestionsPendingError extends UnsuccessfulRunError {
+  /** The open questions. */
+  get pending(): readonly Question[] {
+    return this.result.pending;
+  }
+}
 
 /** The reading stopped before its end. If it read a run, the run may continue: attach to it by its handle later. */
 class StoppedReaderError extends RunwireError {
@@ -144,6 +157,8 @@ const BY_STATUS: Readonly<Record<number, RefusalClass>> = {
   429: RateLimitError,
 };
 
+const MAX_FOREIGN_CHARACTERS = 200;
+
 /**
  * Reads the error of an answer that is no success. An answer that is not of Runwire has the code `unexpected_answer`.
  * Rejects if the answer is cut.
@@ -153,18 +168,25 @@ export async function errorOfAnswer(answer: Response): Promise<RunwireError> {
   const body = parseObject(text);
   const { status, headers } = answer;
   const header = headers.get('x-agent-run-admitted');
-  const code = (body.code as ErrorCode | undefined) ?? 'unexpected_answer';
+  const isOurs = typeof body.code === 'string' && typeof body.error === 'string';
+  const code = isOurs ? (body.code as ErrorCode) : 'unexpected_answer';
   // The class fits the code and the status.
   const byStatus = BY_STATUS[status] ?? (status >= 500 ? ServerError : InvalidRequestError);
   return new (BY_CODE[code as ErrorCode] ?? byStatus)({
     code,
-    message: String(
-      body.error ?? `Status ${status}, but not of Runwire; check \`baseUrl\` and proxies: ${text.slice(0, 200)}`,
-    ),
+    message: isOurs
+      ? (body.error as string)
+      : `Status ${status}, but not of Runwire; check \`baseUrl\` and proxies: ${foreignText(body.error, text)}`,
     status,
     requestId: headers.get('x-request-id'),
     admitted: header === null ? null : header === 'true',
     retryAfterSeconds: Number(headers.get('retry-after')) || null,
     body,
   });
+}
+
+/** What another server reports: its `error`, or the message in it, or the start of its answer. */
+function foreignText(error: unknown, answer: string): string {
+  const { message = error } = Object(error);
+  return (typeof message === 'string' ? message : answer).slice(0, MAX_FOREIGN_CHARACTERS);
 }

@@ -16,7 +16,7 @@ import type { Frame, RunEvent, RunResult } from './run-types.ts';
 
 type UnnamedFrame = StreamRawResponse | StreamRunItem | StreamAgentUpdated | StreamError;
 /** What the client knows of the fields of `raw_item`. */
-type RawItem = Partial<Record<'call_id' | 'name' | 'arguments' | 'output', string>> & Partial<StreamChangedFile>;
+type RawItem = Partial<Record<'call_id' | 'name' | 'arguments' | 'text', string>> & Partial<StreamChangedFile>;
 
 /** Returns the typed event of a frame. Null if the frame is none: such frames are in `frames()` only. */
 export function eventOf({ id, event, data }: Frame): RunEvent | null {
@@ -58,6 +58,8 @@ function itemEvent(
   switch (name) {
     case 'tool_called':
       return { type: 'tool_call', ...speaker, callId, ...call() };
+    case 'tool_progress':
+      return { type: name, ...speaker, callId, text: raw.text ?? '' };
     case 'tool_output':
       return { type: 'tool_output', ...speaker, callId, output: item.output ?? '', failed: item.failed ?? false };
     case 'file_changed':

@@ -22,6 +22,7 @@ export {
   InvalidRequestError,
   MemberInactiveError,
   NotFoundError,
+  QuestionsPendingError,
   RateLimitError,
   RunActiveError,
   RunCancelledError,

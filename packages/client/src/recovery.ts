@@ -1,10 +1,10 @@
 import type { ChatStatus } from '@runwire/contract';
 import * as routes from '@runwire/contract/routes';
-import { ConnectionLostError, RunwireError } from './errors.ts';
+import { RunwireError } from './errors.ts';
 import type { Admission, Frame, RunHandle } from './run-types.ts';
 import { readFrames } from './sse.ts';
 import { pauseMs, sleep, type Watchdog } from './timing.ts';
-import { type Exchange, fill, jsonOf, type Read, type Route, type Transport } from './transport.ts';
+import { checkedId, type Exchange, fill, jsonOf, type Read, type Route, type Transport } from './transport.ts';
 
 /** A run that is being read. */
 export interface ReadRun {
@@ -33,7 +33,7 @@ export interface ReadRun {
 export async function* readRun(run: ReadRun): AsyncGenerator<Frame> {
   const contact = new Contact(run);
   let stream = run.body === null ? null : await start(run, contact, run.body);
-  if (run.place.runId === null) await findRun(run, contact);
+  if (run.place.runId == null) await findRun(run, contact);
   for (;;) {
     stream ??= await openEvents(run, contact);
     if (stream === null) return;
@@ -91,7 +91,7 @@ function admit({ place, onAdmitted }: ReadRun, ids: Partial<RunHandle>, replayed
 
 /** Asks the chat status until it answers. Returns false if no run has the id, but the request can be sent again. */
 async function findRun(run: ReadRun, contact: Contact): Promise<boolean> {
-  const query = `?usageRequestId=${encodeURIComponent(String(run.place.usageRequestId))}`;
+  const query = `?usageRequestId=${encodeURIComponent(checkedId('usageRequestId', run.place.usageRequestId))}`;
   for (;;) {
     const sent = await contact.send(routes.getChatStatus, jsonOf, { query });
     if (run.body !== null && sent?.error?.code === 'run_not_found') return false;
@@ -183,11 +183,12 @@ class Contact {
 
   async pause(): Promise<void> {
     const { transport, place, signal } = this.#run;
-    const { giveUpMs } = transport.timing;
-    const leftMs = this.#lastAt + giveUpMs - Date.now();
+    const { hasAnswered, timing } = transport;
+    const limitMs = hasAnswered ? timing.giveUpMs : Math.min(timing.connectMs, timing.giveUpMs);
+    const leftMs = this.#lastAt + limitMs - Date.now();
     if (leftMs <= 0) {
-      const message = `No contact for ${giveUpMs / 1000} s; attach to the run by its handle later.`;
-      throw new ConnectionLostError({ ...place }, 'connection_lost', message, this.#cause);
+      const advice = hasAnswered ? 'attach to the run by its handle later' : undefined;
+      throw transport.lost({ ...place }, this.#cause, advice);
     }
     await sleep(Math.min(this.nextPause(), leftMs), signal);
   }

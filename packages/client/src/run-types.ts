@@ -74,6 +74,8 @@ export type RunEvent =
       readonly tool: string;
       readonly arguments: Readonly<Record<string, unknown>>;
     } & Call)
+  /** How far a call is. A later report of the same call replaces it. */
+  | ({ readonly type: 'tool_progress'; readonly text: string } & Call)
   | ({ readonly type: 'tool_output'; readonly output: string; readonly failed: boolean } & Call)
   /** A hand-off: from here on `agent` answers. */
   | ({ readonly type: 'agent' } & Speaker)

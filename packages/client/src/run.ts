@@ -1,7 +1,7 @@
 import type { CancelResult, CancelRunRequest, ErrorCode } from '@runwire/contract';
 import * as routes from '@runwire/contract/routes';
 import { type AnsweringOptions, answer, nextRequest, withTools } from './answers.ts';
-import { DetachedError, RunCancelledError, RunFailedError } from './errors.ts';
+import { DetachedError, QuestionsPendingError, RunCancelledError, RunFailedError } from './errors.ts';
 import { eventOf, resultOf } from './events.ts';
 import { readRun } from './recovery.ts';
 import { passOn } from './response.ts';
@@ -88,12 +88,17 @@ export class Run implements AsyncIterable<RunEvent> {
     for await (const { frame } of this.#entriesFromStart()) yield frame;
   }
 
-  /** The whole answer. Rejects unless the run completed. */
+  /** The whole answer. Rejects unless the run completed without open questions. */
   async text(): Promise<string> {
     const result = await this.result();
-    const { status, error, text } = result;
+    const { status, error, text, pending } = result;
     if (status === 'cancelled') throw new RunCancelledError(result, 'run_cancelled', 'The run was cancelled.');
     if (error !== null) throw new RunFailedError(result, error.code as ErrorCode, error.message);
+    if (pending.length > 0) {
+      const message =
+        'The run waits for answers; pass `onApproval` or `tools`, or answer `pending` in the next request.';
+      throw new QuestionsPendingError(result, 'questions_pending', message);
+    }
     return text;
   }
 

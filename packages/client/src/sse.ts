@@ -1,5 +1,8 @@
 import type { Frame } from './run-types.ts';
 
+/** A proxy may keep the connection open after the last event. */
+const MAX_TAIL_MS = 1000;
+
 /**
  * Reads the events of a stream, until it ends or the signal aborts. An event that was cut off is left out. `onBytes` is
  * called for every piece that arrives, also for comments.
@@ -15,6 +18,7 @@ export async function* readFrames(
   signal.addEventListener('abort', close);
   let rest = '';
   let fields: Record<string, string> = {};
+  let isComplete = false;
   try {
     for (;;) {
       const { value, done } = await reader.read();
@@ -31,13 +35,26 @@ export async function* readFrames(
         }
         const { id, event, data } = fields;
         fields = {};
+        isComplete = event === 'end';
         if (id !== undefined && data !== undefined) yield { id: Number(id), event: event ?? null, data };
       }
     }
   } finally {
     // Closes the connection if the caller stops early.
-    close();
+    if (isComplete) readToEnd(reader, close);
+    else close();
   }
+}
+
+/** A browser reports a request as aborted unless its answer is read to its end, which follows the last event. */
+async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>, close: () => void): Promise<void> {
+  const timer = setTimeout(close, MAX_TAIL_MS);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // Every event has arrived.
+  }
+  clearTimeout(timer);
 }
 
 /** Writes an event as the server does: its data is one line. */

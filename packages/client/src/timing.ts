@@ -4,12 +4,16 @@ export interface Timing {
   readonly silenceMs: number;
   /** After this long without contact a run fails with `ConnectionLostError`; for this long a refusal is retried. */
   readonly giveUpMs: number;
+  /** The same as long as the client never got any answer: then the address is wrong, or no server runs there. */
+  readonly connectMs: number;
   /** The first pause before a retry. Each further pause is twice as long. */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
 }
 
-export const DEFAULT_TIMING: Timing = { silenceMs: 30_000, giveUpMs: 120_000, minPauseMs: 250, maxPauseMs: 5_000 };
+export const DEFAULT_TIMING: Timing = {
+  ...{ silenceMs: 30_000, giveUpMs: 120_000, connectMs: 10_000, minPauseMs: 250, maxPauseMs: 5_000 },
+};
 
 /** Resolves after the time, or rejects with the reason of the signal. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -56,13 +60,13 @@ export class Watchdog {
   /** Something arrived: the silence begins again. */
   restart(silenceMs = this.#silenceMs): void {
     this.stop();
-    this.#timer = setTimeout(() => this.abort(), silenceMs);
+    this.#timer = setTimeout(() => this.abort(new Error(`nothing arrived for ${silenceMs / 1000} s`)), silenceMs);
   }
 
   /** Closes the connection. */
-  abort(): void {
+  abort(reason?: Error): void {
     this.stop();
-    this.#silence.abort();
+    this.#silence.abort(reason);
   }
 
   /** Ends the limit. The signal of the caller still counts. */

@@ -2,6 +2,7 @@ import type { Operations } from '@runwire/contract';
 import type * as routes from '@runwire/contract/routes';
 import { type Credentials, claimsOf } from './credentials.ts';
 import { ConnectionLostError, errorOfAnswer, invalidRequest, RunwireError } from './errors.ts';
+import type { RunHandle } from './run-types.ts';
 import { pauseMs, sleep, type Timing, Watchdog, watched } from './timing.ts';
 
 type Routes = typeof routes;
@@ -52,22 +53,34 @@ type Input = Readonly<Record<string, unknown>>;
 const isRepeatable = (route: Route) => /^(GET|HEAD|PUT)|(cancel|_upload)$/.test(route);
 const MAX_RETRIES = 3;
 
+/**
+ * Returns an id as text. Throws if it is missing, or a part of a path with a meaning of its own: deleting the chat `..`
+ * would delete its integration.
+ */
+export function checkedId(name: string, value: unknown): string {
+  const id = String(value ?? '');
+  if (/^\.{0,2}$/.test(id)) throw invalidRequest(`\`${name}\` cannot be ${JSON.stringify(value)}.`);
+  return id;
+}
+
 /** Puts the fields of the path into the path, and returns the other fields. */
 export function fill(route: Route, input: Input): { method: string; path: string; rest: Input } {
   const [method = '', template = ''] = route.split(' ');
   const rest: Record<string, unknown> = { ...input };
   const path = template.replace(/:(\w+)/g, (_, name: string) => {
-    const value = String(rest[name]);
+    const value = checkedId(name, rest[name]);
     delete rest[name];
-    // A URL with such a part means another resource: deleting the chat `..` would delete its integration.
-    if (/^\.\.?$/.test(value)) throw invalidRequest(`\`${name}\` cannot be ${value}`);
     return encodeURIComponent(value);
   });
   return { method, path, rest };
 }
 
 const queryOf = (fields: Input) => {
-  const given = Object.entries(fields).filter(([, value]) => value != null) as [string, string][];
+  const given = Object.entries(fields).filter(([name, value]) => {
+    // A filter that is left out by mistake would show the items of others.
+    if (value === null) throw invalidRequest(`\`${name}\` cannot be null; leave it out.`);
+    return value !== undefined;
+  }) as [string, string][];
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 };
 
@@ -78,8 +91,14 @@ export class Transport {
   readonly #integration: string | undefined;
   readonly fetch: Fetch;
   readonly timing: Timing;
+  /** True after the first answer, whatever it was. */
+  hasAnswered = false;
 
   constructor(baseUrl: string, credentials: Credentials, options: TransportOptions) {
+    if (!/^https?:[^?#]+$/i.test(baseUrl) || !URL.canParse(baseUrl)) {
+      const given = JSON.stringify(baseUrl);
+      throw invalidRequest(`\`baseUrl\` is ${given}; set RUNWIRE_URL to an address such as http://127.0.0.1:8787.`);
+    }
     this.#baseUrl = new URL(baseUrl).href.replace(/\/+$/, '');
     this.#credentials = credentials;
     this.#integration = options.integration;
@@ -104,9 +123,20 @@ export class Transport {
         ...{ method, signal, ...(body && { body }) },
         headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }), ...headers },
       });
+      this.hasAnswered = true;
       if (answer.status !== 401 || isAgain || !this.#credentials.forget(token)) return answer;
-      await answer.body?.cancel();
+      // Read to its end: browsers report other requests as aborted.
+      await answer.text();
     }
+  }
+
+  /** The error after the last attempt. The reason is that of the system, such as `connect ECONNREFUSED …`. */
+  lost(handle: RunHandle | null, cause: unknown, advice = 'check `baseUrl` and proxies'): ConnectionLostError {
+    const { cause: reason = cause } = Object(cause);
+    const text = reason?.message || reason?.code || cause;
+    return new ConnectionLostError(
+      ...([handle, 'connection_lost', `No whole answer from ${this.#baseUrl}: ${text}; ${advice}.`, cause] as const),
+    );
   }
 
   /** Sends a request and reads its answer. Rejects if the answer does not arrive whole. */
@@ -142,6 +172,7 @@ export class Transport {
     const hasBody = /^P/.test(method);
     const request = hasBody ? { method, path, body: JSON.stringify(rest) } : { method, path: path + queryOf(rest) };
     const maxRetries = isRepeatable(route) ? MAX_RETRIES : 0;
+    const connectBy = Date.now() + this.timing.connectMs;
     for (let retries = 0; ; retries += 1) {
       let failure: RunwireError;
       try {
@@ -151,11 +182,11 @@ export class Transport {
       } catch (error) {
         signal?.throwIfAborted();
         if (error instanceof RunwireError) throw error;
-        const message = `No whole answer; check \`baseUrl\` and proxies: ${error}`;
-        failure = new ConnectionLostError(null, 'connection_lost', message, error);
+        failure = this.lost(null, error);
       }
       const waitMs = Math.max(pauseMs(this.timing, retries), 1000 * (failure.retryAfterSeconds ?? 0));
-      const isFinal = (failure.status ?? 500) < 500 || waitMs > this.timing.maxPauseMs;
+      const isUnreachable = !this.hasAnswered && Date.now() >= connectBy;
+      const isFinal = (failure.status ?? 500) < 500 || waitMs > this.timing.maxPauseMs || isUnreachable;
       if (retries === maxRetries || isFinal) throw failure;
       await sleep(waitMs, signal);
     }

@@ -72,6 +72,8 @@ async function postForm(
   const watchdog = new Watchdog(timing, file.size, outer);
   const { signal } = watchdog;
   const report = (bytes: number) => {
+    // The file may be read on after the request has failed. The watchdog must not keep the process alive then.
+    if (signal.aborted) return;
     watchdog.restart();
     onProgress?.({ loadedBytes: Math.min(bytes, file.size), totalBytes: file.size });
   };
@@ -84,7 +86,7 @@ async function postForm(
     const answer = await fetch(uploadUrl, { method: 'POST', body: form, signal });
     return { status: answer.status, text: await answer.text() };
   } finally {
-    watchdog.stop();
+    watchdog.abort();
   }
 }
 

@@ -26,33 +26,10 @@ interface TokenOptions extends IntegrationOptions {
   readonly json?: true;
 }
 
-/** The commands about owners, API keys and client tokens. */
+/** The commands about API keys and client tokens. */
 export function addAccessCommands(program: CliCommand, context: Context): void {
-  addOwnerCommands(program, context);
   addKeyCommands(program, context);
   addTokenCommands(program, context);
-}
-
-function addOwnerCommands(program: CliCommand, { env }: Context): void {
-  program
-    .command('owners')
-    .explain({ summary: 'the people who sign in to the console' })
-    .command('link')
-    .explain({
-      summary: 'create a link with which an owner sets e-mail and password',
-      details: [
-        'It works in the installation of this machine, which it finds by the same environment variables as the server. Servers may be running.',
-        'Without EMAIL the link is for the first owner. It works once, within 24 hours, and replaces the earlier link of the same owner.',
-      ],
-      examples: ['runwire owners link ann@example.com', 'runwire owners link'],
-    })
-    .argument('[EMAIL]')
-    .printsJson('print {"setupLink"} as JSON')
-    .action(async (email: string | undefined, { json }: { readonly json?: true }) => {
-      const setupLink = await (await import('@runwire/server')).createOwnerLink(env, email ?? null);
-      if (json) printJson({ setupLink });
-      else print(setupLink);
-    });
 }
 
 function addKeyCommands(program: CliCommand, { env }: Context): void {

@@ -3,6 +3,7 @@ import { type CliCommand, type Context, repeated, wholeNumber } from '../command
 import { type ConnectionOptions, connect } from '../connection.ts';
 import { UsageError } from '../exit-codes.ts';
 import { type ListOptions, note, printFields, printJson, printList, time } from '../output.ts';
+import { jsonOrText } from '../request-options.ts';
 
 interface FieldOptions extends ConnectionOptions {
   readonly agency?: string;
@@ -105,14 +106,6 @@ function fieldsOf({ agency, name, set = [] }: FieldOptions): Omit<CreateIntegrat
     ...(name === undefined ? {} : { name }),
     ...Object.fromEntries(others),
   };
-}
-
-function jsonOrText(value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
 }
 
 function printIntegration(integration: Integration, { json }: { readonly json?: true }): void {

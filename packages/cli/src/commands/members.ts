@@ -1,7 +1,7 @@
 import type { Member, PutMemberRequest } from '@runwire/client';
 import { type CliCommand, type Context, wholeNumber } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
-import { UsageError } from '../exit-codes.ts';
+import { EXIT, UsageError } from '../exit-codes.ts';
 import { type ListOptions, note, printFields, printJson, printList, time } from '../output.ts';
 import { jsonOption } from '../request-options.ts';
 
@@ -33,7 +33,9 @@ export function addMemberCommands(program: CliCommand, context: Context): void {
   addShowCommand(members, context);
   addSetCommand(members, context);
   addAdjustCommand(members, context);
+  addAdjustmentsCommand(members, context);
   addDeleteCommand(members, context);
+  addErasureCommand(members, context);
 }
 
 function addListCommand(members: CliCommand, { env }: Context): void {
@@ -142,6 +144,27 @@ function addAdjustCommand(members: CliCommand, { env }: Context): void {
     });
 }
 
+function addAdjustmentsCommand(members: CliCommand, { env }: Context): void {
+  members
+    .command('adjustments')
+    .explain({ summary: 'list the adjustments of a member', examples: ['runwire members adjustments user-42'] })
+    .argument('MEMBER')
+    .option('--limit <N>', 'the largest number of adjustments; default: 50', wholeNumber, 50)
+    .printsJson('print the adjustments as a JSON array')
+    .asksIntegration()
+    .action(async (consumerId: string, options: ListOptions & IntegrationOptions) => {
+      const client = await connectToIntegration(env, options);
+      await printList(client.members.adjustments({ consumerId }), options, [
+        { title: 'adjustment', value: ({ adjustmentId }) => adjustmentId },
+        { title: 'created', value: ({ createdAt }) => time(createdAt) },
+        { title: 'applied', value: ({ applied }) => applied },
+        { title: 'unit', value: ({ unit }) => unit },
+        { title: 'key', value: ({ idempotencyKey }) => idempotencyKey },
+        { title: 'reason', value: ({ reason }) => reason, canShrink: true },
+      ]);
+    });
+}
+
 function addDeleteCommand(members: CliCommand, { env }: Context): void {
   members
     .command('delete')
@@ -158,7 +181,33 @@ function addDeleteCommand(members: CliCommand, { env }: Context): void {
       const client = await connectToIntegration(env, options);
       const erasure = await client.members.delete({ consumerId, ...(erase ? { erase } : {}) });
       if (json) printJson(erasure ?? { deleted: consumerId });
-      else note(erase ? `The erasure of ${consumerId} is accepted.` : `The member ${consumerId} is deleted.`);
+      else if (erase) note(`The erasure is accepted; \`runwire members erasure ${consumerId}\` shows its end.`);
+      else note(`The member ${consumerId} is deleted.`);
+    });
+}
+
+function addErasureCommand(members: CliCommand, { env }: Context): void {
+  members
+    .command('erasure')
+    .explain({
+      summary: 'show how far the erasure of a person is',
+      details: [
+        'An erasure is kept for 30 days after its end.',
+        `Exit code ${EXIT.incomplete}: something of the person is still stored.`,
+      ],
+      examples: ['runwire members erasure user-42'],
+    })
+    .argument('MEMBER')
+    .printsJson('print the erasure as JSON')
+    .asksIntegration()
+    .action(async (consumerId: string, options: IntegrationOptions & { readonly json?: true }) => {
+      const client = await connectToIntegration(env, options);
+      const { json } = options;
+      const erasure = await client.members.erasure({ consumerId });
+      const { status, startedAt, finishedAt } = erasure;
+      if (json) printJson(erasure);
+      else printFields({ member: consumerId, status, started: time(startedAt), finished: time(finishedAt) });
+      if (status !== 'erased') process.exitCode = EXIT.incomplete;
     });
 }
 

@@ -1,12 +1,9 @@
 import { text } from 'node:stream/consumers';
-import type { Run } from '@runwire/client';
 import type { CliCommand, Context } from '../command.ts';
 import { connectToIntegration, reach } from '../connection.ts';
 import { EXIT, UsageError } from '../exit-codes.ts';
-import { leave, onInterrupt } from '../interrupts.ts';
-import { printJson } from '../output.ts';
 import { addRequestOptions, type RequestOptions, requestOf } from '../request-options.ts';
-import { explainEnd, RunDisplay } from '../run-display.ts';
+import { showRun } from '../show-run.ts';
 
 interface RunCommandOptions extends RequestOptions {
   readonly request?: string;
@@ -35,7 +32,7 @@ export function addRunCommand(program: CliCommand, { env }: Context): void {
     .option('-q, --quiet', 'no tools on standard error')
     .printsJson('print how the run ended as JSON, with its text')
     .asksIntegration()
-    .action(async (message: string | undefined, options: RunCommandOptions) => {
+    .action(async (message: string | undefined, options: RunCommandOptions, command: CliCommand) => {
       const { request } = options;
       if (request?.trim() === '') throw new UsageError('--request is blank; write an id, such as `order-17`.');
       const content = await messageOf(message);
@@ -43,7 +40,7 @@ export function addRunCommand(program: CliCommand, { env }: Context): void {
       await reach(client);
       const id = request === undefined ? {} : { usageRequestId: request };
       const run = client.run({ ...requestOf(options), ...id, message: content });
-      await finish(run, options);
+      await showRun(run, options, command);
     });
 }
 
@@ -53,22 +50,4 @@ async function messageOf(argument: string | undefined): Promise<string> {
   const content = (await text(process.stdin)).trimEnd();
   if (content === '') throw new UsageError('Standard input is empty; it must have the message.');
   return content;
-}
-
-/** Shows the run to its end, and sets the exit code. */
-async function finish(run: Run, { json, quiet }: RunCommandOptions): Promise<void> {
-  const display = new RunDisplay(run, { isQuiet: quiet === true, isLive: !json && process.stdout.isTTY });
-  let isInterrupted = false;
-  using _ = onInterrupt(() => {
-    if (isInterrupted) leave();
-    isInterrupted = true;
-    display.aside('Cancelling the run; press Ctrl-C again to leave.');
-    // If the run cannot be cancelled any more, it ends by itself.
-    run.cancel().catch(() => {});
-  });
-  for await (const event of run) display.show(event);
-  const result = await run.result();
-  if (json) printJson(result);
-  else display.end(result);
-  process.exitCode = isInterrupted ? EXIT.interrupted : explainEnd(result);
 }

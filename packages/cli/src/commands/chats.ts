@@ -1,0 +1,200 @@
+import type { Chat, ListChatsParameters } from '@runwire/client';
+import { Option } from 'commander';
+import { type CliCommand, type Context, wholeNumber } from '../command.ts';
+import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
+import { UsageError } from '../exit-codes.ts';
+import { type ListOptions, note, print, printFields, printJson, printList, time, visible } from '../output.ts';
+import { jsonOption, timeOption } from '../request-options.ts';
+import { callText } from '../run-display.ts';
+
+interface OneOptions extends IntegrationOptions {
+  readonly json?: true;
+}
+
+interface ChatsOptions extends ListOptions, IntegrationOptions {
+  readonly member?: string;
+  readonly status?: NonNullable<ListChatsParameters['status']>;
+  readonly after?: string;
+}
+
+interface CreateOptions extends OneOptions {
+  readonly alias?: string;
+  readonly member?: string;
+}
+
+interface UpdateOptions extends OneOptions {
+  readonly title?: string;
+  readonly metadata?: string;
+}
+
+const ONE = 'print the chat as JSON';
+
+export function addChatsCommands(program: CliCommand, context: Context): void {
+  const chats = program.command('chats').explain({ summary: 'the chats of an integration' });
+  addListCommand(chats, context);
+  addShowCommand(chats, context);
+  addCreateCommand(chats, context);
+  addUpdateCommand(chats, context);
+  addDeleteCommand(chats, context);
+  addMessagesCommand(program, context);
+}
+
+function addListCommand(chats: CliCommand, { env }: Context): void {
+  chats
+    .command('list')
+    .explain({
+      summary: 'list chats, the newest first',
+      details: ['The column OPEN has the number of open questions.'],
+      examples: ['runwire chats list', 'runwire chats list --member user-42 --status idle'],
+    })
+    .option('--member <ID>', 'only chats of this member')
+    .addOption(new Option('--status <STATUS>', 'only chats in this state: idle, running').choices(['idle', 'running']))
+    .option('--after <DATE>', 'only chats that changed after this day or time')
+    .option('--limit <N>', 'the largest number of chats; default: 20', wholeNumber, 20)
+    .printsJson('print the chats as a JSON array')
+    .asksIntegration()
+    .action(async (options: ChatsOptions) => {
+      const { member, status } = options;
+      const updatedAfter = timeOption('--after', options.after);
+      const client = await connectToIntegration(env, options);
+      const filters = {
+        ...(member === undefined ? {} : { consumerId: member }),
+        ...(status === undefined ? {} : { status }),
+        ...(updatedAfter === undefined ? {} : { updatedAfter }),
+      };
+      await printList(client.chats.list(filters), options, [
+        { title: 'chat', value: ({ chatId }) => chatId },
+        { title: 'status', value: ({ status: state }) => state },
+        { title: 'messages', value: ({ numMessages }) => numMessages },
+        { title: 'open', value: ({ pending }) => pending.length },
+        { title: 'updated', value: ({ updatedAt }) => time(updatedAt) },
+        { title: 'member', value: ({ consumerId }) => consumerId, canShrink: true },
+        { title: 'title', value: ({ title }) => title, canShrink: true },
+      ]);
+    });
+}
+
+function addShowCommand(chats: CliCommand, { env }: Context): void {
+  chats
+    .command('show')
+    .explain({ summary: 'show a chat and its open questions', examples: ['runwire chats show trip'] })
+    .argument('CHAT')
+    .printsJson(ONE)
+    .asksIntegration()
+    .action(async (chatId: string, options: OneOptions) => {
+      const client = await connectToIntegration(env, options);
+      printChat(await client.chats.get({ chatId }), options);
+    });
+}
+
+function addCreateCommand(chats: CliCommand, { env }: Context): void {
+  chats
+    .command('create')
+    .explain({
+      summary: 'create an empty chat and print its id',
+      details: ['Chats are also created by their first message. Without CHAT the server chooses the id.'],
+      examples: ['runwire chats create trip --member user-42'],
+    })
+    .argument('[CHAT]')
+    .option('--alias <ALIAS>', 'a second name, unique in the integration')
+    .option('--member <ID>', 'the member that the chat belongs to')
+    .printsJson(ONE)
+    .asksIntegration()
+    .action(async (chatId: string | undefined, { alias, member, json, ...options }: CreateOptions) => {
+      const client = await connectToIntegration(env, options);
+      const chat = await client.chats.create({
+        ...(chatId === undefined ? {} : { chatId }),
+        ...(alias === undefined ? {} : { aliasChatId: alias }),
+        ...(member === undefined ? {} : { consumerId: member }),
+      });
+      if (json) printJson(chat);
+      else print(visible(chat.chatId));
+    });
+}
+
+function addUpdateCommand(chats: CliCommand, { env }: Context): void {
+  chats
+    .command('update')
+    .explain({
+      summary: 'change the title or the metadata of a chat',
+      details: ['An empty title removes it.'],
+      examples: ['runwire chats update trip --title "Rome in May"'],
+    })
+    .argument('CHAT')
+    .option('--title <TITLE>', 'the title for people')
+    .option('--metadata <JSON>', 'data of your own')
+    .printsJson(ONE)
+    .asksIntegration()
+    .action(async (chatId: string, { title, metadata, ...options }: UpdateOptions) => {
+      if (title === undefined && metadata === undefined) {
+        throw new UsageError('Nothing would change; use --title or --metadata.');
+      }
+      const fields = {
+        ...(title === undefined ? {} : { title: title === '' ? null : title }),
+        ...(metadata === undefined ? {} : { metadata: jsonOption('--metadata', metadata) }),
+      };
+      const client = await connectToIntegration(env, options);
+      printChat(await client.chats.update({ chatId, ...fields }), options);
+    });
+}
+
+function addDeleteCommand(chats: CliCommand, { env }: Context): void {
+  chats
+    .command('delete')
+    .explain({
+      summary: 'delete a chat with its messages',
+      details: ['Its usage records are kept.'],
+      examples: ['runwire chats delete trip'],
+    })
+    .argument('CHAT')
+    .printsJson('print {"deleted"} as JSON')
+    .asksIntegration()
+    .action(async (chatId: string, options: OneOptions) => {
+      const client = await connectToIntegration(env, options);
+      await client.chats.delete({ chatId });
+      if (options.json) printJson({ deleted: chatId });
+      else note(`The chat ${chatId} is deleted.`);
+    });
+}
+
+function addMessagesCommand(program: CliCommand, { env }: Context): void {
+  program
+    .command('messages')
+    .explain({
+      summary: 'list the messages of a chat, the newest first',
+      examples: ['runwire messages trip', 'runwire messages trip --json | jq -r .[0].content'],
+    })
+    .argument('CHAT')
+    .option('--limit <N>', 'the largest number of messages; default: 100', wholeNumber, 100)
+    .printsJson('print the messages as a JSON array')
+    .asksIntegration()
+    .action(async (chatId: string, options: ListOptions & IntegrationOptions) => {
+      const client = await connectToIntegration(env, options);
+      await printList(client.chats.messages({ chatId }), options, [
+        { title: 'created', value: ({ createdAt }) => time(createdAt) },
+        { title: 'from', value: ({ role, agent }) => (role === 'user' ? role : agent) },
+        { title: 'end', value: ({ error, status }) => error?.code ?? status },
+        { title: 'message', value: ({ content }) => content, canShrink: true },
+      ]);
+    });
+}
+
+function printChat(chat: Chat, { json }: { readonly json?: true }): void {
+  if (json) {
+    printJson(chat);
+    return;
+  }
+  printFields({
+    chat: chat.chatId,
+    alias: chat.aliasChatId,
+    title: chat.title,
+    member: chat.consumerId,
+    status: chat.status,
+    'active run': chat.activeRunId,
+    messages: chat.numMessages,
+    metadata: chat.metadata === null ? null : JSON.stringify(chat.metadata),
+    created: time(chat.createdAt),
+    updated: time(chat.updatedAt),
+    'open questions': chat.pending.map(callText).join(', '),
+  });
+}

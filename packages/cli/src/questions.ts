@@ -1,0 +1,106 @@
+import type { Interface } from 'node:readline/promises';
+import type { Answer, Question } from '@runwire/client';
+import { UsageError } from './exit-codes.ts';
+import { jsonOrText } from './request-options.ts';
+import { callText } from './run-display.ts';
+
+/** The options that answer questions. A question is named by its id or its tool. */
+export interface AnswerOptions {
+  readonly approve?: readonly string[];
+  readonly decline?: readonly string[];
+  readonly reason?: string;
+  readonly output?: readonly string[];
+  readonly failed?: readonly string[];
+}
+
+/** Names every open question in --approve and --decline. */
+const ALL = 'all';
+
+/** Asks a person all questions. Returns null if the person leaves before the last answer: then nothing may be sent. */
+export async function askPerson(
+  lines: Interface,
+  questions: readonly Question[],
+  signal: AbortSignal,
+): Promise<Answer[] | null> {
+  // A question to a closed input would wait forever.
+  const closed = new AbortController();
+  const close = () => closed.abort();
+  lines.once('close', close);
+  const until = AbortSignal.any([signal, closed.signal]);
+  try {
+    const answers: Answer[] = [];
+    for (const question of questions) answers.push(await askOne(lines, question, until));
+    return answers;
+  } catch (error) {
+    if (until.aborted) return null;
+    throw error;
+  } finally {
+    lines.off('close', close);
+  }
+}
+
+async function askOne(lines: Interface, question: Question, signal: AbortSignal): Promise<Answer> {
+  const { questionId, kind } = question;
+  if (kind === 'tool') {
+    const value = await lines.question(`Output of ${callText(question)}, as JSON or text: `, { signal });
+    return { questionId, output: jsonOrText(value) as NonNullable<Answer['output']> };
+  }
+  const prompt = `Approve ${callText(question)}? [y/N, or a reason to decline] `;
+  const text = (await lines.question(prompt, { signal })).trim();
+  if (/^y(es)?$/i.test(text)) return { questionId, approve: true };
+  return { questionId, approve: false, ...(/^(no?)?$/i.test(text) ? {} : { reason: text }) };
+}
+
+/** True if an option answers a question. */
+export const hasAnswers = ({ approve, decline, output, failed }: AnswerOptions): boolean =>
+  [approve, decline, output, failed].some((values) => values !== undefined);
+
+/** Answers all questions by options. Throws if a question has no answer or two, or if an option names none. */
+export function answersByOptions(questions: readonly Question[], options: AnswerOptions): Answer[] {
+  const found = new Map<string, Answer>();
+  const add = (question: Question, answer: Omit<Answer, 'questionId'>) => {
+    if (found.has(question.questionId)) throw new UsageError(`${describe(question)} has two answers; give it one.`);
+    found.set(question.questionId, { questionId: question.questionId, ...answer });
+  };
+  const reason = options.reason === undefined ? {} : { reason: options.reason };
+  const { approve = [], decline = [], output = [], failed = [] } = options;
+  for (const name of approve) {
+    const approvals = name === ALL ? questions.filter(({ kind }) => kind === 'approval') : named(questions, name);
+    for (const question of approvals) {
+      if (question.kind === 'tool') throw new UsageError(`${describe(question)} needs an output; use --output.`);
+      add(question, { approve: true, ...reason });
+    }
+  }
+  for (const name of decline) {
+    for (const question of name === ALL ? questions : named(questions, name)) {
+      const declined = { output: options.reason ?? 'The user declined the call.', failed: true };
+      add(question, question.kind === 'tool' ? declined : { approve: false, ...reason });
+    }
+  }
+  for (const [option, pairs] of [
+    ['--output', output],
+    ['--failed', failed],
+  ] as const) {
+    for (const pair of pairs) {
+      const [, name = '', value = ''] = /^([^=]+)=([\s\S]*)$/.exec(pair) ?? [];
+      if (name === '') throw new UsageError(`${option} has \`${pair}\`; write QUESTION=VALUE, such as position=Rome.`);
+      const given = { output: jsonOrText(value) as NonNullable<Answer['output']> };
+      for (const question of named(questions, name)) {
+        if (question.kind === 'approval') throw new UsageError(`${describe(question)} asks for an approval.`);
+        add(question, option === '--output' ? given : { ...given, failed: true });
+      }
+    }
+  }
+  const open = questions.filter(({ questionId }) => !found.has(questionId)).map(describe);
+  if (open.length === 0) return [...found.values()];
+  throw new UsageError(`${open.join(', ')} has no answer; answer every question, or decline with --decline.`);
+}
+
+const describe = ({ tool, questionId }: Question) => `The question ${tool} (${questionId})`;
+
+function named(questions: readonly Question[], name: string): readonly Question[] {
+  const found = questions.filter(({ questionId, tool }) => questionId === name || tool === name);
+  if (found.length > 0) return found;
+  const open = questions.map(({ questionId, tool }) => `${tool} (${questionId})`).join(', ');
+  throw new UsageError(`No open question is \`${name}\`; the open questions are ${open}.`);
+}
