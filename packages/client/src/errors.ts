@@ -145,7 +145,7 @@ const BY_STATUS: Readonly<Record<number, RefusalClass>> = {
 };
 
 /**
- * Reads the error of an answer that is no success. An answer that is not of Runwire has the code `unexpected_answer`.
+ * Reads the error of an answer that is no success. An answer of another program has the code `unexpected_answer`.
  * Rejects if the answer is cut.
  */
 export async function errorOfAnswer(answer: Response): Promise<RunwireError> {
@@ -159,7 +159,8 @@ export async function errorOfAnswer(answer: Response): Promise<RunwireError> {
   return new (BY_CODE[code as ErrorCode] ?? byStatus)({
     code,
     message: String(
-      body.error ?? `Status ${status}, but not of Runwire; check \`baseUrl\` and proxies: ${text.slice(0, 200)}`,
+      body.error ??
+        `The answer with status ${status} is not from a Runwire server; check \`baseUrl\` and proxies. It begins: ${text.slice(0, 200)}`,
     ),
     status,
     requestId: headers.get('x-request-id'),
