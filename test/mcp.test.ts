@@ -171,7 +171,8 @@ test('schemas and messages of a hostile server disturb neither a call nor the no
   const shown = new Map(
     held.call.request.tools.map(({ name, inputSchema }) => [name.replace(/_[0-9a-f]{8}$/, ''), inputSchema]),
   );
-  assert.equal(shown.has('one_deep_schema'), false);
+  const leftOut = ['no object', 'no schema', 'wrong schema', 'deep schema'];
+  for (const name of leftOut) assert.equal(shown.has(`one_${name.replace(' ', '_')}`), false, name);
   assert.deepEqual(shown.get('one_no_properties'), { type: 'object', properties: {} });
   const pattern = toolNames(held).find((name) => name.startsWith('one_slow_pattern'));
   const startedAt = performance.now();
@@ -184,7 +185,10 @@ test('schemas and messages of a hostile server disturb neither a call nor the no
   assert.ok(performance.now() - startedAt < 10_000);
   assert.deepEqual([slow, garbage, echo], [`{"text":"${'a'.repeat(60)}b"}`, 'after garbage', 'x']);
   assert.equal('polluted' in {}, false);
-  assert.equal((await rig.states())[0]?.state, 'connected');
+  const [state] = await rig.states();
+  assert.deepEqual([state?.state, state?.tools], ['connected', 14]);
+  assert.match(String(state?.error), /^Tools that are left out: `no object` \(its `inputSchema` is not of the type/);
+  for (const name of leftOut) assert.ok(state?.error?.includes(`\`${name}\` (`), name);
 });
 
 test('a hung call ends at its time limit, and progress extends it', async () => {

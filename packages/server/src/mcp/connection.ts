@@ -114,7 +114,7 @@ export class Connection {
   }
 
   #read(tools: Parameters<typeof readTools>[0]): void {
-    this.#tools = readTools(tools, this.#tools);
+    this.#tools = readTools(tools, this.#transport.leftOut, this.#tools);
     this.#onTools(this.#tools);
   }
 

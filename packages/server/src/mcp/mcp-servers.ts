@@ -2,7 +2,7 @@ import type { McpServer, RunServers } from '../agent/mcp-port.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ReadVariable } from './connection.ts';
 import { RunSessions } from './run-sessions.ts';
-import { type ServerTools, selectedTools } from './server-tools.ts';
+import { leftOutSentence, type ServerTools, selectedTools } from './server-tools.ts';
 import { McpSession, type SessionState } from './session.ts';
 import { wholeName } from './tool-names.ts';
 
@@ -191,5 +191,7 @@ export class McpServers implements AsyncDisposable {
 }
 
 function stateOf(server: McpServer, state: SessionState, tools: ServerTools | null): ServerState {
-  return { ...state, server: server.name, tools: tools === null ? 0 : selectedTools(tools, server).length };
+  if (tools === null) return { ...state, server: server.name, tools: 0 };
+  const error = state.error ?? leftOutSentence(tools, server);
+  return { ...state, error, server: server.name, tools: selectedTools(tools, server).length };
 }

@@ -9,8 +9,9 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { ListLimit } from './list-limit.ts';
 import { MAX_MESSAGE_BYTES } from './message-limit.ts';
+import { ToolLists } from './tool-lists.ts';
+import type { LeftOutTool } from './tool-problem.ts';
 
 export interface StdioProgram {
   readonly command: string;
@@ -37,7 +38,7 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #program: StdioProgram;
-  readonly #lists = new ListLimit();
+  readonly #lists = new ToolLists();
   #child: Child | null = null;
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
@@ -55,6 +56,11 @@ export class StdioTransport implements Transport {
   get report(): string {
     const lines = this.#stderr.trim().split('\n').slice(-3).join(' ').trim();
     return [this.#exit ?? '', lines].filter((text) => text !== '').join(': ');
+  }
+
+  /** The tools that are missing in the last list. */
+  get leftOut(): readonly LeftOutTool[] {
+    return this.#lists.leftOut;
   }
 
   async start(): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { ListLimit } from './list-limit.ts';
+import { ToolLists } from './tool-lists.ts';
 
 const ask = (id: number, cursor?: string): JSONRPCMessage => ({
   jsonrpc: '2.0',
@@ -12,7 +12,7 @@ const ask = (id: number, cursor?: string): JSONRPCMessage => ({
 const answer = (id: number): JSONRPCMessage => ({ jsonrpc: '2.0', id, result: { tools: [] } });
 
 test('the pages of one list are limited together, and each list begins anew', () => {
-  const limit = new ListLimit(100);
+  const limit = new ToolLists(100);
   const page = (id: number, cursor: string | undefined, characters: number) => {
     limit.sent(ask(id, cursor));
     return 'result' in limit.received(answer(id), () => characters);
@@ -22,7 +22,7 @@ test('the pages of one list are limited together, and each list begins anew', ()
 });
 
 test('other messages pass, and their size is not computed', () => {
-  const limit = new ListLimit(1);
+  const limit = new ToolLists(1);
   limit.sent({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} });
   const never = () => assert.fail('the size is not needed');
   for (const message of [answer(1), answer(2), ask(3), { jsonrpc: '2.0', method: 'x' } as const]) {
