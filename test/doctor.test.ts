@@ -77,7 +77,10 @@ test('doctor names a proxy that refuses the request of a run', async () => {
   const watched = new WatchedFetch(fetch);
   const client = new Runwire({ baseUrl: proxy.url, apiKey: TEST_API_KEY, fetch: watched.fetch });
   const [finding = '', ...others] = await checkProxy(client, watched, { firstByteMs: 5000, watchMs: 6000 });
-  assert.match(finding, /^The run was refused: The answer with status 403 is not from a Runwire server; .*firewall.* let it pass POST \/get_completion_v2 on\.$/);
+  assert.match(
+    finding,
+    /^The run was refused: The answer with status 403 is not from a Runwire server; .*firewall.* let it pass POST \/get_completion_v2 on\.$/,
+  );
   assert.deepEqual(others, []);
 });
 

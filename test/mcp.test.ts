@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { until } from './support/eventually.ts';
 import {
   everything,
+  failedServers,
   filesystem,
   McpRig,
   mcpAgency,
@@ -211,13 +212,25 @@ test('a server that never answers delays neither the start nor a run beyond 5 s'
   const waitedMs = performance.now() - runAt;
   assert.ok(waitedMs < 6500, String(waitedMs));
   assert.ok(toolNames(held).length > 0 && toolNames(held).every((name) => name.startsWith('two_')));
-  await held.finish('Hi');
+  // A second step reports nothing again.
+  await held.call.toolCall('call_0', 'two_echo', '{"text":"x"}');
+  await held.call.end();
+  await (await rig.rig.controller.nextCall()).end();
+  await held.reader.whole();
   const states = await rig.states();
   assert.deepEqual(
     states.map(({ state }) => state),
     ['connecting', 'connected', 'failed'],
   );
-  assert.match(String(states[2]?.error), /ENOENT/);
+  const why = /^spawn \/nowhere ENOENT; the program `\/nowhere` or the folder `cwd` does not exist here; install it, /;
+  assert.match(String(states[2]?.error), why);
+  const failed = failedServers(held.reader.frames);
+  assert.deepEqual(
+    failed.map(({ type, agency, server }) => `${type} ${agency} ${server}`),
+    ['mcp_server_failed mine one', 'mcp_server_failed mine none'],
+  );
+  assert.match(String(failed[0]?.error), /^it has not answered yet/);
+  assert.equal(failed[1]?.error, states[2]?.error);
 });
 
 test('a list that changes applies to the next run; 5 000 tools are usable', async () => {

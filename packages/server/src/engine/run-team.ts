@@ -104,6 +104,7 @@ export class RunTeam implements Team, Disposable {
       reasoning: agent.reasoning,
       settings: agent.settings,
       output: agent.output,
+      failedServers: mcp.failed,
       ...parts,
       modelTools: brought.length === 0 ? parts.modelTools : [...parts.modelTools, ...brought],
     };

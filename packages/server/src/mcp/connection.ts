@@ -87,7 +87,8 @@ export class Connection {
     } catch (error) {
       const { report } = connection;
       await connection.close();
-      throw report === '' ? error : new Error(`${error instanceof Error ? error.message : error} (${report})`);
+      // The report names the cause. The error is only that the connection was closed, or that no answer arrived.
+      throw report === '' ? error : new Error(report, { cause: error });
     }
   }
 

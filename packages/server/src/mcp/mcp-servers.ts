@@ -24,6 +24,15 @@ export interface ServerState extends SessionState {
   readonly tools: number;
 }
 
+/** What is wrong with a server of an agency, and what to do. */
+export interface ServerProblem {
+  readonly agency: string;
+  readonly server: string;
+  /** False if the server is connected, and only some of its tools cannot be used. */
+  readonly isFailed: boolean;
+  readonly error: string;
+}
+
 /** A session that the runs of an agency share. */
 interface SharedSession {
   readonly session: McpSession;
@@ -85,6 +94,7 @@ export class McpServers implements AsyncDisposable {
     if (shared === undefined) {
       const session = new McpSession({
         ...this.#options,
+        agency,
         server: server.name,
         address: server.address(NO_RUN),
         known: null,
@@ -112,6 +122,7 @@ export class McpServers implements AsyncDisposable {
   /** The servers of a run of the agency. */
   openRun(agency: string): RunServers {
     return new RunSessions({
+      agency,
       logger: this.#options.logger,
       take: (server, about) => (server.isPerRun ? this.#connect(agency, server, about) : this.#borrow(agency, server)),
     });
@@ -133,7 +144,13 @@ export class McpServers implements AsyncDisposable {
     const id = `${agency}\0${server.name}`;
     // Another member may have other tools.
     const known = server.isFilled ? null : (this.#lastTools.get(id) ?? null);
-    const session = new McpSession({ ...this.#options, server: server.name, address: server.address(about), known });
+    const session = new McpSession({
+      ...this.#options,
+      agency,
+      server: server.name,
+      address: server.address(about),
+      known,
+    });
     this.#open.add(session);
     const newest: NewestSession = { session, state: null };
     this.#newest.set(id, newest);
@@ -164,6 +181,22 @@ export class McpServers implements AsyncDisposable {
   #toolsOf(agency: string, server: McpServer): ServerTools | null {
     if (!server.isPerRun) return this.#share(agency, server).session.tools;
     return this.#newest.get(`${agency}\0${server.name}`)?.session.tools ?? null;
+  }
+
+  /**
+   * One promise per server that is connected already: resolves when its first try has ended, to what is wrong, or to null.
+   * A server that each run connects itself has none.
+   */
+  firstProblems(): readonly Promise<ServerProblem | null>[] {
+    return this.#agencies.flatMap(({ agency, servers }) =>
+      servers
+        .filter(({ isPerRun }) => !isPerRun)
+        .map(async (server) => {
+          await this.#share(agency, server).session.firstTry;
+          const { state, error } = this.#stateOf(agency, server);
+          return error === null ? null : { agency, server: server.name, isFailed: state === 'failed', error };
+        }),
+    );
   }
 
   /** The names that the known tools of the agency's servers have, unless another tool has the name too. */

@@ -54,8 +54,9 @@ export class StdioTransport implements Transport {
 
   /** How the program ended and what it wrote last to stderr, for people; '' if it runs and wrote nothing. */
   get report(): string {
-    const lines = this.#stderr.trim().split('\n').slice(-3).join(' ').trim();
-    return [this.#exit ?? '', lines].filter((text) => text !== '').join(': ');
+    // Node ends the report of an error with its version.
+    const lines = this.#stderr.split('\n').filter((line) => line.trim() !== '' && !/^Node\.js v\d/.test(line));
+    return [this.#exit ?? '', lines.slice(-3).join(' ').trim()].filter((text) => text !== '').join(': ');
   }
 
   /** The tools that are missing in the last list. */
