@@ -4,7 +4,10 @@ import { agencyFolders } from '../agencies/agencies.ts';
 import { AgencyBroken, type Fault, faultLine } from '../agencies/fault.ts';
 import { type AgencySetting, serverLimits } from '../agencies/load-agency.ts';
 import { loadFolder } from '../agencies/load-folder.ts';
+import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import { OpenedModels } from '../compose/open-models.ts';
+import { serverSentence } from '../compose/start-sentences.ts';
+import { tryServers } from '../compose/try-servers.ts';
 import { type Environment, readConfig } from '../config/read-config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import type { CommandOutcome } from './command-outcome.ts';
@@ -35,7 +38,11 @@ export async function checkAgencies(env: Environment, folder: string): Promise<C
   const found = isAgency ? [path] : (await agencyFolders(path)).map((name) => join(path, name));
   if (found.length === 0) return { text: `${folder} has no agencies.`, isWhole: false };
   const reports: CommandOutcome[] = isAgency ? [] : providersReport(models.faults);
-  for (const one of found) reports.push(await checkAgency(one, setting));
+  const whole: LoadedAgency[] = [];
+  for (const one of found) reports.push(await checkAgency(one, setting, whole));
+  // The files are right, and the server may run elsewhere, so this is no fault of the agency.
+  for (const problem of await tryServers(whole, secrets))
+    reports.push({ text: serverSentence(problem), isWhole: true });
   return { text: reports.map(({ text }) => text).join('\n'), isWhole: reports.every(({ isWhole }) => isWhole) };
 }
 
@@ -44,10 +51,13 @@ function providersReport(faults: readonly Fault[]): CommandOutcome[] {
   return faults.length === 0 ? [] : [{ text: faults.map(faultLine).join('\n'), isWhole: false }];
 }
 
-async function checkAgency(path: string, setting: AgencySetting): Promise<CommandOutcome> {
+/** Adds the agency to `whole` if it has no fault. */
+async function checkAgency(path: string, setting: AgencySetting, whole: LoadedAgency[]): Promise<CommandOutcome> {
   const id = basename(path);
   try {
-    const { agents, source } = await loadFolder(path, id, setting);
+    const loaded = await loadFolder(path, id, setting);
+    const { agents, source } = loaded;
+    whole.push(loaded);
     const count = agents.size === 1 ? '1 agent' : `${agents.size} agents`;
     return { text: `${id}: ok (${source}, ${count})`, isWhole: true };
   } catch (error) {

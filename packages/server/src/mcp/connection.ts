@@ -88,7 +88,7 @@ export class Connection {
       const { report } = connection;
       await connection.close();
       // The report names the cause. The error is only that the connection was closed, or that no answer arrived.
-      throw report === '' ? error : new Error(report, { cause: error });
+      throw report === '' ? error : new Error(report);
     }
   }
 

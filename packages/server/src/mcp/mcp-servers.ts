@@ -28,8 +28,6 @@ export interface ServerState extends SessionState {
 export interface ServerProblem {
   readonly agency: string;
   readonly server: string;
-  /** False if the server is connected, and only some of its tools cannot be used. */
-  readonly isFailed: boolean;
   readonly error: string;
 }
 
@@ -184,8 +182,8 @@ export class McpServers implements AsyncDisposable {
   }
 
   /**
-   * One promise per server that is connected already: resolves when its first try has ended, to what is wrong, or to null.
-   * A server that each run connects itself has none.
+   * One promise per server that the runs of an agency share: resolves when its first try to connect has ended, to what is
+   * wrong with it, or to null.
    */
   firstProblems(): readonly Promise<ServerProblem | null>[] {
     return this.#agencies.flatMap(({ agency, servers }) =>
@@ -193,8 +191,8 @@ export class McpServers implements AsyncDisposable {
         .filter(({ isPerRun }) => !isPerRun)
         .map(async (server) => {
           await this.#share(agency, server).session.firstTry;
-          const { state, error } = this.#stateOf(agency, server);
-          return error === null ? null : { agency, server: server.name, isFailed: state === 'failed', error };
+          const { error } = this.#stateOf(agency, server);
+          return error === null ? null : { agency, server: server.name, error };
         }),
     );
   }
