@@ -234,6 +234,12 @@ function tests(store: StoreName): void {
     );
     assert.match(await asked([...tools, ...tools]), /is the name of another one too; rename one of them/);
     assert.match(await asked([{ ...tools[0], inputSchema: { type: 'strange' } }]), /is not a valid JSON Schema/);
+    for (const inputSchema of [{}, { type: 'string' }, { anyOf: [{ type: 'object' }, { type: 'null' }] }]) {
+      assert.match(
+        await asked([{ ...tools[0], inputSchema }]),
+        /^`clientTools\[0\].inputSchema` is not an object; write/,
+      );
+    }
     const made = play(rig, { Lead: [calls(['c1', 'pick', {}], ['c2', 'pick', { n: 1 }]), say('Picked.')] });
     const end = await frame({ clientTools: tools });
     assert.ok(made.at(-1)?.request.tools.some(({ name }) => name === 'pick'));
