@@ -1525,7 +1525,7 @@ export interface CreateIntegrationRequest {
    */
   apiIntegrationId?: string;
   /**
-   * Name of the integration, for people.
+   * Name of the integration, for people. A new integration without one has its id as name.
    */
   name?: string;
   /**
@@ -1667,7 +1667,7 @@ export interface IntegrationList {
  */
 export interface UpdateIntegrationRequest {
   /**
-   * Name of the integration, for people.
+   * Name of the integration, for people. A new integration without one has its id as name.
    */
   name?: string;
   /**
