@@ -68,6 +68,7 @@ export const contractCodesAndShapes = [
   },
   { id: 'contract-8-stream-step-limit', section: '8', quote: '`step_limit`,' },
   { id: 'contract-8-stream-run-interrupted', section: '8', quote: '`run_interrupted`,' },
+  { id: 'contract-8-stream-agency-error', section: '8', quote: '`agency_error` (charged 0)' },
   { id: 'contract-8-stream-internal-error', section: '8', quote: '`internal_error` |' },
   { id: 'contract-9-newest-first', section: '9', quote: 'Lists are newest first without exception.' },
   {

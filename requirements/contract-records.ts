@@ -110,6 +110,11 @@ export const contractRecords = [
     section: '6',
     quote: 'or `attachment_unavailable`',
   },
+  {
+    id: 'contract-6-charged-zero-agency',
+    section: '6',
+    quote: 'or `agency_error` is charged 0 in every unit.',
+  },
   { id: 'contract-6-charged-real', section: '6', quote: 'every other end its real usage' },
   {
     id: 'contract-6-charged-cut-step',

@@ -172,6 +172,11 @@ export const contractRunsAndStreams = [
       '`Last-Event-ID` on the POST counts only in an SSE replay, on every node as it does at `…/events`: ahead of a live run it waits; in a compacted run, or at or after the end of an ended run, it is treated as absent.',
   },
   {
+    id: 'contract-4-ahead-of-end',
+    section: '4',
+    quote: 'if the run ends before that id, the server sends `messages` and `end`',
+  },
+  {
     id: 'contract-4-busy',
     section: '4',
     quote:

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type GateStep, gatePlan } from './gate-plan.ts';
 import { GateServices } from './gate-services.ts';
 import { useMemoryFolder } from './memory-folder.ts';
 import { childrenSeconds } from './processor-time.ts';
@@ -47,7 +48,7 @@ function requirements(): string | null {
 }
 
 /** Each resolves to null, or to the reason why it failed. */
-const steps: Readonly<Record<string, (services: GateServices) => string | null | Promise<string | null>>> = {
+const steps: Readonly<Record<GateStep, (services: GateServices) => string | null | Promise<string | null>>> = {
   'lock file': () => run('npm', 'ci', '--dry-run', '--ignore-scripts', '--loglevel=error'),
   // With four checkers, the default, it costs 19 CPU seconds instead of 8: each one computes most types again.
   types: () => run('tsc', '-p', 'tsconfig.json', '--checkers', '1'),
@@ -68,8 +69,10 @@ const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(
 
 /** Returns the line that names the failure, or null. */
 async function check(): Promise<string | null> {
+  process.stdout.write(gatePlan());
   await using services = new GateServices();
   for (const [name, step] of Object.entries(steps)) {
+    process.stdout.write(`check: ${name} …\n`);
     const start = performance.now();
     const failure = await step(services);
     if (failure !== null) return `check: ${name} failed: ${failure}\n`;

@@ -113,7 +113,8 @@ function tests(store: StoreName): void {
     const longest = `a${'-_0Z'.repeat(15)}abc`;
     assert.equal(longest.length, 64);
     for (const id of ['a', '0', 'A-b_C', longest]) {
-      assert.equal((await created('/v2/integrations', { apiIntegrationId: id })).apiIntegrationId, id);
+      const made = await created('/v2/integrations', { apiIntegrationId: id });
+      assert.deepEqual([made.apiIntegrationId, made.name], [id, id], 'without a name it shows its id');
       await refused(api.post('/v2/integrations', { apiIntegrationId: id }), 409, 'integration_exists');
       assert.equal((await api.delete(`/v2/integrations/${id}`)).status, 204);
       await refused(api.post('/v2/integrations', { apiIntegrationId: id }), 409, 'integration_exists');
@@ -256,7 +257,10 @@ function tests(store: StoreName): void {
     const listed = (await api.get(path)).body.items;
     assert.deepEqual(columnOf(listed, 'consumerId'), ['bob', 'ann']);
     assert.deepEqual(listed[1].allowance, allowance);
-    const gone = await api.delete(`${path}/ann`);
+    const withBody = api.call('DELETE', `${path}/ann`, { erase: true });
+    await refused(withBody, 400, 'invalid_request', /^`erase` is not a known field: .* `\?erase=true`\.$/);
+    assert.equal((await api.get(`${path}/ann`)).status, 200, 'not deleted');
+    const gone = await api.call('DELETE', `${path}/ann`, {});
     assert.deepEqual([gone.status, gone.body], [204, '']);
     await refused(api.get(`${path}/ann`), 404, 'member_not_found');
     assert.equal((await api.get(`/v2/integrations/${id}/usage?usageRequestId=u1`)).body.items.length, 1);

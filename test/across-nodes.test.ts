@@ -144,7 +144,7 @@ for (const hints of both) {
   });
 
   test(`${how}: a reader ahead of the stored log waits for what it has not seen`, async (t) => {
-    cites(t, 'contract-3-events-ahead');
+    cites(t, 'contract-3-events-ahead', 'contract-4-ahead-of-end');
     const all = cluster(hints);
     // The text of the run reaches the store only with its end.
     const here = await all.join({ limits: { flushMs: 600_000 } });
@@ -154,6 +154,7 @@ for (const hints of both) {
     const seen = reader.frames.at(-1)?.id ?? 0;
     const ahead = await there.api.events(runId, seen);
     const beyond = await there.api.events(runId, 1_000_000);
+    const alone = await all.node(2).api.events(runId, 1_000_000);
     const start = await there.api.events(runId, 0);
     await start.untilText('event: meta');
     assert.ok(!start.text.includes('Seen here'), 'it is not stored yet');
@@ -164,9 +165,10 @@ for (const hints of both) {
     equalFrames([reader, start]);
     assert.ok(withoutComments(reader.text).endsWith(withoutComments(ahead.text)));
     assert.equal(ahead.frames[0]?.id, seen + 1);
-    // Its cursor is after every event of the run: the stream ends with the run, without a frame.
-    assert.equal(await beyond.over, true);
-    assert.equal(beyond.frames.length, 0);
+    // Its cursor is after every event of the run.
+    assert.deepEqual(await beyond.whole(), reader.frames.slice(-2), 'messages and end');
+    await alone.whole();
+    assert.deepEqual(alone.frames, beyond.frames, 'also if no other reader follows the run on this node');
     await all.leave(here);
   });
 

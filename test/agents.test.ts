@@ -29,7 +29,26 @@ const team = defineAgency({
   ],
 });
 
-const start = (store: StoreName) => ScriptedServer.start({ store, agencies: { team } });
+const moodyAgent = (name: string, instructions: () => Promise<string>) =>
+  defineAgent({ name, description: `${name} is asked.`, instructions, files: false });
+
+/** The code of the agents besides Lead fails. */
+const moody = defineAgency({
+  name: 'Moody',
+  agents: [
+    agent('Lead'),
+    moodyAgent('Throws', async () => {
+      throw new Error('a secret of the inside');
+    }),
+    moodyAgent('Forgets', async () => undefined as unknown as string),
+  ],
+  flows: [
+    { from: 'Lead', to: 'Forgets' },
+    { from: 'Lead', to: 'Throws', kind: 'handoff' },
+  ],
+});
+
+const start = (store: StoreName) => ScriptedServer.start({ store, agencies: { team, moody } });
 
 for (const store of STORES) describe(store, () => tests(store));
 
@@ -202,7 +221,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(seen, ['a', 'aAb', 'aAbBc', 'bBcCd']);
   });
 
-  test('what cannot be sent is answered, and the failure of an agent does not fail the run', async () => {
+  test('what cannot be sent is answered, and the failure of an agent does not fail the run', async (t) => {
+    cites(t, 'contract-8-stream-agency-error', 'contract-6-charged-zero-agency');
     await using rig = await start(store);
     const apiIntegrationId = await rig.integration({ agency: 'team' });
     const made = play(rig, {
@@ -239,6 +259,26 @@ function tests(store: StoreName): void {
         '`message` must be a text that is not blank.',
       ],
     );
+
+    // Code of the agency fails: in a delegation only the call, after a hand-off the run, which costs nothing.
+    const metered = await rig.metered({ unit: 'tokens', limit: 10_000, period: 'day' }, { agency: 'moody' });
+    const later = play(rig, {
+      Lead: [calls(ask('d1', 'Forgets', 'Well?')), calls(['d2', 'transfer_to_Throws', { recipient_agent: 'Throws' }])],
+    });
+    const ids = { apiIntegrationId: metered, consumerId: 'ann', usageRequestId: 'u' };
+    const failed = await rig.api.complete({ ...ids, message: 'Go.' });
+    await failed.whole();
+    const sentence = (name: string) =>
+      `The function \`instructions\` of the agent \`${name}\` of the agency \`moody\` failed; the log of the server has the reason.`;
+    assert.deepEqual(
+      later.at(-1)?.request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : [])),
+      [`Forgets failed: ${sentence('Forgets')}`],
+    );
+    const { status, error } = messagesFrame(failed);
+    assert.deepEqual([status, error], ['failed', { code: 'agency_error', message: sentence('Throws') }]);
+    assert.doesNotMatch(failed.text, /secret/);
+    const [record] = (await rig.api.get(`/v2/integrations/${metered}/usage`)).body.items;
+    assert.deepEqual([record.usage.request_count, record.charged], [2, { unit: 'tokens', amount: 0 }]);
   });
 
   test('hand-offs, depth and steps have limits', async () => {

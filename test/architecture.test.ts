@@ -329,6 +329,10 @@ test('sees a planted sentence with a listed word', () => {
     ['packages/server/src/lib/a.test.ts', "test('stops at once', () => {});"],
     ['docs/guide.md', '# Guide\n\nThe file lies in a folder.\n'],
     ['docs/alerts.yaml', '  summary: The node is there again.\n'],
+    ['compose.yaml', 'a: 1\n# The first line is plain,\n# for whoever reads the second.\n'],
+    ['docs/guide.md', 'To delete a person, erase it.'],
+    ['docs/guide.md', 'Sentences are often exacter.'],
+    [path, "throw new Error('Status 404, but not of Runwire');"],
   ];
   for (const fault of faults) assert.equal(checkProse(new Map([fault]), none).length, 1, `not seen: ${fault}`);
 

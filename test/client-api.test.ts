@@ -336,7 +336,7 @@ test('the error of another server is shown as text', async () => {
     [{ error: { status: 'down' } }, '{"error":{"status":"down"}}'],
   ] as const) {
     const { client: foreign } = disturbedClient(server.url, {}, async () => Response.json(body, { status: 400 }));
-    const message = `Status 400, but not of Runwire; check \`baseUrl\` and proxies: ${shown}`;
+    const message = `Status 400, not from a Runwire server; check \`baseUrl\` and proxies: ${shown}`;
     await assert.rejects(foreign.me.get(), { code: 'unexpected_answer', message });
   }
 });

@@ -134,6 +134,8 @@ function tests(store: StoreName): void {
     for (const field of ['apiIntegrationId', 'folder', 'filename', 'contentType', 'sizeBytes']) {
       for (const value of [undefined, null, [], {}, true]) await refused({ [field]: value }, field);
     }
+    assert.match((await sign({ sizeBytes: 20_971_521 })).body.error, /^The file is larger than 20 MiB/);
+    assert.match((await sign({ sizeBytes: 0 })).body.error, /^The file is empty/);
     for (const sizeBytes of [0, -1, 1.5, 20_971_521, '3', 1e300]) await refused({ sizeBytes }, 'sizeBytes');
     const formVariable = `$\{filename}`;
     for (const folder of [

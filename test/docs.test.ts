@@ -42,6 +42,12 @@ test('docs pages have under 1 500 words, and the README at most 150 lines', () =
   assert.ok(readPage('README.md').trimEnd().split('\n').length <= MAX_README_LINES);
 });
 
+test('SECURITY.md has a real way to report, and the README promises no more than is true', () => {
+  assert.match(readPage('SECURITY.md'), /\*\*Security\*\*, then \*\*Report a vulnerability\*\*/);
+  assert.doesNotMatch(readPage('SECURITY.md'), /@|example\.com/);
+  assert.doesNotMatch(readPage('README.md'), /every operation|never ignores/);
+});
+
 test('the pages about promises name every proof with its planted faults', async () => {
   const page = ['promises', 'tool-promises', 'client-promises'].map((name) => readPage(`docs/${name}.md`)).join('');
   for (const [name, load] of PROOFS) {

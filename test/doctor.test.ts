@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { Runwire } from '@runwire/client';
 import { diagnose } from '@runwire/server';
-import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { FakeProvider, providerEvents, sseText, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { FaultyProxy } from '@runwire/test-kit/faulty-proxy.ts';
 import { checkProxy } from '../packages/cli/src/check-proxy.ts';
 import { WatchedFetch } from '../packages/cli/src/watched-fetch.ts';
+import { AgenciesFolder } from './support/agencies-folder.ts';
 import { folderOf, startRunwire } from './support/cli-process.ts';
 import { Nginx } from './support/nginx.ts';
 import { missingService } from './support/services.ts';
@@ -33,6 +34,38 @@ test('doctor names a wrong setting, an unreachable database and a refused model 
   assert.deepEqual(await findings({ ...env, DATABASE_URL, OPENAI_BASE_URL, OPENAI_API_KEY: 'sk-wrong' }), [
     'store: The database of DATABASE_URL cannot be used (connect ECONNREFUSED 127.0.0.1:9); fix that, or DATABASE_URL.',
     'model: The model provider refused the API key (401); check OPENAI_API_KEY.',
+  ]);
+});
+
+test('doctor tries both protocols, and checks providers.yaml, agencies and MCP programs', async (t) => {
+  await using provider = await FakeProvider.start();
+  using folder = new AgenciesFolder({
+    'providers.yaml': `local: { api: responses, baseUrl: "${provider.baseUrl}", colour: red }\n`,
+    'bad/agency.yaml': 'name: Bad\nagents:\n  - { name: A, instructions: Help., tool: x }\n',
+    'tools/agency.yaml': `name: Tools
+mcp: { docs: { command: no-such-program }, local: { command: ./serve }, here: { command: sh }, shop: { url: "http://127.0.0.1:9" } }
+agents: [{ name: A, instructions: Help. }]
+`,
+  });
+  const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'off', RUNWIRE_AGENCIES_DIR: folder.path };
+  const { PATH = '' } = process.env;
+  const ofModel = { OPENAI_BASE_URL: provider.baseUrl, RUNWIRE_MODEL: 'openai/m', PATH };
+  const found = findings({ ...env, ...ofModel });
+  (await provider.nextCall()).answer(404, {});
+  const second = await provider.nextCall();
+  assert.equal(second.path, '/v1/chat/completions');
+  await second.bytes(sseText(providerEvents('chat', { parts: [{ kind: 'text', deltas: ['ready'] }] })));
+  second.end();
+  const needs = (server: string, program: string, missing: string) =>
+    `mcp: The MCP server ${server} of the agency tools needs the program \`${program}\`, which ${missing}; install it, or write the path of a program in \`command\`.`;
+  const notFound =
+    'model: The model provider does not have `m` (404); check the name of the model and OPENAI_BASE_URL. If the server has no Responses API, like vLLM and Ollama, set RUNWIRE_OPENAI_API=chat.';
+  assert.deepEqual(await found, [
+    'providers: providers.yaml:1:64: `colour` is not a field of a provider; its fields are api, baseUrl, apiKey, package, options, models.',
+    `${notFound} The server answered with the other protocol: set RUNWIRE_OPENAI_API=chat.`,
+    'agencies: bad/agency.yaml:3:37: `tool` is not a field of an agent; did you mean `tools`?',
+    needs('docs', 'no-such-program', 'is not on the PATH'),
+    needs('local', './serve', 'is not a file that this user can execute'),
   ]);
 });
 
@@ -77,7 +110,10 @@ test('doctor names a proxy that refuses the request of a run', async () => {
   const watched = new WatchedFetch(fetch);
   const client = new Runwire({ baseUrl: proxy.url, apiKey: TEST_API_KEY, fetch: watched.fetch });
   const [finding = '', ...others] = await checkProxy(client, watched, { firstByteMs: 5000, watchMs: 6000 });
-  assert.match(finding, /^The run was refused: Status 403, .*firewall.* let it pass POST \/get_completion_v2 on\.$/);
+  assert.match(
+    finding,
+    /^The run was refused: The answer with status 403 is not from a Runwire server; .*firewall.* let it pass POST \/get_completion_v2 on\.$/,
+  );
   assert.deepEqual(others, []);
 });
 

@@ -5,14 +5,17 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
+import { builtSentence } from '../scripts/build/built-sentence.ts';
 import { checkBudgets, loadsOf } from '../scripts/console/budgets.ts';
 import { differentFiles } from '../scripts/console/compare-folders.ts';
+import { gatePlan } from '../scripts/gate-plan.ts';
 import { type Part, runParts } from '../scripts/parts.ts';
 import { childrenSeconds } from '../scripts/processor-time.ts';
 import { Progress } from '../scripts/progress.ts';
 import { fullFiles, GROUP_BYTES, gateFiles, groupsOf } from '../scripts/test-files.ts';
 import { costliestFiles, failureLines, type TestReport } from '../scripts/test-report.ts';
 import { root } from './support/cli-process.ts';
+import { isRootOnDebian, missingServices, SERVICES } from './support/services.ts';
 
 const FAILING = `
 import { test } from 'node:test';
@@ -119,6 +122,25 @@ test('parts that passed do not run again, and each failed one is described', asy
   assert.deepEqual(second, first.toReversed());
   assert.ok(printed.includes('1 of 3 parts passed before\n'));
   assert.match(printed.join(''), /^FAILED b, 0 s(, 0 CPU s)?: 1 test$/m);
+});
+
+test('the gate prints its steps with an estimate, and a build prints what it made', () => {
+  assert.match(gatePlan(), /^check: lock file \(3 s\), types .*, requirements \(1 s\): about \d+ minutes on 4 cores/);
+  const sentence = builtSentence([{ folder: 'cli' }, { folder: 'server' }], 12_345);
+  assert.match(sentence, /^Built in 12\.3 s: packages\/cli\/dist, packages\/server\/dist\n`npm start` uses them/);
+});
+
+test('packages are named before they are installed', {
+  skip: !isRootOnDebian() && 'only root on Debian',
+}, async (t) => {
+  const order: string[] = [];
+  const isThere = t.mock.method(SERVICES.strace, 'isThere', () => order.length === 2);
+  const printed = t.mock.method(process.stderr, 'write', (text: string) => order.push(text) > 0);
+  const missing = await missingServices(['strace'], async (packages) => void order.push(`installed ${packages}`));
+  printed.mock.restore();
+  isThere.mock.restore();
+  const notice = 'Tests need Debian packages, which are installed now with apt-get: strace\n';
+  assert.deepEqual([order, missing], [[notice, 'installed strace'], []]);
 });
 
 test('every test file is in the gate or, by its name, in check:full', () => {

@@ -44,7 +44,7 @@ async function atGate(nodes: GateNodes, node: TestServer, body = BODY) {
   return { reader, runId: String(reader.headers['x-run-id']) };
 }
 
-/** Resolves after the drain has begun and the running runs were asked to hand over. */
+/** Resolves after the drain has begun and the active runs were asked to hand over. */
 async function draining(node: TestServer): Promise<{ readonly drained: Promise<void> }> {
   const drained = node.server.drain();
   assert.equal((await onOpenConnection(() => node.api.get('/readyz'))).status, 503);

@@ -232,8 +232,8 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('a replay with Last-Event-ID ahead of a live run waits', async (t) => {
-    cites(t, 'contract-4-post-last-event-id');
+  test('a replay with Last-Event-ID ahead of a live run waits for it or for the end', async (t) => {
+    cites(t, 'contract-4-post-last-event-id', 'contract-4-ahead-of-end');
     const integration = await rig.integration();
     const body = { apiIntegrationId: integration, usageRequestId: 'ahead' };
     const { reader, call } = await rig.hold(body);
@@ -242,6 +242,8 @@ function tests(store: StoreName): void {
     const seen = reader.frames.at(-1)?.id ?? 0;
     const ahead = await rig.api.complete(body, { 'last-event-id': String(seen + 2) });
     await ahead.until(({ text }) => text.startsWith(':'));
+    const beyond = await rig.api.complete(body, { 'last-event-id': String(seen + 1000) });
+    await beyond.until(({ text }) => text.startsWith(':'));
     for (const text of ['two', 'three', 'four']) await call.text(text);
     await call.end();
     const all = await reader.whole();
@@ -249,5 +251,6 @@ function tests(store: StoreName): void {
       await ahead.whole(),
       all.filter(({ id }) => id > seen + 2),
     );
+    assert.deepEqual(await beyond.whole(), all.slice(-2), 'messages and end');
   });
 }

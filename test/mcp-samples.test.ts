@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { ScriptedMcpHttp, TEST_API_KEY } from '@runwire/test-kit';
-import { root } from './support/cli-process.ts';
+import { folderOf, root } from './support/cli-process.ts';
 import { paste, samplesOf } from './support/doc-samples.ts';
 import { eventually } from './support/eventually.ts';
 import { McpRig, toolNames } from './support/mcp-agency.ts';
@@ -15,18 +16,20 @@ const [agencyTs = ''] = samplesOf(page, 'ts');
 const [command = ''] = samplesOf(page, 'sh');
 const [shown = ''] = samplesOf(page, 'json');
 
-/** Starts the agency with packages of this repository, so that `npx` fetches nothing. */
-async function start(files: Readonly<Record<string, string>>): Promise<McpRig> {
-  const text = { 'files/prices.txt': 'A pen costs 2 euros.', 'package.json': '{}', ...files };
+/** Starts the agency with packages of this repository. The only program on the PATH is `node`, as in the image. */
+async function start(t: TestContext, files: Readonly<Record<string, string>>): Promise<McpRig> {
+  const text = { 'files/prices.txt': 'A pen costs 2 euros.', ...files };
   const links = { node_modules: join(root, 'node_modules') };
-  const rig = await McpRig.start(text, { SHOP_TOKEN: 'shop-token' }, links);
+  const PATH = folderOf(t);
+  symlinkSync(process.execPath, join(PATH, 'node'));
+  const rig = await McpRig.start(text, { SHOP_TOKEN: 'shop-token', PATH }, links);
   await eventually('docs is connected', async () => (await rig.states())[0]?.state === 'connected');
   return rig;
 }
 
 test('the agency of docs/mcp.md uses both servers', async (t) => {
   await using shop = await ScriptedMcpHttp.start({ token: 'shop-token' });
-  await using rig = await start({ 'agency.yaml': agencyYaml.replace('https://mcp.example.com/mcp', shop.url) });
+  await using rig = await start(t, { 'agency.yaml': agencyYaml.replace('https://mcp.example.com/mcp', shop.url) });
   const held = await rig.hold();
   const names = toolNames(held).filter((name) => /^(docs|shop)_/.test(name));
   assert.deepEqual(names.toSorted(), ['docs_list_directory', 'docs_read_text_file']);
@@ -39,7 +42,7 @@ test('the agency of docs/mcp.md uses both servers', async (t) => {
   assert.deepEqual({ ...docs, since: '' }, { ...example, since: '' });
 });
 
-test('the agency.ts of docs/mcp.md works', async () => {
-  await using rig = await start({ 'agency.ts': agencyTs });
+test('the agency.ts of docs/mcp.md works', async (t) => {
+  await using rig = await start(t, { 'agency.ts': agencyTs });
   assert.deepEqual(await rig.run(['docs_read_text_file', { path: 'prices.txt' }]), ['A pen costs 2 euros.']);
 });

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Rig } from '@runwire/test-kit';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { eventually } from './support/eventually.ts';
-import { mcpAgency, scripted } from './support/mcp-agency.ts';
+import { failedServers, mcpAgency, scripted } from './support/mcp-agency.ts';
 
 /** Longer than the server waits before it stores events. */
 const STORED_MS = 400;
 
 test('after kill -9 the progress of an open call is void, and a call that may act is not repeated', async () => {
-  using folder = new AgenciesFolder({ 'mine/agency.yaml': mcpAgency({ one: scripted() }) });
+  using folder = new AgenciesFolder({ 'mine/agency.yaml': mcpAgency({ one: scripted(), none: 'command: /nowhere' }) });
   await using rig = await Rig.start({ env: { RUNWIRE_AGENCIES_DIR: folder.path } });
   await rig.prepare({ apiIntegrationId: 'own', agency: 'mine' });
   const isConnected = async () => /^runwire_mcp_connected\{.*\} 1$/m.test((await rig.api().get('/metrics')).body);
@@ -39,4 +39,9 @@ test('after kill -9 the progress of an open call is void, and a call that may ac
   assert.ok(progress.every(({ id }) => Number(id) > discardAfter));
   assert.equal(frames.filter(({ data }) => data.includes('"tool_progress"')).length, 0);
   assert.equal(again.answer, 'Done.');
+  assert.deepEqual(
+    failedServers(frames).map(({ server }) => server),
+    ['none'],
+    'the second attempt does not report it again',
+  );
 });

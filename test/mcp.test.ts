@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { until } from './support/eventually.ts';
 import {
   everything,
+  failedServers,
   filesystem,
   McpRig,
   mcpAgency,
@@ -171,7 +172,8 @@ test('schemas and messages of a hostile server disturb neither a call nor the no
   const shown = new Map(
     held.call.request.tools.map(({ name, inputSchema }) => [name.replace(/_[0-9a-f]{8}$/, ''), inputSchema]),
   );
-  assert.equal(shown.has('one_deep_schema'), false);
+  const leftOut = ['no object', 'no schema', 'wrong schema', 'deep schema'];
+  for (const name of leftOut) assert.equal(shown.has(`one_${name.replace(' ', '_')}`), false, name);
   assert.deepEqual(shown.get('one_no_properties'), { type: 'object', properties: {} });
   const pattern = toolNames(held).find((name) => name.startsWith('one_slow_pattern'));
   const startedAt = performance.now();
@@ -184,7 +186,10 @@ test('schemas and messages of a hostile server disturb neither a call nor the no
   assert.ok(performance.now() - startedAt < 10_000);
   assert.deepEqual([slow, garbage, echo], [`{"text":"${'a'.repeat(60)}b"}`, 'after garbage', 'x']);
   assert.equal('polluted' in {}, false);
-  assert.equal((await rig.states())[0]?.state, 'connected');
+  const [state] = await rig.states();
+  assert.deepEqual([state?.state, state?.tools], ['connected', 14]);
+  assert.match(String(state?.error), /^Tools that are left out: `no object` \(its `inputSchema` is not of the type/);
+  for (const name of leftOut) assert.ok(state?.error?.includes(`\`${name}\` (`), name);
 });
 
 test('a hung call ends at its time limit, and progress extends it', async () => {
@@ -207,13 +212,25 @@ test('a server that never answers delays neither the start nor a run beyond 5 s'
   const waitedMs = performance.now() - runAt;
   assert.ok(waitedMs < 6500, String(waitedMs));
   assert.ok(toolNames(held).length > 0 && toolNames(held).every((name) => name.startsWith('two_')));
-  await held.finish('Hi');
+  // A second step reports nothing again.
+  await held.call.toolCall('call_0', 'two_echo', '{"text":"x"}');
+  await held.call.end();
+  await (await rig.rig.controller.nextCall()).end();
+  await held.reader.whole();
   const states = await rig.states();
   assert.deepEqual(
     states.map(({ state }) => state),
     ['connecting', 'connected', 'failed'],
   );
-  assert.match(String(states[2]?.error), /ENOENT/);
+  const why = /^spawn \/nowhere ENOENT; the program `\/nowhere` or the folder `cwd` does not exist here; install it, /;
+  assert.match(String(states[2]?.error), why);
+  const failed = failedServers(held.reader.frames);
+  assert.deepEqual(
+    failed.map(({ type, agency, server }) => `${type} ${agency} ${server}`),
+    ['mcp_server_failed mine one', 'mcp_server_failed mine none'],
+  );
+  assert.match(String(failed[0]?.error), /^it has not answered yet/);
+  assert.equal(failed[1]?.error, states[2]?.error);
 });
 
 test('a list that changes applies to the next run; 5 000 tools are usable', async () => {

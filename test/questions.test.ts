@@ -176,13 +176,20 @@ function tests(store: StoreName): void {
   });
 
   test('a declined, a forgotten and an ignored question do not make the call', async () => {
-    const both = calls(['c1', 'refund', { cents: 1 }], ['c2', 'refund', { cents: 2 }]);
-    const made = play(rig, { Lead: [both, say('Ok.'), calls(['c3', 'refund', { cents: 3 }]), say('Later.')] });
+    const refunded = ['c1', 'c2', 'c0'].map((id, index) => [id, 'refund', { cents: index + 1 }] as const);
+    const made = play(rig, {
+      Lead: [calls(...refunded), say('Ok.'), calls(['c3', 'refund', { cents: 3 }]), say('Later.')],
+    });
     await post();
-    const [first] = await pending();
-    await post({ message: '', answers: [{ questionId: first?.questionId, approve: false, reason: 'Too much.' }] });
+    const [first, second] = await pending();
+    const answers = [
+      { questionId: first?.questionId, approve: false, reason: 'Too much.' },
+      { questionId: second?.questionId, approve: false, reason: ' ' },
+    ];
+    await post({ message: '', answers });
     assert.deepEqual(outputsIn(made.at(-1)?.request.prompt ?? []), [
       'Declined by the user: Too much.',
+      'Declined by the user.',
       'Declined by the user.',
     ]);
     await post({ message: 'Again.' });
@@ -190,7 +197,7 @@ function tests(store: StoreName): void {
     await post({ message: 'Forget it.' });
     const prompt = made.at(-1)?.request.prompt ?? [];
     assert.deepEqual(prompt.slice(-2), [
-      { kind: 'tool_output', callId: 'c3', output: 'Not answered: the user sent a new message.' },
+      { kind: 'tool_output', callId: 'c3', output: 'Not answered: the user sent a new message' },
       { kind: 'user', text: 'Forget it.' },
     ]);
     assert.deepEqual([await pending(), refunds.length], [[], 0]);
@@ -227,6 +234,12 @@ function tests(store: StoreName): void {
     );
     assert.match(await asked([...tools, ...tools]), /is the name of another one too; rename one of them/);
     assert.match(await asked([{ ...tools[0], inputSchema: { type: 'strange' } }]), /is not a valid JSON Schema/);
+    for (const inputSchema of [{}, { type: 'string' }, { anyOf: [{ type: 'object' }, { type: 'null' }] }]) {
+      assert.match(
+        await asked([{ ...tools[0], inputSchema }]),
+        /^`clientTools\[0\].inputSchema` is not an object; write/,
+      );
+    }
     const made = play(rig, { Lead: [calls(['c1', 'pick', {}], ['c2', 'pick', { n: 1 }]), say('Picked.')] });
     const end = await frame({ clientTools: tools });
     assert.ok(made.at(-1)?.request.tools.some(({ name }) => name === 'pick'));

@@ -230,7 +230,7 @@ test('progress and streamed values are run items before the output, and no part 
     defineTool({
       name: 'slow',
       description: '',
-      inputSchema: {},
+      inputSchema: { type: 'object' },
       async execute(_input, { progress }) {
         progress('one');
         progress('two');
@@ -290,7 +290,7 @@ test('Text Only Mode contains no progress', async () => {
   const said = defineTool({
     name: 'say',
     description: '',
-    inputSchema: {},
+    inputSchema: { type: 'object' },
     execute: (_input, { progress }) => progress('secret progress'),
   });
   await using rig = await withTools([said]);
@@ -333,6 +333,10 @@ test('refuses an agency with an unusable tool, and names the tool', async () => 
       /`bad` .* its `inputSchema` is not valid JSON Schema: /,
     ],
     [
+      { any: tool({ inputSchema: z.union([z.object({ a: z.string() }), z.string()]), execute: () => 1 }) },
+      /`any` .* its `inputSchema` is not an object; write `type: 'object'`/,
+    ],
+    [
       { told: tool({ description: () => 'late', inputSchema: NO_INPUT, execute: () => 1 }) },
       /`told` .* a description that is not a string/,
     ],
@@ -347,8 +351,8 @@ test('refuses an agency with an unusable tool, and names the tool', async () => 
     ],
     [
       [
-        defineTool({ name: 'one', description: '', inputSchema: {}, execute: () => 1 }),
-        defineTool({ name: 'one', description: '', inputSchema: {}, execute: () => 2 }),
+        defineTool({ name: 'one', description: '', inputSchema: { type: 'object' }, execute: () => 1 }),
+        defineTool({ name: 'one', description: '', inputSchema: { type: 'object' }, execute: () => 2 }),
       ],
       /^In agent `A` of agency `own`: `tools` lists `one` twice; /,
     ],

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { builtSentence } from './built-sentence.ts';
 import { bundle } from './bundle.ts';
 import { declare } from './declarations.ts';
 import { type PublishedPackage, publishedPackages, testServer } from './packages.ts';
@@ -67,3 +68,4 @@ for (const found of publishedPackages) {
 if (isForTests) await bundle(testServer);
 else declare(publishedPackages);
 writeStamp('.', startedAt);
+process.stdout.write(builtSentence(publishedPackages, Date.now() - startedAt));

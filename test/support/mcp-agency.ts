@@ -102,4 +102,10 @@ export class McpRig implements AsyncDisposable {
   }
 }
 
+/** The items of the stream that report a failed server. */
+export const failedServers = (frames: readonly { readonly data: string }[]) =>
+  frames
+    .filter(({ data }) => data.includes('"name":"mcp_server_failed"'))
+    .map(({ data }): Readonly<Record<string, string>> => JSON.parse(data).data.item.raw_item);
+
 export const toolNames = ({ call }: HeldRun) => call.request.tools.map(({ name }) => name);

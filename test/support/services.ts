@@ -43,7 +43,7 @@ export const SERVICES = {
 
 export type ServiceName = keyof typeof SERVICES;
 
-const isRootOnDebian = () => process.getuid?.() === 0 && existsSync('/etc/debian_version');
+export const isRootOnDebian = () => process.getuid?.() === 0 && existsSync('/etc/debian_version');
 
 /** `RUNLEVEL=1` keeps a package from starting its service. */
 async function aptGet(...args: readonly string[]): Promise<void> {
@@ -63,16 +63,21 @@ async function install(packages: readonly string[]): Promise<void> {
 }
 
 /**
- * Installs missing programs if possible. Returns a line for each program that is still missing, with how to get it. If
+ * Installs missing programs if possible, and prints which ones before. Returns a line for each program that is still missing, with how to get it. If
  * `CI` is set, tests may not be skipped, so it throws instead.
  */
-export async function missingServices(names = Object.keys(SERVICES) as ServiceName[]): Promise<string[]> {
+export async function missingServices(
+  names = Object.keys(SERVICES) as ServiceName[],
+  installPackages = install,
+): Promise<string[]> {
   const absent = () => names.filter((name) => !SERVICES[name].isThere());
   if (absent().length === 0) return [];
   let reason = '';
   if (isRootOnDebian()) {
+    const packages = absent().flatMap((name) => SERVICES[name].packages);
+    process.stderr.write(`Tests need Debian packages, which are installed now with apt-get: ${packages.join(', ')}\n`);
     try {
-      await install(absent().flatMap((name) => SERVICES[name].packages));
+      await installPackages(packages);
     } catch (error) {
       reason = ` (${error instanceof Error ? error.message.split('\n')[0] : error})`;
     }

@@ -104,12 +104,12 @@ export interface ListOptions {
   readonly limit: number;
 }
 
-/** Prints the first items of a list as a table or as one JSON array. */
+/** Prints the first items of a list as a table or as one JSON array. Resolves to these items. */
 export async function printList<Item>(
   list: AsyncIterable<Item>,
   { json, limit }: ListOptions,
   columns: readonly Column<Item>[],
-): Promise<void> {
+): Promise<readonly Item[]> {
   const items: Item[] = [];
   let hasMore = false;
   for await (const item of list) {
@@ -121,6 +121,7 @@ export async function printList<Item>(
   else if (items.length === 0) note('The list is empty.');
   else printTable(items, columns);
   if (hasMore) note(`There are more than ${limit}; raise --limit to see them.`);
+  return items;
 }
 
 /** `2026-11-17 10:12:03`, in UTC. */

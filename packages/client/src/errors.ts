@@ -160,7 +160,7 @@ const BY_STATUS: Readonly<Record<number, RefusalClass>> = {
 const MAX_FOREIGN_CHARACTERS = 200;
 
 /**
- * Reads the error of an answer that is no success. An answer that is not of Runwire has the code `unexpected_answer`.
+ * Reads the error of an answer that is no success. An answer of another program has the code `unexpected_answer`.
  * Rejects if the answer is cut.
  */
 export async function errorOfAnswer(answer: Response): Promise<RunwireError> {
@@ -176,7 +176,7 @@ export async function errorOfAnswer(answer: Response): Promise<RunwireError> {
     code,
     message: isOurs
       ? (body.error as string)
-      : `Status ${status}, but not of Runwire; check \`baseUrl\` and proxies: ${foreignText(body.error, text)}`,
+      : `Status ${status}, not from a Runwire server; check \`baseUrl\` and proxies: ${foreignText(body.error, text)}`,
     status,
     requestId: headers.get('x-request-id'),
     admitted: header === null ? null : header === 'true',

@@ -345,6 +345,12 @@ export const errors = {
     retryable: false,
     inStream: true,
   },
+  agency_error: {
+    status: null,
+    sentence: 'Code of the agency failed; its author must correct it, and the log of the server has the reason.',
+    retryable: false,
+    inStream: true,
+  },
   run_interrupted: {
     status: null,
     sentence: 'The run was interrupted and could not be resumed; try again with a new `usageRequestId`.',

@@ -44,6 +44,7 @@ export const runItemNames = [
   'tool_approval_requested',
   'client_tool_requested',
   'tool_progress',
+  'mcp_server_failed',
 ] as const;
 export type RunItemName = (typeof runItemNames)[number];
 

@@ -1525,7 +1525,7 @@ export interface CreateIntegrationRequest {
    */
   apiIntegrationId?: string;
   /**
-   * Name of the integration, for people.
+   * Name of the integration, for people. A new integration without one has its id as name.
    */
   name?: string;
   /**
@@ -1667,7 +1667,7 @@ export interface IntegrationList {
  */
 export interface UpdateIntegrationRequest {
   /**
-   * Name of the integration, for people.
+   * Name of the integration, for people. A new integration without one has its id as name.
    */
   name?: string;
   /**
@@ -2050,7 +2050,7 @@ export interface Agency {
      */
     tools: number;
     /**
-     * Why the server could not be connected. Null if it is not `failed`.
+     * Why the server could not be connected and what to do, or which of its tools are left out. Null if nothing is wrong.
      */
     error: string | null;
     /**
@@ -3512,7 +3512,7 @@ export interface StreamRunItem {
      */
     parent_run_id?: string;
     /**
-     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. `file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and `call_id`. Ignore names that you do not know.
+     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. `mcp_server_failed`: the run cannot use an MCP server of the agent now. `file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and `call_id`. Ignore names that you do not know.
      */
     name:
       | 'tool_called'
@@ -3524,6 +3524,7 @@ export interface StreamRunItem {
       | 'tool_approval_requested'
       | 'client_tool_requested'
       | 'tool_progress'
+      | 'mcp_server_failed'
       | 'history_left_out'
       | 'file_changed';
     /**
@@ -3539,7 +3540,7 @@ export interface StreamRunItem {
        */
       question_id?: string;
       /**
-       * The item as in `new_messages`. For `tool_progress`: `call_id`, and `text` of at most 4 000 characters.
+       * The item as in `new_messages`. For `tool_progress`: `call_id`, and `text` of at most 4 000 characters. For `mcp_server_failed`: `agency`, `server` and `error`.
        */
       raw_item: {
         [k: string]: unknown;

@@ -19,7 +19,7 @@ interface Report {
 }
 
 interface CheckResult {
-  readonly check: 'settings' | 'store' | 'files' | 'model' | 'sandbox';
+  readonly check: 'settings' | 'store' | 'files' | 'providers' | 'model' | 'sandbox' | 'agencies' | 'mcp';
   /** What was checked, for people. */
   readonly about: string;
   /** What is wrong and what to do, in one sentence. Null if nothing is wrong. */

@@ -50,6 +50,10 @@ const HOSTILE_TOOLS = [
     outputSchema: { type: 'object', properties: { text: { type: 'string', pattern: SLOW_PATTERN } } },
   }),
   tool('no properties', { inputSchema: { type: 'object' } }),
+  // The SDK refuses the whole list because of the next two.
+  tool('no object', { inputSchema: { type: 'string' } }),
+  tool('no schema', { inputSchema: undefined }),
+  tool('wrong schema', { inputSchema: { type: 'object', properties: { a: { type: 'strin' } } } }),
   tool('deep schema', { inputSchema: { type: 'object', properties: { a: DEEP_SCHEMA } } }),
 ];
 

@@ -47,6 +47,11 @@ const words: readonly ListedWord[] = [
   { word: 'moving house', pattern: /\bmov(?:e|es|ed|ing) house\b/gi, instead: 'migrate' },
   { word: 'left over', pattern: /\bleft over\b/gi, instead: 'leftover' },
   { word: 'put aside', pattern: /\b(?:put|puts|set|laid) aside\b/gi, instead: 'stored as scratch' },
+  { word: 'exacter', pattern: /\bexacter\b/gi, instead: 'more exact' },
+  { word: 'running runs', pattern: /\brunning runs\b/gi, instead: 'active runs' },
+  { word: 'beside others', pattern: /\bbeside others\b/gi, instead: 'name the others' },
+  { word: 'erase it (a person)', pattern: /\berase it\b/gi, instead: 'erase the person, erase the member' },
+  { word: 'not of Runwire', pattern: /\bnot (?:one )?of Runwire\b/gi, instead: 'is not from a Runwire server' },
   { word: 'the road', pattern: /\bthe road\b/gi, instead: 'the request path' },
 ];
 

@@ -44,7 +44,8 @@ export function readProse(root: string): Sources {
     if (!existsSync(join(root, folder))) continue;
     for (const name of readdirSync(join(root, folder))) {
       const path = folder === '' ? name : `${folder}/${name}`;
-      if (/\.md$|^docs\/alerts\.yaml$/.test(path)) pages.set(path, readFileSync(join(root, path), 'utf8'));
+      if (/\.md$|^docs\/alerts\.yaml$|^compose\.yaml$|^Dockerfile$/.test(path))
+        pages.set(path, readFileSync(join(root, path), 'utf8'));
     }
   }
   return new Map([...readSources(root), ...pages]);
@@ -55,7 +56,8 @@ export function passagesOf(sources: Sources): Passage[] {
   for (const [path, text] of sources) {
     if (matchesAny(path, excluded)) continue;
     if (path.endsWith('.md')) passages.push(...readPage(path, text));
-    else if (path.endsWith('.yaml')) passages.push(...readAlerts(path, text));
+    else if (path.startsWith('docs/')) passages.push(...readAlerts(path, text));
+    else if (/^compose\.yaml$|^Dockerfile$/.test(path)) passages.push(...readHashComments(path, text));
     else passages.push(...readSource(path, text));
   }
   return passages;
@@ -77,6 +79,16 @@ function readAlerts(path: string, text: string): Passage[] {
   return [...text.matchAll(/^ +(?:summary|action|description): ([\s\S]*?)(?=^ +[a-z]+:|^ +- |$(?![\s\S]))/gm)].map(
     (match) => ({ kind: 'strings', path, line: lineAt(text, match.index), text: plain(match[1] ?? '') }),
   );
+}
+
+/** Comments of files in which `#` begins one. Comments on consecutive lines are one text. */
+function readHashComments(path: string, text: string): Passage[] {
+  return [...text.matchAll(/(?:^ *# .*\n)+/gm)].map((match) => ({
+    kind: 'comments',
+    path,
+    line: lineAt(text, match.index),
+    text: plain(match[0].replace(/^ *# /gm, '')),
+  }));
 }
 
 function readSource(path: string, text: string): Passage[] {

@@ -2,7 +2,7 @@ import type { CliCommand, Context } from '../command.ts';
 import { wholeNumber } from '../command.ts';
 import { type ConnectionOptions, connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type ListOptions, print, printJson, printList } from '../output.ts';
+import { type ListOptions, note, print, printJson, printList, visible } from '../output.ts';
 
 export function addAgencyCommands(program: CliCommand, { env }: Context): void {
   const agencies = program.command('agencies').explain({ summary: 'check agencies, and list those of a server' });
@@ -12,6 +12,7 @@ export function addAgencyCommands(program: CliCommand, { env }: Context): void {
       summary: 'check an agency, or all agencies in a folder, without a server',
       details: [
         'It prints each fault with file, line, column and what to write instead, as GET /v2/agencies does.',
+        'If the files have no fault, it connects the MCP servers once, and prints which ones fail and why. Servers that need values of a run are left out.',
         'Set the same provider keys as for the server: a model without a key is a fault.',
         `Exit code ${EXIT.failed}: an agency has a fault.`,
       ],
@@ -30,7 +31,9 @@ export function addAgencyCommands(program: CliCommand, { env }: Context): void {
     .command('list')
     .explain({
       summary: 'list the agencies of a server',
-      details: ['The last column has the first fault of an agency whose files are broken.'],
+      details: [
+        'The last column has the first fault of an agency whose files are broken. What is wrong with an MCP server is printed to standard error.',
+      ],
       examples: ['runwire agencies list'],
     })
     .option('--limit <N>', 'the largest number of agencies; default: 50', wholeNumber, 50)
@@ -38,11 +41,18 @@ export function addAgencyCommands(program: CliCommand, { env }: Context): void {
     .asksServer()
     .action(async (options: ListOptions & ConnectionOptions) => {
       const client = await connect(env, options);
-      await printList(client.agencies.list(), options, [
+      const listed = await printList(client.agencies.list(), options, [
         { title: 'agency', value: ({ agency }) => agency },
         { title: 'agents', value: ({ agents }) => agents.map(({ name }) => name).join(', '), canShrink: true },
         { title: 'source', value: ({ source }) => source },
+        { title: 'mcp', value: ({ mcp }) => mcp.map(({ server, state }) => `${server}: ${state}`).join(', ') || null },
         { title: 'fault', value: ({ error }) => error?.message, canShrink: true },
       ]);
+      if (options.json) return;
+      for (const { agency, mcp } of listed) {
+        for (const { server, error } of mcp) {
+          if (error !== null) note(visible(`The MCP server ${server} of the agency ${agency} has a problem: ${error}`));
+        }
+      }
     });
 }

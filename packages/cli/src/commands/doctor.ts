@@ -20,7 +20,7 @@ export function addDoctorCommand(program: CliCommand, { env }: Context): void {
     .explain({
       summary: 'check a set-up, and name the cure of each problem',
       details: [
-        'It checks the settings, the store, the files, the model and the sandbox that a server with the same environment variables would use. Servers may be running. The model gets one short question, which costs a few tokens.',
+        'It checks the settings, the store, the files, the model and the sandbox that a server with the same environment variables would use, and with RUNWIRE_AGENCIES_DIR also providers.yaml, the agencies and the programs of their MCP servers. Servers may be running. The model gets one short question, which costs a few tokens; if it does not answer, it gets the question by the other protocol of OpenAI.',
         'With --url it also runs the offline model through the proxies between this machine and the server, for 13 seconds: do they hold streams back, remove headers, or cut silent streams? It needs RUNWIRE_API_KEY.',
         `Exit code ${EXIT.failed}: there is a problem.`,
       ],
@@ -59,7 +59,7 @@ async function proxyFindings(env: Context['env'], url: string): Promise<string[]
 }
 
 function printResult({ check, about, finding }: CheckResult): void {
-  const start = `${finding === null ? 'ok     ' : 'PROBLEM'}  ${check.padEnd(8)}  `;
+  const start = `${finding === null ? 'ok     ' : 'PROBLEM'}  ${check.padEnd(9)}  `;
   const lines = wrapped(finding ?? about, widthOf(process.stdout) - start.length);
   for (const [index, line] of lines.entries()) print(`${index === 0 ? start : ' '.repeat(start.length)}${line}`);
 }

@@ -33,7 +33,11 @@ const mcpServer = Type.Object(
       description: '`failed`: the last try to connect failed, and the next one follows.',
     }),
     tools: count('How many tools of the server agents get. The last known tools stay.'),
-    error: nullable(text('Why the server could not be connected. Null if it is not `failed`.')),
+    error: nullable(
+      text(
+        'Why the server could not be connected and what to do, or which of its tools are left out. Null if nothing is wrong.',
+      ),
+    ),
     since: time('Since when the server has this state.'),
   },
   { description: 'An MCP server. If each run has its own session, the session of the newest run.' },

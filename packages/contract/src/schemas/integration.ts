@@ -82,7 +82,9 @@ export const Integration = named(
 export const IntegrationList = listOf('IntegrationList', Integration);
 
 const changeable = {
-  name: Type.Optional(displayName('Name of the integration, for people.')),
+  name: Type.Optional(
+    displayName('Name of the integration, for people. A new integration without one has its id as name.'),
+  ),
   agency: Type.Optional(agency({ minLength: 1 })),
   defaultAgent: Type.Optional(defaultAgent({ minLength: 1 })),
   textOnly: Type.Optional(textOnly()),

@@ -152,7 +152,8 @@ const runItem = Type.Object(
     question_id: Type.Optional(text('Identifier of the question, for an item that asks.')),
     raw_item: freeObject({
       description:
-        'The item as in `new_messages`. For `tool_progress`: `call_id`, and `text` of at most 4 000 characters.',
+        'The item as in `new_messages`. For `tool_progress`: `call_id`, and `text` of at most 4 000 characters. For ' +
+        '`mcp_server_failed`: `agency`, `server` and `error`.',
     }),
     output: Type.Optional(text('Output of the tool, for `tool_output`.')),
     failed: Type.Optional(flag('True if the call failed, for `tool_output`. Absent otherwise.')),
@@ -175,6 +176,7 @@ export const StreamRunItem = named(
               'What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were ' +
               'left out. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` ' +
               'and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. ' +
+              '`mcp_server_failed`: the run cannot use an MCP server of the agent now. ' +
               '`file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and ' +
               '`call_id`. Ignore names that you do not know.',
           }),

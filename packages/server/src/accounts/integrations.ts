@@ -87,7 +87,8 @@ export class Integrations {
 
   async create(principal: Principal, input: NewIntegration) {
     const integrationId = input.apiIntegrationId ?? newId('int');
-    const values = this.#values(input, null);
+    // Without a name, people see the id.
+    const values = this.#values({ name: integrationId, ...input }, null);
     const now = Date.now();
     return this.#changes.change(async (tx) => {
       await refuseDeletedOwner(tx, principal);

@@ -63,7 +63,11 @@ export interface InstructionParts {
 export function writeInstructions(parts: InstructionParts): WriteInstructions {
   const { own } = parts;
   if (typeof own === 'string') return writeFixedInstructions(parts);
-  return async (about) => joined(parts, about, await own(about));
+  return async (about) => {
+    const text: unknown = await own(about);
+    if (typeof text !== 'string') throw new TypeError(`The function returned no text, but ${typeof text}.`);
+    return joined(parts, about, text);
+  };
 }
 
 /** Like `writeInstructions`, but never calls the agency's code: what a function would write is left out. */

@@ -65,9 +65,14 @@ async function placeOf(folder: AgencyFolder, files: readonly string[], failure: 
   for (const [, url = '', line, column] of stack.matchAll(FRAME)) {
     const file = ownFile(folder.path, url);
     if (file === null) continue;
-    return { file, position: { line: Number(line), column: column === undefined ? 1 : Number(column) } };
+    return { file, position: { line: Number(line), column: Number(column ?? markedColumn(stack)) } };
   }
   return { file: files[0] ?? '', position: FILE_START };
+}
+
+/** A syntax error shows the line with marks below it, and no number of the column. */
+function markedColumn(stack: string): number {
+  return (/^( *)\^/m.exec(stack)?.[1]?.length ?? 0) + 1;
 }
 
 /** The path from the agency's folder, or null if the file is not the agency's own. */

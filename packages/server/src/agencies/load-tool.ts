@@ -1,5 +1,6 @@
 import type { ToolCall } from '@runwire/agency';
 import { type AskingRule, alwaysAsks, type CheckResult, type Tool } from '../agent/ports.ts';
+import { withObjectType } from '../lib/object-type.ts';
 import { readSchema, SchemaRefused } from './tool-schema.ts';
 
 /** A tool as `defineTool` or the AI SDK's `tool()` makes it. Every field is checked before it is used. */
@@ -27,6 +28,8 @@ interface ToolResult {
 
 /** The names that providers accept for a function. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+const NO_OBJECT = "is not an object; write `type: 'object'`, with the values of a call in `properties`.";
 
 /** The tool cannot be used. The message is one sentence for its author. */
 export class ToolRefused extends Error {}
@@ -62,11 +65,13 @@ export async function loadTool(where: string, name: string, given: object): Prom
     throw new ToolRefused(`${where} has \`parameters\`; write \`inputSchema\`.`);
   }
   const input = await schemaOf(where, 'inputSchema', tool.inputSchema);
+  const inputSchema = withObjectType(input.jsonSchema);
+  if (inputSchema === null) throw new ToolRefused(`${where} cannot be used: its \`inputSchema\` ${NO_OBJECT}`);
   const context = tool.contextSchema === undefined ? null : await schemaOf(where, 'contextSchema', tool.contextSchema);
   return {
     name,
     description: tool.description ?? '',
-    inputSchema: input.jsonSchema,
+    inputSchema,
     repeatable: tool.repeatable ?? false,
     asks: execute === undefined ? alwaysAsks('tool') : asksApproval(needsApproval as NeedsApproval),
     checkInput: input.check,

@@ -112,6 +112,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     modelTools: [count, ...flowTools(FLOWS[name] ?? [])],
     handOffs: new Set(handOffs(name)),
     flows: FLOWS[name] ?? [],
+    failedServers: [],
   });
   const scope: RunScope = {
     runId: 'run_1',

@@ -52,6 +52,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
   for (let indexInLoop = 1; ; indexInLoop += 1) {
     const sent = window.fit(prompt, agent.instructions, agent.windowTokens);
     const known = finished.modelStep(start.loop, indexInLoop);
+    if (agent.failedServers.length > 0) reportServers(scope, start, agent, known !== undefined);
     const step: Step =
       known ?? (await modelStep(scope, { ...start, agent, indexInLoop, prompt: sent, replays, lastModel, hasCalled }));
     lastModel = step.model;
@@ -81,6 +82,16 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     agent = await scope.team.agent(next);
     lastModel = null;
     hasCalled = false;
+  }
+}
+
+/** Reports each failed server once per run. If the agent has a finished step, an earlier attempt has reported its servers. */
+function reportServers({ progress, emit }: RunScope, place: LoopPlace, agent: TeamAgent, wasReported: boolean): void {
+  progress.reportedServers ??= new Set();
+  for (const failed of agent.failedServers) {
+    if (progress.reportedServers.has(failed.server)) continue;
+    progress.reportedServers.add(failed.server);
+    if (!wasReported) emit({ type: 'mcp_server_failed', ...speakerOf(agent.name, place), ...failed });
   }
 }
 
@@ -182,7 +193,7 @@ async function leafOutcome(setting: Setting, call: ToolCallItem, approved: Appro
   // The key of an approved call is that of the run in which the model made it.
   const runId = approved === null ? scope.runId : (continuation?.runId ?? scope.runId);
   const member = () => scope.team.member();
-  const speaker = speakerOf(call, loop);
+  const speaker = speakerOf(call.agent, loop);
   const onProgress = (text: string) => scope.emit({ type: 'tool_progress', ...speaker, callId: call.callId, text });
   const about = { runId, userContext, member, signal, prompt, approval };
   return callTool(call, agent.tools, { ...about, room, onProgress });
@@ -284,7 +295,7 @@ async function recordBegin({ scope, loop: { loop, callerAgent }, agent }: Settin
   scope.signal.throwIfAborted();
 }
 
-const speakerOf = ({ agent }: ToolCallItem, { loop, callerAgent }: LoopPlace): Speaker => ({
+const speakerOf = (agent: string, { loop, callerAgent }: LoopPlace): Speaker => ({
   agent,
   callerAgent,
   ...(loop === '' ? {} : { loop }),
@@ -305,7 +316,7 @@ async function callStep(
     const { steps: step } = progress;
     const outcome = await makeOutcome();
     const { handoff, asked, publication } = outcome;
-    const speaker = speakerOf(call, place);
+    const speaker = speakerOf(call.agent, place);
     const itemOf = ({ status, text }: Pick<Outcome, 'status' | 'text'>): ToolOutputItem => ({
       kind: 'tool_output',
       ...speaker,

@@ -65,6 +65,16 @@ export interface McpTools {
   readonly isComplete: boolean;
   /** The same list in all runs, until a server changes its tools. */
   readonly shown: readonly ModelTool[];
+  /** The servers that were not connected when the run asked for their tools. */
+  readonly failed: readonly FailedServer[];
+}
+
+/** An MCP server that a run cannot use now. */
+export interface FailedServer {
+  readonly agency: string;
+  readonly server: string;
+  /** Why it cannot be used, and what to do. */
+  readonly error: string;
 }
 
 /** The MCP servers that one run uses. */
@@ -85,4 +95,4 @@ export interface RunServers {
 
 export type OpenRunServers = (agency: string) => RunServers;
 
-export const NO_MCP_TOOLS: McpTools = { tools: [], isComplete: true, shown: [] };
+export const NO_MCP_TOOLS: McpTools = { tools: [], isComplete: true, shown: [], failed: [] };

@@ -25,6 +25,8 @@ export class Progress {
   byModel: readonly ModelUsage[] = [];
   /** The part of `usage` that is stored: of journalled steps, and of the calls that failed before them. */
   settled: UsageTotals = NOTHING;
+  /** The MCP servers whose failure readers of the run know. Null if none has failed. */
+  reportedServers: Set<string> | null = null;
   /** The usage of failed calls by their loop. The next stored step that follows from the failure contains it. */
   readonly #failed = new Map<string, UsageTotals>();
   /** The files that the run changed, each path once. */

@@ -52,6 +52,7 @@ class Rig {
         check: (value) => ((value as { n?: number }).n === 1 ? { value } : { problem: '`n` must be 1' }),
       },
       flows: [],
+      failedServers: [],
     };
     const scope: RunScope = {
       runId: 'run_1',

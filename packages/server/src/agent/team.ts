@@ -1,4 +1,5 @@
 import type { ModelSettings, Reasoning, RunMember } from '@runwire/agency';
+import type { FailedServer } from './mcp-port.ts';
 import type { CheckResult, Model, ModelTool, Tool } from './ports.ts';
 
 /** An agent as the loops of one run use it. */
@@ -24,6 +25,8 @@ export interface TeamAgent {
   /** Null if its answers are free text. */
   readonly output: OutputSchema | null;
   readonly flows: readonly Flow[];
+  /** Its MCP servers that the run cannot use now. */
+  readonly failedServers: readonly FailedServer[];
 }
 
 /** The schema of an agent's last answer, which is JSON. */

@@ -71,6 +71,15 @@ test('keeps a completed turn: texts, calls, and outputs in the order of calls', 
   ]);
 });
 
+test('a call that asked and was not made has a sentence of its own', () => {
+  const asking: StoredStep = { ...model(call('a'), call('b')), asks: { a: 'approval', b: 'approval' } };
+  const begun: StoredStep = { kind: 'begin', callerAgent: null, callId: 'b', output: [] };
+  assert.deepEqual(healTurn({ message: 'Hi', answer: '', steps: [asking, begun] }).slice(3), [
+    { kind: 'tool_output', callId: 'a', output: 'The run ended before the call' },
+    { kind: 'tool_output', callId: 'b', output: OUTCOME_UNKNOWN },
+  ]);
+});
+
 test('answers a call without an outcome, and keeps the text of a cut step', () => {
   const cut: StoredTurn = {
     message: 'Hi',

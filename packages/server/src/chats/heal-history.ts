@@ -52,7 +52,7 @@ export interface StoredTurn extends StoredMessage {
   readonly answer: string;
 }
 
-const NOT_CALLED = 'Declined: the run ended before the call.';
+const NOT_CALLED = 'The run ended before the call';
 
 export const OUTCOME_UNKNOWN =
   'The run ended before the outcome of this call was known; it may or may not have taken effect.';

@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { agencyFolders } from '../agencies/agencies.ts';
-import { AgencyBroken, type Fault, faultLine } from '../agencies/fault.ts';
-import { type AgencySetting, serverLimits } from '../agencies/load-agency.ts';
-import { loadFolder } from '../agencies/load-folder.ts';
+import { type Fault, faultLine } from '../agencies/fault.ts';
 import { OpenedModels } from '../compose/open-models.ts';
+import { serverSentence } from '../compose/start-sentences.ts';
+import { tryServers } from '../compose/try-servers.ts';
 import { type Environment, readConfig } from '../config/read-config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import type { CommandOutcome } from './command-outcome.ts';
+import { type InspectedAgency, inspectAgencies } from './inspect-agencies.ts';
 
 const AGENCY_FILES = ['agency.yaml', 'agency.ts'];
 
@@ -26,16 +26,14 @@ export async function checkAgencies(env: Environment, folder: string): Promise<C
   });
   await using models = new OpenedModels(config, secrets, { limits: config.limits, logger: createLogger('silent') });
   await models.load();
-  const setting = {
-    models,
-    limits: serverLimits(config.limits),
-    variable: secrets.variable,
-    hasSandbox: config.sandbox.kind !== 'off',
-  };
-  const found = isAgency ? [path] : (await agencyFolders(path)).map((name) => join(path, name));
-  if (found.length === 0) return { text: `${folder} has no agencies.`, isWhole: false };
+  const inspected = await inspectAgencies(agenciesDir, config, secrets, models, isAgency ? basename(path) : null);
+  if (inspected.length === 0) return { text: `${folder} has no agencies.`, isWhole: false };
   const reports: CommandOutcome[] = isAgency ? [] : providersReport(models.faults);
-  for (const one of found) reports.push(await checkAgency(one, setting));
+  reports.push(...inspected.map(agencyReport));
+  const whole = inspected.flatMap(({ loaded }) => loaded ?? []);
+  // The files are right, and the server may run elsewhere, so this is no fault of the agency.
+  for (const problem of await tryServers(whole, secrets))
+    reports.push({ text: serverSentence(problem), isWhole: true });
   return { text: reports.map(({ text }) => text).join('\n'), isWhole: reports.every(({ isWhole }) => isWhole) };
 }
 
@@ -44,16 +42,10 @@ function providersReport(faults: readonly Fault[]): CommandOutcome[] {
   return faults.length === 0 ? [] : [{ text: faults.map(faultLine).join('\n'), isWhole: false }];
 }
 
-async function checkAgency(path: string, setting: AgencySetting): Promise<CommandOutcome> {
-  const id = basename(path);
-  try {
-    const { agents, source } = await loadFolder(path, id, setting);
-    const count = agents.size === 1 ? '1 agent' : `${agents.size} agents`;
-    return { text: `${id}: ok (${source}, ${count})`, isWhole: true };
-  } catch (error) {
-    if (!(error instanceof AgencyBroken)) throw error;
-    return { text: error.faults.map((fault) => `${id}/${faultLine(fault)}`).join('\n'), isWhole: false };
-  }
+function agencyReport({ id, loaded, faults }: InspectedAgency): CommandOutcome {
+  if (loaded === null) return { text: faults.map((fault) => `${id}/${faultLine(fault)}`).join('\n'), isWhole: false };
+  const count = loaded.agents.size === 1 ? '1 agent' : `${loaded.agents.size} agents`;
+  return { text: `${id}: ok (${loaded.source}, ${count})`, isWhole: true };
 }
 
 const exists = (path: string) =>

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { faultLine } from '../agencies/fault.ts';
+import type { McpAddress } from '../agent/mcp-port.ts';
+import type { Model } from '../agent/ports.ts';
 import { chooseSandbox } from '../compose/choose-sandbox.ts';
 import { OpenedModels } from '../compose/open-models.ts';
 import { postgresParts } from '../compose/open-store.ts';
@@ -9,17 +11,20 @@ import { tryModel } from '../compose/try-model.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { type Environment, prepareProcess } from '../config/read-config.ts';
+import { PROVIDERS_FILE } from '../domain/providers.ts';
 import { DiskFull } from '../domain/unavailable.ts';
 import { hasDiskSpace, isDiskFull } from '../lib/disk-full.ts';
+import { findProgram } from '../lib/find-program.ts';
 import { newFileBlobKey } from '../storage/blob-store.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { S3Bucket } from '../storage/s3/s3-bucket.ts';
 import { startSentence } from '../storage/s3/s3-errors.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { inspectAgencies } from './inspect-agencies.ts';
 import { postgresSettings } from './installation.ts';
 import { openInstalledStore } from './open-installed-store.ts';
 
-export type CheckName = 'settings' | 'store' | 'files' | 'model' | 'sandbox';
+export type CheckName = 'settings' | 'store' | 'files' | 'providers' | 'model' | 'sandbox' | 'agencies' | 'mcp';
 
 /** The result of one check of an installation. */
 export interface CheckResult {
@@ -41,12 +46,16 @@ export async function diagnose(env: Environment): Promise<CheckResult[]> {
     return [{ check: 'settings', about: 'environment variables', finding: sentenceOf(error) }];
   }
   const { config, secrets } = settings;
+  await using models = new OpenedModels(config, secrets, { limits: config.limits, logger: createLogger('silent') });
+  await models.load();
   return [
     { check: 'settings', about: 'environment variables', finding: null },
     await result('store', storePlace(config), () => checkStore(config, secrets)),
     await result('files', filesPlace(config), () => checkFiles(config)),
-    await result('model', config.model, () => checkModel(config, secrets)),
+    ...providerResults(config, models),
+    await result('model', config.model, () => checkModel(config, models)),
     await result('sandbox', config.sandbox.kind, () => checkSandbox(config)),
+    ...(config.agenciesDir === null ? [] : await agencyResults(config.agenciesDir, config, secrets, models)),
   ];
 }
 
@@ -124,15 +133,66 @@ async function checkFiles({ s3, dataDir, limits }: Config): Promise<void> {
   }
 }
 
-async function checkModel(config: Config, secrets: Secrets): Promise<void> {
-  const logger = createLogger('silent');
-  await using models = new OpenedModels(config, secrets, { limits: config.limits, logger });
-  await models.load();
-  const [fault] = models.faults;
-  if (fault !== undefined) throw new Error(`${faultLine(fault)}; correct providers.yaml.`);
-  const model = models.find(config.model);
-  if (model === null) throw new Error(models.problem(config.model) ?? `No provider has the model ${config.model}.`);
-  await tryModel(model, AbortSignal.timeout(MODEL_MS));
+/** None if there is no folder that could have the file. */
+function providerResults({ agenciesDir }: Config, { faults }: OpenedModels): CheckResult[] {
+  if (agenciesDir === null) return [];
+  const about = join(agenciesDir, PROVIDERS_FILE);
+  if (faults.length > 0) return faults.map((fault) => ({ check: 'providers', about, finding: faultLine(fault) }));
+  return existsSync(about) ? [{ check: 'providers', about, finding: null }] : [];
+}
+
+async function checkModel({ model: id }: Config, models: OpenedModels): Promise<void> {
+  const model = models.find(id);
+  if (model === null) throw new Error(models.problem(id) ?? `No provider has the model ${id}.`);
+  try {
+    await tryModel(model, AbortSignal.timeout(MODEL_MS));
+  } catch (error) {
+    const other = await models.withOtherProtocol(id);
+    const isAnswered = other !== null && (await answers(other.model));
+    if (!isAnswered) throw error;
+    throw new Error(`${sentenceOf(error)} The server answered with the other protocol: set ${other.setting}.`);
+  }
+}
+
+const answers = (model: Model): Promise<boolean> =>
+  tryModel(model, AbortSignal.timeout(MODEL_MS)).then(
+    () => true,
+    () => false,
+  );
+
+/** One result per agency, and one per program that an MCP server of an agency needs. */
+async function agencyResults(
+  folder: string,
+  config: Config,
+  secrets: Secrets,
+  models: OpenedModels,
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const { id, loaded, faults } of await inspectAgencies(folder, config, secrets, models)) {
+    const [fault, ...others] = faults;
+    const more = others.length === 0 ? '' : ` (${others.length} more; \`runwire agencies check\` prints them)`;
+    const finding = fault === undefined ? null : `${id}/${faultLine(fault)}${more}`;
+    results.push({ check: 'agencies', about: id, finding });
+    for (const server of loaded?.mcp ?? []) {
+      const address = server.address(NO_RUN);
+      if (address.kind === 'stdio') results.push(programResult(id, server.name, address, secrets));
+    }
+  }
+  return results;
+}
+
+const NO_RUN = { date: '', member: null, userContext: undefined };
+
+type Program = Extract<McpAddress, { kind: 'stdio' }>;
+
+function programResult(agency: string, server: string, program: Program, { variable }: Secrets): CheckResult {
+  const { command, env, cwd } = program;
+  const about = `${server} of ${agency}: ${command}`;
+  const isFound = findProgram(command, env.PATH ?? variable('PATH') ?? '', cwd ?? '.') !== null;
+  if (isFound) return { check: 'mcp', about, finding: null };
+  const missing = command.includes('/') ? 'is not a file that this user can execute' : 'is not on the PATH';
+  const needs = `The MCP server ${server} of the agency ${agency} needs the program \`${command}\`, which ${missing}`;
+  return { check: 'mcp', about, finding: `${needs}; install it, or write the path of a program in \`command\`.` };
 }
 
 async function checkSandbox({ sandbox }: Config): Promise<void> {

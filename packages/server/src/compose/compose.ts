@@ -1,6 +1,7 @@
 import { firstKey } from '../accounts/first-start.ts';
 import { firstSetUpLink, setUpUrl } from '../accounts/set-up-links.ts';
 import type { Config, Secrets } from '../config/config.ts';
+import { OFFLINE_MODEL } from '../domain/providers.ts';
 import { VERSION } from '../domain/version.ts';
 import { drain } from '../engine/drain.ts';
 import { BodyReader } from '../http/body/body-reader.ts';
@@ -74,18 +75,20 @@ export async function compose(
   erasure.start();
   for (const sweep of Object.values(sweeps)) sweep.start();
   const owned = stack.move();
+  const own = foundation.agencies.list().filter(({ loaded }) => loaded?.source !== 'bundled');
   return {
     url,
+    address,
     metricsUrl,
     apiKey,
     setupLink: setUp.secret === null ? null : setUpUrl(config.publicUrl ?? url, setUp.secret),
     awaitsSetUp: setUp.isOpen,
     firstIntegration: foundation.firstIntegration,
     modelPlace: foundation.models.placeOf(foundation.models.defaultId),
-    agencies: foundation.agencies
-      .list()
-      .filter(({ loaded }) => loaded?.source !== 'bundled')
-      .map(({ id, error }) => ({ id, problem: error?.message ?? null })),
+    agencies: own.map(({ id, error }) => ({ id, problem: error?.message ?? null })),
+    usesOfflineModel:
+      own.length === 0 || own.some(({ id }) => foundation.agencies.models(id, null).includes(OFFLINE_MODEL)),
+    mcpProblems: runs.mcp.firstProblems(),
     sandbox: foundation.sandbox,
     resumedRuns: runs.resumedRuns,
     endedRuns: runs.endedRuns,

@@ -7,7 +7,7 @@ import { offlineModel } from '../agent/models/offline-model.ts';
 import type { ProviderModels, ProviderOptions } from '../agent/models/provider-models.ts';
 import type { Model } from '../agent/ports.ts';
 import type { Config, Limits, Secrets } from '../config/config.ts';
-import { splitModelId } from '../domain/providers.ts';
+import { chosenApi, splitModelId } from '../domain/providers.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
@@ -89,6 +89,20 @@ export class OpenedModels implements AsyncDisposable {
 
   fromObject(name: string, object: unknown): Model | null {
     return isAiSdkModel(object) ? aiSdkModel(name, object, this.#options.limits.modelSilenceMs) : null;
+  }
+
+  /**
+   * The model through the other protocol of OpenAI, with how to choose it. Null if its provider has another protocol, or
+   * none that can be chosen.
+   */
+  async withOtherProtocol(id: string): Promise<{ readonly model: Model; readonly setting: string } | null> {
+    const provider = this.#opened.get(splitModelId(id)?.provider ?? '')?.provider;
+    if (provider === undefined || 'package' in provider) return null;
+    if (provider.api === 'messages' || provider.settings.api === null) return null;
+    const api = provider.api === 'chat' ? 'responses' : 'chat';
+    const silenceMs = this.#options.limits.modelSilenceMs;
+    const model = this.#stack.use(await providerModels({ ...provider, api, silenceMs })).model(id);
+    return model === null ? null : { model, setting: chosenApi(provider.settings.api, api) };
   }
 
   /** The faults of `providers.yaml`. */

@@ -1,3 +1,4 @@
+import type { ServerProblem } from '../mcp/mcp-servers.ts';
 import type { SandboxChoice } from './choose-sandbox.ts';
 
 /** A composed server: what its process, tests and proofs can do with it. */
@@ -7,8 +8,10 @@ export interface RunningServer extends AsyncDisposable {
    * over, longer runs are handed over first, each at the end of its step.
    */
   drain(): Promise<void>;
-  /** The address at which it listens. */
+  /** An address of this machine at which it answers. */
   readonly url: string;
+  /** `host:port` as it listens, such as `0.0.0.0:8787`. */
+  readonly address: string;
   /** The address that serves the metrics without a key; null if there is none. */
   readonly metricsUrl: string | null;
   /** The key that is printed once, at the first start; null at later starts. */
@@ -23,6 +26,13 @@ export interface RunningServer extends AsyncDisposable {
   readonly modelPlace: string | null;
   /** The agencies of `RUNWIRE_AGENCIES_DIR` at the start. `problem` is null, or why the agency is broken. */
   readonly agencies: readonly { readonly id: string; readonly problem: string | null }[];
+  /**
+   * True if an agency of the folder uses the offline model, or if there is none: then requests can only name the demo
+   * agency.
+   */
+  readonly usesOfflineModel: boolean;
+  /** One per MCP server that is shared by all runs: resolves when its first try to connect has ended. */
+  readonly mcpProblems: readonly Promise<ServerProblem | null>[];
   readonly sandbox: Pick<SandboxChoice, 'info' | 'reason'>;
   /** Runs that the last stop left unfinished: how many were resumed, and how many were ended. */
   readonly resumedRuns: number;

@@ -88,7 +88,7 @@ test('a server fault is free in every unit; every other end costs what was used'
     { model: 'a/b', ...usage, credits: 3 },
     { model: 'a/c', ...usage, credits: 4 },
   ];
-  for (const code of ['internal_error', 'run_interrupted', 'attachment_unavailable']) {
+  for (const code of ['internal_error', 'run_interrupted', 'attachment_unavailable', 'agency_error']) {
     for (const accepted of [true, false]) {
       const end = { status: 'failed', errorCode: code, accepted } as const;
       assert.deepEqual(chargeFor(end, usage, byModel), { runs: 0, tokens: 0, credits: 0 });

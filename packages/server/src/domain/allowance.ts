@@ -100,7 +100,12 @@ export interface Charge {
   readonly credits: number;
 }
 
-const FREE_ENDS: ReadonlySet<string> = new Set(['internal_error', 'run_interrupted', 'attachment_unavailable']);
+const FREE_ENDS: ReadonlySet<string> = new Set([
+  'internal_error',
+  'run_interrupted',
+  'attachment_unavailable',
+  'agency_error',
+]);
 
 export interface ChargedEnd {
   readonly status: RunEndStatus;

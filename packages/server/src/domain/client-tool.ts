@@ -1,4 +1,5 @@
 import { validateJsonSchema } from '../lib/json-schema.ts';
+import { withObjectType } from '../lib/object-type.ts';
 import { Refusal } from './refusal.ts';
 
 /** A tool that a request brings. Only the caller can run it. */
@@ -28,6 +29,8 @@ export function checkClientTools(tools: readonly ClientTool[]): Refusal | null {
       const problem = error instanceof Error ? error.message : String(error);
       return invalid(`\`${at}.inputSchema\` is not a valid JSON Schema: ${problem}.`);
     }
+    if (withObjectType(inputSchema) === null)
+      return invalid(`\`${at}.inputSchema\` is not an object; write \`"type": "object"\` in it.`);
   }
   return null;
 }

@@ -144,6 +144,14 @@ export type RunEventBody =
   | { readonly type: 'run_item'; readonly name: RunItemName; readonly item: ShownRunItem }
   /** What a tool reports while it runs. No part of the prompt. */
   | ({ readonly type: 'tool_progress'; readonly callId: string; readonly text: string } & Speaker)
+  /** The run cannot use an MCP server of the agent. At most once per server and run. */
+  | ({
+      readonly type: 'mcp_server_failed';
+      readonly agency: string;
+      readonly server: string;
+      /** Why the server cannot be used, and what to do. */
+      readonly error: string;
+    } & Speaker)
   /** A call changed a file. Follows the output of the call. */
   | ({ readonly type: 'file_changed'; readonly callId: string; readonly file: ChangedFile } & Speaker)
   /** A hand-off: from here on the loop belongs to `newAgent`. */
@@ -208,6 +216,8 @@ export function eventSize(event: RunEventBody): number {
       return event.output.reduce((sum, item) => sum + item.text.length, 128);
     case 'tool_progress':
       return event.text.length + 128;
+    case 'mcp_server_failed':
+      return event.error.length + 128;
     case 'run_item':
       return event.item.text.length + 128;
     case 'messages':

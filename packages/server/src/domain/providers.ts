@@ -95,6 +95,11 @@ export function providerSettingNames(provider: string): ProviderSettingNames {
   };
 }
 
+/** How to choose a protocol: `RUNWIRE_OPENAI_API=chat`, or a field of `providers.yaml` and its value. */
+export function chosenApi(setting: string, api: ProviderApi): string {
+  return setting.includes(' ') ? `${setting} to \`${api}\`` : `${setting}=${api}`;
+}
+
 /** Splits `provider/model`. Returns null if the id has another form. */
 export function splitModelId(id: string): { readonly provider: string; readonly model: string } | null {
   const at = id.indexOf('/');

@@ -35,6 +35,7 @@ export type RunErrorCode =
   | 'attachment_unavailable'
   | 'step_limit'
   | 'output_invalid'
+  | 'agency_error'
   | 'run_interrupted'
   | 'internal_error';
 

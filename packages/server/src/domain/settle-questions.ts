@@ -3,7 +3,7 @@ import { Refusal } from './refusal.ts';
 
 const MAX_OUTPUT_BYTES = 1_048_576;
 
-const IGNORED = 'Not answered: the user sent a new message.';
+const IGNORED = 'Not answered: the user sent a new message';
 const DECLINED = 'Declined by the user.';
 
 /** Checks the answers by themselves, without the questions. Returns the refusal, or null. */
@@ -64,5 +64,6 @@ function settle({ questionId, callId }: Question, answer: RequestAnswer | undefi
   const { approve, reason, output, failed = false } = answer;
   if (output !== undefined) return { ...ids, verdict: 'output', text: outputText(output), failed };
   if (approve === true) return { ...ids, verdict: 'approved', reason: reason ?? null };
-  return { ...ids, verdict: 'declined', text: reason === undefined ? DECLINED : `Declined by the user: ${reason}` };
+  const hasReason = reason !== undefined && reason.trim() !== '';
+  return { ...ids, verdict: 'declined', text: hasReason ? `Declined by the user: ${reason}` : DECLINED };
 }

@@ -18,7 +18,7 @@ function unknownOf(check: (logger: pino.Logger) => void): readonly string[][] {
 }
 
 test('names in `approval` that no tool has are logged once per list of tools', () => {
-  const mcp = { tools: [tool('a_pay', 'a_pay_12345678')], shown: [], isComplete: true };
+  const mcp = { tools: [tool('a_pay', 'a_pay_12345678')], shown: [], failed: [], isComplete: true };
   const given = agent('a_pay_12345678', 'write_file', 'a_refund');
   const unknown = unknownOf((logger) => {
     checkApproval(given, { ...mcp, isComplete: false }, logger);
@@ -29,7 +29,7 @@ test('names in `approval` that no tool has are logged once per list of tools', (
 });
 
 test('known names are not logged', () => {
-  const mcp = { tools: [tool('a_pay', 'a_pay_12345678')], shown: [], isComplete: true };
+  const mcp = { tools: [tool('a_pay', 'a_pay_12345678')], shown: [], failed: [], isComplete: true };
   assert.deepEqual(
     unknownOf((logger) => checkApproval(agent('a_pay', 'write_file'), mcp, logger)),
     [],

@@ -1,13 +1,14 @@
 import { alwaysAsks, type Tool } from '../agent/ports.ts';
 import type { ClientTool } from '../domain/client-tool.ts';
 import { linearCheck } from '../lib/linear-check.ts';
+import { withObjectType } from '../lib/object-type.ts';
 
 /** The tools that the request brought, in the form that the loop uses. A call always asks, and is never made here. */
 export function clientTools(tools: readonly ClientTool[]): readonly Tool[] {
   return tools.map(({ name, description, inputSchema }) => ({
     name,
     description,
-    inputSchema,
+    inputSchema: withObjectType(inputSchema) ?? inputSchema,
     repeatable: false,
     asks: alwaysAsks('tool'),
     checkInput: linearCheck(inputSchema),

@@ -81,7 +81,7 @@ export class RunTeam implements Team, Disposable {
       otherwise: prompt.windowTokens,
     };
     const about = await retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(store.reads, this.#run, agent));
-    const written = agent.instructions(about);
+    const instructions = this.#write(agency, agent, about);
     const mcp = await this.#mcpToolsOf(agent);
     const parts = fixedParts(agency, agent, mcp.shown);
     // Tools of the request belong to the agents that speak with the caller.
@@ -90,7 +90,8 @@ export class RunTeam implements Team, Disposable {
     return {
       name,
       // Code of the agency that does not return must not delay the end of the run.
-      instructions: typeof written === 'string' ? written : await unlessAborted(this.#stop.signal, written),
+      instructions:
+        typeof instructions === 'string' ? instructions : await unlessAborted(this.#stop.signal, instructions),
       model: this.#watched.guard(model),
       fallback: this.#fallbackOf(agent).map((one) => this.#watched.guard(one)),
       windowTokens: agentWindow(setting, agent),
@@ -104,9 +105,25 @@ export class RunTeam implements Team, Disposable {
       reasoning: agent.reasoning,
       settings: agent.settings,
       output: agent.output,
+      failedServers: mcp.failed,
       ...parts,
       modelTools: brought.length === 0 ? parts.modelTools : [...parts.modelTools, ...brought],
     };
+  }
+
+  /** Rejects with a `RunFailure` if the function of the agency fails. */
+  #write({ id }: LoadedAgency, agent: LoadedAgent, about: AboutRun): string | Promise<string> {
+    const written = agent.instructions(about);
+    if (typeof written === 'string') return written;
+    const checked = written.catch((error: unknown) => {
+      const { name } = agent;
+      this.#deps.logger.error({ err: error, agency: id, agent: name }, 'a function of an agency failed: instructions');
+      const failed = `The function \`instructions\` of the agent \`${name}\` of the agency \`${id}\` failed`;
+      throw new RunFailure('agency_error', `${failed}; the log of the server has the reason.`, { cause: error });
+    });
+    // It is awaited after the tools of MCP servers are known, and may fail before.
+    checked.catch(() => {});
+    return checked;
   }
 
   /**

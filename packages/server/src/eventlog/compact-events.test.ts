@@ -201,6 +201,15 @@ test('keeps the last progress of each tool call, without that of void attempts',
     callId,
     text,
   });
+  const failed: RunEventBody = {
+    type: 'mcp_server_failed',
+    agency: 'a',
+    server: 's',
+    error: 'Gone.',
+    agent: 'A',
+    callerAgent: null,
+  };
+  assert.deepEqual(compactEvents(decodeChunk(1, encodeChunk(numbered(1, [failed]))).events), [{ ...failed, id: 1 }]);
   const before = numbered(1, [report('a', 'one'), report('b', 'one'), report('a', 'two'), report('b', 'void')]);
   const resumed = { type: 'resumed' as const, runId: 'r', attempt: 2, discardAfter: 3 };
   const after = numbered(attemptBase(2) + 1, [resumed, report('c', 'one')]);

@@ -1,6 +1,6 @@
 import { lastFrameId, type RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { allChunks, chunkAfter, insertChunk } from '../store/queries/eventlog.ts';
+import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -34,6 +34,9 @@ function stored(log: RunLog, chunks: readonly Chunk[]): void {
   log.markedRunning = true;
   log.acknowledge(chunks.at(-1)?.lastId ?? 0);
 }
+
+/** `messages` and `end`, with which every run ends. */
+const FRAMES_OF_END = 2;
 
 /** The logs of the runs on this node, and the stored events of all runs. */
 export class EventLog implements AsyncDisposable {
@@ -233,6 +236,14 @@ export class EventLog implements AsyncDisposable {
     const { events, compacted } = decodeChunk(row.first_id, row.data);
     const from = events.findIndex((event) => lastFrameId(event) > cursor);
     return { events: from <= 0 ? events : events.slice(from), compacted };
+  }
+
+  /** The id before `messages`, for a reader whose cursor is after the end. Null if the end of the run is not stored. */
+  async idBeforeEnd(runId: string): Promise<number | null> {
+    const last = await first(this.#store.reads.all(lastStoredId, { runId }));
+    if (last === undefined) return null;
+    const page = await this.storedAfter(runId, last.last_id - 1);
+    return page?.events.at(-1)?.type === 'end' ? last.last_id - FRAMES_OF_END : null;
   }
 
   readFailed(runId: string, error: unknown): void {

@@ -44,6 +44,8 @@ export class Follower implements LiveReader {
   #closed = false;
   /** True if the events so far were compacted. A reader gets either all events or the compacted ones, never a mixture. */
   #compacted = false;
+  /** True if the run has ended before the cursor. */
+  #isAfterEnd = false;
 
   constructor(eventLog: EventLog, runId: string, after: number, sink: Sink) {
     this.#eventLog = eventLog;
@@ -72,16 +74,17 @@ export class Follower implements LiveReader {
   }
 
   deliver(events: readonly RunEvent[], from: number): void {
-    if (this.#sink.full) {
-      this.#attachedTo?.detach(this);
-      this.#attachedTo = null;
-      return;
-    }
-    this.#take(events, from);
-    if (this.#sink.full) {
-      this.#attachedTo?.detach(this);
-      this.#attachedTo = null;
-    }
+    if (!this.#sink.full) this.#take(events, from);
+    if (!this.#sink.full && !this.#isAfterEnd) return;
+    this.#attachedTo?.detach(this);
+    this.#attachedTo = null;
+    if (this.#isAfterEnd) void this.#read();
+  }
+
+  ended(): void {
+    this.#isAfterEnd = true;
+    this.#attachedTo = null;
+    void this.#read();
   }
 
   moved(): void {
@@ -102,8 +105,11 @@ export class Follower implements LiveReader {
     let start = from;
     while (start < events.length && lastFrameId(events[start] as RunEvent) <= this.#cursor) start += 1;
     if (start < events.length) this.#cursor = this.#sink.take(events, start, this.#cursor);
+    else if (last.type === 'end') {
+      this.#isAfterEnd = true;
+      return false;
+    }
     if (this.#cursor < lastFrameId(last)) return false;
-    // This includes a cursor that was after the end from the start: nothing will follow.
     if (last.type === 'end') {
       this.close();
       this.#sink.finish();
@@ -121,6 +127,7 @@ export class Follower implements LiveReader {
     this.#reading = true;
     try {
       while (!this.#closed && !this.#sink.full) {
+        if (this.#isAfterEnd && !(await this.#goBackToEnd())) return this.cut();
         const log = this.#eventLog.live(this.#runId);
         const held = log?.heldAfter(this.#cursor) ?? null;
         if (log !== undefined && held !== null) {
@@ -137,7 +144,9 @@ export class Follower implements LiveReader {
           this.#take(page.events, 0);
         } else if (this.#eventLog.hot(this.#runId) === undefined) {
           const remote = this.#eventLog.followElsewhere(this.#runId, this.#cursor);
-          return remote === null ? this.cut() : this.#attach(remote);
+          if (remote !== null) return this.#attach(remote);
+          // No node executes the run, so it has ended.
+          this.#isAfterEnd = true;
         }
       }
     } catch (error) {
@@ -147,6 +156,18 @@ export class Follower implements LiveReader {
     } finally {
       this.#reading = false;
     }
+  }
+
+  /**
+   * The cursor is after the end: the reader saw more of an attempt that was discarded. It continues with `messages`. Returns
+   * false if the end is not stored.
+   */
+  async #goBackToEnd(): Promise<boolean> {
+    const before = await this.#eventLog.idBeforeEnd(this.#runId);
+    if (before === null || before >= this.#cursor) return false;
+    this.#isAfterEnd = false;
+    this.#cursor = before;
+    return true;
   }
 
   #readLater(): void {

@@ -6,6 +6,8 @@ export interface LiveReader {
   deliver(events: readonly RunEvent[], from: number): void;
   /** Another log continues the run. The reader is detached, and reads again from its cursor. */
   moved(): void;
+  /** The run has ended, and the reader has a later cursor than the end. It is detached. */
+  ended(): void;
   /** The log ends without the end of the run: the reader closes its connection. */
   cut(): void;
 }

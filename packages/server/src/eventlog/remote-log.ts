@@ -54,6 +54,11 @@ export class RemoteLog implements LiveLog {
     for (const reader of this.#leave()) reader.cut();
   }
 
+  /** Called when the run has ended and no stored event follows. Readers that have its `end` have left. */
+  end(): void {
+    for (const reader of this.#leave()) reader.ended();
+  }
+
   /** Called when this node has taken the run over. */
   move(): void {
     for (const reader of this.#leave()) reader.moved();

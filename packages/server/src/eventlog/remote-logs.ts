@@ -93,8 +93,9 @@ export class RemoteLogs implements AsyncDisposable {
     if (log === undefined || asked.get(log) !== log.lastId) return;
     log.nodeId = news.node_id;
     if (news.data === null || news.first_id === null || news.last_id === null) {
-      // The run has ended and the readers have its `end`, or it was deleted with its chat. No event will follow.
-      if (news.status === null || isFinished(news.status)) log.cut();
+      // The run was deleted with its chat, or it has ended. No event will follow.
+      if (news.status === null) log.cut();
+      else if (isFinished(news.status)) log.end();
       return;
     }
     try {

@@ -42,6 +42,8 @@ class Reader implements LiveReader {
   cutOff = false;
   #cursor: number;
 
+  ended(): void {}
+
   constructor(after = 0) {
     this.#cursor = after;
   }

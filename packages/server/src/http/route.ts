@@ -2,6 +2,8 @@ import type { Operation } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { ListPage } from '../domain/list-page.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { memberName } from '../lib/member-name.ts';
 import { cursorTag, unboundCursor } from './bound-cursor.ts';
 import { applyClientToken } from './client-access.ts';
 import { schemaOf } from './openapi.ts';
@@ -31,6 +33,7 @@ export function route<O extends Operation>(
     preValidation: (request, _reply, done) => {
       // A missing body counts as an empty object. `null` is a body and is refused.
       if (operation.bodyOptional === true && request.body === undefined) request.body = {};
+      if (operation.method === 'DELETE') refuseFields(request.body);
       if (request.clientToken !== null) applyClientToken(request.clientToken, operation.operationId, request);
       prepareBody?.(request.body);
       done();
@@ -40,6 +43,17 @@ export function route<O extends Operation>(
           withBoundCursors(operation, request, reply, () => handler(request as unknown as RequestOf<O>, reply))
       : (request, reply) => handler(request as unknown as RequestOf<O>, reply),
   });
+}
+
+/** A DELETE takes no body. One with a field is a request for something else, such as an erasure. */
+function refuseFields(body: unknown): void {
+  const [field] = typeof body === 'object' && body !== null ? Object.keys(body) : [];
+  if (field === undefined) return;
+  const name = memberName(field);
+  throw new Refusal(
+    'invalid_request',
+    `\`${name}\` is not a known field: a DELETE takes no body. Send parameters in the query, such as \`?erase=true\`.`,
+  );
 }
 
 function isList({ query }: Operation): boolean {

@@ -1,3 +1,4 @@
+import { maxFileBytes } from '@runwire/contract';
 import { patternSentences } from '@runwire/contract/schemas';
 import type { ErrorObject } from 'ajv';
 import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
@@ -25,6 +26,12 @@ function fieldName(pointer: string): string {
 function join(field: string, below: string): string {
   return field === '' ? below : `${field}.${below}`;
 }
+
+/** Sentences for fields whose bounds need an explanation, by field and keyword. */
+const BOUNDS: Readonly<Record<string, string>> = {
+  'sizeBytes maximum': `The file is larger than ${maxFileBytes / 1024 / 1024} MiB; upload a smaller one (\`sizeBytes\` must be at most ${maxFileBytes}).`,
+  'sizeBytes minimum': 'The file is empty; upload one with content (`sizeBytes` must be at least 1).',
+};
 
 /** Returns one clear sentence about the first problem, with the name of the field. */
 export function validationSentence(error: ErrorObject, part: string): string {
@@ -61,6 +68,6 @@ export function validationSentence(error: ErrorObject, part: string): string {
       }
       return `${subject} must be a valid ${String(params.format)}.`;
     default:
-      return `${subject} ${error.message ?? 'is not valid'}.`;
+      return BOUNDS[`${field} ${error.keyword}`] ?? `${subject} ${error.message ?? 'is not valid'}.`;
   }
 }

@@ -87,7 +87,8 @@ export class Connection {
     } catch (error) {
       const { report } = connection;
       await connection.close();
-      throw report === '' ? error : new Error(`${error instanceof Error ? error.message : error} (${report})`);
+      // The report names the cause. The error is only that the connection was closed, or that no answer arrived.
+      throw report === '' ? error : new Error(report);
     }
   }
 
@@ -114,7 +115,7 @@ export class Connection {
   }
 
   #read(tools: Parameters<typeof readTools>[0]): void {
-    this.#tools = readTools(tools, this.#tools);
+    this.#tools = readTools(tools, this.#transport.leftOut, this.#tools);
     this.#onTools(this.#tools);
   }
 

@@ -8,8 +8,9 @@ import {
 } from '@modelcontextprotocol/client';
 import type { McpAddress, McpOAuth } from '../agent/mcp-port.ts';
 import { boundedFetch } from './bounded-fetch.ts';
-import { ListLimit } from './list-limit.ts';
 import { MAX_MESSAGE_BYTES } from './message-limit.ts';
+import { ToolLists } from './tool-lists.ts';
+import type { LeftOutTool } from './tool-problem.ts';
 
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 type HttpAddress = Extract<McpAddress, { kind: 'http' }>;
@@ -31,7 +32,7 @@ export const STREAM_LOST_CODE = -32_050;
  */
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #waiting = new Set<string | number>();
-  readonly #lists = new ListLimit();
+  readonly #lists = new ToolLists();
 
   constructor({ url, headers, oauth }: HttpAddress) {
     super(new URL(url), {
@@ -39,6 +40,11 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       fetch: withHeaders(boundedFetch(MAX_MESSAGE_BYTES), new URL(url), headers),
       ...(oauth === null ? {} : { authProvider: new ClientCredentials(oauth) }),
     });
+  }
+
+  /** The tools that are missing in the last list. */
+  get leftOut(): readonly LeftOutTool[] {
+    return this.#lists.leftOut;
   }
 
   override async start(): Promise<void> {

@@ -2,7 +2,7 @@ import type { McpServer, RunServers } from '../agent/mcp-port.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ReadVariable } from './connection.ts';
 import { RunSessions } from './run-sessions.ts';
-import { type ServerTools, selectedTools } from './server-tools.ts';
+import { leftOutSentence, type ServerTools, selectedTools } from './server-tools.ts';
 import { McpSession, type SessionState } from './session.ts';
 import { wholeName } from './tool-names.ts';
 
@@ -22,6 +22,13 @@ export interface ServerState extends SessionState {
   readonly server: string;
   /** How many tools agents get. */
   readonly tools: number;
+}
+
+/** What is wrong with a server of an agency, and what to do. */
+export interface ServerProblem {
+  readonly agency: string;
+  readonly server: string;
+  readonly error: string;
 }
 
 /** A session that the runs of an agency share. */
@@ -85,6 +92,7 @@ export class McpServers implements AsyncDisposable {
     if (shared === undefined) {
       const session = new McpSession({
         ...this.#options,
+        agency,
         server: server.name,
         address: server.address(NO_RUN),
         known: null,
@@ -112,6 +120,7 @@ export class McpServers implements AsyncDisposable {
   /** The servers of a run of the agency. */
   openRun(agency: string): RunServers {
     return new RunSessions({
+      agency,
       logger: this.#options.logger,
       take: (server, about) => (server.isPerRun ? this.#connect(agency, server, about) : this.#borrow(agency, server)),
     });
@@ -133,7 +142,13 @@ export class McpServers implements AsyncDisposable {
     const id = `${agency}\0${server.name}`;
     // Another member may have other tools.
     const known = server.isFilled ? null : (this.#lastTools.get(id) ?? null);
-    const session = new McpSession({ ...this.#options, server: server.name, address: server.address(about), known });
+    const session = new McpSession({
+      ...this.#options,
+      agency,
+      server: server.name,
+      address: server.address(about),
+      known,
+    });
     this.#open.add(session);
     const newest: NewestSession = { session, state: null };
     this.#newest.set(id, newest);
@@ -166,6 +181,22 @@ export class McpServers implements AsyncDisposable {
     return this.#newest.get(`${agency}\0${server.name}`)?.session.tools ?? null;
   }
 
+  /**
+   * One promise per server that the runs of an agency share: resolves when its first try to connect has ended, to what is
+   * wrong with it, or to null.
+   */
+  firstProblems(): readonly Promise<ServerProblem | null>[] {
+    return this.#agencies.flatMap(({ agency, servers }) =>
+      servers
+        .filter(({ isPerRun }) => !isPerRun)
+        .map(async (server) => {
+          await this.#share(agency, server).session.firstTry;
+          const { error } = this.#stateOf(agency, server);
+          return error === null ? null : { agency, server: server.name, error };
+        }),
+    );
+  }
+
   /** The names that the known tools of the agency's servers have, unless another tool has the name too. */
   toolNames(agency: string): ReadonlySet<string> {
     const named = this.#agencies.find((one) => one.agency === agency)?.servers ?? [];
@@ -191,5 +222,7 @@ export class McpServers implements AsyncDisposable {
 }
 
 function stateOf(server: McpServer, state: SessionState, tools: ServerTools | null): ServerState {
-  return { ...state, server: server.name, tools: tools === null ? 0 : selectedTools(tools, server).length };
+  if (tools === null) return { ...state, server: server.name, tools: 0 };
+  const error = state.error ?? leftOutSentence(tools, server);
+  return { ...state, error, server: server.name, tools: selectedTools(tools, server).length };
 }

@@ -19,6 +19,7 @@ interface SessionLease {
 }
 
 export interface RunSessionsDeps {
+  readonly agency: string;
   readonly take: (server: McpServer, about: About) => SessionLease;
   readonly logger: Logger;
 }
@@ -26,6 +27,8 @@ export interface RunSessionsDeps {
 interface RunServer extends SessionLease {
   /** What the run sees to its end. Null if no tools are known. */
   tools: ServerTools | null;
+  /** What was wrong with the server when the run asked for its tools. */
+  readonly problem: string | null;
 }
 
 /** A tool with the name that the model uses. */
@@ -71,7 +74,11 @@ export class RunSessions implements RunServers {
     );
     const sessions = new Map(servers.map((server, index) => [server, used[index]?.session as McpSession]));
     const tools = named.map((one) => this.#toolOf(one, sessions.get(one.server) as McpSession));
-    return { tools, isComplete: used.every((one) => one.tools !== null), shown };
+    const { agency } = this.#deps;
+    const failed = used.flatMap(({ problem }, index) =>
+      problem === null ? [] : [{ agency, server: servers[index]?.name ?? '', error: problem }],
+    );
+    return { tools, isComplete: used.every((one) => one.tools !== null), shown, failed };
   }
 
   #use(server: McpServer, about: () => Promise<About>): Promise<RunServer> {
@@ -88,7 +95,7 @@ export class RunSessions implements RunServers {
     const { session } = taken;
     const leftMs = Math.max(0, (this.#waitUntil ?? 0) - performance.now());
     await withTimeout(session.settled(), leftMs, () => {});
-    return { ...taken, tools: session.tools };
+    return { ...taken, tools: session.tools, problem: session.problem };
   }
 
   /** Names the tools once per list of tools, because every run needs them. */

@@ -1,7 +1,9 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import type { McpServer } from '../agent/mcp-port.ts';
+import type { LeftOutTool } from './tool-problem.ts';
 
-const MAX_DEPTH = 100;
+/** How many left-out tools a sentence names. */
+const MAX_NAMED = 10;
 
 /** A tool of a server, by the server's own name. */
 export interface ServerTool {
@@ -14,17 +16,20 @@ export interface ServerTool {
 /** The tools of a server at one time. The object is replaced only if the tools have changed. */
 export interface ServerTools {
   readonly list: readonly ServerTool[];
+  /** The tools that cannot be used. */
+  readonly leftOut: readonly LeftOutTool[];
   /** To compare with a later list. */
   readonly text: string;
 }
 
-/**
- * Returns `known` if the tools are the same. Tools that only run as tasks are left out, and tools whose schema is so deep that
- * code which reads it would exceed the stack.
- */
-export function readTools(listed: readonly ListedTool[], known: ServerTools | null): ServerTools {
+/** Returns `known` if the tools are the same. Tools that only run as tasks are left out. */
+export function readTools(
+  listed: readonly ListedTool[],
+  leftOut: readonly LeftOutTool[],
+  known: ServerTools | null,
+): ServerTools {
   const list = listed
-    .filter(({ execution, inputSchema }) => execution?.taskSupport !== 'required' && !isDeep(inputSchema, 0))
+    .filter(({ execution }) => execution?.taskSupport !== 'required')
     .map(
       ({ name, title, description, inputSchema, annotations }): ServerTool => ({
         name,
@@ -34,16 +39,20 @@ export function readTools(listed: readonly ListedTool[], known: ServerTools | nu
         isReadOnly: annotations?.readOnlyHint === true,
       }),
     );
-  const text = JSON.stringify(list);
-  return known?.text === text ? known : { list, text };
-}
-
-function isDeep(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth >= MAX_DEPTH || Object.values(value).some((inner) => isDeep(inner, depth + 1));
+  const text = JSON.stringify([list, leftOut]);
+  return known?.text === text ? known : { list, leftOut, text };
 }
 
 /** The tools that the agency selects. */
 export function selectedTools({ list }: ServerTools, { tools }: McpServer): readonly ServerTool[] {
   return tools === null ? list : list.filter(({ name }) => tools.includes(name));
+}
+
+/** Names the tools that the agency selects and agents do not get, in one sentence. Null if there are none. */
+export function leftOutSentence({ leftOut }: ServerTools, { tools }: McpServer): string | null {
+  const missing = leftOut.filter(({ name }) => tools === null || tools.includes(name));
+  if (missing.length === 0) return null;
+  const named = missing.slice(0, MAX_NAMED).map(({ name, reason }) => `\`${name.slice(0, 64)}\` (${reason})`);
+  const others = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : '';
+  return `Tools that are left out: ${named.join(', ')}${others}; correct them in the server.`;
 }

@@ -3,6 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { McpAddress } from '../agent/mcp-port.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { connectFailure } from './connect-failure.ts';
 import type { Connection, ReadVariable } from './connection.ts';
 import { errorText } from './error-text.ts';
 import type { ServerTools } from './server-tools.ts';
@@ -19,6 +20,8 @@ const MIN_RETRY_MS = 500;
 const LOOK_MS = 25;
 /** A connection that lasted longer was a good one, so the next try follows immediately. */
 const GOOD_CONNECTION_MS = 30_000;
+/** How many tools that cannot be used are logged. */
+const MAX_LOGGED = 10;
 
 export interface SessionState {
   readonly state: 'connected' | 'connecting' | 'failed';
@@ -28,6 +31,7 @@ export interface SessionState {
 }
 
 export interface SessionSetting {
+  readonly agency: string;
   /** The name of the server in its agency. */
   readonly server: string;
   readonly address: McpAddress;
@@ -58,7 +62,6 @@ export class McpSession {
   #state: SessionState = { state: 'connecting', error: null, since: Date.now() };
   #tools: ServerTools | null;
   #connection: Connection | null = null;
-  /** Resolves when the first try to connect has ended. */
   readonly #firstTry = Promise.withResolvers<void>();
   #wake = Promise.withResolvers<void>();
   #lastTryAt = 0;
@@ -88,6 +91,17 @@ export class McpSession {
     else await this.#firstTry.promise;
   }
 
+  /** Resolves when the first try to connect has ended. */
+  get firstTry(): Promise<void> {
+    return this.#firstTry.promise;
+  }
+
+  /** Why a run cannot rely on the server now. Null if it is connected, or its tools are known from before. */
+  get problem(): string | null {
+    if (this.#state.state === 'failed') return this.#state.error;
+    return this.#tools === null ? 'it has not answered yet; the run does not wait longer for it.' : null;
+  }
+
   async #keepConnected(): Promise<void> {
     const { signal } = this.#closing;
     // Every second try that fails finds servers that have only the newest protocol.
@@ -114,7 +128,8 @@ export class McpSession {
     this.#retire(connection);
     if (this.#closing.signal.aborted) return;
     this.#change('connecting', null);
-    this.#setting.logger.warn({ server: this.#setting.server }, 'the connection to an MCP server was lost');
+    const { agency, server, logger } = this.#setting;
+    logger.warn({ agency, server }, 'the connection to an MCP server was lost');
   }
 
   #retire(connection: Connection): void {
@@ -123,9 +138,12 @@ export class McpSession {
   }
 
   async #open(mode: 'legacy' | 'auto'): Promise<Connection | null> {
-    const { address, variable, logger, server } = this.#setting;
+    const { address, variable, logger, agency, server } = this.#setting;
     const { signal } = this.#closing;
     const onTools = (tools: ServerTools) => {
+      const { leftOut } = tools;
+      if (tools !== this.#tools && leftOut.length > 0)
+        logger.warn({ agency, server, leftOut: leftOut.slice(0, MAX_LOGGED) }, 'tools of an MCP server are left out');
       this.#tools = tools;
     };
     try {
@@ -141,9 +159,9 @@ export class McpSession {
       return connection;
     } catch (error) {
       if (signal.aborted) return null;
-      const text = errorText(error, address);
-      if (this.#state.error !== text) logger.warn({ server, reason: text }, 'an MCP server could not be connected');
-      this.#change('failed', text);
+      const reason = connectFailure(error, address);
+      if (this.#state.error !== reason) logger.warn({ agency, server, reason }, 'an MCP server could not be connected');
+      this.#change('failed', reason);
       return null;
     }
   }

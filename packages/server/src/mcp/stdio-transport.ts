@@ -9,8 +9,9 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { ListLimit } from './list-limit.ts';
 import { MAX_MESSAGE_BYTES } from './message-limit.ts';
+import { ToolLists } from './tool-lists.ts';
+import type { LeftOutTool } from './tool-problem.ts';
 
 export interface StdioProgram {
   readonly command: string;
@@ -37,7 +38,7 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #program: StdioProgram;
-  readonly #lists = new ListLimit();
+  readonly #lists = new ToolLists();
   #child: Child | null = null;
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
@@ -53,8 +54,14 @@ export class StdioTransport implements Transport {
 
   /** How the program ended and what it wrote last to stderr, for people; '' if it runs and wrote nothing. */
   get report(): string {
-    const lines = this.#stderr.trim().split('\n').slice(-3).join(' ').trim();
-    return [this.#exit ?? '', lines].filter((text) => text !== '').join(': ');
+    // Node ends the report of an error with its version.
+    const lines = this.#stderr.split('\n').filter((line) => line.trim() !== '' && !/^Node\.js v\d/.test(line));
+    return [this.#exit ?? '', lines.slice(-3).join(' ').trim()].filter((text) => text !== '').join(': ');
+  }
+
+  /** The tools that are missing in the last list. */
+  get leftOut(): readonly LeftOutTool[] {
+    return this.#lists.leftOut;
   }
 
   async start(): Promise<void> {

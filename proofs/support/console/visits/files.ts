@@ -196,9 +196,9 @@ export const filesVisits: readonly ConsoleVisit[] = [
       const chosen = [textFile('empty.txt', Buffer.alloc(0)), textFile('taken')];
       await visit.expectRefusal(409, async () => {
         await chooseFiles(page, folder, [large]);
-        await page.getByText('The file has more than 20 MiB. Upload a smaller file.').waitFor();
+        await page.getByText('The file is larger than 20 MiB. Upload a smaller file.').waitFor();
         await chooseFiles(page, folder, chosen);
-        await page.getByText('An empty file cannot be uploaded.').waitFor();
+        await page.getByText('The file is empty. Upload a file with content.').waitFor();
         await page.getByText('file_exists_as_folder').waitFor();
       });
       await visit.checkPage('files-upload-refused');

@@ -82,8 +82,8 @@ class UploadQueue {
     const abort = new AbortController();
     this.#aborts.set(id, abort);
     const send = async () => {
-      if (file.size === 0) throw new InputError('An empty file cannot be uploaded.');
-      if (file.size > MAX_BYTES) throw new InputError('The file has more than 20 MiB. Upload a smaller file.');
+      if (file.size === 0) throw new InputError('The file is empty. Upload a file with content.');
+      if (file.size > MAX_BYTES) throw new InputError('The file is larger than 20 MiB. Upload a smaller file.');
       await api().upload(file, {
         apiIntegrationId: integration,
         folder,

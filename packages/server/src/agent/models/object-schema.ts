@@ -1,3 +1,4 @@
+import { resolvedReference } from '../../lib/object-type.ts';
 import { isObject, type JsonObject } from './provider-failure.ts';
 
 const UNIONS = ['anyOf', 'oneOf'] as const;
@@ -33,7 +34,7 @@ function merged(part: unknown, root: JsonObject, depth: number): Shape {
   if (Array.isArray(part.required)) for (const name of part.required) shape.required.add(String(name));
   const both = [
     ...(Array.isArray(part.allOf) ? part.allOf : []),
-    ...(part.$ref === undefined ? [] : [resolved(part.$ref, root)]),
+    ...(part.$ref === undefined ? [] : [resolvedReference(part.$ref, root)]),
   ];
   for (const one of both) {
     const { properties, required } = merged(one, root, depth + 1);
@@ -58,14 +59,4 @@ function addAll(properties: Map<string, unknown>, more: Iterable<readonly [strin
     if (known === undefined) properties.set(name, schema);
     else if (JSON.stringify(known) !== JSON.stringify(schema)) properties.set(name, { anyOf: [known, schema] });
   }
-}
-
-/** Finds `#/$defs/name` and the like. Returns undefined for any other reference. */
-function resolved(reference: unknown, root: JsonObject): unknown {
-  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
-  const names = reference.slice(2).split('/');
-  return names.reduce<unknown>(
-    (value, name) => (isObject(value) ? value[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-    root,
-  );
 }

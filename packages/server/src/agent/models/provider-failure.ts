@@ -26,6 +26,8 @@ export interface ProviderTarget {
   /** Other texts that no message may contain. */
   readonly secrets?: readonly string[];
   readonly settings: ProviderSettingNames;
+  /** What to do if the server lacks the Responses API. Absent if the provider surely has it, or uses another protocol. */
+  readonly withoutResponses?: string | undefined;
 }
 
 /** What the headers of an answer tell about a retry. */
@@ -59,7 +61,8 @@ function isUsedUp(status: number, message: string, names: readonly string[]): bo
   return status === 429 ? names.includes('insufficient_quota') : status === 400 && SPENT.test(message);
 }
 
-function statusSentence({ model, apiKey, settings }: ProviderTarget, status: number, said: string): string {
+function statusSentence(target: ProviderTarget, status: number, said: string): string {
+  const { model, apiKey, settings, withoutResponses } = target;
   if (status === 401) {
     return apiKey === null
       ? `The model provider requires an API key (401); set ${settings.key}.`
@@ -68,7 +71,8 @@ function statusSentence({ model, apiKey, settings }: ProviderTarget, status: num
   if (status === 403)
     return `The model provider does not allow this key to use \`${model}\` (403); check the permissions of the key.`;
   if (status === 404) {
-    return `The model provider does not have \`${model}\` (404); check the name of the model and ${settings.baseUrl}.`;
+    const sentence = `The model provider does not have \`${model}\` (404); check the name of the model and ${settings.baseUrl}.`;
+    return withoutResponses === undefined ? sentence : `${sentence} ${withoutResponses}`;
   }
   if (status === 429) return `The model provider limits the request rate (429)${said}; try again later.`;
   if (status === 503 || status === 529) return `The model provider is overloaded (${status})${said}; try again later.`;

@@ -240,7 +240,13 @@ for (const api of PROTOCOLS) {
       [400, leak, /refused the request \(400\): Incorrect API key provided: \*\*\*/],
       [401, leak, new RegExp(`check ${name}_API_KEY`)],
       [403, leak, /does not allow this key to use `m`/],
-      [404, leak, /does not have `m` \(404\); check the name of the model/],
+      [
+        404,
+        leak,
+        api === 'responses'
+          ? /check the name of the model.* set RUNWIRE_OPENAI_API=chat\.$/
+          : /does not have `m` \(404\); check the name of the model and \w+\.$/,
+      ],
       [429, quota, /plan and billing/],
       [307, leak, new RegExp(`check ${name}_BASE_URL`)],
       [400, 'x'.repeat(200_000), /refused the request \(400\)\.$/],

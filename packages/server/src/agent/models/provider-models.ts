@@ -1,5 +1,7 @@
 import {
+  chosenApi,
   type ModelTraits,
+  PROVIDERS,
   type ProviderApi,
   type ProviderSettingNames,
   providerSettingNames,
@@ -77,6 +79,12 @@ const PROTOCOLS: Readonly<Record<ProviderApi, Protocol>> = {
   },
 };
 
+/** Most servers that imitate OpenAI have Chat Completions only, and answer 404 to the Responses API. */
+function withoutResponses({ name, api, baseUrl, settings = providerSettingNames(name) }: ProviderOptions) {
+  if (api !== 'responses' || settings.api === null || baseUrl === PROVIDERS.get(name)?.baseUrl) return undefined;
+  return `If the server has no Responses API, like vLLM and Ollama, set ${chosenApi(settings.api, 'chat')}.`;
+}
+
 interface CalledModel {
   readonly id: string;
   readonly traits: ModelTraits;
@@ -90,6 +98,7 @@ export class ProviderModels implements AsyncDisposable {
   readonly #protocol: Protocol;
   readonly #transport: ProviderTransport;
   readonly #models = new Map<string, Model>();
+  readonly #withoutResponses: string | undefined;
 
   constructor(options: ProviderOptions) {
     const { api, apiKey, silenceMs } = options;
@@ -97,6 +106,7 @@ export class ProviderModels implements AsyncDisposable {
     // The path of this protocol contains the version, and the address of Anthropic does not.
     const baseUrl = api === 'messages' ? options.baseUrl.replace(/\/v1$/, '') : options.baseUrl;
     this.#options = { ...options, baseUrl };
+    this.#withoutResponses = withoutResponses(options);
     this.#transport = new ProviderTransport({ baseUrl, headers: this.#protocol.headers(apiKey), silenceMs });
   }
 
@@ -134,7 +144,12 @@ export class ProviderModels implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ModelResult> {
     const { name, apiKey, baseUrl, settings = providerSettingNames(name) } = this.#options;
-    const target = { model: id.slice(name.length + 1), apiKey, settings };
+    const target = {
+      model: id.slice(name.length + 1),
+      apiKey,
+      settings,
+      withoutResponses: this.#withoutResponses,
+    };
     const { path, call } = this.#protocol;
     const { usage } = await call(
       {

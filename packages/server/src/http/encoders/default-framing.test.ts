@@ -100,7 +100,7 @@ test('readers at the same cursor share one copy of a page', () => {
   }
 });
 
-test('progress of a tool is a run item in the default framing and nothing in Text Only Mode', () => {
+test('progress and a failed MCP server are run items in the default framing and nothing in Text Only Mode', () => {
   const event = {
     type: 'tool_progress',
     agent: 'Guide',
@@ -108,6 +108,21 @@ test('progress of a tool is a run item in the default framing and nothing in Tex
     loop: 'call_1',
     callId: 'call_2',
   } as const;
+  const { callId: _, ...speaker } = event;
+  const about = { agency: 'a', server: 's', error: 'Gone.' };
+  const failed: readonly RunEvent[] = [{ ...speaker, type: 'mcp_server_failed', ...about, id: 3 }];
+  const shown = JSON.parse(
+    String(new DefaultFraming().page(failed, 0, 2, PAGE_CHARS).data).slice('id: 3\ndata: '.length),
+  );
+  assert.deepEqual(shown.data, {
+    type: 'run_item_stream_event',
+    agent: 'Guide',
+    callerAgent: 'Lead',
+    parent_run_id: 'call_1',
+    name: 'mcp_server_failed',
+    item: { type: 'mcp_server_item', raw_item: { type: 'mcp_server_failed', ...about } },
+  });
+  assert.equal(new TextOnly().page(failed, 0, 2, PAGE_CHARS).data, '');
   const events: readonly RunEvent[] = [{ ...event, text: 'half\n"done"', id: 7 }];
   const said = '"agent":"Guide","callerAgent":"Lead","parent_run_id":"call_1"';
   const raw = '{"type":"tool_progress","call_id":"call_2","text":"half\\n\\"done\\""}';

@@ -126,6 +126,12 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
       const data = `{"type":"run_item_stream_event",${spoken(event)},"name":"tool_progress","item":${item}}`;
       return frame(id, null, `{"data":${data}}`);
     }
+    case 'mcp_server_failed': {
+      const raw = { type: 'mcp_server_failed', agency: event.agency, server: event.server, error: event.error };
+      const item = JSON.stringify({ type: 'mcp_server_item', raw_item: raw });
+      const data = `{"type":"run_item_stream_event",${spoken(event)},"name":"mcp_server_failed","item":${item}}`;
+      return frame(id, null, `{"data":${data}}`);
+    }
     case 'file_changed': {
       const raw = { type: 'file_changed', call_id: event.callId, ...streamFileJson(event.file) };
       const item = JSON.stringify({ type: 'file_changed_item', raw_item: raw });

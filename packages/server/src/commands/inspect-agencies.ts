@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { agencyFolders } from '../agencies/agencies.ts';
+import { AgencyBroken, type Fault } from '../agencies/fault.ts';
+import { serverLimits } from '../agencies/load-agency.ts';
+import { loadFolder } from '../agencies/load-folder.ts';
+import type { LoadedAgency } from '../agencies/loaded-agency.ts';
+import type { OpenedModels } from '../compose/open-models.ts';
+import type { Config, Secrets } from '../config/config.ts';
+
+/** An agency as a server with the same settings would load it. */
+export interface InspectedAgency {
+  readonly id: string;
+  /** Null if the agency has faults. */
+  readonly loaded: LoadedAgency | null;
+  readonly faults: readonly Fault[];
+}
+
+/** Loads the agencies of a folder, or the one of it that `only` names. */
+export async function inspectAgencies(
+  folder: string,
+  config: Config,
+  { variable }: Secrets,
+  models: OpenedModels,
+  only: string | null = null,
+): Promise<InspectedAgency[]> {
+  const setting = {
+    models,
+    limits: serverLimits(config.limits),
+    variable,
+    hasSandbox: config.sandbox.kind !== 'off',
+  };
+  const inspected: InspectedAgency[] = [];
+  for (const id of only === null ? await agencyFolders(folder) : [only]) {
+    try {
+      inspected.push({ id, loaded: await loadFolder(join(folder, id), id, setting), faults: [] });
+    } catch (error) {
+      if (!(error instanceof AgencyBroken)) throw error;
+      inspected.push({ id, loaded: null, faults: error.faults });
+    }
+  }
+  return inspected;
+}

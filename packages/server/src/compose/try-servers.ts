@@ -1,0 +1,18 @@
+import type { LoadedAgency } from '../agencies/loaded-agency.ts';
+import type { Secrets } from '../config/config.ts';
+import { McpServers, type ServerProblem } from '../mcp/mcp-servers.ts';
+import { createLogger } from '../telemetry/logger.ts';
+
+/**
+ * Connects the MCP servers of these agencies once, as a start does, and ends the sessions. Servers that need values of a run
+ * are left out.
+ */
+export async function tryServers(
+  agencies: readonly Pick<LoadedAgency, 'id' | 'mcp'>[],
+  { variable }: Secrets,
+): Promise<readonly ServerProblem[]> {
+  await using servers = new McpServers({ variable, logger: createLogger('silent') });
+  servers.use(agencies.map(({ id, mcp }) => ({ agency: id, servers: mcp })));
+  const found = await Promise.all(servers.firstProblems());
+  return found.filter((problem) => problem !== null);
+}
