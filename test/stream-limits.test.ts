@@ -20,7 +20,7 @@ test('limits the open streams of members, keys and owners, and counts each until
   await server.member(apiIntegrationId, 'ann');
   const path = `/v2/integrations/${apiIntegrationId}`;
   const { body: minted } = await api.post(`${path}/client_tokens`, { consumerId: 'ann', can: ['run', 'read'] });
-  const page = api.as(minted.token);
+  const page = api.as(minted.clientToken);
   const runs = async () => (await api.get(`${path}/runs`)).body.items.length;
   const refused = async (reader: StreamReader, about: RegExp) => {
     const { status, retryAfter, body } = await refusal(reader);
@@ -29,14 +29,14 @@ test('limits the open streams of members, keys and owners, and counts each until
     return reader.headers['x-agent-run-admitted'];
   };
 
-  const request = { consumerId: 'ann', usageRequestId: 'u1' };
+  const request = { apiIntegrationId, consumerId: 'ann', usageRequestId: 'u1' };
   const started = await page.complete(request);
   const held = new HeldRun(started, await server.controller.nextCall());
   const events = (by = api) => by.events(held.runId, 0, apiIntegrationId);
   const [second, third] = [await events(page), await page.complete(request)];
   assert.deepEqual([second.status, third.headers['x-run-replayed']], [200, 'true'], 'a replay is a stream too');
   await refused(await events(page), /^The member of this client token has 3 open streams on this server/);
-  assert.equal(await refused(await page.complete({ usageRequestId: 'u2' }), /^The member/), 'false');
+  assert.equal(await refused(await page.complete({ ...request, usageRequestId: 'u2' }), /^The member/), 'false');
   assert.equal(await runs(), 1, 'a refused request reserves nothing');
 
   const byKey = [await events(), await events(), await events()];
@@ -59,7 +59,7 @@ test('limits the open streams of members, keys and owners, and counts each until
     assert.equal((await api.complete({ apiIntegrationId, consumerId: 'nobody' })).status, 404);
     assert.equal((await api.events(held.runId, 1_000_000, apiIntegrationId)).status, 204);
     const piped = new RawConnection(server.server.url);
-    const body = JSON.stringify({ ...request, apiIntegrationId });
+    const body = JSON.stringify({ ...request, message: 'Hello' });
     piped.send(`${jsonHead('POST /get_completion_v2', body.length)}${body}`.repeat(2));
     await eventually('the first of two answers', async () => piped.text.includes('event: end'));
     piped.socket.destroy();
