@@ -1,9 +1,8 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { ApiClient } from '@runwire/test-kit';
 import { expectEqual, within } from '@runwire/test-kit/shortfall.ts';
 import { upload } from '../../test/support/uploads.ts';
 import type { Rig } from './rig.ts';
+import { numbered, RowCopies } from './row-copies.ts';
 
 /** How much there is of everything that an operation reads. */
 export interface LoopSizes {
@@ -16,7 +15,7 @@ export interface LoopSizes {
   /** Integrations, API keys, owners. */
   readonly accounts: number;
   readonly adjustments: number;
-  /** Characters of the answer of the long run, and how many readers it has concurrently. */
+  /** Characters of the answer of the long run, whose stream has six times as many, and its concurrent readers. */
   readonly answerCharacters: number;
   readonly readers: number;
   /** Characters of a message, bytes of a file. */
@@ -30,35 +29,6 @@ export const FOLDER = '/app/mnt/many';
 const METADATA = { note: 'x'.repeat(15_000) };
 const RUN_MS = 300_000;
 const DELTA_CHARACTERS = 4000;
-
-/** Copies rows of the embedded store, because requests for all of them would take minutes. */
-class RowCopies {
-  readonly #database: DatabaseSync;
-
-  constructor(dataDir: string) {
-    this.#database = new DatabaseSync(join(dataDir, 'runwire.db'), { timeout: 30_000 });
-  }
-
-  /** `changes` are expressions; `n` counts the copies from 1. */
-  copy(table: string, where: string, count: number, changes: Readonly<Record<string, string>>): void {
-    const columns = this.#database.prepare(`pragma table_info(${table})`).all() as { name: string }[];
-    const names = columns.map(({ name }) => `"${name}"`).join();
-    const values = columns.map(({ name }) => changes[name] ?? `"${name}"`).join();
-    this.#database.exec(`insert into ${table} (${names})
-      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
-      select ${values} from ${table}, numbers where ${where}`);
-  }
-
-  change(statement: string): void {
-    this.#database.exec(statement);
-  }
-
-  [Symbol.dispose](): void {
-    this.#database.close();
-  }
-}
-
-const numbered = (column: string) => `"${column}" || substr('0000000' || n, -7)`;
 
 /** What the operations act on. */
 export interface LoopStage {

@@ -76,7 +76,8 @@ export class RunReads {
     });
   }
 
-  async usage(integrationId: string, query: UsageQuery): Promise<ListPage> {
+  async usage(takeTurn: TakeTurn, integrationId: string, query: UsageQuery): Promise<ListPage> {
+    using _turn = await takeTurn();
     const limit = query.limit ?? DEFAULT_LIMIT;
     // One more than is shown: if it exists, there is another page.
     const page = { before: decodeCursor(query.cursor), limit: limit + 1 };

@@ -25,7 +25,7 @@ export function usageRoutes(app: FastifyInstance, { ownership, runReads, turns }
     const { apiIntegrationId } = request.params;
     const { format, ...query } = request.query;
     await ownership.check(request.principal, apiIntegrationId);
-    if (format !== 'csv') return runReads.usage(apiIntegrationId, query);
+    if (format !== 'csv') return runReads.usage(turnsFor(request.principal), apiIntegrationId, query);
     if (query.limit !== undefined || query.cursor !== undefined) {
       throw new Refusal(
         'invalid_request',
