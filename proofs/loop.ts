@@ -30,7 +30,7 @@ const FULL: LoopSizes = {
 };
 /** The usual sizes, except for what a planted fault has to make long. */
 const SHORT: LoopSizes = {
-  runs: 10_000,
+  runs: 5000,
   members: 300,
   chats: 300,
   messages: 200,
@@ -38,8 +38,8 @@ const SHORT: LoopSizes = {
   files: 300,
   accounts: 200,
   adjustments: 300,
-  answerCharacters: 100_000,
-  readers: 20,
+  answerCharacters: 50_000,
+  readers: 10,
   messageCharacters: 100_000,
   fileBytes: 1_000_000,
 };

@@ -99,9 +99,11 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     chat_key: numbered('chat_key'),
     chat_id: numbered('chat_id'),
   });
-  rows.copy('messages', `chat_key = ${chatKey('short')} and position = 2`, sizes.messages, {
+  // Question and answer by turns, each pair of its own run.
+  rows.copy('messages', `chat_key = ${chatKey('short')}`, sizes.messages / 2, {
     message_id: numbered('message_id'),
-    position: 'n + 2',
+    run_id: numbered('run_id'),
+    position: 'position + 2 * n',
     content_json: `'"${'word '.repeat(800)}"'`,
   });
   rows.change(`update chats set num_messages = ${sizes.messages + 2} where chat_key = ${chatKey('short')}`);

@@ -97,7 +97,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
       times: Math.ceil(sizes.readers / 10),
     },
   ],
-  deleteFile: () => remove(`${HOME}/files?path=${encodeURIComponent(FOLDER)}`),
+  deleteFile: () => remove(`${HOME}/files?path=${encodeURIComponent(FOLDER)}&recursive=true`),
   deleteChat: () => [...remove(`${HOME}/chats/short`), ...remove(`${HOME}/chats/long`)],
   revokeApiKey: ({ keyId }) => remove(`/v2/api_keys/${keyId}`),
   deleteOwner: ({ ownerId }) => remove(`/v2/owners/${ownerId}`),
