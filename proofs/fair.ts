@@ -93,7 +93,6 @@ async function prepare(rig: Rig, files: FileServer, sizes: typeof FULL): Promise
   rows.copy('runs', `run_id = '${replayed}'`, sizes.runs, {
     run_id: numbered('run_id'),
     usage_request_id: numbered('usage_request_id'),
-    chat_key: numbered('chat_key'),
     created_at: 'created_at - n',
   });
   // Files whose server never answers, and documents that take as long as the reader lets them.

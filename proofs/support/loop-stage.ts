@@ -63,6 +63,7 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     allowances: { unit: 'runs', limit: 1_000_000, period: 'lifetime' },
   });
   await api.put(`${HOME}/members/ann`, { metadata: METADATA });
+  await api.put(`${HOME}/members/bob`, {});
   await api.post(`${HOME}/members/ann/adjustments`, {
     unit: 'runs',
     amount: 1,
@@ -80,17 +81,21 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
   const asked = { consumerId: 'ann' };
   const runId = await completed(rig, { ...asked, usageRequestId: 'long', chatId: 'long', message: 'Write much.' });
   const short = await completed(rig, { ...asked, usageRequestId: 'short', chatId: 'short' });
+  const erased = await completed(rig, { consumerId: 'bob', usageRequestId: 'erased', chatId: 'erased' });
   await api.patch(`${HOME}/chats/short`, { metadata: METADATA, title: 'A chat' });
   using rows = new RowCopies(rig.dataDir);
   const own = `integration_id = '${INTEGRATION}'`;
   const chatKey = (chatId: string) => `(select chat_key from chats where ${own} and chat_id = '${chatId}')`;
-  rows.copy('runs', `run_id = '${short}'`, sizes.runs, {
+  const runs = {
     run_id: numbered('run_id'),
     usage_request_id: numbered('usage_request_id'),
-    chat_key: numbered('chat_key'),
     created_at: 'created_at - 86400 * n',
     day: 'day - n / 1000',
-  });
+  };
+  // Lists show only runs that have a chat.
+  const chat = numbered('chat_key', `(n % ${sizes.chats} + 1)`);
+  rows.copy('runs', `run_id = '${short}'`, sizes.runs, { ...runs, chat_key: chat });
+  rows.copy('runs', `run_id = '${erased}'`, sizes.runs / 100, runs);
   rows.copy('members', `${own} and consumer_id = 'ann'`, sizes.members, {
     consumer_id: numbered('consumer_id'),
     sort_key: numbered('sort_key'),

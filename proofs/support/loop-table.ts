@@ -101,8 +101,8 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   deleteChat: () => [...remove(`${HOME}/chats/short`), ...remove(`${HOME}/chats/long`)],
   revokeApiKey: ({ keyId }) => remove(`/v2/api_keys/${keyId}`),
   deleteOwner: ({ ownerId }) => remove(`/v2/owners/${ownerId}`),
-  deleteMember: () => [...remove(`${HOME}/members/ann0000001`), ...remove(`${HOME}/members/ann?erase=true`, 202)],
-  getErasure: () => [{ path: `${HOME}/members/ann/erasure` }],
+  deleteMember: () => [...remove(`${HOME}/members/ann0000001`), ...remove(`${HOME}/members/bob?erase=true`, 202)],
+  getErasure: () => [{ path: `${HOME}/members/bob/erasure` }],
   deleteIntegration: () => remove(HOME),
 };
 

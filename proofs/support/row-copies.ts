@@ -29,4 +29,4 @@ export class RowCopies {
 }
 
 /** The value of a column with the number of its copy. */
-export const numbered = (column: string) => `"${column}" || substr('0000000' || n, -7)`;
+export const numbered = (column: string, number = 'n') => `"${column}" || substr('0000000' || ${number}, -7)`;
