@@ -120,12 +120,14 @@ export const proof: Proof = {
   spreads: true,
   async run({ fault, scale, nodes }) {
     const posts = scale(100, 1000);
+    // All streams are opened with one key.
+    const limits = { streamsPerKey: posts, streamsPerOwner: posts };
     if (nodes === null) {
-      await using rig = await Rig.start({ fault });
+      await using rig = await Rig.start({ fault, limits });
       return { ...(await together('', rig, posts)), ...(await killed(fault, posts)) };
     }
     const play = async (prefix: string, dropHints: boolean) => {
-      await using rig = await Rig.start({ fault, nodes, dropHints });
+      await using rig = await Rig.start({ fault, limits, nodes, dropHints });
       return await countWaits(rig, async () => {
         const figures = await together(prefix, rig, posts);
         return { ...figures, meetings: await meet(prefix, rig, scale(10, 50)) };
