@@ -1,30 +1,39 @@
-import { request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, endlessPdf, FileServer, pdfOfPages } from '@runwire/test-kit';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { type ApiClient, endlessPdf, FileServer, type ModelCall, pdfOfPages } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
+import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { askStore } from '../test/support/ask-store.ts';
+import { missingBubblewrap } from '../test/support/services.ts';
+import {
+  type AssaultCounts,
+  type AssaultOptions,
+  FILES,
+  HANG,
+  INTEGRATIONS,
+  LIST_READERS,
+  MEMBER,
+  MUCH,
+  noCounts,
+} from './support/fair-assault.ts';
 import type { Proof } from './support/proof.ts';
 import { quantile } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
+import { numbered, RowCopies } from './support/row-copies.ts';
 
 /*
  * One owner with four integrations does everything with which it can delay others, concurrently: stalled bodies, hanging
- * files and runs, large lists and replays. Then another owner's completions are measured.
+ * files and runs, large lists, replays, exports, erasures, commands that write many files, and many readers of a long run.
+ * Another owner's completions are measured before that and during it.
  */
 
 const MEBIBYTE = 1024 * 1024;
 const LIMIT_MS = 120_000;
 const ANSWER = 'At your service.';
-/** The model never answers a run with this message. */
-const HANG = 'Never answer this.';
 /** The limit of a run with two files. A process that may have to start converts one of them. */
 const FILES_MS = 30_000;
-const INTEGRATIONS = ['one', 'two', 'three', 'four'];
-const PAUSE_MS = 500;
-const STALLED = 10;
-const LIST_READERS = 2;
-/** Each stalled body is smaller than its limit by so much, to leave room for the bodies of the replays. */
-const LEFT_BYTES = 64 * 1024;
+const AGENCY = 'name: Work\nagents:\n  - { name: Worker, description: Works., instructions: Work., sandbox: true }\n';
+const COMMANDS = 'commands';
 
 const FULL = {
   activeRuns: 200,
@@ -32,103 +41,123 @@ const FULL = {
   members: 24,
   memberBytes: 10 * MEBIBYTE,
   replays: 400,
+  readers: 200,
+  runs: 100_000,
+  answerCharacters: 1_000_000,
+  files: 4000,
   completions: 120,
+  measureMs: 60_000,
+  /** How many times the median without the assault the median may be, and the limits of a quiet machine. */
+  slowdown: 2,
   medianMs: 2000,
+  p95Ms: 1000,
 };
-/** Smaller sizes, and three times the time, because the machine runs other tests too. */
+/** Smaller sizes, and times for a machine that runs other tests too. */
 const SHORT: typeof FULL = {
   activeRuns: 20,
   bodyBytes: MEBIBYTE,
   members: 4,
   memberBytes: 2 * MEBIBYTE,
   replays: 40,
+  readers: 40,
+  runs: 2000,
+  answerCharacters: 50_000,
+  files: 100,
   completions: 12,
+  measureMs: 0,
+  slowdown: 1000,
   medianMs: 6000,
+  p95Ms: 60_000,
 };
 
 const inputFile = (url: string) => ({ type: 'input_file', file_url: url });
 
-/** Sends a body up to its last byte; resolves to the status of the answer, 0 if the connection closed without one. */
-function stall({ url, authorization }: ApiClient, bytes: number, signal: AbortSignal): Promise<number> {
-  const headers = { ...authorization, 'content-type': 'application/json', 'content-length': String(bytes) };
-  return new Promise((resolve) => {
-    const sent = request(`${url}/get_completion_v2`, { method: 'POST', agent: false, headers, signal });
-    sent.on('response', (answer) => {
-      answer.resume();
-      resolve(answer.statusCode ?? 0);
-    });
-    sent.on('error', () => resolve(0));
-    sent.write(Buffer.alloc(bytes - 1, ' '));
-  });
-}
-
-/** Starts the assault; resolves when every part of it has reached its limit. It continues until the signal aborts. */
-async function assault(api: ApiClient, files: FileServer, dataDir: string, sizes: typeof FULL, over: AbortSignal) {
-  const counts = { hanging_runs: 0, runs_refused: 0, bodies_refused: 0, lists: 0, list_mb: 0, replays: 0 };
-  const { members, memberBytes, replays, activeRuns, bodyBytes } = sizes;
-  const repeat = (lanes: number, job: () => Promise<void>) => {
-    const loop = async () => {
-      for (; !over.aborted; await sleep(PAUSE_MS)) await job().catch(() => {});
-    };
-    for (let lane = 0; lane < lanes; lane += 1) void loop();
-  };
-  /** Starts a run that hangs; false if it was refused. */
-  const hang = async (turn: number, url?: string): Promise<boolean> => {
-    const apiIntegrationId = INTEGRATIONS[turn % INTEGRATIONS.length] ?? '';
-    const attachments = url === undefined ? [] : [inputFile(url)];
-    const reader = await api.complete({ apiIntegrationId, message: HANG, attachments });
-    if (reader.status === 200) over.addEventListener('abort', () => reader.cut());
-    else reader.cut();
-    return reader.status === 200;
-  };
-
+/** Makes what the assault uses; resolves to the addresses of files that hang. */
+async function prepare(rig: Rig, files: FileServer, sizes: typeof FULL): Promise<string[]> {
+  const api = rig.api();
   for (const apiIntegrationId of INTEGRATIONS) await api.post('/v2/integrations', { apiIntegrationId });
-  const replayed = { apiIntegrationId: 'one', usageRequestId: 'replayed', message: 'Hello' };
-  await (await api.complete(replayed)).whole();
+  const completed = async (request: object) => {
+    const reader = await api.complete({ apiIntegrationId: 'one', ...request });
+    await reader.whole();
+    return String(reader.headers['x-run-id']);
+  };
+  const replayed = await completed({ usageRequestId: 'replayed', message: 'Hello' });
+  for (let member = 0; member < sizes.members; member += 1)
+    await api.put(`/v2/integrations/one/members/m${member}`, {});
   // Earlier versions accepted metadata of this size.
-  for (let member = 0; member < members; member += 1) await api.put(`/v2/integrations/one/members/m${member}`, {});
-  const metadata = JSON.stringify({ note: 'x'.repeat(memberBytes) });
-  await askStore(dataDir, `update members set metadata_json = '${metadata}'`);
+  const metadata = JSON.stringify({ note: 'x'.repeat(sizes.memberBytes) });
+  await askStore(rig.dataDir, `update members set metadata_json = '${metadata}'`);
+  await api.put(`/v2/integrations/one/members/${MEMBER}`, {});
+  await completed({ consumerId: MEMBER, usageRequestId: 'long', chatId: 'long', message: MUCH });
+  using rows = new RowCopies(rig.dataDir);
+  rows.copy('runs', `run_id = '${replayed}'`, sizes.runs, {
+    run_id: numbered('run_id'),
+    usage_request_id: numbered('usage_request_id'),
+    created_at: 'created_at - n',
+  });
   // Files whose server never answers, and documents that take as long as the reader lets them.
-  for (let place = 0; place < Math.min(16, activeRuns / 4); place += 1) {
+  const hanging: string[] = [];
+  for (let place = 0; place < Math.min(16, sizes.activeRuns / 4); place += 1) {
     files.hold(`/hang-${place}`);
-    await hang(place, files.url(`/hang-${place}`));
+    hanging.push(files.url(`/hang-${place}`));
   }
   for (let place = 0; place < 4; place += 1)
-    await hang(place, files.serve(`/endless-${place}.pdf`, endlessPdf(), 'application/pdf'));
-
-  repeat(1, async () => {
-    for (let turn = 0; await hang(turn); turn += 1) counts.hanging_runs += 1;
-    counts.runs_refused += 1;
-  });
-  // Bodies that stop before their last byte, together larger than the limit of all bodies.
-  repeat(STALLED, async () => {
-    const status = await stall(api, bodyBytes - LEFT_BYTES, over);
-    if (status === 503 || status === 0) counts.bodies_refused += 1;
-  });
-  repeat(LIST_READERS, async () => {
-    const path = `${api.url}/v2/integrations/one/members?limit=200`;
-    const answer = await fetch(path, { headers: api.authorization, signal: over });
-    counts.list_mb += (await answer.arrayBuffer()).byteLength / 1e6;
-    counts.lists += 1;
-  });
-  repeat(1, async () => {
-    const readers = await Promise.all(Array.from({ length: replays }, () => api.complete(replayed)));
-    await Promise.all(readers.map(({ over: end }) => end));
-    counts.replays += readers.filter(({ headers }) => headers['x-run-replayed'] === 'true').length;
-    await sleep(PAUSE_MS);
-  });
-  const isAtItsHeight = () =>
-    counts.runs_refused > 0 && counts.bodies_refused > 1 && counts.lists >= LIST_READERS && counts.replays >= replays;
-  await until('the assault at its height', isAtItsHeight, { limitMs: LIMIT_MS });
-  return counts;
+    hanging.push(files.serve(`/endless-${place}.pdf`, endlessPdf(), 'application/pdf'));
+  return hanging;
 }
 
-async function measure(api: ApiClient, files: FileServer, sizes: typeof FULL) {
+/** The assault in its own thread, until it is disposed of. */
+class Assault implements AsyncDisposable {
+  readonly #worker: Worker;
+  counts: AssaultCounts = noCounts();
+
+  constructor(options: AssaultOptions) {
+    this.#worker = new Worker(new URL('./support/fair-assault.ts', import.meta.url), { workerData: options });
+    this.#worker.on('message', (counts: AssaultCounts) => {
+      this.counts = counts;
+    });
+  }
+
+  /** Resolves when every part of it has reached its limit. */
+  async atItsHeight({ sizes, commandIntegration }: AssaultOptions): Promise<void> {
+    const failed = once(this.#worker, 'error').then(([error]) => Promise.reject(error));
+    const isAtItsHeight = () => {
+      const { runs_refused, bodies_refused, lists, replays, exports, erasures, commands, long_reads } = this.counts;
+      const isReading = lists >= LIST_READERS && replays >= sizes.replays && exports > 0 && long_reads > 0;
+      return (
+        isReading &&
+        runs_refused > 0 &&
+        bodies_refused > 1 &&
+        erasures > 0 &&
+        (commands > 0 || commandIntegration === null)
+      );
+    };
+    await Promise.race([until('the assault at its height', isAtItsHeight, { limitMs: LIMIT_MS }), failed]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+/** The median until a completion is admitted while nothing else happens. */
+async function quietMedian(api: ApiClient, completions: number): Promise<number> {
+  const admittedMs: number[] = [];
+  for (let done = 0; done < completions; done += 1) {
+    const began = performance.now();
+    const reader = await api.complete({ apiIntegrationId: 'other' });
+    admittedMs.push(performance.now() - began);
+    await within('the end of a run without the assault', LIMIT_MS, reader.whole());
+  }
+  return quantile(admittedMs, 0.5);
+}
+
+async function measure(api: ApiClient, files: FileServer, sizes: typeof FULL, quietMs: number) {
   const [admittedMs, filesMs]: [number[], number[]] = [[], []];
   let refused = 0;
   let unread = 0;
-  for (let done = 0; done < sizes.completions; done += 1) {
+  const until = performance.now() + sizes.measureMs;
+  for (let done = 0; done < sizes.completions || performance.now() < until; done += 1) {
     // Each file is new, so that none is sent from a stored copy.
     const urls = () => [
       files.serve(`/notes-${done}.txt`, `Note ${done}. `.repeat(4000), 'text/plain'),
@@ -148,11 +177,14 @@ async function measure(api: ApiClient, files: FileServer, sizes: typeof FULL) {
     filesMs.push(performance.now() - began);
     if (reader.answer !== ANSWER) unread += 1;
   }
+  const medianMs = quantile(admittedMs, 0.5);
+  expectAtMost('median during the assault, by the median without it', medianMs / quietMs, sizes.slowdown);
   return {
+    quiet_median_ms: quietMs,
     completions: admittedMs.length,
     refused: expectEqual('completions of the other owner refused', refused, 0),
-    median_ms: expectAtMost('median until a completion is admitted, in ms', quantile(admittedMs, 0.5), sizes.medianMs),
-    p95_ms: quantile(admittedMs, 0.95),
+    median_ms: expectAtMost('median until a completion is admitted, in ms', medianMs, sizes.medianMs),
+    p95_ms: expectAtMost('95 % of the completions are admitted within ms', quantile(admittedMs, 0.95), sizes.p95Ms),
     max_ms: quantile(admittedMs, 1),
     with_files: expectAtLeast('completions with files', filesMs.length, 1),
     files_unread: expectEqual('files of the other owner that were not read', unread, 0),
@@ -160,30 +192,62 @@ async function measure(api: ApiClient, files: FileServer, sizes: typeof FULL) {
   };
 }
 
+/** Answers as the message asks. */
+async function answer(call: ModelCall, { answerCharacters, files }: typeof FULL): Promise<void> {
+  const prompt = JSON.stringify(call.request.prompt);
+  if (prompt.includes(HANG)) return;
+  if (prompt.includes(MUCH)) {
+    for (let sent = 0; sent < answerCharacters; sent += 1000) await call.text('word '.repeat(200));
+  } else if (prompt.includes(FILES) && call.request.prompt.at(-1)?.kind !== 'tool_output') {
+    const command = `mkdir -p many; for n in $(seq ${files}); do echo $RANDOM > many/f$n; done`;
+    await call.toolCall('call_1', 'run_command', JSON.stringify({ command }));
+  } else await call.text(ANSWER);
+  await call.end();
+}
+
 export const proof: Proof = {
   name: 'fair',
-  minutes: 2,
-  faults: { 'shared-by-integration': /^completions of the other owner refused: expected 0, found \d+\.$/m },
+  minutes: 3,
+  faults: {
+    'shared-by-integration': /^completions of the other owner refused: expected 0, found \d+\.$/m,
+  },
   async run({ fault, scale }) {
     const sizes = scale(SHORT, FULL);
     const { bodyBytes, activeRuns } = sizes;
     await using files = await FileServer.start();
-    const limits = { bodyBytes, bodiesBytes: 8 * bodyBytes, activeRuns };
-    await using rig = await Rig.start({ fault, limits, env: files.env });
-    rig.model.onCall = async (call) => {
-      if (JSON.stringify(call.request.prompt).includes(HANG)) return;
-      await call.text(ANSWER);
-      await call.end();
+    using agencies = new AgenciesFolder({ 'work/agency.yaml': AGENCY });
+    const hasCommands = (await missingBubblewrap()) === null;
+    const env = {
+      ...files.env,
+      RUNWIRE_AGENCIES_DIR: agencies.path,
+      RUNWIRE_SANDBOX: hasCommands ? 'bubblewrap' : 'off',
     };
+    const limits = { bodyBytes, bodiesBytes: 8 * bodyBytes, activeRuns };
+    await using rig = await Rig.start({ fault, limits, env });
+    rig.model.onCall = (call) => void answer(call, sizes).catch(() => {});
     const { body: owner } = await rig.api().post('/v2/owners', { email: 'other@example.com' });
     const other = rig.api().as(owner.apiKey);
     await other.post('/v2/integrations', { apiIntegrationId: 'other' });
-    const over = new AbortController();
-    // Requests that are still waiting end with the server.
-    using _ = { [Symbol.dispose]: () => over.abort() };
-    const counts = await assault(rig.api(), files, rig.dataDir, sizes, over.signal);
-    const figures = await measure(other, files, sizes);
+    const hangingFiles = await prepare(rig, files, sizes);
+    if (hasCommands) {
+      await rig.api().post('/v2/integrations', { apiIntegrationId: COMMANDS, agency: 'work', fileAccess: 'all' });
+    }
+    const quietMs = await quietMedian(other, sizes.completions / 3);
+    const options: AssaultOptions = {
+      url: rig.server().url,
+      apiKey: String(rig.api().apiKey),
+      sizes,
+      hangingFiles,
+      commandIntegration: hasCommands ? COMMANDS : null,
+    };
+    await using assault = new Assault(options);
+    await assault.atItsHeight(options);
+    await rig.server().longestTurnMs();
+    const figures = await measure(other, files, sizes, quietMs);
+    const longestTurnMs = Math.round(await rig.server().longestTurnMs());
+    const { counts } = assault;
     expectAtLeast('hanging runs', counts.hanging_runs, 1);
-    return { ...figures, ...counts, list_mb: Math.round(counts.list_mb) };
+    const rounded = { list_mb: Math.round(counts.list_mb), export_mb: Math.round(counts.export_mb) };
+    return { ...figures, longest_turn_ms: longestTurnMs, ...counts, ...rounded };
   },
 };

@@ -8,6 +8,8 @@ const WAIT_MS = 120_000;
 const REQUEST = { usageRequestId: 'request-1', message: 'Only once, please.' };
 const WORDS = Array.from({ length: 50 }, (_, i) => `word ${i} `);
 
+type ServerLimits = { readonly streamsPerKey: number; readonly streamsPerOwner: number };
+
 /** Posts to the servers by turns, concurrently. */
 const post = (what: string, rig: Rig, count: number, request = REQUEST) =>
   within(what, WAIT_MS, Promise.all(Array.from({ length: count }, (_, turn) => rig.api(turn).complete(request))));
@@ -80,8 +82,8 @@ async function meet(prefix: string, rig: Rig, rounds: number): Promise<number> {
 }
 
 /** Half of the posts are attached and half in progress when the process dies. All are sent again, and the run continues. */
-async function killed(fault: string | null, posts: number) {
-  await using rig = await Rig.start({ fault });
+async function killed(fault: string | null, posts: number, limits: ServerLimits) {
+  await using rig = await Rig.start({ fault, limits });
   const attached = await post('heads of half the posts', rig, posts / 2);
   await within('call of the model', WAIT_MS, rig.model.nextCall());
   const inProgress = Array.from({ length: posts / 2 }, () => rig.api().complete(REQUEST));
@@ -120,12 +122,14 @@ export const proof: Proof = {
   spreads: true,
   async run({ fault, scale, nodes }) {
     const posts = scale(100, 1000);
+    // All streams are opened with one key.
+    const limits = { streamsPerKey: posts, streamsPerOwner: posts };
     if (nodes === null) {
-      await using rig = await Rig.start({ fault });
-      return { ...(await together('', rig, posts)), ...(await killed(fault, posts)) };
+      await using rig = await Rig.start({ fault, limits });
+      return { ...(await together('', rig, posts)), ...(await killed(fault, posts, limits)) };
     }
     const play = async (prefix: string, dropHints: boolean) => {
-      await using rig = await Rig.start({ fault, nodes, dropHints });
+      await using rig = await Rig.start({ fault, limits, nodes, dropHints });
       return await countWaits(rig, async () => {
         const figures = await together(prefix, rig, posts);
         return { ...figures, meetings: await meet(prefix, rig, scale(10, 50)) };

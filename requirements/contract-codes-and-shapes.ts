@@ -50,7 +50,8 @@ export const contractCodesAndShapes = [
   { id: 'contract-8-429-consumer-inactive', section: '8', quote: '| 429 | `consumer_inactive`,' },
   { id: 'contract-8-429-consumer-allowance-exhausted', section: '8', quote: '`consumer_allowance_exhausted`,' },
   { id: 'contract-8-429-too-many-runs', section: '8', quote: '`too_many_runs`,' },
-  { id: 'contract-8-429-rate-limited', section: '8', quote: '`rate_limited` |', later: 'Rate limits' },
+  { id: 'contract-8-429-rate-limited', section: '8', quote: '`rate_limited`,', later: 'Rate limits' },
+  { id: 'contract-8-429-too-many-streams', section: '8', quote: '`too_many_streams` (new) |' },
   {
     id: 'contract-8-500-internal-error',
     section: '8',

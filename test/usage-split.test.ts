@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { STORES, type Store, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
+import { PageTurns, STORES, type Store, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
 import { type SummaryQuery, usageSummary } from '../packages/server/src/runs/usage-summary.ts';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { refused } from './support/refused.ts';
 
+const turns = new PageTurns(1);
+const takeTurn = () => turns.take('owner');
 const DAY_MS = 86_400_000;
 const FIRST_DAY = 22_000;
 const SPLITS = ['consumer', 'agent', 'model'] as const;
@@ -190,7 +192,12 @@ function tests(store: StoreName): void {
         const whole = expected(query);
         for (const limit of [7, 200]) assert.deepEqual((await paged(query, limit)).map(short), whole, title);
         for (const slice of filter === filters[0] ? [1, 17, 300] : [17]) {
-          const { items } = await usageSummary(database.reads, 'demo', { ...query, limit: 200 }, slice);
+          const { items } = await usageSummary(
+            { reads: database.reads, takeTurn },
+            'demo',
+            { ...query, limit: 200 },
+            slice,
+          );
           assert.deepEqual((items as unknown as Item[]).map(short), whole, `${title} in slices of ${slice}`);
         }
       }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { SCRIPTED_USAGE, STORES, type Store, type StoreName } from '@runwire/test-kit';
+import { PageTurns, SCRIPTED_USAGE, STORES, type Store, type StoreName } from '@runwire/test-kit';
 import { ErasedIds } from '../packages/server/src/domain/erased-ids.ts';
 import type { EventLog } from '../packages/server/src/eventlog/event-log.ts';
 import { RunReads } from '../packages/server/src/runs/read-runs.ts';
@@ -10,6 +10,8 @@ import type { LargePages } from '../packages/server/src/store/large-pages.ts';
 import { cites } from '../requirements/cite.ts';
 import { ScriptedServer, shownUsage } from './support/scripted-server.ts';
 
+const turns = new PageTurns(1);
+const takeTurn = () => turns.take('owner');
 const EACH = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
 const group = (key: string | null, runs: number) => ({
   key,
@@ -200,7 +202,7 @@ function tests(store: StoreName): void {
       );
       for (const size of [1, 5, 6, 12]) {
         assert.deepEqual(
-          await usageSummary(database.reads, integration, { groupBy }, size),
+          await usageSummary({ reads: database.reads, takeTurn }, integration, { groupBy }, size),
           whole,
           `${groupBy} by ${size}`,
         );
@@ -214,7 +216,7 @@ function tests(store: StoreName): void {
       null as unknown as LargePages,
     );
     for (const size of [1, 5, 6, 12]) {
-      const pages = await Array.fromAsync(usageCsv(runReads, integration, {}, size));
+      const pages = await Array.fromAsync(usageCsv(runReads, takeTurn, integration, {}, size));
       assert.equal(pages.join(''), csv);
       for (const [place, page] of pages.entries())
         assert.ok(page.split('\r\n').length - 1 <= size + Number(place === 0));

@@ -8,6 +8,7 @@ import {
   createLogger,
   FairBudget,
   type Overrides,
+  PageTurns,
   type ProcessOptions,
   type Store,
   StoreUnavailable,
@@ -200,6 +201,12 @@ function answerTwice(): Overrides {
   };
 }
 
+class NoTurns extends PageTurns {
+  override take(): Disposable {
+    return { [Symbol.dispose]() {} };
+  }
+}
+
 const callFirst =
   ({ execute }: Tool) =>
   async (input: unknown, call: { readonly toolCallId: string }): Promise<true> => {
@@ -313,6 +320,8 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'drop-flow': dropFlow,
   // An erasure deletes no event, so the texts of the streams stay.
   'keep-copy': () => params('erase events', (given) => ({ ...given, runId: '' })),
+  // Loops over pages never let the event loop turn.
+  'no-yield': () => ({ turns: new NoTurns(1) }),
   // Owners have no share: an owner with several integrations may hold everything.
   'shared-by-integration': () => ({ newBudget: (total) => new FairBudget(total, () => false) }),
 };

@@ -270,6 +270,12 @@ export const errors = {
     retryable: true,
     headers: 'Retry-After',
   },
+  too_many_streams: {
+    status: 429,
+    sentence: 'Too many streams are open; close one, or wait until one of them ends.',
+    retryable: true,
+    headers: 'Retry-After',
+  },
   rate_limited: {
     status: 429,
     sentence: 'Too many requests arrived in a short time; wait, then send the request again.',

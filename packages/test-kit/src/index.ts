@@ -25,6 +25,7 @@ export {
 export { uploadKey } from '@runwire/server/src/files/upload-secrets.ts';
 export { FetchFailed, GuardedFetcher, type Network } from '@runwire/server/src/guarded-fetch/guarded-fetch.ts';
 export { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
+export { PageTurns } from '@runwire/server/src/lib/page-turns.ts';
 export { checkFetchUrl } from '@runwire/server/src/lib/url-rules/check-url.ts';
 export { ALLOW_NOTHING, type FetchAllow } from '@runwire/server/src/lib/url-rules/fetch-allow.ts';
 export type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';

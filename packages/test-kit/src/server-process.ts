@@ -10,6 +10,7 @@ import { silentNotifier } from '@runwire/server/src/store/notifier.ts';
 import { scriptedModel } from '@runwire/server/testing';
 import { fillDisk } from './fill-disk.ts';
 import { askingAgency, emptyAgency, heldTeamAgency, heldToolAgency, trustingAgency } from './held-tool-agency.ts';
+import { LoopWatch } from './loop-watch.ts';
 import { testAgency } from './test-agency.ts';
 
 export interface ProcessOptions {
@@ -49,6 +50,8 @@ const TEST_AGENCIES = {
 export const ARM = 'arm';
 /** A parent sends this to sweep unused files now. */
 export const SWEEP = 'sweep';
+/** A parent sends this to watch the event loop from now on, and to learn its longest turn since the last message. */
+export const LOOP = 'loop';
 /** A parent sends this to fill the disk the next time that the server reaches this point. */
 export interface FillAt {
   readonly fillAt: WaitPoint | UploadPoint;
@@ -119,6 +122,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
     signalled: new Promise(() => {}),
   });
   if (server === null) return;
+  let loopWatch: LoopWatch | null = null;
   process.on('message', async (message) => {
     if (typeof message === 'object' && message !== null && 'fillAt' in message) {
       ({ fillAt } = message as FillAt);
@@ -130,6 +134,11 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
     }
     if (message === SWEEP) {
       process.send?.({ swept: await server.probes.sweepBlobs() });
+      return;
+    }
+    if (message === LOOP) {
+      loopWatch ??= new LoopWatch();
+      process.send?.({ longestTurnMs: loopWatch.takeLongestMs() });
       return;
     }
     const { activeRuns, openStreams, fullStreams } = server.probes;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { startWithOverrides } from '@runwire/server/src/testing/start-with-overrides.ts';
 import { ApiClient, TEST_API_KEY, TestServer, type TestServerOptions, temporaryFolder } from '@runwire/server/testing';
-import { ARM, type FillAt, type ProcessOptions, SWEEP } from './server-process.ts';
+import { ARM, type FillAt, LOOP, type ProcessOptions, SWEEP } from './server-process.ts';
 import { copyEmbeddedTemplate, forgetStore, type StoreName, storeEnvironment } from './test-store.ts';
 
 export interface StoreTestServerOptions extends TestServerOptions, Overrides {
@@ -155,6 +155,11 @@ export class ServerProcess implements AsyncDisposable {
   /** Sweeps files without references. Resolves to their number. */
   async sweepBlobs(): Promise<number> {
     return (await this.#ask<{ swept: number }>(SWEEP)).swept;
+  }
+
+  /** Resolves to the longest turn of the event loop since the last call, in CPU time. The first call begins to watch. */
+  async longestTurnMs(): Promise<number> {
+    return (await this.#ask<{ longestTurnMs: number }>(LOOP)).longestTurnMs;
   }
 
   /** Rejects if the process ends before it answers. */

@@ -147,7 +147,9 @@ class AgencyMcpItem(TypedDict):
     tools: int
     """How many tools of the server agents get. The last known tools stay."""
     error: str | None
-    """Why the server could not be connected. Null if it is not `failed`."""
+    """Why the server could not be connected and what to do, or which of its tools are left out. Null if nothing is
+    wrong.
+    """
     since: str
     """Since when the server has this state."""
 

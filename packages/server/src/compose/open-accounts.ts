@@ -5,6 +5,7 @@ import { ConsoleTokenSigning } from '../accounts/console-token-signing.ts';
 import { KeySigning } from '../accounts/key-signing.ts';
 import { IntegrationOwnership } from '../accounts/owned-integration.ts';
 import { FairBudget } from '../lib/fair-budget.ts';
+import { PageTurns } from '../lib/page-turns.ts';
 import { LargePages } from '../store/large-pages.ts';
 import { readsWithTimeout } from '../store/reads-with-timeout.ts';
 import type { Store } from '../store/store.ts';
@@ -21,8 +22,13 @@ export interface OpenedAccounts {
   readonly reads: Store['reads'];
   /** Makes a budget of which one owner gets at most half if there are several owners. */
   readonly newBudget: (total: number) => FairBudget;
+  /** Shares the event loop between loops that read page by page. */
+  readonly turns: PageTurns;
   readonly pages: LargePages;
 }
+
+/** How many pages are read at a time if the store answers from another process: less than its pool has connections. */
+const CONCURRENT_PAGES = 4;
 
 /** Opens what tells who a caller is, what it may use, and what its fair share is. */
 export async function openAccounts(foundation: Foundation): Promise<OpenedAccounts> {
@@ -30,6 +36,7 @@ export async function openAccounts(foundation: Foundation): Promise<OpenedAccoun
   const changes = stack.use(new AccountChanges(store, limits, logger));
   await changes.look();
   const newBudget = overrides.newBudget ?? ((total: number) => new FairBudget(total, () => changes.hasSeveralOwners));
+  const turns = overrides.turns ?? new PageTurns(store.kind === 'sqlite' ? 1 : CONCURRENT_PAGES);
   const signing = new KeySigning(secret);
   const clientSigning = new ClientTokenSigning(secret, secrets.apiKeyHash);
   const consoleSigning = new ConsoleTokenSigning(secret);
@@ -54,6 +61,7 @@ export async function openAccounts(foundation: Foundation): Promise<OpenedAccoun
     ownership: new IntegrationOwnership(reads, changes),
     reads,
     newBudget,
-    pages: new LargePages(newBudget(1), newBudget(limits.pagesBytes)),
+    turns,
+    pages: new LargePages(turns, newBudget(limits.pagesBytes)),
   };
 }

@@ -32,6 +32,7 @@ import { runEvents } from '../http/routes/run-events.ts';
 import { runRoutes } from '../http/routes/runs.ts';
 import { serviceRoutes } from '../http/routes/service.ts';
 import { usageRoutes } from '../http/routes/usage.ts';
+import { StreamLimits } from '../http/stream-limits.ts';
 import { Nodes } from '../nodes/node-list.ts';
 import { runSteps } from '../runs/run-steps.ts';
 import { integrationById } from '../store/queries/accounts.ts';
@@ -104,16 +105,17 @@ export async function openHttp(
 function addRunRoutes(
   app: App,
   { store, config, limits, metrics }: Foundation,
-  { ownership, pages }: OpenedAccounts,
+  { ownership, pages, turns }: OpenedAccounts,
   { admission, runReads, eventLog, streams, cancel }: OpenedRuns,
 ): void {
   const encoder = new DefaultFraming();
   const { fetchAllow } = config;
-  getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits, fetchAllow, metrics });
-  runEvents(app, { ownership, runReads, eventLog, streams, encoder });
+  const followed = { ownership, runReads, eventLog, streams, streamLimits: new StreamLimits(limits), encoder };
+  getCompletion(app, { ...followed, admission, limits, fetchAllow, metrics });
+  runEvents(app, followed);
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
   runRoutes(app, { ownership, runReads, cancel, steps });
-  usageRoutes(app, { ownership, runReads });
+  usageRoutes(app, { ownership, runReads, turns });
 }
 
 function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: OpenedAccounts): void {

@@ -32,7 +32,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const { waitAt } = overrides;
   const { prices, fetchAllow } = foundation.config;
   const models = () => foundation.models.find;
-  const { newBudget, pages, reads } = accounts;
+  const { newBudget, turns, pages, reads } = accounts;
 
   const notifier = stack.use(overrides.notifier ?? foundation.notifier());
   const remoteLogs = isAlone ? null : stack.use(new RemoteLogs(store.reads, notifier, logger));
@@ -110,7 +110,9 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   }
   const listening = Promise.withResolvers<void>();
   stack.defer(() => listening.resolve());
-  const streams = stack.use(new Streams(limits, disconnects, waitAt, () => life.isUncertain));
+  const streams = stack.use(
+    new Streams({ bounds: limits, turns, readers: disconnects, waitAt, holds: () => life.isUncertain }),
+  );
   stack.use(new RevokedStreams({ streams, reads, everyMs: limits.accountsVersionMs, logger }));
   life.serve(engine, streams);
   // From here on clients can follow and cancel the resumed runs. A run that was fenced since it was taken is not ours.

@@ -7,6 +7,7 @@ import type { WaitAt } from '../domain/wait-points.ts';
 import type { checkForm } from '../files/post-policy/check-form.ts';
 import type { Network } from '../guarded-fetch/guarded-fetch.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
+import type { PageTurns } from '../lib/page-turns.ts';
 import type { BlobStore } from '../storage/blob-store.ts';
 import type { Notifier } from '../store/notifier.ts';
 import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
@@ -37,6 +38,8 @@ export interface Overrides {
   readonly notifier?: Notifier;
   /** Makes the budgets that owners share, so that a proof can plant a fault. */
   readonly newBudget?: (total: number) => FairBudget;
+  /** Shares the event loop between loops over pages. */
+  readonly turns?: PageTurns;
   /** Replaces the network over which attachments are fetched. */
   readonly network?: Network;
 }

@@ -164,6 +164,10 @@ export interface Limits {
   /** How long a reader may be too slow before its stream is cut. */
   readonly slowReaderMs: number;
   readonly heartbeatMs: number;
+  /** Open streams on this node: of a member (with client tokens), of a key (without client tokens), of an owner. */
+  readonly streamsPerMember: number;
+  readonly streamsPerKey: number;
+  readonly streamsPerOwner: number;
   readonly accountsVersionMs: number;
   /** How long the caches of accounts are trusted after the last read of that version. */
   readonly accountsTrustedMs: number;
@@ -236,6 +240,9 @@ export const DEFAULT_LIMITS: Limits = {
   unsentBytes: 128 * 1024,
   slowReaderMs: 60_000,
   heartbeatMs: 10_000,
+  streamsPerMember: 20,
+  streamsPerKey: 500,
+  streamsPerOwner: 1000,
   accountsVersionMs: 2_000,
   accountsTrustedMs: 5_000,
   accountsPatienceMs: 5_000,

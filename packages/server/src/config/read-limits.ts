@@ -35,6 +35,9 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   // 0 reserves only for the text of the prompt.
   RUNWIRE_RESERVE_TOKENS: { limit: 'reserveTokens', scale: 1, min: 0, max: 999_999_999 },
   RUNWIRE_MAX_ACTIVE_RUNS: { limit: 'activeRuns', scale: 1, min: 1, max: 1_000_000 },
+  RUNWIRE_MAX_STREAMS_PER_MEMBER: { limit: 'streamsPerMember', scale: 1, min: 1, max: 1_000_000 },
+  RUNWIRE_MAX_STREAMS_PER_KEY: { limit: 'streamsPerKey', scale: 1, min: 1, max: 1_000_000 },
+  RUNWIRE_MAX_STREAMS_PER_OWNER: { limit: 'streamsPerOwner', scale: 1, min: 1, max: 1_000_000 },
   // 0 compacts a run at the next sweep after its end.
   RUNWIRE_LOG_DAYS: { limit: 'logMs', scale: DAY_SECONDS * 1000, min: 0, max: 36_500 },
   RUNWIRE_MODEL_WINDOW: { limit: 'modelWindowTokens', scale: 1, min: 1000, max: 999_999_999 },

@@ -5,6 +5,7 @@ import { temporaryFolder } from '@runwire/server/testing';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
+import { PageTurns } from '../lib/page-turns.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import type { Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -12,6 +13,7 @@ import { encodeChunk } from './chunk-codec.ts';
 import { EventLog } from './event-log.ts';
 import { Follower, type Sink } from './follow.ts';
 
+const turns = new PageTurns(1);
 const OPTIONS = {
   flushMs: 600_000,
   chunkBytes: 1000,
@@ -81,7 +83,7 @@ test('a reader waits while the store is unavailable, then continues', async (t) 
   };
   await withEnded(gate, async (log) => {
     const sink = new Outcome();
-    new Follower(log, 'r', 0, sink).start();
+    new Follower(log, turns, { runId: 'r', after: 0, ownerId: 'o' }, sink).start();
     for (let failed = 1; failed <= 2; failed += 1) {
       await settled();
       assert.equal(reads, failed, 'not asked again before its time');
@@ -99,7 +101,7 @@ test('stops reading for a reader that left', async (t) => {
     away();
   };
   await withEnded(gate, async (log) => {
-    const follower = new Follower(log, 'r', 0, new Outcome());
+    const follower = new Follower(log, turns, { runId: 'r', after: 0, ownerId: 'o' }, new Outcome());
     follower.start();
     await settled();
     follower.close();
@@ -120,7 +122,7 @@ test('cuts a reader that waits for the store when its run reaches its limit', as
     // The events of the first attempt are no longer in memory.
     log.open('r', 2, []);
     const sink = new Outcome();
-    new Follower(log, 'r', 0, sink).start();
+    new Follower(log, turns, { runId: 'r', after: 0, ownerId: 'o' }, sink).start();
     assert.equal(await sink.over, 'cut');
   });
 });
@@ -131,7 +133,7 @@ test('an error other than an outage cuts the reader immediately', async () => {
   };
   await withEnded(gate, async (log) => {
     const sink = new Outcome();
-    new Follower(log, 'r', 0, sink).start();
+    new Follower(log, turns, { runId: 'r', after: 0, ownerId: 'o' }, sink).start();
     assert.equal(await sink.over, 'cut');
   });
 });

@@ -1,5 +1,6 @@
 import { lastFrameId, type RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
+import type { PageTurns } from '../lib/page-turns.ts';
 import type { EventLog } from './event-log.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';
 
@@ -18,6 +19,15 @@ export interface Sink {
   cut(): void;
 }
 
+/** What a follower reads, and for whom. */
+export interface FollowedEvents {
+  readonly runId: string;
+  /** The id of the last event that the reader has; 0 if it reads from the start. */
+  readonly after: number;
+  /** The owner that reads: the pages of all its readers share its turns. */
+  readonly ownerId: string;
+}
+
 /** The pause between two reads while the store is unavailable. */
 const RETRY_MS = 1000;
 
@@ -27,7 +37,8 @@ const RETRY_MS = 1000;
  *   reading ──(nothing newer)──▶ live ──(sink full)──▶ waiting ──(resume)──▶ reading
  *      └──────────────(sink full)───────────────────────▲
  *
- * When reading: it takes what the hot end still holds, otherwise one page after the other from the store.
+ * When reading: it takes what the hot end still holds, otherwise one page after the other from the store. Each page from
+ * the store, and each page after its reader was behind, waits for the turn of its owner.
  * When live: it is attached to the hot end, or to the remote log if another node executes the run. If the run moves to
  * this node, it reads again.
  * When waiting: it is attached to nothing and holds only its cursor, so a slow reader costs only the buffer of its socket.
@@ -35,7 +46,9 @@ const RETRY_MS = 1000;
  */
 export class Follower implements LiveReader {
   readonly #eventLog: EventLog;
+  readonly #turns: PageTurns;
   readonly #runId: string;
+  readonly #ownerId: string;
   readonly #sink: Sink;
   #cursor: number;
   #attachedTo: LiveLog | null = null;
@@ -46,10 +59,13 @@ export class Follower implements LiveReader {
   #compacted = false;
   /** True if the run has ended before the cursor. */
   #isAfterEnd = false;
+  #wasBehind = false;
 
-  constructor(eventLog: EventLog, runId: string, after: number, sink: Sink) {
+  constructor(eventLog: EventLog, turns: PageTurns, { runId, after, ownerId }: FollowedEvents, sink: Sink) {
     this.#eventLog = eventLog;
+    this.#turns = turns;
     this.#runId = runId;
+    this.#ownerId = ownerId;
     this.#cursor = after;
     this.#sink = sink;
   }
@@ -62,7 +78,9 @@ export class Follower implements LiveReader {
     void this.#read();
   }
 
+  /** Called when the reader has room again. */
   resume(): void {
+    this.#wasBehind = true;
     void this.#read();
   }
 
@@ -128,8 +146,14 @@ export class Follower implements LiveReader {
     try {
       while (!this.#closed && !this.#sink.full) {
         if (this.#isAfterEnd && !(await this.#goBackToEnd())) return this.cut();
-        const log = this.#eventLog.live(this.#runId);
-        const held = log?.heldAfter(this.#cursor) ?? null;
+        let log = this.#eventLog.live(this.#runId);
+        let held = log?.heldAfter(this.#cursor) ?? null;
+        using turn = held === null || this.#wasBehind ? await this.#turns.take(this.#ownerId) : null;
+        if (turn !== null) {
+          if (this.#closed || this.#sink.full) return;
+          log = this.#eventLog.live(this.#runId);
+          held = log?.heldAfter(this.#cursor) ?? null;
+        }
         if (log !== undefined && held !== null) {
           const all = this.#take(held.events, held.from);
           if (this.#closed) return;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { lastFrameId, type MessageItem, type RunEvent } from '../domain/events.ts';
+import { PageTurns } from '../lib/page-turns.ts';
 import { type Hint, type Notifier, silentNotifier } from '../store/notifier.ts';
 import { chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import type { Store } from '../store/store.ts';
@@ -11,6 +12,8 @@ import { encodeChunk } from './chunk-codec.ts';
 import { EventLog } from './event-log.ts';
 import { Follower, type Sink } from './follow.ts';
 import { RemoteLogs } from './remote-logs.ts';
+
+const turns = new PageTurns(1);
 
 const skip = (await missingService('postgres')) ?? false;
 const OPTIONS = {
@@ -125,7 +128,7 @@ test('readers follow a run that this node takes over', { skip }, async () => {
     await insertRun(store, 'run_1', 'running');
     await stored(store, 'run_1', delta(1), delta(2));
     const taker = new Taker();
-    const follower = new Follower(log, 'run_1', 0, taker);
+    const follower = new Follower(log, turns, { runId: 'run_1', after: 0, ownerId: 'o' }, taker);
     follower.start();
     await taker.until(({ ids }) => ids.includes(2));
     while (remote.size === 0) await new Promise(setImmediate);
@@ -164,7 +167,10 @@ test('a cursor after all stored events neither blocks other readers nor spins', 
     await insertRun(store, 'run_1', 'running');
     await stored(store, 'run_1', delta(1), delta(2));
     const [ahead, behind] = [new Taker(), new Taker()];
-    const followers = [new Follower(log, 'run_1', 5, ahead), new Follower(log, 'run_1', 2, behind)];
+    const followers = [
+      new Follower(log, turns, { runId: 'run_1', after: 5, ownerId: 'o' }, ahead),
+      new Follower(log, turns, { runId: 'run_1', after: 2, ownerId: 'o' }, behind),
+    ];
     followers[0]?.start();
     while (remote.size === 0) await new Promise(setImmediate);
     followers[1]?.start();
@@ -196,7 +202,9 @@ test('readers of one run share each read, and a reader that left gets nothing', 
     await insertRun(store, 'run_1', 'running');
     await stored(store, 'run_1', delta(1));
     const takers = [new Taker(), new Taker(), new Taker()];
-    const followers = takers.map((taker) => new Follower(log, 'run_1', 0, taker));
+    const followers = takers.map(
+      (taker) => new Follower(log, turns, { runId: 'run_1', after: 0, ownerId: 'o' }, taker),
+    );
     for (const follower of followers) follower.start();
     await Promise.all(takers.map((taker) => taker.until(({ ids }) => ids.includes(1))));
     while (remote.size === 0) await new Promise(setImmediate);
@@ -217,7 +225,7 @@ test('cuts a reader if no event will follow', { skip }, async () => {
     await insertRun(store, 'ended', 'completed');
     for (const runId of ['ended', 'unknown']) {
       const taker = new Taker();
-      new Follower(log, runId, 7, taker).start();
+      new Follower(log, turns, { runId, after: 7, ownerId: 'o' }, taker).start();
       await taker.until(({ outcome }) => outcome !== null);
       assert.deepEqual([taker.outcome, taker.ids], ['cut', []]);
     }

@@ -19,6 +19,7 @@ export interface RetentionOptions {
 /** Runs that are compacted in one commit: few enough that other writers do not notice the wait. */
 const RUNS_PER_BATCH = 16;
 const BYTES_PER_BATCH = 1024 * 1024;
+const BYTES_PER_TURN = 512 * 1024;
 
 interface Compaction {
   readonly runId: string;
@@ -73,7 +74,6 @@ export class Retention extends Sweep {
         if (compaction === null) continue;
         prepared.push(compaction);
         bytes += compaction.bytesBefore;
-        // Decoding a long run blocks the event loop, so other work gets a turn in between.
         await nextTurn();
         if (bytes > BYTES_PER_BATCH || this.isClosed) break;
       }
@@ -88,7 +88,16 @@ export class Retention extends Sweep {
   async #prepare(runId: string): Promise<Compaction | null> {
     const rows = await this.#store.reads.all(allChunks, { runId });
     try {
-      const events = rows.flatMap((row) => decodeChunk(row.first_id, row.data).events);
+      const events: RunEvent[] = [];
+      let decoded = 0;
+      for (const row of rows) {
+        for (const event of decodeChunk(row.first_id, row.data).events) events.push(event);
+        decoded += row.data.length;
+        // Decoding a long run blocks the event loop, so other work gets a turn in between.
+        if (decoded < BYTES_PER_TURN) continue;
+        decoded = 0;
+        await nextTurn();
+      }
       return {
         runId,
         chunksBefore: rows.length,

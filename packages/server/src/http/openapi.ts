@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GetCompletionV2Request, namedSchemas, type Operation } from '@runwire/contract/schemas';
 import { type FastifyInstance, type FastifySchema, fastify } from 'fastify';
 import { addEvents, addExamples, type OpenApiDocument } from './openapi-examples.ts';
@@ -59,6 +60,8 @@ async function describe(
   servers: OpenApiServers,
 ): Promise<OpenApiDocument> {
   const { default: swagger } = await import('@fastify/swagger');
+  // Loading the plugin, registering the routes and making the document take a turn of the event loop each.
+  await nextTurn();
   const app = fastify({ exposeHeadRoutes: false, routerOptions: { maxParamLength: 4096 } });
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => () => '');
@@ -86,6 +89,7 @@ async function describe(
     app.route({ method: operation.method, url: operation.path, schema: schemaOf(operation), handler: async () => '' });
   }
   await app.ready();
+  await nextTurn();
   return app.swagger() as unknown as OpenApiDocument;
 }
 

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { RunEvent } from '../domain/events.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
-import { Follower, type Sink } from '../eventlog/follow.ts';
+import { type FollowedEvents, Follower, type Sink } from '../eventlog/follow.ts';
+import type { PageTurns } from '../lib/page-turns.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import type { Encoder } from './encoders/encoder.ts';
 
@@ -20,12 +21,22 @@ export interface Readers {
   readerLeft(runId: string): void;
 }
 
+export interface StreamsDeps {
+  readonly bounds: StreamBounds;
+  readonly turns: PageTurns;
+  readonly readers: Readers;
+  readonly waitAt: WaitAt | undefined;
+  /** True while no event may be sent. */
+  readonly holds: () => boolean;
+}
+
 const TICKS_PER_HEARTBEAT = 10;
 const ignore = () => {};
 
 /** All open streams of this process and the timer that they share. */
 export class Streams implements Disposable {
   readonly bounds: StreamBounds;
+  readonly turns: PageTurns;
   readonly waitAt: WaitAt | undefined;
   readonly #readers: Readers;
   readonly #open = new Set<RunStream>();
@@ -36,8 +47,9 @@ export class Streams implements Disposable {
   /** True while no event may be sent, because this node does not know if it still owns its runs. */
   readonly holds: () => boolean;
 
-  constructor(bounds: StreamBounds, readers: Readers, waitAt: WaitAt | undefined, holds: () => boolean) {
+  constructor({ bounds, turns, readers, waitAt, holds }: StreamsDeps) {
     this.bounds = bounds;
+    this.turns = turns;
     this.#readers = readers;
     this.waitAt = waitAt;
     this.holds = holds;
@@ -109,10 +121,7 @@ function unsentBytes(response: ServerResponse): number {
 }
 
 /** What a stream reads, and with which key. */
-export interface StreamSource {
-  readonly runId: string;
-  /** The id of the last event that the reader has; 0 if it reads from the start. */
-  readonly after: number;
+export interface StreamSource extends FollowedEvents {
   /** The key of the request; null if it is `RUNWIRE_API_KEY`, which cannot be revoked while the server runs. */
   readonly keyId: string | null;
 }
@@ -137,20 +146,14 @@ export class RunStream implements Sink {
   #progressTick = 0;
   #unsentBytes: number | null = null;
 
-  constructor(
-    response: ServerResponse,
-    encoder: Encoder,
-    streams: Streams,
-    eventLog: EventLog,
-    { runId, after, keyId }: StreamSource,
-  ) {
-    this.runId = runId;
-    this.keyId = keyId;
+  constructor(response: ServerResponse, encoder: Encoder, streams: Streams, eventLog: EventLog, source: StreamSource) {
+    this.runId = source.runId;
+    this.keyId = source.keyId;
     this.#response = response;
     this.#body = new ChunkedBody(response);
     this.#encoder = encoder;
     this.#streams = streams;
-    this.#follower = new Follower(eventLog, runId, after, this);
+    this.#follower = new Follower(eventLog, streams.turns, source, this);
     response.on('drain', this.#onDrain);
     response.on('close', () => {
       streams.delete(this);

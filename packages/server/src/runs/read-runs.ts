@@ -6,6 +6,7 @@ import { isFinished, type RunStatus } from '../domain/run-state.ts';
 import { isVisible, type Scope } from '../domain/scope.ts';
 import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
+import type { TakeTurn } from '../lib/page-turns.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { Page } from '../store/queries/page.ts';
 import { listRuns, type RunRow, runById, runSizes } from '../store/queries/runs.ts';
@@ -75,7 +76,8 @@ export class RunReads {
     });
   }
 
-  async usage(integrationId: string, query: UsageQuery): Promise<ListPage> {
+  async usage(takeTurn: TakeTurn, integrationId: string, query: UsageQuery): Promise<ListPage> {
+    using _turn = await takeTurn();
     const limit = query.limit ?? DEFAULT_LIMIT;
     // One more than is shown: if it exists, there is another page.
     const page = { before: decodeCursor(query.cursor), limit: limit + 1 };
@@ -87,7 +89,7 @@ export class RunReads {
     return readUsage(this.#store.reads, this.#ids, integrationId, query, page);
   }
 
-  usageSummary(integrationId: string, query: SummaryQuery) {
-    return usageSummary(this.#store.reads, integrationId, query);
+  usageSummary(takeTurn: TakeTurn, integrationId: string, query: SummaryQuery) {
+    return usageSummary({ reads: this.#store.reads, takeTurn }, integrationId, query);
   }
 }

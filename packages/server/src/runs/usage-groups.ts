@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addUsage, type ModelUsage, NO_USAGE, totalTokens, type Usage } from '../domain/usage.ts';
+import type { TakeTurn } from '../lib/page-turns.ts';
 import type { PageStart } from '../store/queries/page.ts';
 import {
   type UsageColumn,
@@ -34,9 +34,15 @@ type Amounts = Omit<UsageGroup, 'key' | 'split'>;
 
 const DAY_MS = 86_400_000;
 
+export interface UsageSource {
+  readonly reads: Reads;
+  /** Each slice waits for the turn of its owner. */
+  readonly takeTurn: TakeTurn;
+}
+
 /** Adds up the runs of a range, in slices of `maxRuns` runs: on the embedded store nothing else happens during a query. */
 export async function addUpUsage(
-  reads: Reads,
+  { reads, takeTurn }: UsageSource,
   range: UsageRange,
   grouping: UsageGrouping,
   maxRuns: number,
@@ -44,11 +50,11 @@ export async function addUpUsage(
   const groups = new Groups(grouping);
   let before: PageStart | null = null;
   for (;;) {
+    using _turn = await takeTurn();
     const slice: UsageSlice = { ...range, before, maxRuns };
     const last: PageStart | null = await groups.addSlice(reads, slice);
     if (last === null) return groups.all();
     before = last;
-    await nextTurn();
   }
 }
 

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { decodeCursor, encodeCursor, invalidCursor } from '../domain/list-cursor.ts';
 import { totalTokens } from '../domain/usage.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
-import type { Reads } from '../store/store.ts';
-import { addUpUsage, type UsageGroup, type UsageGrouping, type UsageKey } from './usage-groups.ts';
+import { addUpUsage, type UsageGroup, type UsageGrouping, type UsageKey, type UsageSource } from './usage-groups.ts';
 
 const SHOWN_VALUES = 10;
 const TAG_CHARACTERS = 12;
@@ -35,20 +34,20 @@ export interface SplitQuery {
  * decides which values these are. It adds up twice, so that it never holds a group for each day and value.
  */
 export async function usageByDayAndSplit(
-  reads: Reads,
+  source: UsageSource,
   range: UsageRange,
   query: SplitQuery,
   maxRuns: number,
 ): Promise<SplitPage> {
   const { splitBy, model, limit } = query;
   const start = readCursor(query.cursor);
-  const { ceiling, tags } = start ?? (await largestValues(reads, range, query, maxRuns));
+  const { ceiling, tags } = start ?? (await largestValues(source, range, query, maxRuns));
   if (ceiling === '') return { groups: [], nextCursor: null };
   const rankOf = ranking(tags);
   const splitOf = (value: string | null) => (rankOf(value) < SHOWN_VALUES ? value : null);
   const grouping: UsageGrouping = { groupBy: 'day', splitBy, model, splitOf };
   const left = { ...range, toMs: endOf(range.toMs, start?.day), newestRunId: ceiling };
-  const placed = (await addUpUsage(reads, left, grouping, maxRuns))
+  const placed = (await addUpUsage(source, left, grouping, maxRuns))
     .map((group) => ({ group, day: group.key ?? '', rank: rankOf(group.split) }))
     .filter((place) => start === null || inOrder(start, place) < 0)
     .sort(inOrder);
@@ -69,9 +68,9 @@ function inOrder(one: Place, other: Place): number {
 }
 
 /** Finds the values with the most tokens, and the newest run that counts. */
-async function largestValues(reads: Reads, range: UsageRange, { splitBy, model }: SplitQuery, maxRuns: number) {
+async function largestValues(source: UsageSource, range: UsageRange, { splitBy, model }: SplitQuery, maxRuns: number) {
   const grouping: UsageGrouping = { groupBy: splitBy, splitBy: null, model, splitOf: () => null };
-  const groups = await addUpUsage(reads, range, grouping, maxRuns);
+  const groups = await addUpUsage(source, range, grouping, maxRuns);
   let ceiling = '';
   for (const { newestRunId } of groups) if (newestRunId > ceiling) ceiling = newestRunId;
   const named = groups.filter(({ key }) => key !== null).sort(mostTokensFirst);

@@ -3,8 +3,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { admissionTimes, iso } from '../domain/time.ts';
 import { usageJson } from '../domain/usage.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
-import type { Reads } from '../store/store.ts';
-import { addUpUsage, type UsageGroup, type UsageKey } from './usage-groups.ts';
+import { addUpUsage, type UsageGroup, type UsageKey, type UsageSource } from './usage-groups.ts';
 import { usageByDayAndSplit } from './usage-split.ts';
 
 export interface SummaryQuery {
@@ -25,7 +24,7 @@ const DEFAULT_LIMIT = 50;
 
 /** Adds up the usage of an integration. */
 export async function usageSummary(
-  reads: Reads,
+  source: UsageSource,
   integrationId: string,
   query: SummaryQuery,
   sliceRuns: number = SLICE_RUNS,
@@ -35,14 +34,14 @@ export async function usageSummary(
   const range: UsageRange = { integrationId, consumerId, agent, fromMs, toMs, newestRunId: null };
   const period = { from: iso(fromMs ?? null), to: iso(toMs ?? null) };
   if (splitBy === undefined) {
-    const { groups, nextCursor } = await pageOfGroups(reads, range, query, sliceRuns);
+    const { groups, nextCursor } = await pageOfGroups(source, range, query, sliceRuns);
     return { groupBy, ...period, items: groups.map(groupJson), nextCursor };
   }
   if (groupBy !== 'day') {
     throw new Refusal('invalid_request', '`splitBy` is only for `groupBy=day`; leave it out, or group by day.');
   }
   const { model = null, limit = DEFAULT_LIMIT, cursor } = query;
-  const page = await usageByDayAndSplit(reads, range, { splitBy, model, limit, cursor }, sliceRuns);
+  const page = await usageByDayAndSplit(source, range, { splitBy, model, limit, cursor }, sliceRuns);
   const items = page.groups.map((group) => ({ ...groupJson(group), split: group.split }));
   return { groupBy, ...period, items, nextCursor: page.nextCursor };
 }
@@ -51,12 +50,12 @@ export async function usageSummary(
  * Newest first, like all lists: the group with the newest run is the first. Later pages leave out runs that were admitted
  * after the first page was read, so no group moves from one page to another.
  */
-async function pageOfGroups(reads: Reads, range: UsageRange, query: SummaryQuery, sliceRuns: number) {
+async function pageOfGroups(source: UsageSource, range: UsageRange, query: SummaryQuery, sliceRuns: number) {
   const { groupBy, model = null, limit = DEFAULT_LIMIT } = query;
   const start = readCursor(query.cursor);
   const grouping = { groupBy, splitBy: null, model, splitOf: () => null };
   const counted = { ...range, newestRunId: start?.ceiling ?? null };
-  const groups = (await addUpUsage(reads, counted, grouping, sliceRuns)).sort(newestFirst);
+  const groups = (await addUpUsage(source, counted, grouping, sliceRuns)).sort(newestFirst);
   const ceiling = start?.ceiling ?? groups[0]?.newestRunId ?? '';
   const left = start === null ? groups : groups.filter((group) => newestFirst(start, group) < 0);
   const shown = left.slice(0, limit);

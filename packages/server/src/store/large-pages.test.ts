@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cites } from '../../../../requirements/cite.ts';
 import { FairBudget } from '../lib/fair-budget.ts';
+import { PageTurns } from '../lib/page-turns.ts';
 import { LargePages } from './large-pages.ts';
 import type { Page } from './queries/page.ts';
 
@@ -17,7 +18,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /** Reads a page of a list. `change` changes the rows after the sizes were read. */
 async function pageOf(rows: readonly Row[], limit: number, change: (rows: Row[]) => void, cursor?: string) {
-  const pages = new LargePages(new FairBudget(1, () => false), new FairBudget(64 * MEBIBYTE, () => false));
+  const pages = new LargePages(new PageTurns(1), new FairBudget(64 * MEBIBYTE, () => false));
   const stored = [...rows];
   const read = ({ before, limit: most }: Page): Row[] =>
     stored
@@ -58,7 +59,7 @@ test('a row that appears between two rows pushes none off the list', async (t) =
 
 test('a row that is deleted during the read makes no other appear twice', async (t) => {
   cites(t, 'contract-3-page-bytes');
-  // Two portions: the rows of the first one are 4 MiB.
+  // Each of the three large rows is a portion.
   const rows = [row(6, 4), row(5, 2 * MEBIBYTE), row(4, 1.5 * MEBIBYTE), row(3, 1.5 * MEBIBYTE), row(2, 4)];
   const { items } = await pageOf(rows, 10, (stored) => stored.splice(1, 1));
   assert.deepEqual(items, ['row_6', 'row_4', 'row_3', 'row_2']);
@@ -82,7 +83,7 @@ test('a list that does not change is read whole, each row once', async () => {
 test('an owner whose large pages are not read waits; other owners do not', async (t) => {
   cites(t, 'contract-4-owner-queue');
   const unsent = new FairBudget(8 * MEBIBYTE, () => true);
-  const pages = new LargePages(new FairBudget(1, () => true), unsent);
+  const pages = new LargePages(new PageTurns(1), unsent);
   const read = (ownerId: string, hasLeft = false) =>
     pages.read(
       { ownerId, hasLeft: () => hasLeft },

@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decodeCursor, encodeCursor, type ListPosition } from '../domain/list-cursor.ts';
 import { ListPage, MAX_PAGE_BYTES } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
+import type { PageTurns } from '../lib/page-turns.ts';
 import type { Page } from './queries/page.ts';
 import { DEFAULT_LIMIT, type ListQuery } from './read-page.ts';
 
@@ -31,20 +31,23 @@ export interface LargeList<R> {
   readonly showsAll: boolean;
 }
 
-/** Smaller portions take a few milliseconds and wait for no turn. */
+/** Smaller pages are not counted while they are not sent. */
 const SMALL_BYTES = 256 * 1024;
+/** What is read and serialised in one turn of the event loop: a few milliseconds, unless one row is larger. */
+const PORTION_BYTES = 512 * 1024;
+const PORTION_ROWS = 50;
 
 /**
  * Reads lists whose rows can have many bytes, such as messages. It reads the sizes first, then portions of rows of at
- * most 4 MiB, or one row, until the page is full: so it never reads what the page does not show. Large portions are read
- * and serialised one at a time per node, with pauses, and owners take turns.
+ * most 512 KiB, or one row, until the page is full: so it never reads what the page does not show. Owners take turns with
+ * their portions.
  */
 export class LargePages {
-  readonly #turns: FairBudget;
+  readonly #turns: PageTurns;
   readonly #unsentBytes: FairBudget;
 
   /** `unsentBytes` bounds what the server holds for callers that do not read their answers. */
-  constructor(turns: FairBudget, unsentBytes: FairBudget) {
+  constructor(turns: PageTurns, unsentBytes: FairBudget) {
     this.#turns = turns;
     this.#unsentBytes = unsentBytes;
   }
@@ -58,7 +61,6 @@ export class LargePages {
     // Reserved as a whole and before any turn: a page that waits holds nothing that another page waits for.
     const hold = await this.#unsentBytes.reserve(ownerId, bytes, new AbortController().signal);
     try {
-      if (query.hasLeft()) throw new Refusal('invalid_request', 'The connection closed before the answer.');
       const page = await this.#read(query, sizes, list);
       hold.shrinkTo(page.bytes);
       page.onSent = () => hold[Symbol.dispose]();
@@ -70,7 +72,7 @@ export class LargePages {
   }
 
   async #read<R>(
-    { ownerId, limit = DEFAULT_LIMIT }: LargeListQuery,
+    { ownerId, limit = DEFAULT_LIMIT, hasLeft }: LargeListQuery,
     sizes: readonly RowSize[],
     list: LargeList<R>,
   ): Promise<ListPage> {
@@ -83,7 +85,8 @@ export class LargePages {
       const portion = nextPortion(rest.slice(0, limit - page.length));
       const [first] = portion;
       if (first === undefined || (list.showsAll && !page.hasRoomFor(Number(first.bytes)))) break;
-      using _turn = await this.#turn(ownerId, sum(portion));
+      using _turn = await this.#turns.take(ownerId);
+      if (hasLeft()) throw new Refusal('invalid_request', 'The connection closed before the answer.');
       const rows = await list.rows({ before: { ...positionOf(first), inclusive: true }, limit: portion.length });
       const items = await Promise.all(rows.map((row) => list.show(row)));
       for (const [index, item] of items.entries()) {
@@ -101,20 +104,6 @@ export class LargePages {
     if ((isFull || rest.length > 0) && end !== undefined) page.nextCursor = encodeCursor(end);
     return page;
   }
-
-  /**
-   * The turn lasts twice as long as the work, so the event loop is free of large lists for half of the time.
-   * libuv accepts one connection per turn of the loop: with turns of 20 ms a burst of 400 connections would delay the
-   * next one by 8 s.
-   */
-  async #turn(ownerId: string, bytes: number): Promise<Disposable | null> {
-    if (bytes <= SMALL_BYTES) return null;
-    const turn = await this.#turns.reserve(ownerId, 1, new AbortController().signal);
-    await nextTurn();
-    const began = performance.now();
-    const end = () => void setTimeout(() => turn[Symbol.dispose](), performance.now() - began).unref();
-    return { [Symbol.dispose]: end };
-  }
 }
 
 const positionOf = (row: RowSize): ListPosition => ({ createdAt: Number(row.created_at), id: row.id });
@@ -125,12 +114,12 @@ const isOlder = (one: ListPosition, other: ListPosition): boolean =>
 
 const sum = (sizes: readonly RowSize[]): number => sizes.reduce((bytes, row) => bytes + Number(row.bytes), 0);
 
-/** Returns the next rows that have at most 4 MiB together, and at least one row. */
+/** Returns the next rows that are read in one turn, and at least one row. */
 function nextPortion(sizes: readonly RowSize[]): RowSize[] {
   let bytes = 0;
   const end = sizes.findIndex((row, index) => {
     bytes += Number(row.bytes);
-    return index > 0 && bytes > MAX_PAGE_BYTES;
+    return index > 0 && (bytes > PORTION_BYTES || index === PORTION_ROWS);
   });
   return sizes.slice(0, end === -1 ? sizes.length : end);
 }

@@ -67,7 +67,7 @@ export const getCompletionV2 = operation({
     404: notAdmitted('Integration or member not found. Register the member before starting a completion.'),
     408: notAdmitted('The request did not arrive in time. The server closes the connection.'),
     409: notAdmitted('The previous run is still active. Wait for it or cancel that exact run before starting another.'),
-    429: notAdmitted('The consumer is inactive, or has used up the current allowance.'),
+    429: notAdmitted('The consumer is inactive, or has used up the current allowance; or too many streams are open.'),
     500: notAdmitted('Internal error.'),
     503: notAdmitted(
       'The server cannot accept the request now; try again. Without the header the outcome is unknown: check the chat ' +

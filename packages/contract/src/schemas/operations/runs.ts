@@ -116,6 +116,7 @@ export const getRunEvents = operation({
     204: { description: 'The cursor is at or after the end of the run: no event will follow.' },
     ...integrationRefusals(),
     ...refusals(410),
+    429: { ...refusals(429)[429], description: 'Too many streams are open.' },
   },
 });
 

@@ -27,6 +27,7 @@ import { givenCursor, parseEventId } from '../event-cursor.ts';
 import { traceOf } from '../request-id.ts';
 import { type RequestOf, route } from '../route.ts';
 import { RunStream, type Streams } from '../run-stream.ts';
+import type { StreamLimits } from '../stream-limits.ts';
 
 export interface GetCompletionDeps {
   readonly ownership: IntegrationOwnership;
@@ -34,6 +35,7 @@ export interface GetCompletionDeps {
   readonly runReads: RunReads;
   readonly eventLog: EventLog;
   readonly streams: Streams;
+  readonly streamLimits: StreamLimits;
   readonly encoder: Encoder;
   readonly metrics: Metrics;
   readonly limits: { readonly userContextBytes: number };
@@ -48,6 +50,8 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     const body = request.body;
     const completion = completionRequest(request, deps);
     const scope = await deps.ownership.scope(request, body.apiIntegrationId);
+    // Before the transaction, so that nothing is reserved for a stream that is refused. A replay is a stream too.
+    deps.streamLimits.add(request, reply.raw);
     const admission = await deps.admission.admit(completion);
     // "After admission nothing keeps the body alive": the framework holds on to the request as long as its stream.
     request.inlineImages?.release();
@@ -71,7 +75,8 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     // `Accept` is ignored: only the integration decides.
     const encoder = admission.textOnly ? new TextOnly() : deps.encoder;
     app.noteAnswer(request, 200);
-    const source = { runId: admission.runId, after, keyId: request.principal.key.keyId };
+    const { ownerId, key } = request.principal;
+    const source = { runId: admission.runId, after, ownerId, keyId: key.keyId };
     reply.hijack();
     new RunStream(reply.raw, encoder, deps.streams, deps.eventLog, source).start(headers);
   };

@@ -11,12 +11,14 @@ import type { Encoder } from '../encoders/encoder.ts';
 import { givenCursor, parseEventId } from '../event-cursor.ts';
 import { route } from '../route.ts';
 import { RunStream, type Streams } from '../run-stream.ts';
+import type { StreamLimits } from '../stream-limits.ts';
 
 export interface RunEventsDeps {
   readonly ownership: IntegrationOwnership;
   readonly runReads: RunReads;
   readonly eventLog: EventLog;
   readonly streams: Streams;
+  readonly streamLimits: StreamLimits;
   readonly encoder: Encoder;
 }
 
@@ -35,9 +37,11 @@ export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
     if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
     if (isFinished(run.status) && after >= (run.last_event_id ?? 0)) return reply.code(204).send();
     if (run.compacted_at !== null && after > 0) throw new Refusal('cursor_too_old');
+    deps.streamLimits.add(request, reply.raw);
     app.noteAnswer(request, 200);
     reply.hijack();
-    const source = { runId, after, keyId: request.principal.key.keyId };
+    const { ownerId, key } = request.principal;
+    const source = { runId, after, ownerId, keyId: key.keyId };
     const stream = new RunStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, source);
     stream.start({
       ...corsHeaders(request.clientToken, request),

@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import type { PageTurns, TakeTurn } from '../../lib/page-turns.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import { usageCsv } from '../../runs/usage-csv.ts';
 import { route } from '../route.ts';
@@ -10,21 +12,27 @@ import { route } from '../route.ts';
 export interface UsageRoutesDeps {
   readonly ownership: IntegrationOwnership;
   readonly runReads: RunReads;
+  readonly turns: PageTurns;
 }
 
-export function usageRoutes(app: FastifyInstance, { ownership, runReads }: UsageRoutesDeps): void {
+export function usageRoutes(app: FastifyInstance, { ownership, runReads, turns }: UsageRoutesDeps): void {
+  const turnsFor =
+    ({ ownerId }: Principal): TakeTurn =>
+    () =>
+      turns.take(ownerId);
+
   route(app, operations.listUsage, async (request, reply) => {
     const { apiIntegrationId } = request.params;
     const { format, ...query } = request.query;
     await ownership.check(request.principal, apiIntegrationId);
-    if (format !== 'csv') return runReads.usage(apiIntegrationId, query);
+    if (format !== 'csv') return runReads.usage(turnsFor(request.principal), apiIntegrationId, query);
     if (query.limit !== undefined || query.cursor !== undefined) {
       throw new Refusal(
         'invalid_request',
         '`format=csv` returns all records in one answer; leave out `limit` and `cursor`.',
       );
     }
-    const pages = usageCsv(runReads, apiIntegrationId, query);
+    const pages = usageCsv(runReads, turnsFor(request.principal), apiIntegrationId, query);
     // The first page is read before the head is sent, so that an unreadable store is still an error status.
     const first = await pages.next();
     const text = Readable.from(prepend(first.value ?? '', pages), { objectMode: false, highWaterMark: 64 * 1024 });
@@ -37,7 +45,7 @@ export function usageRoutes(app: FastifyInstance, { ownership, runReads }: Usage
   route(app, operations.summariseUsage, async (request) => {
     const { apiIntegrationId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
-    return runReads.usageSummary(apiIntegrationId, request.query);
+    return runReads.usageSummary(turnsFor(request.principal), apiIntegrationId, request.query);
   });
 }
 

@@ -45,13 +45,11 @@ export const chatById = statement('chat by id', (db, p: { integrationId: string;
 /** Reads the chats with this id or alias in one snapshot: two reads could find a new chat only by its alias. */
 export const chatsInTheWay = statement(
   'chats in the way',
-  (db, p: { integrationId: string; chatId: string; alias: string | null }) =>
-    db
-      .selectFrom('chats')
-      .select('chat_id')
-      .where('integration_id', '=', p.integrationId)
-      .where(live)
-      .where((eb) => eb.or([eb('chat_id', '=', p.chatId), eb('alias', '=', p.alias)])),
+  (db, p: { integrationId: string; chatId: string; alias: string | null }) => {
+    const chats = db.selectFrom('chats').select('chat_id').where('integration_id', '=', p.integrationId).where(live);
+    // With `or`, SQLite reads all chats of the integration: 380 ms for 10 000 chats with metadata.
+    return chats.where('chat_id', '=', p.chatId).unionAll(chats.where('alias', '=', p.alias));
+  },
 );
 
 export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatById)['build']>['execute']>>[number];

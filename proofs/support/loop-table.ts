@@ -1,0 +1,109 @@
+import type { OperationId } from '@runwire/contract/schemas';
+import { FOLDER, HOME, INTEGRATION, type LoopStage } from './loop-stage.ts';
+
+/** Requests that are sent concurrently, `times` each. */
+export interface LoopRequest {
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly body?: object;
+  readonly times?: number;
+  /** 200 by default. */
+  readonly status?: number;
+}
+
+const list = (path: string): LoopRequest[] => [
+  { path: `${path}${path.includes('?') ? '&' : '?'}limit=200`, times: 10 },
+];
+const post = (path: string, body: object, status = 201): LoopRequest[] => [{ method: 'POST', path, body, status }];
+const remove = (path: string, status = 204): LoopRequest[] => [{ method: 'DELETE', path, status }];
+
+/**
+ * Every operation of the API with the sizes of `LoopSizes`, in the order in which they are measured: what deletes is last.
+ * A new operation does not type-check until it is here.
+ */
+export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => readonly LoopRequest[]>> = {
+  getHealth: () => [{ path: '/healthz' }],
+  getReadiness: () => [{ path: '/readyz' }],
+  headHealth: () => [{ method: 'HEAD', path: '/healthz' }],
+  headReadiness: () => [{ method: 'HEAD', path: '/readyz' }],
+  headOpenApi: () => [{ method: 'HEAD', path: '/openapi.json' }],
+  headDocs: () => [{ method: 'HEAD', path: '/docs' }],
+  getRoot: () => [{ path: '/', status: 302 }],
+  getMetrics: () => [{ path: '/metrics' }],
+  getOpenApi: () => [{ path: '/openapi.json', times: 3 }],
+  getAgencySchema: () => [{ path: '/agency.schema.json' }],
+  getDocs: () => [{ path: '/docs', times: 3 }],
+  listNodes: () => list('/v2/nodes'),
+  listAgencies: () => [{ path: '/v2/agencies' }],
+  getMe: () => [{ path: '/v2/me' }],
+  updateMe: () => [{ method: 'PATCH', path: '/v2/me', body: { name: 'x'.repeat(100) } }],
+  createOwner: () => post('/v2/owners', { email: 'new@example.com' }),
+  listOwners: () => list('/v2/owners'),
+  createApiKey: () => post('/v2/api_keys', { name: 'new' }),
+  listApiKeys: () => list('/v2/api_keys'),
+  createIntegration: () => post('/v2/integrations', { apiIntegrationId: 'new' }),
+  listIntegrations: () => list('/v2/integrations'),
+  getIntegration: () => [{ path: HOME }],
+  updateIntegration: () => [{ method: 'PATCH', path: HOME, body: { name: 'Large' } }],
+  putMember: () => [{ method: 'PUT', path: `${HOME}/members/ann`, body: { name: 'Ann' } }],
+  getMember: () => [{ path: `${HOME}/members/ann` }],
+  listMembers: () => [...list(`${HOME}/members`), ...list(`${HOME}/members?q=an`)],
+  createAdjustment: () =>
+    post(`${HOME}/members/ann/adjustments`, {
+      unit: 'runs',
+      amount: 1,
+      idempotencyKey: 'new',
+      reason: 'Another gift.',
+    }),
+  listAdjustments: () => list(`${HOME}/members/ann/adjustments`),
+  createClientToken: () => post(`${HOME}/client_tokens`, { consumerId: 'ann', can: ['read'] }),
+  createAgencyUpload: () =>
+    post(
+      '/create_agency_upload',
+      { apiIntegrationId: INTEGRATION, folder: FOLDER, filename: 'new.txt', contentType: 'text/plain', sizeBytes: 3 },
+      200,
+    ),
+  listFiles: () => list(`${HOME}/files?folder=${encodeURIComponent(FOLDER)}`),
+  getFileContent: () => [{ path: `${HOME}/files/content?path=/app/mnt/one/large`, times: 5 }],
+  headFileContent: () => [{ method: 'HEAD', path: `${HOME}/files/content?path=/app/mnt/one/large` }],
+  createChat: () => post(`${HOME}/chats`, { chatId: 'new' }),
+  getChat: () => [{ path: `${HOME}/chats/short` }],
+  updateChat: () => [{ method: 'PATCH', path: `${HOME}/chats/short`, body: { title: 'Another title' } }],
+  listChats: () => list(`${HOME}/chats`),
+  listChatMessages: () => list(`${HOME}/chats/short/messages`),
+  getChatStatus: () => [{ path: `${HOME}/chat_status?chatId=short` }],
+  getRun: ({ runId }) => [{ path: `${HOME}/runs/${runId}`, times: 10 }],
+  listRuns: () => [...list(`${HOME}/runs`), ...list(`${HOME}/runs?agent=Clerk&status=completed`)],
+  listRunSteps: ({ runId }) => list(`${HOME}/runs/${runId}/steps`),
+  getRunEvents: ({ runId, sizes }) => [{ path: `${HOME}/runs/${runId}/events`, times: sizes.readers }],
+  cancelRun: ({ runId }) => [{ method: 'POST', path: `${HOME}/runs/${runId}/cancel`, body: {} }],
+  listUsage: () => [...list(`${HOME}/usage`), { path: `${HOME}/usage?format=csv`, times: 2 }],
+  summariseUsage: () => [
+    { path: `${HOME}/usage/summary?groupBy=day&splitBy=model`, times: 2 },
+    { path: `${HOME}/usage/summary?groupBy=consumer`, times: 2 },
+  ],
+  getCompletionV2: ({ sizes }) => [
+    // A new run after a long history, a run with a long message, and replays of a long run.
+    ...post('/get_completion_v2', { ...MEMBER, usageRequestId: 'next', chatId: 'short', message: 'Hello' }, 200),
+    ...post(
+      '/get_completion_v2',
+      { ...MEMBER, usageRequestId: 'large', message: 'x'.repeat(sizes.messageCharacters) },
+      200,
+    ),
+    {
+      method: 'POST',
+      path: '/get_completion_v2',
+      body: { ...MEMBER, usageRequestId: 'long', chatId: 'long', message: 'Write much.' },
+      times: Math.ceil(sizes.readers / 10),
+    },
+  ],
+  deleteFile: () => remove(`${HOME}/files?path=${encodeURIComponent(FOLDER)}&recursive=true`),
+  deleteChat: () => [...remove(`${HOME}/chats/short`), ...remove(`${HOME}/chats/long`)],
+  revokeApiKey: ({ keyId }) => remove(`/v2/api_keys/${keyId}`),
+  deleteOwner: ({ ownerId }) => remove(`/v2/owners/${ownerId}`),
+  deleteMember: () => [...remove(`${HOME}/members/ann0000001`), ...remove(`${HOME}/members/bob?erase=true`, 202)],
+  getErasure: () => [{ path: `${HOME}/members/bob/erasure` }],
+  deleteIntegration: () => remove(HOME),
+};
+
+const MEMBER = { apiIntegrationId: INTEGRATION, consumerId: 'ann' };
