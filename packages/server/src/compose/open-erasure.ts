@@ -7,7 +7,7 @@ import type { OpenedRuns } from './open-runs.ts';
 
 /** Opens what erases persons. Unfinished erasures continue when the loop is started. */
 export function openErasure(foundation: Foundation, { cancel }: OpenedRuns) {
-  const { store, ids, blobs, settleUploads, scrub, overrides, logger, stack } = foundation;
+  const { store, ids, blobs, limits, settleUploads, scrub, overrides, logger, stack } = foundation;
   const loop = stack.use(
     new ErasureLoop({
       store,
@@ -16,6 +16,7 @@ export function openErasure(foundation: Foundation, { cancel }: OpenedRuns) {
       settleUploads,
       deleteBlob: (blobKey) => blobs.delete(blobKey),
       scrub,
+      rewriteMs: limits.eraseRewriteMs,
       waitAt: overrides.waitAt,
       logger,
     }),
