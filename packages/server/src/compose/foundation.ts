@@ -95,7 +95,7 @@ export async function openFoundation(
   }
   const { secret } = opened;
   const ids = new ErasedIds(secret);
-  const files = await openFiles(config, { store, secret, ids, logger }, limits, overrides, stack);
+  const files = await openFiles(config, { store, secret, ids, node: life.node, logger }, limits, overrides, stack);
 
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);

@@ -5,6 +5,7 @@ import {
   activeRunsOfPerson,
   deletedErasures,
   deleteOldErasures,
+  type ErasedPerson,
   type ErasureRow,
   markDeleted,
   markErased,
@@ -21,6 +22,8 @@ export interface ErasureLoopDeps extends Omit<DeleteDeps, 'isClosed'> {
   readonly cancelRun: (integrationId: string, runId: string) => Promise<unknown>;
   /** Deletes what S3 received for closed forms of the integration. */
   readonly settleUploads: (integrationId: string) => Promise<void>;
+  /** True if no request, run or upload of the person still writes or deletes bytes, on any node. */
+  readonly isClear: (person: ErasedPerson) => Promise<boolean>;
   /** Removes bytes of deleted rows from the files of the database. Null if the database does so in its own time. */
   readonly scrub: ((depth: ScrubDepth) => Promise<void>) | null;
   /** The least time between two rewrites of the database. */
@@ -29,6 +32,7 @@ export interface ErasureLoopDeps extends Omit<DeleteDeps, 'isClosed'> {
 }
 
 const POLL_MS = 5000;
+const SOON_MS = 500;
 /** After so many erasures the loop looks whose turn it is. */
 const TURNS = 10;
 /** One rewrite serves so many erasures. */
@@ -120,7 +124,7 @@ export class ErasureLoop implements AsyncDisposable {
 
   /** E2 to E4. Stops early if a run of the person is still active, or if the server stops: the next look continues. */
   async #delete(erasure: ErasureRow): Promise<void> {
-    const { store, ids, settleUploads } = this.#deps;
+    const { store, ids, settleUploads, isClear } = this.#deps;
     const { integration_id: integrationId, erased_id: erasedId, started_at: startedAt } = erasure;
     const isClosed = () => this.#loop.isClosed;
     if (await this.#cancelRuns(erasure)) await replaceEarly(store, ids, erasure, isClosed);
@@ -128,9 +132,14 @@ export class ErasureLoop implements AsyncDisposable {
     await settleUploads(integrationId);
     await deleteRest({ ...this.#deps, isClosed }, { integrationId, erasedId });
     if (isClosed()) return;
+    if (!(await isClear({ integrationId, erasedId }))) return this.#lookSoon();
     await store.transact('erasure', (tx) =>
       tx.run(markDeleted, { integrationId, erasedId, startedAt, now: Date.now() }),
     );
+  }
+
+  #lookSoon(): void {
+    setTimeout(() => this.#loop.wake(), SOON_MS).unref();
   }
 
   /** E2: no run of the person can start, because the id is refused. Resolves to true if no run is active any more. */

@@ -18,6 +18,7 @@ import {
   replaceRuns,
   runsOfPerson,
   sumPersonsFiles,
+  tagPersonsPending,
 } from '../store/queries/erasures.ts';
 import { addFileBytes, rangeBelow } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
@@ -125,6 +126,7 @@ async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: strin
   const files = { integrationId, erasedId, ...rangeBelow(folder) };
   const bytes = (await first(tx.all(sumPersonsFiles, files)))?.bytes ?? 0;
   await tx.run(erasePersonsBlobs, files);
+  await tx.run(tagPersonsPending, files);
   const deleted = await tx.run(deletePersonsFiles, files);
   if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
   const closed = await tx.run(closeForms, files);

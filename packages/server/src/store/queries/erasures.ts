@@ -268,6 +268,18 @@ export const erasePersonsBlobs = statement('erase blobs of person', (db, p: Pers
   ),
 );
 
+/** Bytes of uploads and of texts of documents that are being written. Call it before the files are deleted. */
+export const tagPersonsPending = statement('tag pending of person', (db, p: PersonsFiles) =>
+  db
+    .updateTable('pending_blobs')
+    .set({ erased_id: p.erasedId, path: null })
+    .where('integration_id', '=', p.integrationId)
+    .where(
+      sql<boolean>`((path >= ${p.from} and path < ${p.to})
+        or path in (select path from files where integration_id = ${p.integrationId} and ${isPersons(p)}))`,
+    ),
+);
+
 export const deletePersonsFiles = statement('delete files of person', (db, p: PersonsFiles) =>
   db.deleteFrom('files').where(isPersons(p)),
 );
@@ -282,13 +294,30 @@ export const closeForms = statement('close forms', (db, p: FileRange) =>
     .where('path', '<', p.to),
 );
 
-/** The folders of this integration whose forms were closed at or after `since`. */
-export const foldersClosedSince = statement('folders closed since', (db, p: { integrationId: string; since: number }) =>
+export interface ErasuresVersion {
+  /** Changes if an erasure in this integration begins, or replaces the id of its person. */
+  readonly version: string;
+  /** The number of erasures that have not deleted everything. */
+  readonly running: number;
+}
+
+export const erasuresVersion = statement('erasures version', (db, p: { integrationId: string }) =>
+  raw<ErasuresVersion>(
+    db,
+    sql<ErasuresVersion>`
+      select cast(count(*) as text) || ' ' || cast(coalesce(sum(started_at), 0) as text) || ' '
+        || cast(coalesce(sum(replaced_at), 0) as text) as version,
+        cast(count(case when deleted_at is null and finished_at is null then 1 end) as bigint) as running
+      from erasures where integration_id = ${p.integrationId}`,
+  ),
+);
+
+/** The ids that are refused, and the hashes of the folders whose files were erased. */
+export const erasedFolders = statement('erased folders', (db, p: { integrationId: string }) =>
   db
     .selectFrom('erasures')
-    .select('folder_id')
-    .where('integration_id', '=', p.integrationId)
-    .where('replaced_at', '>=', p.since),
+    .select(['consumer_id', 'folder_id', 'deleted_at'])
+    .where('integration_id', '=', p.integrationId),
 );
 
 /** From then on the id can be registered again. `content` is 1 if E3 found something that E1 did not. */
