@@ -124,7 +124,7 @@ export class PendingBlobs {
     this.#undeleted.delete(batchId);
   }
 
-  /** Deletes the blobs that dead nodes left, and those that this node could not delete. Resolves to their number. */
+  /** Deletes the blobs that dead nodes left, and the blobs that this node could not delete before. Resolves to their number. */
   async deleteAbandoned(): Promise<number> {
     const { blobs } = this.#deps;
     let count = 0;
