@@ -10,12 +10,13 @@ import { newFileBlobKey } from '../storage/blob-store.ts';
 import { beginErasure, closeForms, markDeleted, markReplaced, tagPersonsPending } from '../store/queries/erasures.ts';
 import { insertFile, rangeBelow, storedPath } from '../store/queries/files.ts';
 import { insertNode } from '../store/queries/nodes.ts';
+import { abandonPending } from '../store/queries/pending-blobs.ts';
 import { ThisNode } from '../store/this-node.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { FormClosed } from './closed-folders.ts';
 import { Files } from './files.ts';
 import { ownUploadTarget } from './own-upload-target.ts';
-import { BlobGone, claimBlobs, PendingBlobs } from './pending-blobs.ts';
+import { BlobGone, claimBlobs, type PendingBatch, PendingBlobs } from './pending-blobs.ts';
 import { UploadSigning } from './sign-upload.ts';
 
 const INTEGRATION = 'one';
@@ -92,10 +93,12 @@ function tests(storeName: StoreName): void {
     for (const batch of [refused, used]) await pending.abandon(batch);
     assert.deepEqual([await rig.isStored(refused), await rig.isStored(used)], [false, true]);
     assert.equal(await pending.isClear(rig.person), true);
-    await assert.rejects(
-      store.transact('files', (tx) => claimBlobs(tx, refused)),
-      BlobGone,
-    );
+    const claim = (batch: PendingBatch) => store.transact('files', (tx) => claimBlobs(tx, batch));
+    await assert.rejects(claim(refused), BlobGone);
+    // The bytes are not deleted yet, and no transaction may refer to them any more.
+    const marked = await rig.begin();
+    await store.transact('pending', (tx) => tx.run(abandonPending, marked));
+    await assert.rejects(claim(marked), BlobGone);
   });
 
   test('deletes what a dead node left, and a node that was only slow deletes its own', async () => {
