@@ -115,6 +115,8 @@ CREATE TABLE "erasures" (
   "started_at" bigint not null,
   "replaced_at" bigint,
   "finished_at" bigint,
+  "has_content" bigint default 1 not null,
+  "deleted_at" bigint,
   constraint "erasures_key" primary key ("integration_id", "erased_id")
 ) without rowid;
 
@@ -244,6 +246,16 @@ CREATE TABLE "passwords" (
   "owner_id" text primary key,
   "password_hash" text not null,
   "changed_at" bigint not null
+) without rowid;
+
+CREATE TABLE "pending_blobs" (
+  "batch_id" text not null primary key,
+  "node_id" text not null,
+  "integration_id" text not null,
+  "erased_id" text,
+  "path" text,
+  "keys_json" text not null,
+  "abandoned" bigint default 0 not null
 ) without rowid;
 
 CREATE TABLE "run_readers" (
@@ -506,6 +518,8 @@ create table "erasures" (
   started_at bigint not null,
   replaced_at bigint,
   finished_at bigint,
+  has_content bigint not null default 1,
+  deleted_at bigint,
   constraint erasures_key PRIMARY KEY (integration_id, erased_id)
 );
 
@@ -644,6 +658,17 @@ create table "passwords" (
   password_hash text collate "C" not null,
   changed_at bigint not null,
   constraint passwords_pkey PRIMARY KEY (owner_id)
+);
+
+create table "pending_blobs" (
+  batch_id text collate "C" not null,
+  node_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  erased_id text collate "C",
+  path text collate "C",
+  keys_json text collate "C" not null,
+  abandoned bigint not null default 0,
+  constraint pending_blobs_pkey PRIMARY KEY (batch_id)
 );
 
 create table "run_readers" (

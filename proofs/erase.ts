@@ -1,5 +1,7 @@
 import { ERASURE_POINTS, FileServer, type ServerProcess, SHORT_LEASE, type WaitPoint } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { AgenciesFolder } from '../test/support/agencies-folder.ts';
+import { LateWriters, WORK_AGENCY } from './support/late-writers.ts';
 import { answerAbout, PlantedPerson } from './support/person.ts';
 import { named, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
@@ -7,7 +9,7 @@ import { Rig } from './support/rig.ts';
 /*
  * A person with a text in every field is erased while one of its runs is open. The server is killed at a point of the
  * erasure, and another one continues. When the erasure is finished, the texts are searched for in every byte of the data
- * folder and in every row.
+ * folder and in every row. Then persons are erased while bytes of theirs are written that no row refers to yet.
  */
 
 /** The points of the run that the erasure cancels. */
@@ -20,6 +22,8 @@ const RUN_POINTS: readonly WaitPoint[] = [
 ];
 const SHORT_POINTS: readonly WaitPoint[] = ['erasure.after-commit', 'erasure-bytes.after', 'erasure-scrub.before'];
 const ERASED_MS = 2 * WAIT_MS;
+/** Each erasure rewrites the database. */
+const LIMITS = { ...SHORT_LEASE, eraseRewriteMs: 0 };
 
 interface Stage {
   readonly rig: Rig;
@@ -111,16 +115,43 @@ async function killEverywhere(stage: Stage, points: readonly WaitPoint[], stride
   return kills;
 }
 
+/** The faults of the part with late writers. */
+const LATE_FAULTS = {
+  'forget-pending': /was erased while its bytes were written/,
+  'any-form': /statuses of uploads of the erased person: expected \[403,403\], found/,
+  'sign-anyway': /statuses of uploads of the erased person: expected \[403,403\], found/,
+  'keep-refused': /images of refused requests: expected 0, found/,
+};
+
+/** Erases persons whose bytes are still being written, on one server or on three. Resolves to the number of refused images. */
+async function eraseWriting(nodes: number | null, fault: string | null, count: number): Promise<number> {
+  using agencies = new AgenciesFolder({ 'work/agency.yaml': WORK_AGENCY });
+  await using files = await FileServer.start();
+  const env = { ...files.env, RUNWIRE_AGENCIES_DIR: agencies.path, RUNWIRE_SANDBOX: 'just-bash' };
+  const planted = fault ?? 'slow-signing';
+  await using rig = await Rig.start({ nodes, env, limits: LIMITS, fault: planted });
+  rig.model.onCall = answerAbout;
+  let refused = 0;
+  for (let number = 1; number <= count; number += 1) {
+    const label = `${nodes === null ? 'embedded' : `${nodes} nodes`}, late writers ${number}`;
+    refused += (await named(label, new LateWriters(rig, files, 1000 + number).erase())).refusedImages;
+    process.stdout.write(`${label}\n`);
+  }
+  return refused;
+}
+
 export const proof: Proof = {
   name: 'erase',
-  minutes: 8,
-  faults: { 'keep-copy': /places of planted texts: expected 0, found \d+/ },
+  minutes: 9,
+  faults: { 'keep-copy': /places of planted texts: expected 0, found \d+/, ...LATE_FAULTS },
   async run({ fault, scale }) {
     let kills = 0;
     let persons = 0;
-    for (const nodes of [null, 1]) {
+    let refusedImages = 0;
+    const isLate = fault !== null && fault in LATE_FAULTS;
+    for (const nodes of isLate ? [] : [null, 1]) {
       await using files = await FileServer.start();
-      await using rig = await Rig.open({ nodes, env: files.env, limits: SHORT_LEASE });
+      await using rig = await Rig.open({ nodes, env: files.env, limits: LIMITS });
       rig.model.onCall = answerAbout;
       const stage: Stage = { rig, files, fault, count: 0 };
       await named(nodes === null ? 'embedded' : 'PostgreSQL', erase(stage, null));
@@ -130,6 +161,13 @@ export const proof: Proof = {
       }
       persons += stage.count;
     }
-    return { persons, kills: expectAtLeast('kills', kills, fault === null ? scale(6, 30) : 0), places: 0 };
+    const late = fault === null || isLate ? scale(1, 10) : 0;
+    for (const nodes of late > 0 ? [null, 3] : []) refusedImages += await eraseWriting(nodes, fault, late);
+    return {
+      persons: persons + 2 * late,
+      kills: expectAtLeast('kills', kills, fault === null ? scale(6, 30) : 0),
+      refusedImages,
+      places: 0,
+    };
   },
 };

@@ -39,6 +39,7 @@ class SilentBlobs {
       read: (...given) => ask('read', () => blobs.read(...given)),
       has: (...given) => ask('has', () => blobs.has(...given)),
       delete: (...given) => ask('delete', () => blobs.delete(...given)),
+      deleteUnfinished: (...given) => blobs.deleteUnfinished(...given),
       write: (...given) => blobs.write(...given),
       open: (...given) => blobs.open(...given),
       holds: (...given) => blobs.holds(...given),

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { imageAttachment, pngOf, STORES, type StoreName } from '@runwire/test-kit';
+import { imageAttachment, partsOf, pngOf, postForm, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore, storedState } from './support/ask-store.ts';
 import { eventually } from './support/eventually.ts';
@@ -34,7 +34,8 @@ async function placesIn(dataDir: string, text: string): Promise<string[]> {
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  const rig = ScriptedServer.shared({ store });
+  // Each erasure rewrites the database, so that no test waits for another one's interval.
+  const rig = ScriptedServer.shared({ store, limits: { eraseRewriteMs: 0 } });
 
   const member = (integration: string, consumerId = 'ann') =>
     `/v2/integrations/${integration}/members/${encodeURIComponent(consumerId)}`;
@@ -134,6 +135,34 @@ function tests(store: StoreName): void {
     assert.equal(await sendForm(form, Buffer.from('late')), 403);
     // The closed form keeps no other file from being signed.
     await upload(rig.api, 'new', { apiIntegrationId: integration, folder: '/app/mnt/other', filename: 'new.txt' });
+    assert.deepEqual(await placesOf(mark), []);
+  });
+
+  test('is not erased while an upload of the person is sent', async (t) => {
+    cites(t, 'contract-6-erasure-files');
+    const mark = 'PlantedUpload';
+    const integration = await rig.metered(METERED);
+    const { folder } = (await rig.api.get(member(integration))).body;
+    const bytes = Buffer.from(mark.repeat(20_000));
+    const file = { apiIntegrationId: integration, folder, filename: 'a.txt' };
+    const { uploadUrl, uploadFields } = await sign(rig.api, bytes.length, file);
+    const held = Promise.withResolvers<void>();
+    const parts = [...partsOf(uploadFields), { name: 'file', filename: 'a.txt', value: bytes }];
+    const answer = postForm(uploadUrl, { parts }, () => held.promise);
+    await eventually('bytes are written', async () => (await placesOf(mark)).length > 0);
+    await erase(integration);
+    await eventually('the id is replaced', async () => {
+      const [row] = await askStore(
+        rig.server.dataDir,
+        `select consumer_id from erasures where integration_id = '${integration}'`,
+      );
+      return row?.consumer_id === null;
+    });
+    await sleep(1500);
+    assert.equal((await status(integration)).body.status, 'erasing');
+    held.resolve();
+    assert.equal((await answer).status, 403);
+    await erased(integration);
     assert.deepEqual(await placesOf(mark), []);
   });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolCall } from '@runwire/agency';
 import {
   Agencies,
@@ -7,6 +8,7 @@ import {
   checkForm,
   createLogger,
   FairBudget,
+  hookStore,
   type Overrides,
   PageTurns,
   type ProcessOptions,
@@ -216,6 +218,12 @@ const callFirst =
     return true;
   };
 
+async function signSlowly<R>(statement: string, read: () => Promise<R[]>): Promise<R[]> {
+  const found = await read();
+  if (statement === 'erasures version') await sleep(1500);
+  return found;
+}
+
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   // No request is known again: each is stored under an id of its own.
   'forget-requests': () => ({
@@ -322,6 +330,31 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'keep-copy': () => params('erase events', (given) => ({ ...given, runId: '' })),
   // Loops over pages never let the event loop turn.
   'no-yield': () => ({ turns: new NoTurns(1) }),
+  // No fault: a signing takes long between the look at erasures and its transaction.
+  'slow-signing': () => ({ wrapStore: hookStore({ read: signSlowly }) }),
+  // An erasure does not know the bytes that its person still writes.
+  'forget-pending': () => params('insert pending', (given) => ({ ...given, erasedId: null, path: null })),
+  // A form is accepted without a row.
+  'any-form': () => rows('open form', () => [{ form_id: 'any' }]),
+  // A signing does not look whether the folder was erased.
+  'sign-anyway': () => ({
+    wrapStore: hookStore({
+      read: signSlowly,
+      readInside: async (statement, read) =>
+        statement === 'erasures version' ? ([{ version: '0 0 0', running: 0 }] as never[]) : read(),
+    }),
+  }),
+  // Bytes of refused requests are not deleted.
+  'keep-refused': () => ({
+    wrapBlobs: (blobs) =>
+      new Proxy(blobs, {
+        get(target, name) {
+          if (name === 'delete') return async () => {};
+          const value: unknown = Reflect.get(target, name, target);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      }),
+  }),
   // Owners have no share: an owner with several integrations may hold everything.
   'shared-by-integration': () => ({ newBudget: (total) => new FairBudget(total, () => false) }),
 };

@@ -9,7 +9,7 @@ import type { Rig } from './rig.ts';
 const METERED = { unit: 'tokens', limit: 1_000_000_000, period: 'lifetime' };
 
 /** A PNG whose bytes contain the text. */
-function pngWith(text: string): Buffer {
+export function pngWith(text: string): Buffer {
   const bytes = pngOf(2000);
   bytes.write(text, 100);
   return bytes;
@@ -23,6 +23,11 @@ export function answerAbout(call: ModelCall): void {
   const hasOutput = call.request.prompt.some((item) => item.kind === 'tool_output');
   void (async () => {
     if (message.includes('fail')) return call.fail('model_error', `${mark} of the provider`);
+    if (message.includes('command') && !hasOutput) {
+      const command = `for n in $(seq 200); do echo '${mark} by a command' > f$n; done`;
+      await call.toolCall('call_3', 'run_command', JSON.stringify({ command }));
+      return call.end();
+    }
     if (message.includes('tool') && !hasOutput) {
       await call.toolCall('call_1', 'echo', JSON.stringify({ note: `${mark} argument` }));
       return call.end();
@@ -62,80 +67,103 @@ export class PlantedPerson {
     return `${this.#path}/members/${encodeURIComponent(this.consumerId)}`;
   }
 
-  #text(what: string): string {
+  text(what: string): string {
     return `${this.marks.join(' ')} ${what}`;
   }
 
-  #body(what: string) {
+  /** A request in a chat of its own; `more` tells requests in the same chat apart. */
+  body(what: string, more = '') {
     return {
       apiIntegrationId: this.integration,
       consumerId: this.consumerId,
-      usageRequestId: this.#text(`request ${what}`),
-      chatId: this.#text(`chat ${what}`),
-      message: this.#text(what),
-      user_context: { note: this.#text('context') },
+      usageRequestId: this.text(`request ${what}${more}`),
+      chatId: this.text(`chat ${what}`),
+      message: this.text(what),
+      user_context: { note: this.text('context') },
     };
   }
 
   async #run(api: ServerProcess['api'], what: string, more: object = {}): Promise<void> {
-    const reader = await api.complete({ ...this.#body(what), ...more });
+    const reader = await api.complete({ ...this.body(what), ...more });
     await within('end of a run', WAIT_MS, reader.over);
     expectEqual(`status of a run (${what})`, reader.status, 200);
   }
 
   /** Ends a run with a question, and answers it if `what` wants it. */
   async #ask(api: ServerProcess['api'], what: string): Promise<void> {
-    const tool = { name: 'pick', description: this.#text('tool'), inputSchema: { type: 'object' } };
+    const tool = { name: 'pick', description: this.text('tool'), inputSchema: { type: 'object' } };
     await this.#run(api, what, { clientTools: [tool] });
-    const { body } = await api.get(`${this.#path}/chats/${encodeURIComponent(this.#text(`chat ${what}`))}`);
+    const { body } = await api.get(`${this.#path}/chats/${encodeURIComponent(this.text(`chat ${what}`))}`);
     expectEqual('open questions', body.pending.length, 1);
     if (!what.includes('answer')) return;
-    const answers = [{ questionId: body.pending[0].questionId, output: this.#text('output') }];
-    await this.#run(api, what, { message: '', answers, usageRequestId: this.#text('request of the answer') });
+    const answers = [{ questionId: body.pending[0].questionId, output: this.text('output') }];
+    await this.#run(api, what, { message: '', answers, usageRequestId: this.text('request of the answer') });
+  }
+
+  /** A file in the folder of the person, as a request to sign a form names it. */
+  file(filename: string) {
+    return { apiIntegrationId: this.integration, folder: this.#folder, filename };
+  }
+
+  /** Makes the integration and the member. */
+  async register({ api }: ServerProcess, more: object = {}): Promise<void> {
+    const fields = { apiIntegrationId: this.integration, agency: 'test', allowances: METERED, clientTools: true };
+    const integration = await api.post('/v2/integrations', { ...fields, ...more });
+    expectEqual('status of the integration', integration.status, 201);
+    const member = { name: this.text('name'), metadata: { note: this.text('metadata') } };
+    const { status, body } = await api.put(this.#member, member);
+    expectEqual('status of the member', status, 201);
+    this.#folder = body.folder;
+  }
+
+  /** Starts a run, and resolves when it has ended in any way. */
+  async start(api: ServerProcess['api'], what: string): Promise<void> {
+    const reader = await api.complete(this.body(what));
+    await reader.over.catch(() => {});
   }
 
   /** Registers the person and lets runs, chats, files and adjustments come about. Everything has ended then. */
-  async live({ api }: ServerProcess): Promise<void> {
+  async live(server: ServerProcess): Promise<void> {
+    const { api } = server;
     const expect = async (what: string, answer: ReturnType<typeof api.post>, status: number) => {
       const { status: found, body } = await answer;
       expectEqual(`status of ${what}`, found, status);
       return body;
     };
-    const fields = { apiIntegrationId: this.integration, agency: 'test', allowances: METERED, clientTools: true };
-    await expect('the integration', api.post('/v2/integrations', fields), 201);
-    const member = { name: this.#text('name'), metadata: { note: this.#text('metadata') } };
-    this.#folder = (await expect('the member', api.put(this.#member, member), 201)).folder;
-    const file = { apiIntegrationId: this.integration, folder: `${this.#folder}/${this.#text('folder')}` };
-    const path = await upload(api, this.#text('first content'), { ...file, filename: this.#text('file.txt') });
-    await upload(api, this.#text('second content'), { ...file, filename: this.#text('file.txt') });
-    await sign(api, 10, { ...file, filename: this.#text('never sent.txt'), contentType: 'text/x-planted' });
-    const url = this.#files.serve(`/${this.marks[0]}.txt`, this.#text('attached'), 'text/plain');
+    await this.register(server);
+    const file = { apiIntegrationId: this.integration, folder: `${this.#folder}/${this.text('folder')}` };
+    const path = await upload(api, this.text('first content'), { ...file, filename: this.text('file.txt') });
+    await upload(api, this.text('second content'), { ...file, filename: this.text('file.txt') });
+    await sign(api, 10, { ...file, filename: this.text('never sent.txt'), contentType: 'text/x-planted' });
+    const url = this.#files.serve(`/${this.marks[0]}.txt`, this.text('attached'), 'text/plain');
     await this.#run(api, 'tool', {
-      aliasChatId: this.#text('alias'),
+      aliasChatId: this.text('alias'),
       attachments: [
-        { type: 'input_file', file_url: `${url}?note=${this.marks[0]}`, filename: this.#text('attached.txt') },
-        imageAttachment(pngWith(this.#text('image'))),
+        { type: 'input_file', file_url: `${url}?note=${this.marks[0]}`, filename: this.text('attached.txt') },
+        imageAttachment(pngWith(this.text('image'))),
       ],
-      sandboxFiles: [{ name: this.#text('file.txt'), path }],
+      sandboxFiles: [{ name: this.text('file.txt'), path }],
     });
     await this.#run(api, 'long');
     await this.#run(api, 'fail');
     await this.#ask(api, 'ask and answer');
     await this.#ask(api, 'ask and leave open');
-    await this.#run(api, 'deleted', { attachments: [imageAttachment(pngWith(this.#text('deleted image')))] });
-    const chat = (what: string) => `${this.#path}/chats/${encodeURIComponent(this.#text(`chat ${what}`))}`;
-    const title = { title: this.#text('title'), metadata: { note: this.#text('chat metadata') } };
+    await this.#run(api, 'deleted', { attachments: [imageAttachment(pngWith(this.text('deleted image')))] });
+    const chat = (what: string) => `${this.#path}/chats/${encodeURIComponent(this.text(`chat ${what}`))}`;
+    const title = { title: this.text('title'), metadata: { note: this.text('chat metadata') } };
     await expect('a title', api.patch(chat('tool'), title), 200);
     await expect('a deletion', api.delete(chat('deleted')), 204);
-    const empty = { chatId: this.#text('empty'), consumerId: this.consumerId };
+    const empty = { chatId: this.text('empty'), consumerId: this.consumerId };
     await expect('an empty chat', api.post(`${this.#path}/chats`, empty), 201);
-    const adjustment = { amount: 7, unit: 'tokens', reason: this.#text('reason'), idempotencyKey: this.#text('key') };
+    const adjustment = { amount: 7, unit: 'tokens', reason: this.text('reason'), idempotencyKey: this.text('key') };
     await expect('an adjustment', api.post(`${this.#member}/adjustments`, adjustment), 201);
   }
 
-  /** Starts a run that waits in the middle of its answer. */
-  async begin({ api }: ServerProcess): Promise<void> {
-    const reader = await api.complete(this.#body('hold'));
+  /** Starts a run that waits in the middle of its answer, if `what` has the word `hold`. */
+  async begin({ api }: ServerProcess, what = 'hold', isWithFile = false): Promise<void> {
+    const url = this.#files.serve(`/${this.marks[0]}-late.txt`, this.text('attached late'), 'text/plain');
+    const attachments = isWithFile ? [{ type: 'input_file', file_url: url, filename: 'late.txt' }] : [];
+    const reader = await api.complete({ ...this.body(what), ...(isWithFile ? { attachments } : {}) });
     expectEqual('status of the open run', reader.status, 200);
     const hasText = () => reader.text.includes(this.marks[0]) && reader.text.includes('answer');
     await until('first text of the open run', hasText);

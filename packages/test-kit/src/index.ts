@@ -97,7 +97,7 @@ export { type HttpMcpOptions, ScriptedMcpHttp } from './scripted-mcp-http.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export type { ScriptedPart, StreamScript } from './stream-script.ts';
 export { testAgency } from './test-agency.ts';
-export { TestFiles } from './test-files.ts';
+export { storedPath, TestFiles } from './test-files.ts';
 export { ServerProcess, type StoreTestServerOptions as TestServerOptions, startTestServer } from './test-server.ts';
 export {
   fenceServers,

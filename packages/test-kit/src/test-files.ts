@@ -4,20 +4,27 @@ import type { DocumentReader } from '@runwire/documents';
 import { INTEGRATION_DEFAULTS } from '@runwire/server/src/accounts/integrations.ts';
 import type { AgentFiles } from '@runwire/server/src/agent/files-port.ts';
 import { ErasedIds } from '@runwire/server/src/domain/erased-ids.ts';
-import { checkFilePath } from '@runwire/server/src/domain/mount-path.ts';
+import { newId } from '@runwire/server/src/domain/ids.ts';
+import { checkFilePath, type MountPath } from '@runwire/server/src/domain/mount-path.ts';
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
 import { Files } from '@runwire/server/src/files/files.ts';
+import { PendingBlobs } from '@runwire/server/src/files/pending-blobs.ts';
 import { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
 import { DocumentTexts } from '@runwire/server/src/sandbox/document-texts.ts';
 import { runFiles } from '@runwire/server/src/sandbox/run-files.ts';
 import type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';
 import { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 import { insertIntegration, insertOwner } from '@runwire/server/src/store/queries/accounts.ts';
+import { storedPath } from '@runwire/server/src/store/queries/files.ts';
+import { insertForm } from '@runwire/server/src/store/queries/upload-forms.ts';
 import type { Store } from '@runwire/server/src/store/store.ts';
+import { ThisNode } from '@runwire/server/src/store/this-node.ts';
 import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 import { temporaryFolder } from '@runwire/server/testing';
 import { documentReader } from './read-document.ts';
 import { embeddedStore, migratedDatabase, postgresStore, type StoreName } from './test-store.ts';
+
+export { storedPath };
 
 const INTEGRATIONS = ['one', 'other'];
 const MAX_DOCUMENT_BYTES = 20 * 1024 * 1024;
@@ -27,6 +34,20 @@ export interface TestFilesOptions {
   /** Replaces the reader of documents. */
   readonly reader?: Pick<DocumentReader, 'read'>;
   readonly maxDocumentBytes?: number;
+}
+
+/** Stores an upload form, as a signing does. */
+export async function insertTestForm(store: Store, integrationId: string, path: MountPath, signedAt = Date.now()) {
+  const times = { signedAt, expiresAt: signedAt + 900_000 };
+  const form = {
+    integrationId,
+    formId: newId('form'),
+    path: storedPath(path),
+    contentType: 'text/plain',
+    sizeBytes: 0,
+  };
+  await store.transact('account', (tx) => tx.run(insertForm, { ...form, ...times, toS3: 0 }));
+  return { path, ...times };
 }
 
 /** Files of two integrations, `one` and `other`, on a store and a disk, without a server. */
@@ -64,10 +85,11 @@ export class TestFiles implements AsyncDisposable {
     const logger = createLogger('silent');
     const ids = new ErasedIds('secret');
     const blobs = await DiskBlobStore.open(join(folder, 'blobs'));
-    const files = new Files({ store, blobs, ids, settleUploads: async () => {}, logger });
+    const pending = new PendingBlobs({ store, blobs, ids, node: new ThisNode(), logger });
+    const files = new Files({ store, blobs, pending, settleUploads: async () => {}, logger });
     const parts = {
       files,
-      texts: new FileTexts(store, blobs),
+      texts: new FileTexts(store, blobs, pending),
       reader: options.reader ?? opening.use(documentReader()),
       budget: new FairBudget(MAX_DOCUMENT_BYTES, () => false),
       maxBytes: options.maxDocumentBytes ?? MAX_DOCUMENT_BYTES,
@@ -89,7 +111,8 @@ export class TestFiles implements AsyncDisposable {
     const pieces = async function* () {
       yield Buffer.from(bytes as string);
     };
-    await this.files.upload(integrationId, { path: checked.below, contentType, signedAt: Date.now() }, pieces());
+    const form = await insertTestForm(this.store, integrationId, checked.below);
+    await this.files.upload(integrationId, { ...form, contentType }, pieces());
   }
 
   /** The files as the tools of a run with `fileAccess: "all"` see them. */

@@ -1,9 +1,11 @@
-import { type AttachmentBlobs, BlobGone, type StoredBlob } from '../attachments/attachment-blobs.ts';
+import type { AttachmentBlobs, StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { isInline } from '../attachments/request-attachment.ts';
 import { missingFileRefusal, type Replay } from '../domain/admission.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
+import { BlobGone } from '../files/pending-blobs.ts';
 import type { Hold } from '../lib/fair-budget.ts';
+import { memberById } from '../store/queries/accounts.ts';
 import { lockForAdmission } from '../store/queries/locks.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
 import type { CompletionRequest } from './completion-request.ts';
@@ -23,7 +25,7 @@ export interface AdmissionDeps extends DecideDeps, StartDeps {
   readonly files: Pick<Files, 'firstMissing'>;
 }
 
-const NO_BLOBS: ReadonlyMap<string, StoredBlob> = new Map();
+const NO_BLOBS: StoredBlobs = { byHash: new Map(), batch: null };
 
 /** The facts have changed since they were read: a unique index, the chat, a blob or a copy shows it. */
 const isConflict = (error: unknown) =>
@@ -79,11 +81,23 @@ export class RunAdmission {
   }
 
   async #admit(request: CompletionRequest): Promise<Admission> {
-    if (request.sandboxFiles.length > 0 || request.attachments.some(isInline)) {
-      const replay = await this.#checkEarly(request);
-      if (replay !== null) return replay;
+    if (request.sandboxFiles.length === 0 && !request.attachments.some(isInline)) {
+      return repeatOnConflict(() => this.#transact(request, NO_BLOBS), isConflict);
     }
-    return repeatOnConflict(() => this.#transact(request), isConflict);
+    return repeatOnConflict(async () => (await this.#checkEarly(request)) ?? this.#admitWithBlobs(request), isConflict);
+  }
+
+  /** If the request is refused, its images are deleted before it is answered. */
+  async #admitWithBlobs(request: CompletionRequest): Promise<Admission> {
+    const blobs = await this.#storeInline(request);
+    try {
+      const admission = await this.#transact(request, blobs);
+      if (admission.replayed) await this.#deps.blobs.abandon(blobs);
+      return admission;
+    } catch (error) {
+      await this.#deps.blobs.abandon(blobs, error);
+      throw error;
+    }
   }
 
   /**
@@ -102,8 +116,7 @@ export class RunAdmission {
     return decision?.kind === 'replay' ? replayed(decision) : null;
   }
 
-  async #transact(request: CompletionRequest): Promise<Admission> {
-    const blobs = await this.#storeInline(request);
+  async #transact(request: CompletionRequest, blobs: StoredBlobs): Promise<Admission> {
     using slot = this.#deps.runSlots.hold(request.ownerId);
     let written = null as StartableRun | null;
     const as = this.#deps.node.identity;
@@ -122,16 +135,22 @@ export class RunAdmission {
     }
   }
 
-  /** Makes the bytes of the request's inline images durable. */
-  async #storeInline({ integrationId, attachments }: CompletionRequest): Promise<ReadonlyMap<string, StoredBlob>> {
+  /** Makes the bytes of the request's inline images durable. Throws `FactsChanged` if the member was deleted. */
+  async #storeInline({ integrationId, consumerId, attachments }: CompletionRequest): Promise<StoredBlobs> {
     const inline = attachments.filter(isInline);
-    return inline.length === 0 ? NO_BLOBS : await this.#deps.blobs.store(integrationId, inline);
+    if (inline.length === 0) return NO_BLOBS;
+    const check = async (tx: Tx) => {
+      await tx.all(lockForAdmission, { integrationId, consumerId });
+      if (consumerId === null || (await tx.all(memberById, { integrationId, consumerId })).length > 0) return;
+      throw new FactsChanged('The member was deleted.');
+    };
+    return await this.#deps.blobs.store({ integrationId, consumerId, check }, inline);
   }
 
   async #decideAndReserve(
     tx: Tx,
     request: CompletionRequest,
-    blobs: ReadonlyMap<string, StoredBlob>,
+    blobs: StoredBlobs,
     slot: Hold,
   ): Promise<AdmissionOutcome> {
     const { integrationId, consumerId } = request;

@@ -1,5 +1,5 @@
 import { type LoadedAgency, usesSandbox } from '../agencies/loaded-agency.ts';
-import type { StoredBlob } from '../attachments/attachment-blobs.ts';
+import type { StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline } from '../attachments/request-attachment.ts';
 import type { Admit } from '../domain/admission.ts';
 import { type AdmittedRun, admittedRun } from '../domain/admitted-run.ts';
@@ -30,8 +30,8 @@ export interface Reservation {
   readonly request: CompletionRequest;
   readonly decision: Admit;
   readonly agency: LoadedAgency | null;
-  /** The inline images of the request by their hash. */
-  readonly blobs: ReadonlyMap<string, StoredBlob>;
+  /** The inline images of the request. */
+  readonly blobs: StoredBlobs;
   readonly nodeId: string;
   readonly now: number;
 }

@@ -7,7 +7,9 @@ export interface Publication {
   readonly changes: readonly StagedChange[];
   /** When the first new bytes were written, in milliseconds since 1970. */
   readonly writtenAt: number;
-  /** Deletes the new bytes. Called if they do not become visible. */
+  /** The new bytes, until a transaction makes them visible; null if there are none. */
+  readonly batch: { readonly batchId: string; readonly keys: readonly string[] } | null;
+  /** Deletes the new bytes, unless they became visible. */
   discard(): Promise<void>;
 }
 

@@ -1,7 +1,22 @@
 import { webcrypto } from 'node:crypto';
+import { BlobGone, type PendingBatch, type PendingBlobs } from '../files/pending-blobs.ts';
 import { type BlobKey, type BlobStore, MAX_UNREFERRED_MS, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import { blobByHash, insertBlob, useBlob } from '../store/queries/attachments.ts';
 import { first, type Reads, type Tx } from '../store/store.ts';
+
+/** A member whose request or run stores bytes. `check` throws if it may not any more: see `PendingBlobs.begin`. */
+export interface BlobWriter {
+  readonly integrationId: string;
+  readonly consumerId: string | null;
+  readonly check: (tx: Tx) => Promise<void>;
+}
+
+/** Blobs that are durable. The new ones are pending until a transaction refers to them. */
+export interface StoredBlobs {
+  readonly byHash: ReadonlyMap<string, StoredBlob>;
+  /** Null if all blobs were stored before. */
+  readonly batch: PendingBatch | null;
+}
 
 /** Bytes that are durable in the blob store and that no row refers to yet. */
 export interface StoredBlob {
@@ -11,11 +26,6 @@ export interface StoredBlob {
   /** True if the database does not know the key yet. */
   readonly isNew: boolean;
   readonly storedAt: number;
-}
-
-/** The sweep has deleted the bytes, or may have, before a row referred to them. The caller stores them again. */
-export class BlobGone extends Error {
-  override readonly name = 'BlobGone';
 }
 
 /**
@@ -48,48 +58,65 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
 export class AttachmentBlobs {
   readonly #reads: Reads;
   readonly #blobs: BlobStore;
+  readonly #pending: PendingBlobs;
 
-  constructor(reads: Reads, blobs: BlobStore) {
+  constructor(reads: Reads, blobs: BlobStore, pending: PendingBlobs) {
     this.#reads = reads;
     this.#blobs = blobs;
+    this.#pending = pending;
   }
 
   /** Returns the blobs by their hash. Bytes that the integration has stored before are not written again. */
   async store(
-    integrationId: string,
+    { integrationId, consumerId, check }: BlobWriter,
     contents: readonly { readonly sha256: string; readonly bytes: Uint8Array }[],
-  ): Promise<ReadonlyMap<string, StoredBlob>> {
+  ): Promise<StoredBlobs> {
     const storedAt = Date.now();
     const bytesByHash = new Map(contents.map(({ sha256, bytes }) => [sha256, bytes]));
     const blobs = await Promise.all(
       [...bytesByHash].map(async ([sha256, bytes]) => {
-        const stored = await this.#storeOne(integrationId, sha256, bytes);
-        return { sha256, sizeBytes: bytes.length, storedAt, ...stored };
+        const known = await first(this.#reads.all(blobByHash, { integrationId, sha256 }));
+        const blobKey = known?.blob_key ?? newBlobKey(sha256);
+        return { sha256, blobKey, isNew: known === undefined, bytes };
       }),
     );
-    return new Map(blobs.map((blob) => [blob.sha256, blob]));
-  }
-
-  async #storeOne(integrationId: string, sha256: string, bytes: Uint8Array) {
-    const known = await first(this.#reads.all(blobByHash, { integrationId, sha256 }));
-    if (known === undefined) {
-      const blobKey = newBlobKey(sha256);
-      await this.#blobs.put(blobKey, bytes);
-      return { blobKey, isNew: true };
+    const keys = blobs.filter(({ isNew }) => isNew).map(({ blobKey }) => blobKey);
+    const owner = { integrationId, consumerId, path: null };
+    const batch = keys.length === 0 ? null : await this.#pending.begin(keys, owner, check);
+    const puts = await Promise.allSettled(
+      blobs.map(async ({ blobKey, isNew, bytes }) => {
+        // If a known blob was lost or damaged, this put repairs it for every message that refers to it.
+        if (isNew || !(await this.#blobs.holds(blobKey, bytes))) await this.#blobs.put(blobKey, bytes);
+      }),
+    );
+    const failed = puts.find((put) => put.status === 'rejected');
+    if (failed !== undefined) {
+      await this.abandon({ batch }, failed.reason);
+      throw failed.reason;
     }
-    const blobKey = known.blob_key;
-    // If the blob was lost or damaged, this put repairs it for every message that refers to it.
-    if (!(await this.#blobs.holds(blobKey, bytes))) await this.#blobs.put(blobKey, bytes);
-    return { blobKey, isNew: false };
+    const byHash = blobs.map(({ bytes, ...blob }) => ({ ...blob, sizeBytes: bytes.length, storedAt }));
+    return { byHash: new Map(byHash.map((blob) => [blob.sha256, blob])), batch };
   }
 
-  /** Stores bytes for one run, under a key that the database never learns. The sweep deletes what a crash leaves. */
-  async putScratch(blobKey: BlobKey, bytes: Uint8Array): Promise<void> {
-    await this.#blobs.put(blobKey, bytes);
+  /** Deletes the new blobs, unless a row refers to them. */
+  async abandon({ batch }: Pick<StoredBlobs, 'batch'>, reason?: unknown): Promise<void> {
+    if (batch !== null) await this.#pending.abandon(batch, reason);
   }
 
-  async deleteScratch(blobKey: BlobKey): Promise<void> {
-    await this.#blobs.delete(blobKey);
+  /** Stores bytes for one run, under a key that no row ever refers to. Resolves to the batch to abandon. */
+  async putScratch(
+    { integrationId, consumerId, check }: BlobWriter,
+    blobKey: BlobKey,
+    bytes: Uint8Array,
+  ): Promise<PendingBatch> {
+    const batch = await this.#pending.begin([blobKey], { integrationId, consumerId, path: null }, check);
+    try {
+      await this.#blobs.put(blobKey, bytes);
+    } catch (error) {
+      await this.#pending.abandon(batch, error);
+      throw error;
+    }
+    return batch;
   }
 
   /** True if a blob of this size exists. Its bytes are not read. */

@@ -31,6 +31,7 @@ export interface AttachmentRun {
   /** The owner of the integration, whose share of the budgets the run uses. */
   readonly ownerId: string;
   readonly integrationId: string;
+  readonly consumerId: string | null;
   readonly chatKey: string;
   /** True if copies of fetched files are stored as long as the chat exists. */
   readonly keepAttachments: boolean;

@@ -1,3 +1,4 @@
+import type { PendingBlobs } from '../files/pending-blobs.ts';
 import { Sweep } from '../lib/sweep.ts';
 import type { BlobStore, ListedBlob } from '../storage/blob-store.ts';
 import { deleteBlobRow, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/queries/attachments.ts';
@@ -13,6 +14,13 @@ export interface BlobSweepOptions {
   readonly unusedBlobMs: number;
 }
 
+export interface BlobSweepDeps {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly pending: PendingBlobs;
+  readonly logger: Logger;
+}
+
 const BATCH = 100;
 
 /**
@@ -24,23 +32,25 @@ const BATCH = 100;
  *    commit. If a request needs the same bytes concurrently, either it commits first, and the row is in use and stays, or
  *    it finds the row deleted in its own transaction and stores the bytes again under a new key. A key is never used
  *    twice, so the delete of the bytes hits nothing else.
- * 3. Blobs that the database does not know: the request that put them was refused, or its process died, or a sweep died
- *    between its commit and its delete. Only the request that put a blob can refer to it, and only within an hour
- *    (`referToBlob`), so after a day no request will. This needs a listing of the blob store, so it happens once a day and
- *    not at every sweep.
+ * 3. Blobs that were pending when their node died (`PendingBlobs`).
+ * 4. Blobs that the database does not know: a node of an earlier version put them, or a sweep died between its commit and its
+ *    delete. Only the request that put a blob can refer to it, and only within an hour (`referToBlob`), so after a day no
+ *    request will. This needs a listing of the blob store, so it happens once a day and not at every sweep.
  */
 export class BlobSweep extends Sweep {
   readonly #store: Store;
   readonly #blobs: BlobStore;
+  readonly #pending: PendingBlobs;
   readonly #options: BlobSweepOptions;
   readonly #logger: Logger;
   readonly #deleted: DeletedIntegrations;
   #listedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(store: Store, blobs: BlobStore, options: BlobSweepOptions, logger: Logger) {
+  constructor({ store, blobs, pending, logger }: BlobSweepDeps, options: BlobSweepOptions) {
     super(options.sweepMs, 'stored files', logger);
     this.#store = store;
     this.#blobs = blobs;
+    this.#pending = pending;
     this.#options = options;
     this.#logger = logger;
     this.#deleted = new DeletedIntegrations(store, logger);
@@ -52,7 +62,8 @@ export class BlobSweep extends Sweep {
     await releaseCopies(this.#store, this.#logger, isClosed);
     const until = Date.now() - this.#options.unusedBlobMs;
     await this.#deleted.deleteAttachments(until, isClosed);
-    let count = await this.#sweepFreed(until);
+    let count = await this.#pending.deleteAbandoned();
+    count += await this.#sweepFreed(until);
     count += await this.#sweepUnused(until);
     if (performance.now() - this.#listedAt >= this.#options.unusedBlobMs) {
       const began = performance.now();

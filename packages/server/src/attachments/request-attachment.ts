@@ -1,7 +1,8 @@
 import type { AttachmentKind, ImageDetail, StoredAttachment } from '../domain/attachment.ts';
+import { claimBlobs } from '../files/pending-blobs.ts';
 import { insertAttachment } from '../store/queries/attachments.ts';
 import type { Tx } from '../store/store.ts';
-import { referToBlob, type StoredBlob } from './attachment-blobs.ts';
+import { referToBlob, type StoredBlob, type StoredBlobs } from './attachment-blobs.ts';
 
 /** An attachment of a request whose body is checked: a decoded image, or a URL that is fetched when the run starts. */
 export type RequestAttachment =
@@ -33,19 +34,20 @@ interface AdmittedMessage {
 }
 
 /**
- * Inserts the attachments of a message, in the transaction that admits its run. `blobs` holds the bytes of inline images
- * by their hash; they are durable before this transaction.
+ * Inserts the attachments of a message, in the transaction that admits its run. The bytes of inline images are
+ * durable before this transaction.
  */
 export async function insertAttachments(
   tx: Tx,
   message: AdmittedMessage,
   attachments: readonly RequestAttachment[],
-  blobs: ReadonlyMap<string, StoredBlob>,
+  { byHash, batch }: StoredBlobs,
 ): Promise<StoredAttachment[]> {
   const { chatKey, runId } = message;
+  if (batch !== null) await claimBlobs(tx, batch);
   const inserted: StoredAttachment[] = [];
   for (const [position, attachment] of attachments.entries()) {
-    const blob = isInline(attachment) ? blobs.get(attachment.sha256) : null;
+    const blob = isInline(attachment) ? byHash.get(attachment.sha256) : null;
     if (blob === undefined) throw new Error('The bytes of an inline image were not stored.');
     if (blob !== null) await referToBlob(tx, message, blob);
     const stored: StoredAttachment = { runId, position, ...columnsOf(attachment, blob) };

@@ -1,27 +1,28 @@
+import type { PendingBatch } from '../files/pending-blobs.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
 import type { BlobKey } from '../storage/blob-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { AttachmentBlobs } from './attachment-blobs.ts';
+import type { AttachmentBlobs, BlobWriter } from './attachment-blobs.ts';
 
-type ScratchStore = Pick<AttachmentBlobs, 'putScratch' | 'deleteScratch'>;
+type ScratchStore = Pick<AttachmentBlobs, 'putScratch' | 'abandon'>;
 
 /** The blobs that one run has stored only for itself, because its integration keeps no copies. */
 export class ScratchBlobs {
   readonly #blobs: ScratchStore;
-  readonly #puts = new Map<BlobKey, Promise<void>>();
+  readonly #puts: Promise<PendingBatch>[] = [];
 
   constructor(blobs: ScratchStore) {
     this.#blobs = blobs;
   }
 
-  put(blobKey: BlobKey, bytes: Uint8Array): Promise<void> {
-    const put = this.#blobs.putScratch(blobKey, bytes);
-    this.#puts.set(blobKey, put);
-    return put;
+  async put(writer: BlobWriter, blobKey: BlobKey, bytes: Uint8Array): Promise<void> {
+    const put = this.#blobs.putScratch(writer, blobKey, bytes);
+    this.#puts.push(put);
+    await put;
   }
 
   get isEmpty(): boolean {
-    return this.#puts.size === 0;
+    return this.#puts.length === 0;
   }
 
   /**
@@ -29,11 +30,10 @@ export class ScratchBlobs {
    * after the delete would leave an unused blob.
    */
   async delete(): Promise<void> {
-    const puts = [...this.#puts];
-    this.#puts.clear();
-    const deletes = puts.map(async ([blobKey, put]) => {
-      await put.catch(() => {});
-      await this.#blobs.deleteScratch(blobKey);
+    const deletes = this.#puts.splice(0).map(async (put) => {
+      // A put that failed has deleted its blob.
+      const batch = await put.catch(() => null);
+      await this.#blobs.abandon({ batch });
     });
     await Promise.all(deletes);
   }

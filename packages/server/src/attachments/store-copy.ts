@@ -1,12 +1,13 @@
 import type { FileContent } from '@runwire/documents';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { RunLost } from '../domain/run-lost.ts';
+import { BlobGone, claimBlobs } from '../files/pending-blobs.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { type BlobKey, newBlobKey } from '../storage/blob-store.ts';
 import { attachmentFetched, freeBlob } from '../store/queries/attachments.ts';
 import { holdRun } from '../store/queries/runs.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
-import { BlobGone, referToBlob, type StoredBlob, sha256Of } from './attachment-blobs.ts';
+import { type BlobWriter, referToBlob, type StoredBlob, type StoredBlobs, sha256Of } from './attachment-blobs.ts';
 import type { AttachmentDeps, AttachmentRun } from './attachment-tools.ts';
 import type { ScratchBlobs } from './scratch-blobs.ts';
 
@@ -30,14 +31,41 @@ export async function storeCopy(
   const sha256 = await sha256Of(bytes);
   const storeOnce = async () => {
     signal.throwIfAborted();
-    const stored = await unlessAborted(signal, attachments.blobs.store(run.integrationId, [{ sha256, bytes }]));
-    const blob = stored.get(sha256);
+    const storing = attachments.blobs.store(blobWriter(run), [{ sha256, bytes }]);
+    let stored: StoredBlobs;
+    try {
+      stored = await unlessAborted(signal, storing);
+    } catch (error) {
+      // A run that stops does not wait for its put: the copy is deleted after the put has ended.
+      void storing.then(
+        (blobs) => attachments.blobs.abandon(blobs),
+        () => {},
+      );
+      throw error;
+    }
+    const blob = stored.byHash.get(sha256);
     if (blob === undefined) throw new Error('The copy of an attachment was not stored.');
-    await store.transact('attachment', (tx) => recordContent(tx, run, rows, content, blob));
+    try {
+      await store.transact('attachment', (tx) =>
+        recordContent(tx, run, rows, content, { ...blob, batch: stored.batch }),
+      );
+    } catch (error) {
+      await attachments.blobs.abandon(stored, error);
+      throw error;
+    }
     return blob.blobKey;
   };
   return run.retry(() => repeatOnConflict(storeOnce, isConflict));
 }
+
+/** An erasure waits for the end of the run, so a run that holds its row may begin to write. */
+const blobWriter = ({ integrationId, consumerId, runId, attempt }: AttachmentRun): BlobWriter => ({
+  integrationId,
+  consumerId,
+  check: async (tx) => {
+    if ((await tx.run(holdRun, { runId, attempt })) !== 1) throw RunLost.ofAttempt(runId, attempt);
+  },
+});
 
 /** Stores the bytes for this run only, under a key that only `scratch` knows. */
 export async function storeScratch(
@@ -49,7 +77,7 @@ export async function storeScratch(
   const blobKey = newBlobKey(await sha256Of(bytes));
   await run.retry(() => {
     signal.throwIfAborted();
-    return unlessAborted(signal, scratch.put(blobKey, bytes));
+    return unlessAborted(signal, scratch.put(blobWriter(run), blobKey, bytes));
   });
   return blobKey;
 }
@@ -73,10 +101,11 @@ async function recordContent(
   { runId, attempt, integrationId, chatKey }: AttachmentRun,
   rows: readonly StoredAttachment[],
   { form, mediaType, pages, bytes }: FileContent,
-  blob: StoredBlob | null,
+  blob: (StoredBlob & Pick<StoredBlobs, 'batch'>) | null,
 ): Promise<void> {
   if ((await tx.run(holdRun, { runId, attempt })) !== 1) throw RunLost.ofAttempt(runId, attempt);
   const now = Date.now();
+  if (blob !== null && blob.batch !== null) await claimBlobs(tx, blob.batch);
   if (blob !== null) await referToBlob(tx, { integrationId, now }, blob);
   const blobKey = blob?.blobKey ?? null;
   const columns = { form, mediaType, pages, sizeBytes: bytes.length, blobKey };

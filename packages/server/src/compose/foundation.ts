@@ -96,7 +96,7 @@ export async function openFoundation(
   }
   const { secret } = opened;
   const ids = new ErasedIds(secret);
-  const files = await openFiles(config, { store, secret, ids, logger }, limits, overrides, stack);
+  const files = await openFiles(config, { store, secret, ids, node: life.node, logger }, limits, overrides, stack);
 
   const firstIntegration = await firstStart(store, agencies, config.integration);
   await checkCreditPrices(store.reads, agencies, config.prices);

@@ -7,15 +7,17 @@ import type { OpenedRuns } from './open-runs.ts';
 
 /** Opens what erases persons. Unfinished erasures continue when the loop is started. */
 export function openErasure(foundation: Foundation, { cancel }: OpenedRuns) {
-  const { store, ids, blobs, settleUploads, scrub, overrides, logger, stack } = foundation;
+  const { store, ids, blobs, pending, limits, settleUploads, scrub, overrides, logger, stack } = foundation;
   const loop = stack.use(
     new ErasureLoop({
       store,
       ids,
       cancelRun: (integrationId, runId) => cancelRun(cancel, wholeIntegration(integrationId), runId, 'immediate'),
       settleUploads,
+      isClear: (person) => pending.isClear(person),
       deleteBlob: (blobKey) => blobs.delete(blobKey),
       scrub,
+      rewriteMs: limits.eraseRewriteMs,
       waitAt: overrides.waitAt,
       logger,
     }),

@@ -1,12 +1,13 @@
 import type { Config, Limits } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
-import type { ErasedIds } from '../domain/erased-ids.ts';
+import { ErasedIds } from '../domain/erased-ids.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { claimFolder, refuseOldMounts } from '../files/disk/claim-folder.ts';
 import { checkMark, newMark, writeMark } from '../files/disk/folder-mark.ts';
 import { Files } from '../files/files.ts';
 import { checkFilesKind, type InstallationMark, refuseOtherKind } from '../files/installation-mark.ts';
 import { ownUploadTarget } from '../files/own-upload-target.ts';
+import { PendingBlobs } from '../files/pending-blobs.ts';
 import { checkBucket, claimBucket, markBucket } from '../files/s3/claim-bucket.ts';
 import { Drops } from '../files/s3/drops.ts';
 import { s3UploadTarget } from '../files/s3/s3-upload-target.ts';
@@ -19,6 +20,7 @@ import { SpoolFolder } from '../storage/s3/spool-folder.ts';
 import { VALID_MARK_ID } from '../store/queries/blob-folder.ts';
 import { integrationsWithForms } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
+import { ThisNode } from '../store/this-node.ts';
 import type { Snapshot } from '../store/transfer/ports.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import type { Overrides } from './overrides.ts';
@@ -27,6 +29,8 @@ export interface OpenedFiles {
   /** The bytes of attachments and files. */
   readonly blobs: BlobStore;
   readonly files: Files;
+  /** Blobs that no row refers to yet. */
+  readonly pending: PendingBlobs;
   /** The address of upload forms, and what signs them. */
   readonly uploads: UploadTarget;
   /** Publishes the uploads of an integration that S3 has received. */
@@ -40,6 +44,7 @@ export interface FilesParts {
   readonly store: Store;
   readonly secret: string;
   readonly ids: ErasedIds;
+  readonly node: ThisNode;
   readonly logger: Logger;
 }
 
@@ -49,7 +54,7 @@ export interface FilesParts {
  */
 export async function openFiles(
   config: Config,
-  { store, secret, ids, logger }: FilesParts,
+  { store, secret, ids, node, logger }: FilesParts,
   limits: Limits,
   { waitAt, wrapBlobs = (blobs) => blobs }: Pick<Overrides, 'waitAt' | 'wrapBlobs'>,
   stack: AsyncDisposableStack,
@@ -63,8 +68,9 @@ export async function openFiles(
     await claimFolder(store, folder.blobs);
     // This server receives the uploads and publishes each before it answers.
     const settleUploads = async () => {};
-    const files = new Files({ store, blobs, ids, settleUploads, logger });
-    return { blobs, files, uploads: here, settleUploads, sweepDrops: async () => 0 };
+    const pending = new PendingBlobs({ store, blobs, ids, node, logger });
+    const files = new Files({ store, blobs, pending, settleUploads, logger });
+    return { blobs, files, pending, uploads: here, settleUploads, sweepDrops: async () => 0 };
   }
   const bucket = stack.use(await S3Bucket.of(config.s3, limits));
   const mark = await claimBucket(store, bucket, newMark());
@@ -72,10 +78,12 @@ export async function openFiles(
   const blobs = wrapBlobs(s3Blobs);
   // Also if this server receives the uploads: other servers, or this one before, may have signed forms for S3.
   const prefix = dropsPrefix(mark);
-  const drops = new Drops({ store, bucket, blobs: s3Blobs, prefix, logger });
+  const pending = new PendingBlobs({ store, blobs, ids, node, logger });
+  const drops = new Drops({ store, bucket, blobs: s3Blobs, pending, prefix, logger });
   return {
     blobs,
-    files: new Files({ store, blobs, ids, settleUploads: drops.settle, logger }),
+    pending,
+    files: new Files({ store, blobs, pending, settleUploads: drops.settle, logger }),
     uploads: config.s3.uploads === 'direct' ? s3UploadTarget(bucket, prefix) : here,
     settleUploads: drops.settle,
     sweepDrops: (until) => drops.sweep(until),
@@ -90,7 +98,10 @@ export async function settleAllUploads(config: Config, mark: string, store: Stor
   using bucket = await S3Bucket.of(config.s3, config.limits);
   const blobs = await openS3Blobs(config, bucket, mark, undefined);
   const logger = createLogger(config.logLevel);
-  const drops = new Drops({ store, bucket, blobs, prefix: dropsPrefix(mark), logger });
+  // The drops belong to paths, so no id of a person is made. A server that takes the batches for those of a dead node makes
+  // this command repeat its work.
+  const pending = new PendingBlobs({ store, blobs, ids: new ErasedIds(''), node: new ThisNode(), logger });
+  const drops = new Drops({ store, bucket, blobs, pending, prefix: dropsPrefix(mark), logger });
   for (const { integration_id: integrationId } of await store.reads.all(integrationsWithForms, {})) {
     await drops.settle(integrationId);
   }

@@ -119,7 +119,7 @@ function addRunRoutes(
 }
 
 function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: OpenedAccounts): void {
-  const { store, files, uploads, settleUploads, secret, config, limits, overrides, logger } = foundation;
+  const { store, ids, files, uploads, settleUploads, secret, config, limits, overrides, logger } = foundation;
   const { publicUrl } = config;
   receiveUpload(app, {
     files,
@@ -132,7 +132,7 @@ function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: O
     logger,
   });
   const quotaBytes = limits.mountQuotaBytes;
-  const signing = new UploadSigning({ store, target: uploads, settleUploads, quotaBytes });
+  const signing = new UploadSigning({ store, ids, target: uploads, settleUploads, quotaBytes });
   createAgencyUpload(app, { ownership, signing, publicUrl });
   fileRoutes(app, ownership, files);
 }

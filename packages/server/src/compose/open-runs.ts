@@ -27,7 +27,8 @@ const STORE_RETRY_MS = 500;
 
 /** Opens what admits, executes, cancels, takes over and reads runs. */
 export async function openRuns(foundation: Foundation, accounts: OpenedAccounts) {
-  const { store, ids, files, blobs, isAlone, agencies, life, limits, overrides, logger, metrics, stack } = foundation;
+  const { store, ids, files, blobs, pending, isAlone, agencies, life, limits, overrides, logger, metrics, stack } =
+    foundation;
   const { node } = life;
   const { waitAt } = overrides;
   const { prices, fetchAllow } = foundation.config;
@@ -57,12 +58,12 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const maxResumed = isAlone ? Number.POSITIVE_INFINITY : limits.activeRuns;
   const recovered = await takeOverAtStart(takeoverDeps, () => maxResumed);
 
-  const attachmentBlobs = new AttachmentBlobs(store.reads, blobs);
+  const attachmentBlobs = new AttachmentBlobs(store.reads, blobs, pending);
   const runSlots = newBudget(limits.activeRuns);
   const { network } = overrides;
   const attachments = openAttachments(limits, { allow: fetchAllow, blobs: attachmentBlobs, network, newBudget }, stack);
   const { reader, budget, maxBytes } = attachments;
-  const texts = new FileTexts(store, blobs);
+  const texts = new FileTexts(store, blobs, pending);
   const documents = new DocumentTexts({ files, texts, reader, budget, maxBytes, logger });
   const runsHere = (runId: string) => eventLog.hot(runId) !== undefined;
   const remoteReaders = isAlone ? null : stack.use(new RemoteReaders(store, node, runsHere, logger));

@@ -17,7 +17,7 @@ import { installation, storedSecret, storeSecretOnce } from '../store/queries/ac
 import { lockDataFolder } from '../store/sqlite/data-folder-lock.ts';
 import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
 import { SqliteStore, type SqliteStoreOptions } from '../store/sqlite/sqlite-store.ts';
-import { first, type Store } from '../store/store.ts';
+import { first, type ScrubDepth, type Store } from '../store/store.ts';
 import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { checkEarlier } from './check-earlier-version.ts';
@@ -48,9 +48,10 @@ export interface OpenedStore {
   readonly notifier: () => Notifier;
   readonly queueLength: () => number;
   /**
-   * Removes the bytes of deleted rows from the files of the embedded store. PostgreSQL overwrites them in its own time.
+   * Removes bytes of deleted rows from the files of the embedded store. Null on PostgreSQL, which overwrites them in its
+   * own time.
    */
-  readonly scrub: () => Promise<void>;
+  readonly scrub: ((depth: ScrubDepth) => Promise<void>) | null;
   /** Measures the median time of a commit. `warning` is a log line if it is slow. */
   readonly measure: () => Promise<{ readonly commitMs: number; readonly warning: string | null }>;
 }
@@ -97,7 +98,7 @@ export async function openStore(
       // LISTEN belongs to a connection, and a pooler gives the connection to other clients.
       notifier: () => (settings.pooled ? silentNotifier : new PostgresNotifier(settings)),
       queueLength: () => store.queueLength,
-      scrub: async () => {},
+      scrub: null,
       measure: async () => ({ commitMs: await store.measureCommit(), warning: null }),
     };
   }
@@ -121,7 +122,7 @@ export async function openStore(
     beats: null,
     notifier: () => silentNotifier,
     queueLength: () => store.queueLength,
-    scrub: () => store.scrub(),
+    scrub: (depth) => store.scrub(depth),
     measure: async () => {
       const commitMs = store.measureSync();
       const warning = commitMs > SLOW_SYNC_MS ? 'the disk is slow to sync, and every commit waits for it' : null;

@@ -176,6 +176,8 @@ export interface Limits {
   /** How long the events of an ended run are stored before they are compacted. */
   readonly logMs: number;
   readonly sweepMs: number;
+  /** The least time between two rewrites of the embedded database by erasures; 0 if none waits. */
+  readonly eraseRewriteMs: number;
   /** How long a stored file without references is kept. */
   readonly unusedBlobMs: number;
   /** How long the sender of an upload may send nothing, and how long one upload may take. */
@@ -248,6 +250,7 @@ export const DEFAULT_LIMITS: Limits = {
   accountsPatienceMs: 5_000,
   logMs: 7 * 86_400_000,
   sweepMs: 600_000,
+  eraseRewriteMs: 600_000,
   unusedBlobMs: 86_400_000,
   uploadIdleMs: 20_000,
   uploadMs: 1_800_000,

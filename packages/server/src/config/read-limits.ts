@@ -40,6 +40,8 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   RUNWIRE_MAX_STREAMS_PER_OWNER: { limit: 'streamsPerOwner', scale: 1, min: 1, max: 1_000_000 },
   // 0 compacts a run at the next sweep after its end.
   RUNWIRE_LOG_DAYS: { limit: 'logMs', scale: DAY_SECONDS * 1000, min: 0, max: 36_500 },
+  // 0: each erasure rewrites the database.
+  RUNWIRE_ERASE_REWRITE_MINUTES: { limit: 'eraseRewriteMs', scale: 60_000, min: 0, max: DAY_SECONDS / 60 },
   RUNWIRE_MODEL_WINDOW: { limit: 'modelWindowTokens', scale: 1, min: 1000, max: 999_999_999 },
   RUNWIRE_DRAIN_SECONDS: { limit: 'drainMs', scale: 1000, min: 0, max: DAY_SECONDS },
   RUNWIRE_HAND_OVER_SECONDS: { limit: 'handOverMs', scale: 1000, min: 0, max: DAY_SECONDS },

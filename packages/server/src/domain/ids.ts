@@ -16,7 +16,8 @@ export type IdPrefix =
   | 'call'
   | 'form'
   | 'adj'
-  | 'qst';
+  | 'qst'
+  | 'blobs';
 
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${sortableId()}`;

@@ -16,10 +16,10 @@ export const TRANSACTIONS = [
 ] as const;
 /**
  * No state of a run depends on `lease`, with which nodes fence each other, on `files`, which publishes an upload or deletes
- * files, and on `erasure`, which erases a person. `publish` stores a step together with its file changes, which only runs with
+ * files, on `erasure`, which erases a person, and on `pending`, which records blobs before they are written. `publish` stores a step together with its file changes, which only runs with
  * a sandbox have.
  */
-export type TransactionName = (typeof TRANSACTIONS)[number] | 'files' | 'publish' | 'erasure' | 'lease';
+export type TransactionName = (typeof TRANSACTIONS)[number] | 'files' | 'pending' | 'publish' | 'erasure' | 'lease';
 
 export type WaitPoint =
   | `${TransactionName}.${'before' | 'after'}-commit`

@@ -7,7 +7,8 @@ import type { JournalledStep, Step } from '../domain/step.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { lockFiles } from '../files/change-files.ts';
-import { NotPublished, publishChanges } from '../files/publish-changes.ts';
+import { BlobGone, claimBlobs } from '../files/pending-blobs.ts';
+import { NotPublished, publishChanges, TOO_LATE } from '../files/publish-changes.ts';
 import { seenFiles } from '../files/seen-files.ts';
 import { journalStep, type StepDone } from '../runs/journal.ts';
 import { stepOfRun } from '../store/queries/runs.ts';
@@ -49,8 +50,7 @@ export async function publishStep(
   const { deps, run, log, stop, progress, stepIds, totals } = publishing;
   const files = publication.changes.map(changedFile);
   const step = { ...given, files };
-  // From the first try on, the bytes stay: its commit may have happened. If it did not, the sweep deletes them.
-  let mayBeVisible = false;
+  let isVisible = false;
   try {
     await storeEarlierEvents(publishing);
     const { events, chunks } = log.draft(eventsOf(item, files));
@@ -59,10 +59,10 @@ export async function publishStep(
     progress.settle(step);
     const done = { runId: run.runId, step: journalled, ...totals(), chunks, startedAt: log.startedAt };
     const draft = { publication, step: journalled, done };
-    mayBeVisible = true;
     await retryWhileUnavailable(deps, stop, () =>
       deps.store.transact('publish', (tx) => writeDraft(tx, deps, run, draft)),
     );
+    isVisible = true;
     log.markedRunning = true;
     log.publish(events);
     stepIds.journalled(step);
@@ -71,10 +71,10 @@ export async function publishStep(
     return null;
   } catch (error) {
     if (!(error instanceof NotPublished)) throw error;
-    mayBeVisible = false;
     return error.message;
   } finally {
-    if (!mayBeVisible) await publication.discard().catch(() => {});
+    // The last try may have committed although it failed: `discard` looks.
+    if (!isVisible) await publication.discard();
   }
 }
 
@@ -102,7 +102,13 @@ async function writeDraft(tx: Tx, deps: EngineDeps, run: AdmittedRun, { publicat
   await lockFiles(tx, integrationId);
   // An earlier try has committed, and the answer to its commit was lost.
   if ((await tx.all(stepOfRun, { runId, step: step.step })).length > 0) return;
-  const { changes, writtenAt } = publication;
+  const { changes, writtenAt, batch } = publication;
+  try {
+    if (batch !== null) await claimBlobs(tx, batch);
+  } catch (error) {
+    if (error instanceof BlobGone) throw new NotPublished(TOO_LATE);
+    throw error;
+  }
   const { mountQuotaBytes: quotaBytes } = deps;
   await publishChanges(tx, { integrationId, chatKey, seen: seenFiles(run), changes, writtenAt, quotaBytes });
   await journalStep(tx, done);

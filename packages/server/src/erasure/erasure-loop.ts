@@ -1,29 +1,44 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapAtMost } from '../lib/map-concurrently.ts';
 import { WakeableLoop } from '../lib/wakeable-loop.ts';
 import {
   activeRunsOfPerson,
+  deletedErasures,
   deleteOldErasures,
+  type ErasedPerson,
   type ErasureRow,
+  markDeleted,
   markErased,
   oldErasures,
   unfinishedErasures,
 } from '../store/queries/erasures.ts';
+import type { ScrubDepth } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type DeleteDeps, deleteRest } from './delete-rest.ts';
-import { replacePerson } from './replace-person.ts';
+import { replaceEarly, replacePerson } from './replace-person.ts';
 
 export interface ErasureLoopDeps extends Omit<DeleteDeps, 'isClosed'> {
   /** Cancels a run on any node, and waits a while for its end. */
   readonly cancelRun: (integrationId: string, runId: string) => Promise<unknown>;
   /** Deletes what S3 received for closed forms of the integration. */
   readonly settleUploads: (integrationId: string) => Promise<void>;
-  /** Removes the bytes of deleted rows from the files of the database. */
-  readonly scrub: () => Promise<void>;
+  /** True if no request, run or upload of the person still writes or deletes bytes, on any node. */
+  readonly isClear: (person: ErasedPerson) => Promise<boolean>;
+  /** Removes bytes of deleted rows from the files of the database. Null if the database does so in its own time. */
+  readonly scrub: ((depth: ScrubDepth) => Promise<void>) | null;
+  /** The least time between two rewrites of the database. */
+  readonly rewriteMs: number;
   readonly logger: Logger;
 }
 
 const POLL_MS = 5000;
-const BATCH = 100;
+const SOON_MS = 500;
+/** After so many erasures the loop looks whose turn it is. */
+const TURNS = 10;
+/** One rewrite serves so many erasures. */
+const SERVED = 10_000;
+/** Erasures per transaction that marks them as finished. */
+const MARKED = 100;
 const CANCELS_TOGETHER = 8;
 /** How long the status of a finished erasure is kept (`contract-6-erasure-status`). */
 const STATUS_MS = 30 * 86_400_000;
@@ -32,12 +47,20 @@ const MAX_RETRY_MS = 300_000;
 /**
  * Executes the erasures that any node accepted, also a node that died. Every node does so: the steps are idempotent, and a
  * second node finds less to do.
+ *
+ *   look ──▶ E2 to E4 of each erasure, owners in turn ──▶ one scrub for all of them ──▶ marked as finished
+ *
+ * On the embedded store a scrub rewrites the whole database, and transactions wait for it. So an erasure with content waits
+ * until the last rewrite is `rewriteMs` ago. One without content needs no rewrite: the statements that delete its rows
+ * overwrite them, and only the write-ahead log is emptied.
  */
 export class ErasureLoop implements AsyncDisposable {
   readonly #deps: ErasureLoopDeps;
   readonly #loop: WakeableLoop;
   /** Erasures that failed on this node: when to retry, and the pause before that. */
   readonly #failed = new Map<string, { readonly retryAtMs: number; readonly pauseMs: number }>();
+  #rewriteAtMs = Number.NEGATIVE_INFINITY;
+  #scrubPauseMs = POLL_MS / 2;
 
   constructor(deps: ErasureLoopDeps) {
     this.#deps = deps;
@@ -59,60 +82,129 @@ export class ErasureLoop implements AsyncDisposable {
 
   async #look(): Promise<void> {
     const { store } = this.#deps;
-    for (const erasure of await store.reads.all(unfinishedErasures, { limit: BATCH })) {
-      if (this.#loop.isClosed) return;
-      await this.#try(erasure);
-    }
+    await this.#deleteAll();
+    if (this.#loop.isClosed) return;
+    await this.#finish();
     const until = Date.now() - STATUS_MS;
     if ((await store.reads.all(oldErasures, { until })).length === 0) return;
     await store.transact('erasure', (tx) => tx.run(deleteOldErasures, { until }));
   }
 
+  async #deleteAll(): Promise<void> {
+    const { store } = this.#deps;
+    const tried = new Set<string>();
+    while (!this.#loop.isClosed) {
+      const waiting = await store.reads.all(unfinishedErasures, { limit: tried.size + TURNS });
+      const untried = waiting.filter((erasure) => !tried.has(erasureKey(erasure)));
+      if (untried.length === 0) return;
+      for (const erasure of untried.slice(0, TURNS)) {
+        if (this.#loop.isClosed) return;
+        tried.add(erasureKey(erasure));
+        await this.#try(erasure);
+        await nextTurn();
+      }
+    }
+  }
+
   /** An erasure that fails does not stop the others. */
   async #try(erasure: ErasureRow): Promise<void> {
     const { integration_id: integrationId, erased_id: erasedId } = erasure;
-    const failed = this.#failed.get(erasedId);
+    const key = erasureKey(erasure);
+    const failed = this.#failed.get(key);
     if (failed !== undefined && failed.retryAtMs > performance.now()) return;
     try {
-      const isErased = await this.#erase(erasure);
-      this.#failed.delete(erasedId);
-      if (isErased) this.#deps.logger.info({ integrationId, erasedId }, 'a member was erased');
+      await this.#delete(erasure);
+      this.#failed.delete(key);
     } catch (error) {
       const pauseMs = Math.min(MAX_RETRY_MS, 2 * (failed?.pauseMs ?? POLL_MS / 2));
-      this.#failed.set(erasedId, { retryAtMs: performance.now() + pauseMs, pauseMs });
+      this.#failed.set(key, { retryAtMs: performance.now() + pauseMs, pauseMs });
       this.#deps.logger.error({ err: error, integrationId, erasedId }, 'an erasure failed; it is retried');
     }
   }
 
-  /** Resolves to false if the erasure is not finished yet: a run is still active, or the server stops. */
-  async #erase(erasure: ErasureRow): Promise<boolean> {
-    const { store, ids, settleUploads, scrub, waitAt } = this.#deps;
+  /** E2 to E4. Stops early if a run of the person is still active, or if the server stops: the next look continues. */
+  async #delete(erasure: ErasureRow): Promise<void> {
+    const { store, ids, settleUploads, isClear } = this.#deps;
     const { integration_id: integrationId, erased_id: erasedId, started_at: startedAt } = erasure;
     const isClosed = () => this.#loop.isClosed;
-    await this.#cancelRuns(erasure);
-    if (isClosed() || !(await replacePerson(store, ids, erasure))) return false;
+    if (await this.#cancelRuns(erasure)) await replaceEarly(store, ids, erasure, isClosed);
+    if (isClosed() || !(await replacePerson(store, ids, erasure))) return;
     await settleUploads(integrationId);
     await deleteRest({ ...this.#deps, isClosed }, { integrationId, erasedId });
-    if (isClosed()) return false;
-    waitAt?.('erasure-scrub.before');
-    // After the last change of a row that contains something of the person.
-    await scrub();
-    waitAt?.('erasure-scrub.after');
-    const changed = await store.transact('erasure', (tx) =>
-      tx.run(markErased, { integrationId, erasedId, startedAt, now: Date.now() }),
+    if (isClosed()) return;
+    if (!(await isClear({ integrationId, erasedId }))) return this.#lookSoon();
+    await store.transact('erasure', (tx) =>
+      tx.run(markDeleted, { integrationId, erasedId, startedAt, now: Date.now() }),
     );
-    return changed === 1;
   }
 
-  /** E2: no run of the person can start, because the id is refused. */
-  async #cancelRuns({ integration_id: integrationId, consumer_id: consumerId }: ErasureRow): Promise<void> {
-    if (consumerId === null) return;
+  #lookSoon(): void {
+    setTimeout(() => this.#loop.wake(), SOON_MS).unref();
+  }
+
+  /** E2: no run of the person can start, because the id is refused. Resolves to true if no run is active any more. */
+  async #cancelRuns({ integration_id: integrationId, consumer_id: consumerId }: ErasureRow): Promise<boolean> {
+    if (consumerId === null) return true;
     const { store, cancelRun } = this.#deps;
-    const runs = await store.reads.all(activeRunsOfPerson, { integrationId, consumerId });
+    const active = () => store.reads.all(activeRunsOfPerson, { integrationId, consumerId });
+    const runs = await active();
+    if (runs.length === 0) return true;
     await mapAtMost(CANCELS_TOGETHER, runs, ({ run_id: runId }) => cancelRun(integrationId, runId));
+    return (await active()).length === 0;
+  }
+
+  /** Scrubs the files of the database once for all erasures that wait for it, and marks them as finished. */
+  async #finish(): Promise<void> {
+    const { store, scrub, waitAt, rewriteMs, logger } = this.#deps;
+    const deleted = await store.reads.all(deletedErasures, { limit: SERVED });
+    if (scrub === null) return this.#markErased(deleted);
+    const mayRewrite = performance.now() >= this.#rewriteAtMs;
+    const served = mayRewrite ? deleted : deleted.filter((erasure) => erasure.has_content === 0);
+    if (served.length === 0) return;
+    const depth = served.some((erasure) => erasure.has_content === 1) ? 'file' : 'log';
+    try {
+      waitAt?.('erasure-scrub.before');
+      // After the last change of a row that contains something of these persons.
+      await scrub(depth);
+      waitAt?.('erasure-scrub.after');
+    } catch (error) {
+      this.#scrubPauseMs = Math.min(MAX_RETRY_MS, 2 * this.#scrubPauseMs);
+      if (depth === 'file') this.#rewriteAtMs = performance.now() + this.#scrubPauseMs;
+      logger.error({ err: error, erasures: served.length }, 'the database could not be scrubbed; it is retried');
+      return;
+    }
+    this.#scrubPauseMs = POLL_MS / 2;
+    if (depth === 'file') this.#rewriteAtMs = performance.now() + rewriteMs;
+    await this.#markErased(served);
+  }
+
+  async #markErased(erasures: readonly ErasureRow[]): Promise<void> {
+    const { store, logger } = this.#deps;
+    for (let start = 0; start < erasures.length && !this.#loop.isClosed; start += MARKED) {
+      const page = erasures.slice(start, start + MARKED);
+      const marked = await store.transact('erasure', async (tx) => {
+        const changed: ErasureRow[] = [];
+        for (const erasure of page) {
+          const { integration_id: integrationId, erased_id: erasedId, started_at: startedAt } = erasure;
+          const end = { integrationId, erasedId, startedAt, now: Date.now() };
+          if ((await tx.run(markErased, end)) === 1) changed.push(erasure);
+        }
+        return changed;
+      });
+      for (const { integration_id: integrationId, erased_id: erasedId } of marked) {
+        logger.info({ integrationId, erasedId }, 'a member was erased');
+      }
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loop[Symbol.asyncDispose]();
   }
 }
+
+/** Another erasure of the same id begins at another time. */
+const erasureKey = ({
+  integration_id: integrationId,
+  erased_id: erasedId,
+  started_at: startedAt,
+}: ErasureRow): string => `${integrationId} ${erasedId} ${startedAt}`;

@@ -20,10 +20,10 @@ function erasureJson(consumerId: string, row: Pick<ErasureRow, 'started_at' | 'f
 }
 
 /**
- * Accepts erasures and tells their status. An erasure has three states, which are columns of its row:
+ * Accepts erasures and tells their status. An erasure has four states, which are columns of its row:
  *
- *   refused ────────(E3)────────▶ replaced ────(everything deleted)────▶ erased
- *   `consumer_id` is set          it is null, `finished_at` too          `finished_at` is set
+ *   refused ────────(E3)────▶ replaced ───(E4)───▶ deleted ───(files of the database scrubbed)──▶ erased
+ *   `consumer_id` is set      it is null           `deleted_at` is set                            `finished_at` is set
  *
  * While the id is refused, it has no member and cannot be registered. After E3 a member with this id is a new one.
  */
@@ -62,7 +62,7 @@ export class Erasures {
       // Different from the time of an earlier erasure, so that a node that still executes that one cannot finish this one.
       const startedAt = Math.max(Date.now(), (known?.started_at ?? 0) + 1);
       await tx.run(deleteMember, { integrationId, consumerId });
-      await tx.run(beginErasure, { integrationId, erasedId, consumerId, startedAt });
+      await tx.run(beginErasure, { integrationId, erasedId, consumerId, startedAt, hasContent: found.content });
       return { started_at: startedAt, finished_at: null };
     });
     this.#wake();

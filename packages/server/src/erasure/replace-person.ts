@@ -16,7 +16,9 @@ import {
   replaceAdjustments,
   replaceChat,
   replaceRuns,
+  runsOfPerson,
   sumPersonsFiles,
+  tagPersonsPending,
 } from '../store/queries/erasures.ts';
 import { addFileBytes, rangeBelow } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
@@ -24,10 +26,36 @@ import { first, type Store, type Tx } from '../store/store.ts';
 
 /** Error messages can contain names of files, URLs and texts. */
 const ERASED_MESSAGE = 'The message was erased with its member.';
-/** How many statements are sent together. */
-const TOGETHER = 500;
-/** Runs per statement: PostgreSQL ends a statement after 5 s. */
-const RUNS_TOGETHER = 5000;
+/** Rows per transaction before E3: on the embedded store 1000 runs take about 30 ms. */
+const PAGE = 1000;
+/** Rows per statement of E3: PostgreSQL ends a statement after 5 s. */
+const TOGETHER = 5000;
+
+/**
+ * Replaces the id in most runs and chats of the person, in small transactions, so that E3 is short also for a person with
+ * 100 000 runs. Call it if no run of the person is active; the id is refused, so none can start.
+ */
+export async function replaceEarly(
+  store: Store,
+  ids: ErasedIds,
+  erasure: ErasureRow,
+  isClosed: () => boolean,
+): Promise<void> {
+  const { integration_id: integrationId, consumer_id: consumerId } = erasure;
+  if (consumerId === null) return;
+  const page = { integrationId, consumerId, limit: PAGE };
+  const replace = (work: (tx: Tx, person: Person) => Promise<void>) =>
+    store.transact('erasure', async (tx) => {
+      const person = await refusedPerson(tx, erasure);
+      if (person !== null) await work(tx, person);
+    });
+  while (!isClosed() && (await store.reads.all(runsOfPerson, page)).length === PAGE) {
+    await replace(async (tx, person) => void (await tx.run(replaceRuns, replacement(person, erasure, PAGE))));
+  }
+  while (!isClosed() && (await store.reads.all(chatsOfPerson, page)).length === PAGE) {
+    await replace(async (tx, person) => void (await replaceChats(tx, ids, person, erasure.erased_id, PAGE)));
+  }
+}
 
 /**
  * E3: replaces the id of the person everywhere it is kept, and makes everything else invisible: chats, files and upload
@@ -37,37 +65,56 @@ const RUNS_TOGETHER = 5000;
 export function replacePerson(store: Store, ids: ErasedIds, erasure: ErasureRow): Promise<boolean> {
   const { integration_id: integrationId, erased_id: erasedId, started_at: startedAt } = erasure;
   return store.transact('erasure', async (tx) => {
-    // The first lock, because the files of the person change too.
-    await tx.all(lockIntegrationForFiles, { integrationId });
-    const now = await first(tx.all(erasureOf, { integrationId, erasedId }));
-    if (now === undefined || now.started_at !== startedAt) return false;
-    // Another node was faster.
-    if (now.consumer_id === null) return true;
-    const person = { integrationId, consumerId: now.consumer_id };
+    const person = await refusedPerson(tx, erasure);
+    if (person === null) {
+      // True if another node was faster.
+      return (await first(tx.all(erasureOf, { integrationId, erasedId })))?.started_at === startedAt;
+    }
     if ((await tx.all(activeRunsOfPerson, person)).length > 0) return false;
-    await replaceRows(tx, ids, person, erasedId);
+    await replaceRows(tx, ids, person, erasure);
     await hideFiles(tx, ids, person, erasedId);
     return true;
   });
 }
 
-async function replaceRows(tx: Tx, ids: ErasedIds, person: Person, erasedId: string): Promise<void> {
-  const { integrationId } = person;
-  const now = Date.now();
-  const chats = await tx.all(chatsOfPerson, person);
-  for (let start = 0; start < chats.length; start += TOGETHER) {
-    await Promise.all(
-      chats.slice(start, start + TOGETHER).map(({ chat_key: chatKey, chat_id: chatId }) => {
-        const erasedChatId = ids.chat(integrationId, chatId);
-        return tx.run(replaceChat, { chatKey, erasedId, erasedChatId, now });
-      }),
-    );
-  }
-  const replacement = { ...person, erasedId, sentence: ERASED_MESSAGE, now, limit: RUNS_TOGETHER };
-  while ((await tx.run(replaceRuns, replacement)) === RUNS_TOGETHER);
+/** Resolves to null if the erasure was begun again, or if another node has replaced the id: it may be registered again. */
+async function refusedPerson(tx: Tx, erasure: ErasureRow): Promise<Person | null> {
+  const { integration_id: integrationId, erased_id: erasedId, started_at: startedAt } = erasure;
+  // The first lock, because E3 changes the files of the person too.
+  await tx.all(lockIntegrationForFiles, { integrationId });
+  const now = await first(tx.all(erasureOf, { integrationId, erasedId }));
+  if (now === undefined || now.started_at !== startedAt || now.consumer_id === null) return null;
+  return { integrationId, consumerId: now.consumer_id };
+}
+
+const replacement = (person: Person, { erased_id: erasedId }: ErasureRow, limit: number) => ({
+  ...person,
+  erasedId,
+  sentence: ERASED_MESSAGE,
+  now: Date.now(),
+  limit,
+});
+
+async function replaceRows(tx: Tx, ids: ErasedIds, person: Person, erasure: ErasureRow): Promise<void> {
+  const { erased_id: erasedId } = erasure;
+  while ((await replaceChats(tx, ids, person, erasedId, TOGETHER)) === TOGETHER);
+  while ((await tx.run(replaceRuns, replacement(person, erasure, TOGETHER))) === TOGETHER);
   await tx.run(replaceAdjustments, { ...person, erasedId });
   await tx.run(addUsageDays, { ...person, erasedId });
   await tx.run(deleteUsageDays, person);
+}
+
+/** Resolves to the number of chats. */
+async function replaceChats(tx: Tx, ids: ErasedIds, person: Person, erasedId: string, limit: number): Promise<number> {
+  const now = Date.now();
+  const chats = await tx.all(chatsOfPerson, { ...person, limit });
+  await Promise.all(
+    chats.map(({ chat_key: chatKey, chat_id: chatId }) => {
+      const erasedChatId = ids.chat(person.integrationId, chatId);
+      return tx.run(replaceChat, { chatKey, erasedId, erasedChatId, now });
+    }),
+  );
+  return chats.length;
 }
 
 /** The blobs stay until their rows in `erased_blobs` are handled. The forms stay, without a path, for late uploads. */
@@ -79,9 +126,11 @@ async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: strin
   const files = { integrationId, erasedId, ...rangeBelow(folder) };
   const bytes = (await first(tx.all(sumPersonsFiles, files)))?.bytes ?? 0;
   await tx.run(erasePersonsBlobs, files);
-  await tx.run(deletePersonsFiles, files);
+  await tx.run(tagPersonsPending, files);
+  const deleted = await tx.run(deletePersonsFiles, files);
   if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
-  await tx.run(closeForms, files);
+  const closed = await tx.run(closeForms, files);
   const folderId = ids.folder(integrationId, folder);
-  await tx.run(markReplaced, { integrationId, erasedId, folderId, now });
+  const content = Number(deleted + closed > 0);
+  await tx.run(markReplaced, { integrationId, erasedId, folderId, content, now });
 }

@@ -1,19 +1,26 @@
 import { hash } from 'node:crypto';
-import { StoreUnavailable } from '../domain/unavailable.ts';
 import { type BlobStore, MAX_UNREFERRED_MS, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
-import { storedPath, storeText } from '../store/queries/files.ts';
+import { fileAt, storedPath, storeText } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
-import type { Store } from '../store/store.ts';
+import { first, type Store, type Tx } from '../store/store.ts';
 import type { StoredFile } from './files.ts';
+import { BlobGone, claimBlobs, type PendingBlobs } from './pending-blobs.ts';
+
+/** The file was replaced or deleted, or another reader was faster. */
+class FileChanged extends Error {
+  override readonly name = 'FileChanged';
+}
 
 /** The texts of documents, as blobs that the rows of the documents refer to. A new version of a file has no text yet. */
 export class FileTexts {
   readonly #store: Store;
   readonly #blobs: BlobStore;
+  readonly #pending: PendingBlobs;
 
-  constructor(store: Store, blobs: BlobStore) {
+  constructor(store: Store, blobs: BlobStore, pending: PendingBlobs) {
     this.#store = store;
     this.#blobs = blobs;
+    this.#pending = pending;
   }
 
   /** Resolves to null if no text is stored for this version of the file, or if its blob is missing or damaged. */
@@ -29,21 +36,30 @@ export class FileTexts {
    */
   async store(integrationId: string, { path, blobKey }: StoredFile, bytes: Uint8Array): Promise<void> {
     const textKey = newBlobKey(hash('sha256', bytes));
-    await this.#blobs.put(textKey, bytes);
-    const putAt = Date.now();
-    const isReferred = await this.#store
-      .transact('files', async (tx) => {
-        if (Date.now() - putAt > MAX_UNREFERRED_MS) return false;
-        // A change of the file frees the text that it finds, so it must find this one.
-        await tx.all(lockIntegrationForFiles, { integrationId });
-        return (await tx.run(storeText, { integrationId, path: storedPath(path), blobKey, textKey })) === 1;
-      })
-      .catch(async (error: unknown) => {
-        // If the store is unavailable, the row may refer to the blob. If it does not, the sweep deletes the blob.
-        if (!(error instanceof StoreUnavailable)) await this.#blobs.delete(textKey);
+    const file = { integrationId, path: storedPath(path) };
+    const check = async (tx: Tx) => {
+      // A change of the file frees the text that it finds, so it must find this one.
+      await tx.all(lockIntegrationForFiles, { integrationId });
+      if ((await first(tx.all(fileAt, file)))?.blob_key !== blobKey) throw new FileChanged();
+    };
+    try {
+      const batch = await this.#pending.begin([textKey], { integrationId, consumerId: null, path }, check);
+      try {
+        await this.#blobs.put(textKey, bytes);
+        const putAt = Date.now();
+        await this.#store.transact('files', async (tx) => {
+          if (Date.now() - putAt > MAX_UNREFERRED_MS) throw new FileChanged();
+          await check(tx);
+          await claimBlobs(tx, batch);
+          if ((await tx.run(storeText, { ...file, blobKey, textKey })) !== 1) throw new FileChanged();
+        });
+      } catch (error) {
+        await this.#pending.abandon(batch, error);
         throw error;
-      });
-    if (!isReferred) await this.#blobs.delete(textKey);
+      }
+    } catch (error) {
+      if (!(error instanceof FileChanged) && !(error instanceof BlobGone)) throw error;
+    }
   }
 }
 

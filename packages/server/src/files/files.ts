@@ -1,5 +1,7 @@
-import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { RunIdentity } from '../domain/admitted-run.ts';
 import { lastSegment, type MountPath } from '../domain/mount-path.ts';
+import { RunLost } from '../domain/run-lost.ts';
+import type { StagedChange } from '../domain/staged-change.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { type BlobStore, type ByteRange, MAX_UNREFERRED_MS, newFileBlobKey } from '../storage/blob-store.ts';
 import {
@@ -13,10 +15,12 @@ import {
   type SeenFiles,
   storedPath,
 } from '../store/queries/files.ts';
-import { first, type Store } from '../store/store.ts';
+import { holdRun } from '../store/queries/runs.ts';
+import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { changeFiles, deleteBelow } from './change-files.ts';
-import { checkNotClosed } from './closed-folders.ts';
+import { checkFormOpen, type FormTimes } from './closed-folders.ts';
+import { BlobGone, claimBlobs, type PendingBatch, type PendingBlobs } from './pending-blobs.ts';
 
 /** A version of a file. */
 export interface StoredFile {
@@ -56,11 +60,14 @@ export interface OpenedFile extends AsyncDisposable {
 export interface FilesDeps {
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly ids: ErasedIds;
+  readonly pending: PendingBlobs;
   /** Publishes the uploads of this integration that S3 has received. */
   readonly settleUploads: (integrationId: string) => Promise<void>;
   readonly logger: Logger;
 }
+
+/** A run that changes files. */
+export type ChangingRun = Pick<RunIdentity, 'integrationId' | 'consumerId' | 'runId'> & { readonly attempt: number };
 
 export const ALL_FILES: SeenFiles = { all: true };
 
@@ -155,41 +162,50 @@ export class Files {
    */
   async upload(
     integrationId: string,
-    { path, contentType, signedAt }: { path: MountPath; contentType: string; signedAt: number },
+    form: FormTimes & { readonly contentType: string; readonly signedAt: number },
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<{ readonly etag: string }> {
-    const { store, blobs, ids } = this.#deps;
+    const { store, blobs, pending } = this.#deps;
+    const { path, contentType, signedAt } = form;
     const blobKey = newFileBlobKey();
-    const { size, md5 } = await blobs.write(blobKey, bytes);
-    const etag = `"${md5}"`;
-    const writtenAt = Date.now();
-    const put = { kind: 'put', path, blobKey, size, etag, contentType, signedAt, chatKey: null } as const;
+    const check = (tx: Tx) => checkFormOpen(tx, integrationId, form);
+    const batch = await pending.begin([blobKey], { integrationId, consumerId: null, path }, check);
     try {
+      const { size, md5 } = await blobs.write(blobKey, bytes);
+      const etag = `"${md5}"`;
+      const writtenAt = Date.now();
+      const put = { kind: 'put', path, blobKey, size, etag, contentType, signedAt, chatKey: null } as const;
       await store.transact('files', async (tx) => {
         const now = Date.now();
-        if (now - writtenAt > MAX_UNREFERRED_MS) throw new StoreUnavailable('This process was stopped for too long.');
-        await checkNotClosed(tx, ids, integrationId, { path, signedAt });
+        if (now - writtenAt > MAX_UNREFERRED_MS) throw new BlobGone();
+        await check(tx);
+        await claimBlobs(tx, batch);
         return changeFiles(tx, integrationId, [{ ...put, modifiedAt: now }], now);
       });
+      return { etag };
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) await blobs.delete(blobKey);
-      throw error;
+      await pending.abandon(batch, error);
+      throw error instanceof BlobGone ? new StoreUnavailable('This process was stopped for too long.') : error;
     }
-    return { etag };
   }
 
-  /** Stores bytes that no row refers to. They become a file by `publishChanges`, or are swept after a day. */
-  async store(
-    bytes: AsyncIterable<Uint8Array>,
-  ): Promise<{ readonly blobKey: string; readonly size: number; readonly etag: string }> {
-    const blobKey = newFileBlobKey();
+  /** Records the blobs that a run writes for files, before their bytes are written. Rejects if the run has ended. */
+  async beginChanges({ integrationId, consumerId, runId, attempt }: ChangingRun, count: number): Promise<PendingBatch> {
+    const keys = Array.from({ length: count }, newFileBlobKey);
+    return this.#deps.pending.begin(keys, { integrationId, consumerId, path: null }, async (tx) => {
+      if ((await tx.run(holdRun, { runId, attempt })) !== 1) throw RunLost.ofAttempt(runId, attempt);
+    });
+  }
+
+  /** Stores bytes under a key of a batch. They become a file by `publishChanges`. */
+  async store(blobKey: string, bytes: AsyncIterable<Uint8Array>): Promise<NonNullable<StagedChange['put']>> {
     const { size, md5 } = await this.#deps.blobs.write(blobKey, bytes);
     return { blobKey, size, etag: `"${md5}"` };
   }
 
-  /** Deletes bytes that `store` has stored and that did not become a file. */
-  async discard(blobKey: string): Promise<void> {
-    await this.#deps.blobs.delete(blobKey);
+  /** Deletes the bytes of a batch, unless they became files. */
+  async discard(batch: PendingBatch): Promise<void> {
+    await this.#deps.pending.abandon(batch);
   }
 
   /** Resolves to false if there is no such file. */

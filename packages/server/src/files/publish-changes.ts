@@ -22,6 +22,8 @@ export class NotPublished extends Error {
   override readonly name = 'NotPublished';
 }
 
+export const TOO_LATE = 'No file was changed: the server was stopped for too long. Try it again.';
+
 const SHOWN_PATHS = 50;
 const CONFLICT =
   'Another writer changed these files after the command had its copy. Read them again, then repeat the change.';
@@ -40,7 +42,7 @@ export async function publishChanges(tx: Tx, given: RunChanges): Promise<void> {
   await lockFiles(tx, integrationId);
   const now = Date.now();
   if (now - writtenAt > MAX_UNREFERRED_MS) {
-    throw new NotPublished('No file was changed: the server was stopped for too long. Try it again.');
+    throw new NotPublished(TOO_LATE);
   }
   const { growth } = await checkEtags(tx, given);
   // Delete files first, because a new file may have the name of a folder that is empty now.

@@ -1,10 +1,13 @@
+import type { ErasedIds } from '../domain/erased-ids.ts';
 import { newId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { ErasuresVersion } from '../store/queries/erasures.ts';
 import { storedPath } from '../store/queries/files.ts';
 import { insertForm } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
 import { checkFree, checkFreeOfForms, checkQuota, lockFiles, PathTaken } from './change-files.ts';
+import { checkFolderOpen, readErasuresVersion } from './closed-folders.ts';
 import { FORM_MS } from './post-policy/check-form.ts';
 import { signForm } from './post-policy/sign-form.ts';
 import type { UploadTarget } from './upload-target.ts';
@@ -25,6 +28,7 @@ export interface SignedUpload {
 
 export interface UploadSigningDeps {
   readonly store: Store;
+  readonly ids: ErasedIds;
   readonly target: UploadTarget;
   /** Publishes the uploads of this integration that S3 has received. */
   readonly settleUploads: (integrationId: string) => Promise<void>;
@@ -42,14 +46,15 @@ export class UploadSigning {
 
   async sign(request: UploadRequest): Promise<SignedUpload> {
     const { integrationId, path, contentType, sizeBytes, base } = request;
-    const { target, settleUploads } = this.#deps;
+    const { store, target, settleUploads } = this.#deps;
+    const erasures = await readErasuresVersion(store.reads, integrationId);
     // Taken before the key is read: if the key is retired in between, the form counts as signed before.
     const signedAt = Date.now();
     const expiresAt = signedAt + FORM_MS;
     await settleUploads(integrationId);
     const key = await target.signingKey();
     const formId = newId('form');
-    await this.#store(request, { formId, signedAt, expiresAt, toS3: Number(target.isS3) });
+    await this.#store(request, { formId, signedAt, expiresAt, toS3: Number(target.isS3) }, erasures);
     const terms = {
       bucket: target.bucket(integrationId),
       key: target.key(integrationId, path, formId),
@@ -64,11 +69,13 @@ export class UploadSigning {
   async #store(
     { integrationId, path, contentType, sizeBytes }: UploadRequest,
     form: { readonly formId: string; readonly signedAt: number; readonly expiresAt: number; readonly toS3: number },
+    erasures: ErasuresVersion,
   ): Promise<void> {
-    const { store, quotaBytes } = this.#deps;
+    const { store, ids, quotaBytes } = this.#deps;
     try {
       await store.transact('account', async (tx) => {
         await lockFiles(tx, integrationId);
+        await checkFolderOpen(tx, ids, { integrationId, path }, erasures);
         await checkFree(tx, integrationId, path);
         await checkFreeOfForms(tx, integrationId, path, form.signedAt);
         await tx.run(insertForm, { ...form, integrationId, path: storedPath(path), contentType, sizeBytes });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { KIND_BYTES } from '@runwire/documents';
 import type { FilesBelow } from '../agent/files-port.ts';
 import type { Publication } from '../agent/publication.ts';
@@ -17,8 +18,10 @@ import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { isBelow } from '../domain/file-access.ts';
 import { lastSegment, type MountPath, wholePath } from '../domain/mount-path.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
-import type { Files, StoredFile } from '../files/files.ts';
+import type { ChangingRun, Files, StoredFile } from '../files/files.ts';
+import type { PendingBatch } from '../files/pending-blobs.ts';
 import { seenFiles } from '../files/seen-files.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
 import { filePieces, fileStart } from '../lib/file-pieces.ts';
@@ -31,6 +34,9 @@ import type { StageFolders } from './stage-folders.ts';
 
 const MIB = 1024 * 1024;
 const CONCURRENT_BLOBS = 4;
+/** How often, and after which pause, a command tries to store its files while the store is unavailable: for 30 s. */
+const MAX_BEGINS = 60;
+const BEGIN_PAUSE_MS = 500;
 
 const COMMAND_LIMITS: Omit<SandboxLimits, 'seconds'> = {
   processMemoryMib: 2048,
@@ -53,7 +59,7 @@ export interface WorkspaceDeps {
 
 /** The part of the mount in which the agent works. */
 export interface WorkspaceScope {
-  readonly run: Pick<AdmittedRun, 'integrationId' | 'ownerId' | 'chatKey' | 'files'>;
+  readonly run: ChangingRun & Pick<AdmittedRun, 'ownerId' | 'chatKey' | 'files'>;
   readonly below: FilesBelow;
   /** Null if the agency has none. */
   readonly agencyFiles: AgencyFiles | null;
@@ -191,23 +197,23 @@ export class RunWorkspace implements Workspace {
   ): Promise<Publication | null> {
     if (changed.length === 0 && deleted.length === 0) return null;
     const { files } = this.#deps;
+    const batch = changed.length === 0 ? null : await this.#begin(changed.length);
     const writtenAt = Date.now();
-    const keys: string[] = [];
     const discard = async () => {
-      for (const key of keys) await files.discard(key);
+      if (batch !== null) await files.discard(batch);
     };
+    const keys = [...(batch?.keys ?? [])];
     try {
       const puts = await mapAtMost(CONCURRENT_BLOBS, changed, async (file): Promise<StagedChange> => {
         await using handle = await file.open();
         const contentType = contentTypeOf(await fileStart(handle, KIND_BYTES), lastSegment(file.path));
-        const put = await files.store(filePieces(handle));
-        keys.push(put.blobKey);
+        const put = await files.store(keys.pop() ?? '', filePieces(handle));
         return { path: file.path, stagedEtag: before.get(file.path)?.etag ?? null, contentType, put };
       });
       const deletions = deleted.map(
         ({ path, etag, contentType }): StagedChange => ({ path, stagedEtag: etag, contentType, put: null }),
       );
-      return { changes: [...puts, ...deletions].sort(byPath), writtenAt, discard };
+      return { changes: [...puts, ...deletions].sort(byPath), writtenAt, batch, discard };
     } catch (error) {
       await discard();
       throw error;
@@ -223,11 +229,30 @@ export class RunWorkspace implements Workspace {
     }
     const etag = `"${createHash('md5').update(content).digest('hex')}"`;
     if (old?.etag === etag) return null;
+    const batch = await this.#begin(1);
     const writtenAt = Date.now();
-    const put = await files.store(inOnePiece(content));
-    const contentType = contentTypeOf(content.subarray(0, KIND_BYTES), lastSegment(path));
-    const change = { path, stagedEtag: old?.etag ?? null, contentType, put };
-    return { changes: [change], writtenAt, discard: () => files.discard(put.blobKey) };
+    const discard = () => files.discard(batch);
+    try {
+      const put = await files.store(batch.keys[0] ?? '', inOnePiece(content));
+      const contentType = contentTypeOf(content.subarray(0, KIND_BYTES), lastSegment(path));
+      const change = { path, stagedEtag: old?.etag ?? null, contentType, put };
+      return { changes: [change], writtenAt, batch, discard };
+    } catch (error) {
+      await discard();
+      throw error;
+    }
+  }
+
+  /** Waits while the store is unavailable: the work of the command is not lost. */
+  async #begin(count: number): Promise<PendingBatch> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#deps.files.beginChanges(this.#scope.run, count);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || tries >= MAX_BEGINS) throw error;
+        await sleep(BEGIN_PAUSE_MS, undefined, { ref: false });
+      }
+    }
   }
 }
 

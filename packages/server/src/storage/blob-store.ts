@@ -83,6 +83,8 @@ export interface BlobStore {
   has(key: BlobKey, sizeBytes: number): Promise<boolean>;
   /** Idempotent. */
   delete(key: BlobKey): Promise<void>;
+  /** Deletes the blob, and what a process that died while it stored the blob left on this machine. Idempotent. */
+  deleteUnfinished(key: BlobKey): Promise<void>;
   /**
    * Lists all blobs that exist during the whole listing. Blobs that are added or deleted during the listing may be
    * included.

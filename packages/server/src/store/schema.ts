@@ -3,6 +3,7 @@ import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
 import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/attachment.ts';
 import type { FileAccess } from '../domain/file-access.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
+import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 
 /*
  * Column types that both databases have: text, and 64-bit integers (times are milliseconds since 1970, flags are 0 or
@@ -428,27 +429,6 @@ export interface FilesTable {
   freed_at: Generated<number | null>;
 }
 
-/** Blobs whose bytes an erasure deletes. */
-export interface ErasedBlobsTable {
-  integration_id: string;
-  erased_id: string;
-  blob_key: string;
-}
-
-/** Erasures that are running, and erasures that were finished within the last 30 days. */
-export interface ErasuresTable {
-  integration_id: string;
-  /** Replaces the `consumerId`. */
-  erased_id: string;
-  /** The id of the caller until it is replaced, then null. While it is set, the id is refused. */
-  consumer_id: string | null;
-  /** The hash of the person's folder. Forms for files below it that were signed up to `replaced_at` are refused. */
-  folder_id: string | null;
-  started_at: number;
-  replaced_at: number | null;
-  finished_at: number | null;
-}
-
 /** The paths that `sandboxFiles` of the runs of a chat named. */
 export interface AnnouncedFilesTable {
   chat_key: string;
@@ -486,4 +466,5 @@ export interface Schema {
   erased_blobs: ErasedBlobsTable;
   announced_files: AnnouncedFilesTable;
   erasures: ErasuresTable;
+  pending_blobs: PendingBlobsTable;
 }

@@ -25,12 +25,17 @@ export interface Statement<P, R> {
    * all others, in the order of the returned key. The number of changed rows is not known.
    */
   readonly last?: (params: P) => string;
+  /**
+   * True if the bytes of the rows that it deletes or changes are overwritten. The embedded store does so only for these
+   * statements; PostgreSQL does so when it vacuums.
+   */
+  readonly overwrites?: true;
 }
 
 export function statement<P, R>(
   name: string,
   build: (db: Kysely<Schema>, params: P) => Compilable<R>,
-  kind: Pick<Statement<P, R>, 'locks' | 'last'> = {},
+  kind: Pick<Statement<P, R>, 'locks' | 'last' | 'overwrites'> = {},
 ): Statement<P, R> {
   return { name, build, ...kind };
 }

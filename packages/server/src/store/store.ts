@@ -37,6 +37,12 @@ export const NODELESS_TRANSACTIONS: ReadonlySet<TransactionName> = new Set(['acc
 
 export type StoreKind = 'sqlite' | 'postgres';
 
+/**
+ * How much an embedded store removes of deleted rows. `log`: earlier versions of pages in the write-ahead log, in
+ * milliseconds. `file`: also all that pages of the database keep of deleted rows, by a rewrite of the whole database.
+ */
+export type ScrubDepth = 'log' | 'file';
+
 export interface Store extends AsyncDisposable {
   readonly kind: StoreKind;
   readonly reads: Reads;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hookStore } from '@runwire/test-kit/hook-store.ts';
 import { testS3Files } from '@runwire/test-kit/s3-files.ts';
 import { stopOwnS3 } from '@runwire/test-kit/s3-gateway.ts';
-import { TestFiles } from '@runwire/test-kit/test-files.ts';
+import { insertTestForm, TestFiles } from '@runwire/test-kit/test-files.ts';
 import { STORES, type StoreName } from '@runwire/test-kit/test-store.ts';
 import { cites } from '../../../../../requirements/cite.ts';
 import { missingService } from '../../../../../test/support/services.ts';
@@ -12,8 +12,10 @@ import { ErasedIds } from '../../domain/erased-ids.ts';
 import { freedFiles, storedPath } from '../../store/queries/files.ts';
 import { insertForm } from '../../store/queries/upload-forms.ts';
 import type { Store } from '../../store/store.ts';
+import { ThisNode } from '../../store/this-node.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { Files } from '../files.ts';
+import { PendingBlobs } from '../pending-blobs.ts';
 import { Drops, dropKey } from './drops.ts';
 
 const skip = (await missingService('s3')) ?? false;
@@ -36,8 +38,9 @@ async function open(storeName: StoreName) {
   const blobs = s3.blobs();
 
   function node(over: (store: Store) => Store = (own) => own) {
-    const settleUploads = new Drops({ store: over(store), bucket, blobs, prefix, logger }).settle;
-    return new Files({ store, blobs, ids: new ErasedIds('secret'), settleUploads, logger });
+    const pending = new PendingBlobs({ store, blobs, ids: new ErasedIds('secret'), node: new ThisNode(), logger });
+    const settleUploads = new Drops({ store: over(store), bucket, blobs, pending, prefix, logger }).settle;
+    return new Files({ store, blobs, pending, settleUploads, logger });
   }
 
   /** A node that stops between the copy of a drop and its transaction. */
@@ -76,7 +79,7 @@ async function open(storeName: StoreName) {
   const blobCount = async () => (await Array.fromAsync(blobs.list())).length;
   const owner = stack.move();
   const dispose = () => owner.disposeAsync();
-  return { node, heldNode, blobs, sign, send, read, freed, blobCount, [Symbol.asyncDispose]: dispose };
+  return { store, node, heldNode, blobs, sign, send, read, freed, blobCount, [Symbol.asyncDispose]: dispose };
 }
 
 /** Waits until the second has just begun: what follows happens in one second of S3. */
@@ -178,7 +181,8 @@ function tests(store: StoreName): void {
     const here = async function* () {
       yield Buffer.from('here');
     };
-    await files.upload(INTEGRATION, { path: PATH, contentType: TYPE, signedAt }, here());
+    const form = await insertTestForm(rig.store, INTEGRATION, PATH, signedAt);
+    await files.upload(INTEGRATION, { ...form, contentType: TYPE }, here());
     await rig.sign('form_1', signedAt + 1);
     await rig.send('form_1', 'in S3');
     assert.equal(await rig.read(files), 'in S3');

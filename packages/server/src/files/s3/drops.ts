@@ -1,6 +1,6 @@
 import { Refusal } from '../../domain/refusal.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
-import { MAX_UNREFERRED_MS } from '../../storage/blob-store.ts';
+import { MAX_UNREFERRED_MS, newFileBlobKey } from '../../storage/blob-store.ts';
 import type { AdoptedBlob, S3BlobStore } from '../../storage/s3/s3-blob-store.ts';
 import type { S3Bucket, S3Object } from '../../storage/s3/s3-bucket.ts';
 import { type FileRow, fileAt, mountPath } from '../../store/queries/files.ts';
@@ -9,11 +9,14 @@ import { claimDrop, formsOf, settledDropOf } from '../../store/queries/upload-fo
 import { first, type Reads, type Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { changeFiles, OPEN_FORM_MS, PathTaken } from '../change-files.ts';
+import { FormClosed } from '../closed-folders.ts';
+import { BlobGone, claimBlobs, type PendingBatch, type PendingBlobs } from '../pending-blobs.ts';
 
 export interface DropsDeps {
   readonly store: Store;
   readonly bucket: S3Bucket;
   readonly blobs: S3BlobStore;
+  readonly pending: PendingBlobs;
   /** The keys of drops begin with it. It ends with `/`. */
   readonly prefix: string;
   readonly logger: Logger;
@@ -101,24 +104,47 @@ export class Drops {
 
   /** Resolves to false if the form or the drop changed since it was read. */
   async #settle(integrationId: string, form: Form, drop: S3Object): Promise<boolean> {
-    const { store, bucket, blobs } = this.#deps;
+    const { store, bucket } = this.#deps;
     if (form.path !== CLOSED && form.settled_drop !== versionOf(drop)) {
-      const copiedAt = Date.now();
-      const blob = await blobs.adopt(drop);
-      if (blob === null) return isSettled(store.reads, integrationId, form, drop);
-      const outcome = await this.#publish(integrationId, form, drop, { ...blob, copiedAt });
-      if (outcome !== 'published') await blobs.delete(blob.blobKey);
-      if (outcome === 'changed') return false;
+      const outcome = await this.#copy(integrationId, form, drop);
+      if (outcome === 'changed') return isSettled(store.reads, integrationId, form, drop);
     }
     await bucket.delete(drop.key);
     return true;
+  }
+
+  /** Copies the drop to a new blob and publishes it. */
+  async #copy(integrationId: string, form: Form, drop: S3Object): Promise<Outcome> {
+    const { blobs, pending } = this.#deps;
+    const blobKey = newFileBlobKey();
+    const file = { integrationId, path: form.path, formId: form.form_id };
+    const owner = { integrationId, consumerId: null, path: mountPath(form.path) };
+    let batch: PendingBatch;
+    try {
+      batch = await pending.begin([blobKey], owner, async (tx) => {
+        await tx.all(lockIntegrationForFiles, { integrationId });
+        if ((await tx.all(settledDropOf, file)).length === 0) throw new FormClosed();
+      });
+    } catch (error) {
+      if (error instanceof FormClosed) return 'changed';
+      throw error;
+    }
+    let outcome: Outcome = 'changed';
+    try {
+      const copiedAt = Date.now();
+      const blob = await blobs.adopt(drop, blobKey);
+      if (blob !== null) outcome = await this.#publish(integrationId, form, drop, { ...blob, copiedAt, batch });
+    } finally {
+      if (outcome !== 'published') await pending.abandon(batch);
+    }
+    return outcome;
   }
 
   async #publish(
     integrationId: string,
     form: Form,
     drop: S3Object,
-    { blobKey, md5, copiedAt }: AdoptedBlob & { readonly copiedAt: number },
+    { blobKey, md5, copiedAt, batch }: AdoptedBlob & { readonly copiedAt: number; readonly batch: PendingBatch },
   ): Promise<Outcome> {
     const { store, logger } = this.#deps;
     const { form_id: formId, path, version, signed_at: signedAt, content_type: contentType } = form;
@@ -134,10 +160,12 @@ export class Drops {
           return (await isSettled(tx, integrationId, form, drop)) ? 'not needed' : 'changed';
         }
         if (!isLater(form, drop, await first(tx.all(fileAt, { integrationId, path })))) return 'not needed';
+        await claimBlobs(tx, batch);
         await changeFiles(tx, integrationId, [{ kind: 'put', ...file }], Date.now());
         return 'published';
       });
     } catch (error) {
+      if (error instanceof BlobGone) return 'changed';
       if (!(error instanceof PathTaken) && !(error instanceof Refusal)) throw error;
       logger.warn({ integrationId, formId, err: error }, 'an upload was dropped: its path is taken');
       return 'not needed';

@@ -30,7 +30,7 @@ function everything(blobs: S3BlobStore): Readonly<Record<string, () => Promise<u
   return {
     put: () => blobs.put(key, Buffer.from('x')),
     write: () => blobs.write(key, piecesOf(Buffer.from('x'))),
-    adopt: () => blobs.adopt(drop),
+    adopt: () => blobs.adopt(drop, key),
     open: () => blobs.open(key),
     read: () => blobs.read(key),
     holds: () => blobs.holds(key, Buffer.from('x')),

@@ -35,6 +35,16 @@ test('stores a file under its hash, readable by its owner only, without a draft'
   assert.deepEqual(readdirSync(join(folder, 'drafts')), []);
 });
 
+test('deletes what a put that was cut left, and no other draft', async (t) => {
+  const { folder, blobs } = await setUp(t);
+  const [cut, other] = [newBlobKey(hash('sha256', 'cut')), newBlobKey(hash('sha256', 'other'))];
+  for (const key of [cut, other]) writeFileSync(join(folder, 'drafts', `${key}.0123456789ab`), 'half');
+  await blobs.put(cut, Buffer.from('cut'));
+  await blobs.deleteUnfinished(cut);
+  assert.equal(await blobs.read(cut), null);
+  assert.deepEqual(readdirSync(join(folder, 'drafts')), [`${other}.0123456789ab`]);
+});
+
 const needsProc = { skip: existsSync('/proc/self/fd') ? false : 'there is no /proc' };
 
 test('syncs the name of the folder for files', needsProc, async (t) => {

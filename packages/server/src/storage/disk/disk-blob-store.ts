@@ -131,6 +131,13 @@ export class DiskBlobStore implements BlobStore {
     await rm(this.#path(key), { force: true });
   }
 
+  async deleteUnfinished(key: BlobKey): Promise<void> {
+    const drafts = join(this.#folder, DRAFTS);
+    const names = (await readdir(drafts)).filter((name) => name.startsWith(`${checkBlobKey(key)}.`));
+    for (const name of names) await rm(join(drafts, name), { force: true });
+    await this.delete(key);
+  }
+
   async *list(): AsyncIterable<ListedBlob> {
     await this.#dropOldDrafts();
     for (const shard of (await readdir(this.#folder)).filter((name) => SHARD.test(name))) {

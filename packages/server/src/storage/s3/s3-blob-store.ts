@@ -8,7 +8,6 @@ import {
   checkBlobKey,
   isBlobKey,
   type ListedBlob,
-  newFileBlobKey,
   type OpenedBlob,
   type WrittenBytes,
 } from '../blob-store.ts';
@@ -60,7 +59,7 @@ export class S3BlobStore implements BlobStore {
 
   async write(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<WrittenBytes> {
     this.#waitAt?.('upload-bytes.before');
-    await using spooled = await this.#spools.keep(bytes);
+    await using spooled = await this.#spools.keep(key, bytes);
     this.#waitAt?.('upload-bytes.after');
     this.#waitAt?.('upload-sync.before');
     await this.#bucket.put(this.#key(key), { ...spooled, contentType: CONTENT_TYPE });
@@ -72,8 +71,7 @@ export class S3BlobStore implements BlobStore {
    * Copies another object of the bucket to a new blob. Resolves to null if the object was replaced or deleted since it was
    * listed. Reads the bytes only if their MD5 is not the etag.
    */
-  async adopt({ key, etag }: S3Object): Promise<AdoptedBlob | null> {
-    const blobKey = newFileBlobKey();
+  async adopt({ key, etag }: S3Object, blobKey: BlobKey): Promise<AdoptedBlob | null> {
     const copy = await this.#bucket.copy(key, this.#key(blobKey), etag);
     if (copy === null) return null;
     // An etag that depends on more than the bytes changes with the copy.
@@ -120,6 +118,11 @@ export class S3BlobStore implements BlobStore {
 
   async delete(key: BlobKey): Promise<void> {
     await this.#bucket.delete(this.#key(key));
+  }
+
+  async deleteUnfinished(key: BlobKey): Promise<void> {
+    await this.#spools.delete(checkBlobKey(key));
+    await this.delete(key);
   }
 
   async *list(): AsyncIterable<ListedBlob> {

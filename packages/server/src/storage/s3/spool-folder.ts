@@ -4,6 +4,7 @@ import { open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { onDisk } from '../as-unavailable.ts';
+import type { BlobKey } from '../blob-store.ts';
 import { makeFolder } from '../make-folder.ts';
 import { writePieces } from '../write-pieces.ts';
 
@@ -16,7 +17,7 @@ export interface SpooledBytes extends AsyncDisposable {
   readonly bytes: () => Readable;
 }
 
-const NAME = /^[0-9a-f]{24}\.spool$/;
+const NAME = /^[0-9a-f-]+(?:\.[0-9a-f]{12})?\.spool$/;
 
 /** A folder of this machine for uploads in progress. The sweep deletes what a process that died left there. */
 export class SpoolFolder {
@@ -32,8 +33,8 @@ export class SpoolFolder {
   }
 
   /** If `bytes` throws, rejects with that error and stores nothing. Disposing the result deletes the bytes. */
-  async keep(bytes: AsyncIterable<Uint8Array>): Promise<SpooledBytes> {
-    const path = join(this.#folder, `${randomBytes(12).toString('hex')}.spool`);
+  async keep(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<SpooledBytes> {
+    const path = join(this.#folder, `${key}.${randomBytes(6).toString('hex')}.spool`);
     const remove = () => rm(path, { force: true });
     try {
       await using file = await onDisk(open(path, 'wx', 0o600));
@@ -43,6 +44,13 @@ export class SpoolFolder {
     } catch (error) {
       await remove();
       throw error;
+    }
+  }
+
+  /** Deletes the spools of this blob. */
+  async delete(key: BlobKey): Promise<void> {
+    for (const name of await readdir(this.#folder)) {
+      if (NAME.test(name) && name.startsWith(`${key}.`)) await rm(join(this.#folder, name), { force: true });
     }
   }
 

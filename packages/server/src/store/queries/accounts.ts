@@ -329,8 +329,11 @@ export const updateMember = statement('update member', (db, p: MemberValues) =>
     .where('consumer_id', '=', p.consumerId),
 );
 
-export const deleteMember = statement('delete member', (db, p: { integrationId: string; consumerId: string }) =>
-  db.deleteFrom('members').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
+export const deleteMember = statement(
+  'delete member',
+  (db, p: { integrationId: string; consumerId: string }) =>
+    db.deleteFrom('members').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
+  { overwrites: true },
 );
 
 export const creditIntegrations = statement('credit integrations', (db, _: Record<string, never>) =>

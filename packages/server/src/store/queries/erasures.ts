@@ -34,32 +34,67 @@ export const refusedPerson = statement('refused person', (db, p: Person) =>
     .where('consumer_id', '=', p.consumerId),
 );
 
-/** Erasures that have to continue, oldest first. */
+/**
+ * Erasures that have to continue. Owners take turns, so that thousands of erasures of one owner do not delay those of
+ * another; the erasures of an owner are ordered by age.
+ */
 export const unfinishedErasures = statement('unfinished erasures', (db, p: { limit: number }) =>
-  db.selectFrom('erasures').selectAll().where('finished_at', 'is', null).orderBy('started_at').limit(p.limit),
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('erasures as e')
+        .leftJoin('integrations as i', 'i.integration_id', 'e.integration_id')
+        .selectAll('e')
+        .select((e) =>
+          e.fn
+            .agg<number>('row_number')
+            .over((over) => over.partitionBy('i.owner_id').orderBy('e.started_at').orderBy('e.erased_id'))
+            .as('turn'),
+        )
+        .where(sql<boolean>`e.finished_at is null and e.deleted_at is null`)
+        .as('waiting'),
+    )
+    .selectAll()
+    .orderBy('turn')
+    .orderBy('started_at')
+    .orderBy('erased_id')
+    .limit(p.limit),
 );
 
-/** Returns a row if anything is stored under the id. */
-export const anythingOf = statement('anything of', (db, p: Person & FileRange) =>
-  raw<{ found: number }>(
+/** Erasures that deleted everything and are not marked as finished. */
+export const deletedErasures = statement('deleted erasures', (db, p: { limit: number }) =>
+  db
+    .selectFrom('erasures')
+    .selectAll()
+    .where(sql<boolean>`finished_at is null and deleted_at is not null`)
+    .orderBy('deleted_at')
+    .limit(p.limit),
+);
+
+/** Returns a row if anything is stored under the id. `content` is 0 if that is only a member without name and metadata. */
+export const anythingOf = statement('anything of', (db, p: Person & FileRange) => {
+  const member = sql`select 1 from members where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId}`;
+  return raw<{ content: number }>(
     db,
-    sql<{ found: number }>`
-      select 1 as found where
-        exists (select 1 from members where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
+    sql<{ content: number }>`
+      select content from (select case when
+        exists (${member} and (name_json is not null or metadata_json <> '{}'))
         or exists (select 1 from chats where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from runs where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from usage_days where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from adjustments where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from files where ${isFileIn(p)})
         or exists (select 1 from upload_forms
-          where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to})`,
-  ),
-);
+          where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to})
+        then 1 else 0 end as content) found
+      where content = 1 or exists (${member})`,
+  );
+});
 
 /** Begins an erasure, or begins again for a member that was registered after an earlier one. */
 export const beginErasure = statement(
   'begin erasure',
-  (db, p: Person & ErasedPerson & { readonly startedAt: number }) =>
+  (db, p: Person & ErasedPerson & { readonly startedAt: number; readonly hasContent: number }) =>
     db
       .insertInto('erasures')
       .values({
@@ -70,12 +105,17 @@ export const beginErasure = statement(
         started_at: p.startedAt,
         replaced_at: null,
         finished_at: null,
+        has_content: p.hasContent,
+        deleted_at: null,
       })
       .onConflict((c) =>
         c.columns(['integration_id', 'erased_id']).doUpdateSet((eb) => ({
           consumer_id: eb.ref('excluded.consumer_id'),
           started_at: eb.ref('excluded.started_at'),
           finished_at: null,
+          deleted_at: null,
+          // An earlier erasure of the id may still wait for its rewrite.
+          has_content: sql<number>`case when erasures.finished_at is null then 1 else excluded.has_content end`,
         })),
       ),
 );
@@ -96,14 +136,24 @@ export const memberFolderOf = statement('member folder of', (db, p: { integratio
 
 type Replacement = Person & ErasedPerson;
 
-/** All chats of the person, deleted ones included. */
-export const chatsOfPerson = statement('chats of person', (db, p: Person) =>
+/** Chats of the person, deleted ones included. */
+export const chatsOfPerson = statement('chats of person', (db, p: Person & { limit: number }) =>
   db
     .selectFrom('chats')
     .select(['chat_key', 'chat_id'])
     .where('integration_id', '=', p.integrationId)
     .where('consumer_id', '=', p.consumerId)
-    .orderBy('chat_key'),
+    .limit(p.limit),
+);
+
+/** Runs of the person. */
+export const runsOfPerson = statement('runs of person', (db, p: Person & { limit: number }) =>
+  db
+    .selectFrom('runs')
+    .select('run_id')
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.consumerId)
+    .limit(p.limit),
 );
 
 /** The row stays for the runs that refer to it. */
@@ -218,6 +268,18 @@ export const erasePersonsBlobs = statement('erase blobs of person', (db, p: Pers
   ),
 );
 
+/** Bytes of uploads and of texts of documents that are being written. Call it before the files are deleted. */
+export const tagPersonsPending = statement('tag pending of person', (db, p: PersonsFiles) =>
+  db
+    .updateTable('pending_blobs')
+    .set({ erased_id: p.erasedId, path: null })
+    .where('integration_id', '=', p.integrationId)
+    .where(
+      sql<boolean>`((path >= ${p.from} and path < ${p.to})
+        or path in (select path from files where integration_id = ${p.integrationId} and ${isPersons(p)}))`,
+    ),
+);
+
 export const deletePersonsFiles = statement('delete files of person', (db, p: PersonsFiles) =>
   db.deleteFrom('files').where(isPersons(p)),
 );
@@ -232,22 +294,59 @@ export const closeForms = statement('close forms', (db, p: FileRange) =>
     .where('path', '<', p.to),
 );
 
-/** The folders of this integration whose forms were closed at or after `since`. */
-export const foldersClosedSince = statement('folders closed since', (db, p: { integrationId: string; since: number }) =>
-  db
-    .selectFrom('erasures')
-    .select('folder_id')
-    .where('integration_id', '=', p.integrationId)
-    .where('replaced_at', '>=', p.since),
+export interface ErasuresVersion {
+  /** Changes if an erasure in this integration begins, or replaces the id of its person. */
+  readonly version: string;
+  /** The number of erasures that have not deleted everything. */
+  readonly running: number;
+}
+
+export const erasuresVersion = statement('erasures version', (db, p: { integrationId: string }) =>
+  raw<ErasuresVersion>(
+    db,
+    sql<ErasuresVersion>`
+      select cast(count(*) as text) || ' ' || cast(coalesce(sum(started_at), 0) as text) || ' '
+        || cast(coalesce(sum(replaced_at), 0) as text) as version,
+        cast(count(case when deleted_at is null and finished_at is null then 1 end) as bigint) as running
+      from erasures where integration_id = ${p.integrationId}`,
+  ),
 );
 
-/** From then on the id can be registered again. */
-export const markReplaced = statement('mark replaced', (db, p: ErasedPerson & { folderId: string; now: number }) =>
+/** The ids that are refused, and the hashes of the folders whose files were erased. */
+export const erasedFolders = statement('erased folders', (db, p: { integrationId: string }) =>
+  db
+    .selectFrom('erasures')
+    .select(['consumer_id', 'folder_id', 'deleted_at'])
+    .where('integration_id', '=', p.integrationId),
+);
+
+/** From then on the id can be registered again. `content` is 1 if E3 found something that E1 did not. */
+export const markReplaced = statement(
+  'mark replaced',
+  (db, p: ErasedPerson & { folderId: string; content: number; now: number }) =>
+    db
+      .updateTable('erasures')
+      .set({
+        consumer_id: null,
+        folder_id: p.folderId,
+        replaced_at: p.now,
+        has_content: sql<number>`case when ${p.content} = 1 then 1 else has_content end`,
+      })
+      .where('integration_id', '=', p.integrationId)
+      .where('erased_id', '=', p.erasedId),
+  { overwrites: true },
+);
+
+/** Everything of the person is deleted. Changes no row if the erasure was begun again. */
+export const markDeleted = statement('mark deleted', (db, p: ErasedPerson & { startedAt: number; now: number }) =>
   db
     .updateTable('erasures')
-    .set({ consumer_id: null, folder_id: p.folderId, replaced_at: p.now })
+    .set({ deleted_at: p.now })
     .where('integration_id', '=', p.integrationId)
-    .where('erased_id', '=', p.erasedId),
+    .where('erased_id', '=', p.erasedId)
+    .where('started_at', '=', p.startedAt)
+    .where('consumer_id', 'is', null)
+    .where('finished_at', 'is', null),
 );
 
 export interface RunsAfter extends ErasedPerson {

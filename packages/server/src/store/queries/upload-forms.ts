@@ -56,6 +56,19 @@ export const usedBytes = statement(
   },
 );
 
+/** Returns a row if the form was signed and not closed since. */
+export const openForm = statement(
+  'open form',
+  (db, p: { integrationId: string; path: StoredPath; expiresAt: number }) =>
+    db
+      .selectFrom('upload_forms')
+      .select('form_id')
+      .where('integration_id', '=', p.integrationId)
+      .where('path', '=', p.path)
+      .where('expires_at', '=', p.expiresAt)
+      .limit(1),
+);
+
 /** The forms of an integration whose uploads may have arrived in S3. */
 export const formsOf = statement('forms of', (db, p: { integrationId: string }) =>
   db

@@ -1,12 +1,13 @@
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { ScrubDepth } from '../store.ts';
 
 /** Null if the work was done, or left to a later one; otherwise why it failed. */
 export type CheckpointOutcome = { readonly message: string; readonly errcode: number } | null;
 
-/** `copy` copies the log into the database. `scrub` rewrites the database and empties the log. */
-export type CheckpointRequest = 'copy' | 'scrub';
+/** `copy` copies the log into the database. `log` also empties it. `file` rewrites the database and empties the log. */
+export type CheckpointRequest = 'copy' | ScrubDepth;
 
 const SQLITE_BUSY = 5;
 /** How long a scrub waits for the transaction or the read that is under way. */
@@ -33,13 +34,14 @@ function copy(): CheckpointOutcome {
  * changed long ago, and copies of rows in the unused part of pages. `secure_delete` does not reach those copies, which
  * remain when a page is split.
  */
-function scrub(): CheckpointOutcome {
+function scrub(depth: ScrubDepth): CheckpointOutcome {
   try {
     database.exec(`pragma busy_timeout = ${SCRUB_WAIT_MS}`);
     // The temporary copy is as large as the database, so it is made on the same disk. SQLite unlinks it immediately.
     database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`);
     // If a reader, such as a backup, keeps the log from being emptied, the long work would be for nothing.
     if (!emptyLog()) return READER;
+    if (depth === 'log') return null;
     database.exec('vacuum');
     return emptyLog() ? null : READER;
   } catch (error) {
@@ -59,5 +61,5 @@ function failureOf(error: unknown): NonNullable<CheckpointOutcome> {
 }
 
 parentPort?.on('message', (request: CheckpointRequest) =>
-  parentPort?.postMessage(request === 'scrub' ? scrub() : copy()),
+  parentPort?.postMessage(request === 'copy' ? copy() : scrub(request)),
 );

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
+import type { ScrubDepth } from '../store.ts';
 import type { CheckpointOutcome, CheckpointRequest } from './checkpoint-worker.ts';
 import { unavailable } from './errors.ts';
 
@@ -7,6 +8,10 @@ import { unavailable } from './errors.ts';
 const PAGES_PER_CHECKPOINT = 8000;
 const IDLE_CHECKPOINT_MS = 5000;
 const RETRY_MS = 1000;
+
+interface Scrub extends PromiseWithResolvers<void> {
+  depth: ScrubDepth;
+}
 
 /*
  * A writer begins the write-ahead log from its start again only if all of it is copied into the database. A writer that
@@ -30,8 +35,8 @@ export class Checkpointer implements AsyncDisposable {
   #pages = 0;
   #state: 'idle' | 'copying' | 'pausing' | 'scrubbing' | 'failed' = 'idle';
   /** The scrub under way, and the next scrub, for callers that arrived after the current one began. */
-  #scrub: PromiseWithResolvers<void> | null = null;
-  #nextScrub: PromiseWithResolvers<void> | null = null;
+  #scrub: Scrub | null = null;
+  #nextScrub: Scrub | null = null;
   #pause: PromiseWithResolvers<void> | null = null;
   #failure: Error | null = null;
 
@@ -59,11 +64,12 @@ export class Checkpointer implements AsyncDisposable {
   }
 
   /**
-   * Rewrites the database, so that its files contain nothing of deleted rows. Callers that wait concurrently share one
-   * scrub, unless it began before their call. Rejects with `StoreUnavailable` if a later retry can succeed.
+   * Removes bytes of deleted rows from the files of the database. Callers that wait concurrently share one scrub, unless it
+   * began before their call. Rejects with `StoreUnavailable` if a later retry can succeed.
    */
-  scrub(): Promise<void> {
-    this.#nextScrub ??= Promise.withResolvers();
+  scrub(depth: ScrubDepth): Promise<void> {
+    this.#nextScrub ??= { ...Promise.withResolvers<void>(), depth };
+    if (depth === 'file') this.#nextScrub.depth = depth;
     const { promise } = this.#nextScrub;
     if (this.#state === 'idle') this.#beginScrub();
     return promise;
@@ -74,11 +80,12 @@ export class Checkpointer implements AsyncDisposable {
   }
 
   #beginScrub(): void {
-    this.#scrub = this.#nextScrub;
+    const scrub = this.#nextScrub;
+    this.#scrub = scrub;
     this.#nextScrub = null;
     this.#state = 'scrubbing';
     this.#pause = Promise.withResolvers();
-    this.#ask('scrub');
+    this.#ask(scrub?.depth ?? 'log');
   }
 
   #scrubbed(failure: Error | null): void {

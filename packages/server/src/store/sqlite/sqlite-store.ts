@@ -6,7 +6,7 @@ import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { type CompiledStatement, compileStatement, type Statement } from '../statement.ts';
-import type { QueryOf, Reads, Store, Tx } from '../store.ts';
+import type { QueryOf, Reads, ScrubDepth, Store, Tx } from '../store.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { sqliteDialect } from './dialect.ts';
 import { isFailedSync, translate, unavailable } from './errors.ts';
@@ -114,10 +114,13 @@ class WriteConnection extends Connection implements Tx {
     this.#pages += 1;
     for (const value of bound) if (typeof value === 'string') this.#pages += value.length >>> 12;
     try {
+      if (statement.overwrites === true) this.database.exec('pragma secure_delete = on');
       return Number(prepared.run(...bound).changes);
     } catch (error) {
       this.#refused = true;
       throw translate(error);
+    } finally {
+      if (statement.overwrites === true) this.database.exec('pragma secure_delete = off');
     }
   }
 
@@ -288,12 +291,9 @@ export class SqliteStore implements Store {
     }
   }
 
-  /**
-   * Removes the bytes of deleted rows from the files of the database. Transactions wait while the database is rewritten;
-   * reads do not.
-   */
-  scrub(): Promise<void> {
-    return this.#checkpointer.scrub();
+  /** Removes bytes of deleted rows from the files of the database. Transactions wait for that; reads do not. */
+  scrub(depth: ScrubDepth): Promise<void> {
+    return this.#checkpointer.scrub(depth);
   }
 
   /** Returns the median time of a commit with its sync, in milliseconds. */

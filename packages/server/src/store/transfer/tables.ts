@@ -30,6 +30,8 @@ export const COPIED_TABLES = [
   'announced_files',
   'erasures',
   'erased_blobs',
+  // The blobs of dead nodes are deleted by the installation that got the copy.
+  'pending_blobs',
 ] as const;
 
 /** Tables that are not copied, or copied in another way. */

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { insertTestForm, TestFiles } from '@runwire/test-kit/test-files.ts';
+import { STORES, type StoreName } from '@runwire/test-kit/test-store.ts';
+import { ErasedIds } from '../domain/erased-ids.ts';
+import { memberFolder } from '../domain/file-access.ts';
+import { newId } from '../domain/ids.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
+import { newFileBlobKey } from '../storage/blob-store.ts';
+import { beginErasure, closeForms, markDeleted, markReplaced, tagPersonsPending } from '../store/queries/erasures.ts';
+import { insertFile, rangeBelow, storedPath } from '../store/queries/files.ts';
+import { insertNode } from '../store/queries/nodes.ts';
+import { abandonPending } from '../store/queries/pending-blobs.ts';
+import { ThisNode } from '../store/this-node.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { FormClosed } from './closed-folders.ts';
+import { Files } from './files.ts';
+import { ownUploadTarget } from './own-upload-target.ts';
+import { BlobGone, claimBlobs, type PendingBatch, PendingBlobs } from './pending-blobs.ts';
+import { UploadSigning } from './sign-upload.ts';
+
+const INTEGRATION = 'one';
+const PERSON = 'ann';
+const ids = new ErasedIds('secret');
+const erasedId = ids.consumer(INTEGRATION, PERSON);
+const FOLDER = memberFolder('/app/mnt/members/{consumerId}', PERSON);
+const anyone = async () => {};
+
+for (const store of STORES) describe(store, () => tests(store));
+
+async function open(storeName: StoreName) {
+  const files = await TestFiles.open({ store: storeName });
+  const { store, blobs } = files;
+  const node = new ThisNode();
+  const identity = { nodeId: newId('node'), boot: 'b' };
+  node.registered(identity);
+  await store.transact('account', (tx) =>
+    tx.run(insertNode, { ...identity, version: '1', now: 1, host: 'h', address: null }),
+  );
+  const logger = createLogger('silent');
+  const pending = new PendingBlobs({ store, blobs, ids, node, logger });
+  const uploads = new Files({ store, blobs, pending, settleUploads: async () => {}, logger });
+  const owner = { integrationId: INTEGRATION, consumerId: PERSON, path: null };
+  const begin = async () => {
+    const batch = await pending.begin([newFileBlobKey()], owner, anyone);
+    await blobs.put(batch.keys[0] ?? '', Buffer.from('bytes'));
+    return batch;
+  };
+  const isStored = async ({ keys }: { readonly keys: readonly string[] }) => (await blobs.read(keys[0] ?? '')) !== null;
+  const erase = (statements: readonly ('begin' | 'replace' | 'delete')[]) =>
+    store.transact('erasure', async (tx) => {
+      const person = { integrationId: INTEGRATION, erasedId };
+      const range = { ...person, ...rangeBelow(FOLDER) };
+      for (const statement of statements) {
+        if (statement === 'begin') {
+          await tx.run(beginErasure, { ...person, consumerId: PERSON, startedAt: 5, hasContent: 1 });
+        } else if (statement === 'replace') {
+          await tx.run(tagPersonsPending, range);
+          await tx.run(closeForms, range);
+          const folderId = ids.folder(INTEGRATION, FOLDER);
+          await tx.run(markReplaced, { ...person, folderId, content: 1, now: 6 });
+        } else await tx.run(markDeleted, { ...person, startedAt: 5, now: 7 });
+      }
+    });
+  return {
+    files,
+    store,
+    blobs,
+    node,
+    pending,
+    uploads,
+    begin,
+    isStored,
+    erase,
+    person: { integrationId: INTEGRATION, erasedId },
+  };
+}
+
+function tests(storeName: StoreName): void {
+  test('deletes abandoned blobs, and none that a transaction refers to', async () => {
+    const rig = await open(storeName);
+    await using _ = rig.files;
+    const { store, pending } = rig;
+    const [refused, used] = [await rig.begin(), await rig.begin()];
+    const put = { sizeBytes: 5, etag: '"x"', contentType: 'text/plain', modifiedAt: 1, signedAt: null, chatKey: null };
+    const path = storedPath('a.txt');
+    await store.transact('files', async (tx) => {
+      await claimBlobs(tx, used);
+      await tx.run(insertFile, { ...put, integrationId: INTEGRATION, path, blobKey: used.keys[0] ?? '' });
+    });
+    assert.equal(await pending.isClear(rig.person), false);
+    // The caller does not know whether its transaction has committed.
+    for (const batch of [refused, used]) await pending.abandon(batch);
+    assert.deepEqual([await rig.isStored(refused), await rig.isStored(used)], [false, true]);
+    assert.equal(await pending.isClear(rig.person), true);
+    const claim = (batch: PendingBatch) => store.transact('files', (tx) => claimBlobs(tx, batch));
+    await assert.rejects(claim(refused), BlobGone);
+    // The bytes are not deleted yet, and no transaction may refer to them any more.
+    const marked = await rig.begin();
+    await store.transact('pending', (tx) => tx.run(abandonPending, marked));
+    await assert.rejects(claim(marked), BlobGone);
+  });
+
+  test('deletes what a dead node left, and a node that was only slow deletes its own', async () => {
+    const rig = await open(storeName);
+    await using _ = rig.files;
+    const left = await rig.begin();
+    assert.equal(await rig.pending.deleteAbandoned(), 0, 'its node is alive');
+    await rig.store.transact('account', (tx) => tx.query((db) => db.updateTable('nodes').set({ dead: 1 })));
+    assert.equal(await rig.pending.deleteAbandoned(), 1);
+    assert.equal(await rig.isStored(left), false);
+    assert.equal(await rig.pending.isClear(rig.person), true);
+    // The node continues, because it was only slow: it still deletes its bytes.
+    await rig.blobs.put(left.keys[0] ?? '', Buffer.from('bytes'));
+    await rig.pending.abandon(left);
+    assert.equal(await rig.isStored(left), false);
+  });
+
+  test('refuses an upload whose form an erasure has closed', async () => {
+    const rig = await open(storeName);
+    await using _ = rig.files;
+    const { uploads, store } = rig;
+    const form = await insertTestForm(store, INTEGRATION, `${FOLDER}/a.txt`);
+    const upload = (bytes: AsyncIterable<Uint8Array>) =>
+      uploads.upload(INTEGRATION, { ...form, contentType: 'text/plain' }, bytes);
+    const erasing = async function* () {
+      yield Buffer.from('bytes');
+      await rig.erase(['begin', 'replace']);
+      assert.equal(await rig.pending.isClear(rig.person), false, 'the erasure waits for the upload');
+    };
+    await assert.rejects(upload(erasing()), FormClosed);
+    assert.equal(await rig.pending.isClear(rig.person), true);
+    assert.deepEqual(await Array.fromAsync(rig.blobs.list()), []);
+    await assert.rejects(upload(erasing()), FormClosed);
+  });
+
+  test('signs no form for a folder that is erased while it signs', async () => {
+    const rig = await open(storeName);
+    await using _ = rig.files;
+    const { store } = rig;
+    const during: (() => Promise<unknown>)[] = [];
+    const target = ownUploadTarget(store, 'secret');
+    const settleUploads = async () => void (await during.shift()?.());
+    const signing = new UploadSigning({ store, ids, target, settleUploads, quotaBytes: 0 });
+    const sign = (folder = FOLDER) => {
+      const file = { integrationId: INTEGRATION, path: `${folder}/a.txt`, contentType: 'text/plain', sizeBytes: 1 };
+      return signing.sign({ ...file, base: 'http://here' });
+    };
+    const refused = { code: 'erasure_running' };
+    during.push(() => rig.erase(['begin']));
+    await assert.rejects(sign(), refused, 'begun while it signs');
+    await assert.rejects(sign(), refused, 'the id is refused');
+    await rig.erase(['replace']);
+    await assert.rejects(sign(), refused, 'the files are being deleted');
+    await sign(memberFolder('/app/mnt/members/{consumerId}', 'ben'));
+    await rig.erase(['delete']);
+    await sign();
+    during.push(async () => {
+      await store.transact('erasure', (tx) => tx.query((db) => db.deleteFrom('erasures')));
+      await rig.erase(['begin', 'replace', 'delete']);
+      await store.transact('erasure', (tx) => tx.query((db) => db.updateTable('erasures').set({ started_at: 9 })));
+    });
+    await assert.rejects(sign(), refused, 'begun and ended while it signs');
+  });
+
+  test('retries the deletion after an outage of the store', async () => {
+    const rig = await open(storeName);
+    await using _ = rig.files;
+    const batch = await rig.begin();
+    rig.node.lost();
+    await rig.pending.abandon(batch, new StoreUnavailable('away'));
+    await rig.pending.deleteAbandoned();
+    assert.equal(await rig.isStored(batch), false);
+  });
+}

@@ -1,0 +1,42 @@
+import type { Generated } from 'kysely';
+
+/** Blobs whose bytes an erasure deletes. */
+export interface ErasedBlobsTable {
+  integration_id: string;
+  erased_id: string;
+  blob_key: string;
+}
+
+/** Erasures that are running, and erasures that were finished within the last 30 days. */
+export interface ErasuresTable {
+  integration_id: string;
+  /** Replaces the `consumerId`. */
+  erased_id: string;
+  /** The id of the caller until it is replaced, then null. While it is set, the id is refused. */
+  consumer_id: string | null;
+  /** The hash of the person's folder. Nodes of earlier versions refuse forms below it that were signed up to `replaced_at`. */
+  folder_id: string | null;
+  started_at: number;
+  replaced_at: number | null;
+  finished_at: number | null;
+  /** 0 if the person had nothing but its id. */
+  has_content: Generated<number>;
+  /** When everything of the person was deleted. The erasure then waits for a rewrite of the embedded database. */
+  deleted_at: Generated<number | null>;
+}
+
+/** Blobs that are written before the transaction that refers to them. That transaction deletes the row. */
+export interface PendingBlobsTable {
+  batch_id: string;
+  /** The node that writes the blobs. If it is dead, any node deletes them. */
+  node_id: string;
+  integration_id: string;
+  /** The hash of the person that the bytes belong to. Null if there is none, or if only the path tells. */
+  erased_id: string | null;
+  /** The file that the bytes are for, if it is not made by a run, as a `StoredPath`. */
+  path: string | null;
+  /** The keys of the blobs. */
+  keys_json: string;
+  /** 1 if no transaction may refer to the blobs any more. */
+  abandoned: Generated<number>;
+}
