@@ -111,7 +111,8 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const listening = Promise.withResolvers<void>();
   stack.defer(() => listening.resolve());
   const streams = stack.use(new Streams(limits, disconnects, waitAt, () => life.isUncertain));
-  stack.use(new RevokedStreams({ streams, reads, everyMs: limits.accountsVersionMs, logger }));
+  const { accountsVersionMs: everyMs, accountsTrustedMs: trustedMs } = limits;
+  stack.use(new RevokedStreams({ streams, reads, everyMs, trustedMs, isCutOff: () => life.isCutOff, logger }));
   life.serve(engine, streams);
   // From here on clients can follow and cancel the resumed runs. A run that was fenced since it was taken is not ours.
   const resumed = recovered.resumed.filter(({ as }) => as === node.identity);
