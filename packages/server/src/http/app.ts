@@ -16,6 +16,7 @@ import { checkClientToken } from './client-access.ts';
 import { ClientErrors } from './client-error.ts';
 import { answerPreflight, corsHeaders, isPreflight } from './cors.ts';
 import { answerError, refusalAnswer } from './error-answer.ts';
+import type { ForwardedForWarning } from './forwarded-for.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
 import { COMPLETION_PATH, operationsAt, originForm, pathOf } from './paths.ts';
 import { type RequestIds, traceOf } from './request-id.ts';
@@ -48,6 +49,7 @@ export interface AppOptions {
   readonly requestIds: RequestIds;
   readonly isShuttingDown: () => boolean;
   readonly metrics: Metrics;
+  readonly forwardedFor: ForwardedForWarning;
 }
 
 function createServer({ requestMs, requestIdleMs }: RequestTimes, handler: RequestListener): Server {
@@ -123,6 +125,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if ((request.routeOptions.url ?? pathOf(request.url)) === COMPLETION_PATH)
       reply.header('x-agent-run-admitted', 'false');
     refuseSecondHost(request.raw.rawHeaders);
+    if (request.headers['x-forwarded-for'] !== undefined) options.forwardedFor.note(request.socket.remoteAddress);
     // Checked before the body is read, so that a caller without a key cannot make the server read one.
     if (request.is404) return notFound(request, reply);
     const operation = request.routeOptions.config.operation;
