@@ -1,4 +1,4 @@
-import { note } from './output.ts';
+import { jsonLine, note } from './output.ts';
 
 /** What the exit code of a command tells a script. */
 export const EXIT = {
@@ -77,7 +77,7 @@ export function report(error: unknown, isJson: boolean): void {
   const failure = failureOf(error);
   const { exitCode, message, code, status, requestId } = failure;
   process.exitCode = exitCode;
-  if (isJson) note(JSON.stringify({ error: message, code, status, requestId }));
+  if (isJson) note(jsonLine({ error: message, code, status, requestId }, process.stderr));
   else if (error instanceof UsageError && error.help !== '') note(`${message}\n\n${error.help.trimEnd()}`);
   else note(failureText(failure));
 }

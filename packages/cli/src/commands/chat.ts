@@ -4,7 +4,7 @@ import type { CliCommand, Context } from '../command.ts';
 import { connectToIntegration, reach } from '../connection.ts';
 import { report } from '../exit-codes.ts';
 import { leave, onInterrupt } from '../interrupts.ts';
-import { dim, note, print } from '../output.ts';
+import { dim, jsonLine, note, print } from '../output.ts';
 import { addRequestOptions, type RequestOptions, requestOf } from '../request-options.ts';
 import { callText, explainEnd, RunDisplay } from '../run-display.ts';
 
@@ -100,7 +100,7 @@ class Conversation {
     for await (const event of run) display.show(event);
     const result = await run.result();
     this.#chatId = result.chatId;
-    if (json) print(JSON.stringify(result));
+    if (json) print(jsonLine(result));
     else display.end(result);
     process.exitCode = explainEnd(result);
   }
