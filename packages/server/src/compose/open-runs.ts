@@ -10,8 +10,10 @@ import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
 import { EventLog } from '../eventlog/event-log.ts';
 import { RemoteLogs } from '../eventlog/remote-logs.ts';
 import { FileTexts } from '../files/file-texts.ts';
+import { GuardedFetcher } from '../guarded-fetch/guarded-fetch.ts';
 import { Streams } from '../http/run-stream.ts';
 import { McpServers } from '../mcp/mcp-servers.ts';
+import { MAX_OAUTH_BYTES, OAUTH_MS } from '../mcp/oauth-fetch.ts';
 import { CancelIntents } from '../runs/cancel-intents.ts';
 import { cancelRun } from '../runs/cancel-run.ts';
 import { DisconnectWatch } from '../runs/disconnect-watch.ts';
@@ -182,8 +184,12 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
 
 /** Connects the MCP servers of the agencies in the background. They are closed after the engine has stopped. */
 function openMcp(foundation: Foundation): McpServers {
-  const { agencies, secrets, logger, stack } = foundation;
-  const mcp = stack.use(new McpServers({ variable: secrets.variable, logger }));
+  const { agencies, secrets, config, overrides, logger, stack } = foundation;
+  const network = overrides.network === undefined ? {} : { network: overrides.network };
+  const limits = { maxBytes: MAX_OAUTH_BYTES, maxMs: OAUTH_MS };
+  const fetcher = new GuardedFetcher({ allow: config.fetchAllow, ...limits, ...network });
+  const askForeign = fetcher.ask.bind(fetcher);
+  const mcp = stack.use(new McpServers({ variable: secrets.variable, askForeign, logger }));
   useServers(mcp, foundation);
   agencies.onReloaded = () => useServers(mcp, foundation);
   return mcp;

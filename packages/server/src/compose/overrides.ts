@@ -37,6 +37,6 @@ export interface Overrides {
   readonly notifier?: Notifier;
   /** Makes the budgets that owners share, so that a proof can plant a fault. */
   readonly newBudget?: (total: number) => FairBudget;
-  /** Replaces the network over which attachments are fetched. */
+  /** Replaces the network over which attachments and authorization servers are reached. */
   readonly network?: Network;
 }

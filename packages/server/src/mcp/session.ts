@@ -5,6 +5,7 @@ import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Connection, ReadVariable } from './connection.ts';
 import { errorText } from './error-text.ts';
+import type { AskForeign } from './oauth-fetch.ts';
 import type { ServerTools } from './server-tools.ts';
 
 /** How long a call waits for a server that is not connected. */
@@ -32,6 +33,7 @@ export interface SessionSetting {
   readonly server: string;
   readonly address: McpAddress;
   readonly variable: ReadVariable;
+  readonly askForeign: AskForeign;
   /** The tools that an earlier session had. */
   readonly known: ServerTools | null;
   readonly logger: Logger;
@@ -123,7 +125,7 @@ export class McpSession {
   }
 
   async #open(mode: 'legacy' | 'auto'): Promise<Connection | null> {
-    const { address, variable, logger, server } = this.#setting;
+    const { address, variable, askForeign, logger, server } = this.#setting;
     const { signal } = this.#closing;
     const onTools = (tools: ServerTools) => {
       this.#tools = tools;
@@ -131,7 +133,10 @@ export class McpSession {
     try {
       // Loaded now, because the SDK costs 0.2 s of CPU and most starts need no MCP server.
       const { Connection } = await import('./connection.ts');
-      const connection = await Connection.open({ address, variable, mode, known: this.#tools, onTools }, signal);
+      const connection = await Connection.open(
+        { address, variable, askForeign, mode, known: this.#tools, onTools },
+        signal,
+      );
       if (signal.aborted) {
         await connection.close();
         return null;
