@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hookStore, type ModelCall, PostgresServer, type StreamReader, withoutComments } from '@runwire/test-kit';
+import {
+  CommitProxy,
+  hookStore,
+  type ModelCall,
+  PostgresServer,
+  type StreamReader,
+  withoutComments,
+} from '@runwire/test-kit';
 import { until } from '@runwire/test-kit/shortfall.ts';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { cites } from '../requirements/cite.ts';
@@ -346,6 +353,29 @@ test('a revoked key ends its streams on every node; the run continues', { skip }
   await call.end();
   for (const stream of [reader, others]) assert.equal(await stream.over, true);
   assert.equal(statusOf(reader), 'completed');
+});
+
+test('a node that is cut off from its database ends the streams of a revoked key', { skip }, async (t) => {
+  cites(t, 'contract-2-revoked-streams');
+  const { port } = new URL(cluster(true).url);
+  await using proxy = await CommitProxy.start(Number(port));
+  const DATABASE_URL = cluster(true).url.replace(`:${port}/`, `:${proxy.port}/`);
+  const cutOff = await cluster(true).join({ env: { DATABASE_URL } });
+  const here = cluster(true).node(0);
+  const integration = await here.integration();
+  const made = (await here.api.post('/v2/api_keys', {})).body;
+  const { reader, call, runId } = await cutOff.hold({ apiIntegrationId: integration });
+  const stream = await cutOff.api.as(made.apiKey).events(runId, null, integration);
+  await inStep(call, 'one ', [reader, stream]);
+  proxy.hang();
+  assert.equal((await here.api.delete(`/v2/api_keys/${made.keyId}`)).status, 204);
+  const revokedAt = performance.now();
+  assert.equal(await stream.over, false, 'the connection is cut');
+  assert.ok(performance.now() - revokedAt < 15_000, '5 s on an idle machine');
+  await inStep(call, 'two', [reader]);
+  proxy.flow();
+  await call.end();
+  await cluster(true).leave(cutOff);
 });
 
 test('a run with a reader on another node is not cancelled as unread', { skip }, async (t) => {

@@ -43,7 +43,11 @@ const WHOLE = {
       prefix: '',
       timeoutSeconds: 5,
     },
-    both: { url: 'http://x', approval: 'always', oauth: { clientId: 'a', clientSecret: 'b', scope: 'c' } },
+    both: {
+      url: 'http://x',
+      approval: 'always',
+      oauth: { clientId: 'a', clientSecret: 'b', scope: 'c', issuer: 'https://d' },
+    },
   },
   agents: [
     {

@@ -68,7 +68,8 @@ describe('client tokens', () => {
     const fields = { consumerId: 'ann', chatId: null, agent: null, can: ['run', 'read'], folder: null, origins: null };
     assert.deepEqual(shown, { apiIntegrationId: 'pages', ...fields });
     assert.deepEqual(partOf(clientToken, 0), { alg: 'HS256', typ: 'client+jwt' });
-    const { sub, key, jti, exp, ...claims } = partOf(clientToken, 1);
+    const { sub, key, jti, exp, memberKey, ...claims } = partOf(clientToken, 1);
+    assert.match(memberKey, /^\w{26}$/);
     assert.deepEqual(claims, { apiIntegrationId: 'pages', ...fields, userContext: null });
     assert.deepEqual(
       [sub, new Date(exp * 1000).toISOString()],
@@ -153,7 +154,7 @@ describe('client tokens', () => {
 
   test('a body may leave out the fields of the token, or repeat them', async () => {
     const by = await page({ chatId: 'own', agent: 'Writer' });
-    const { runId, chatId } = await answered(by, { consumerId: ' ', chatId: null });
+    const { runId, chatId } = await answered(by, { consumerId: ' ' });
     const { consumerId, agent } = (await rig.api.get(`${HOME}/runs/${runId}`)).body;
     assert.deepEqual([chatId, consumerId, agent], ['own', 'ann', 'Writer']);
     await answered(by, { apiIntegrationId: 'pages', consumerId: 'ann', chatId: 'own', agent: 'Writer' });
@@ -171,6 +172,12 @@ describe('client tokens', () => {
     ];
     for (const body of others) assert.deepEqual(await refused(by, body), FORBIDDEN, JSON.stringify(body));
     assert.deepEqual(await refused(by, { consumerId: 5 }), [400, 'invalid_request']);
+    for (const field of ['apiIntegrationId', 'consumerId', 'chatId', 'agent']) {
+      assert.deepEqual(await refused(by, { [field]: null }), [400, 'invalid_request'], `${field} is null`);
+    }
+    const upload = { ...signing(1, { folder: MINE }), apiIntegrationId: null };
+    const uploader = await page({ can: ['upload'] });
+    assert.deepEqual(await codeOf(uploader.post('/create_agency_upload', upload)), [400, 'invalid_request']);
     assert.deepEqual(await refused(by, { user_context: { admin: true } }), [400, 'invalid_request']);
     assert.deepEqual(await refused(by, { userContext: { admin: true } }), [400, 'invalid_request']);
     const { status, headers } = await by.complete({ apiIntegrationId: 'demo' });
@@ -399,6 +406,11 @@ describe('client tokens', () => {
     assert.equal((await rig.api.delete(`${HOME}/members/cat`)).status, 204);
     assert.deepEqual(await codeOf(by.get(`${HOME}/chats`)), [401, 'invalid_api_key']);
     await rig.member('pages', 'cat');
+    const { status, body } = await by.get(`${HOME}/chats`);
+    assert.equal(status, 401, 'the token was minted before the member was created again');
+    assert.match(body.error, /deleted and created again/);
+    const { memberKey: _, ...earlier } = partOf(String(by.apiKey), 1);
+    assert.equal((await rig.api.as(signed(earlier)).get(`${HOME}/chats`)).status, 200, 'of an earlier version');
     assert.equal((await rig.api.delete(`/v2/api_keys/${keyId}`)).status, 204);
     assert.deepEqual(await codeOf(by.get(`${HOME}/chats`)), [401, 'invalid_api_key']);
     assert.equal(await reader.over, false, 'the stream is cut');

@@ -5,11 +5,13 @@ import { copyFileSync, mkdirSync, readFileSync, realpathSync, symlinkSync, write
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { startTestServer, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
 import { folderOf, type ProcessResult, root, run, serve, startRunwire } from './support/cli-process.ts';
 import { eventually } from './support/eventually.ts';
+import { upload } from './support/uploads.ts';
 
 /* The commands that ask a server, as processes: output, exit codes, input, signals. */
 
@@ -277,6 +279,32 @@ test('upload, files list, get and delete', async (t) => {
     `${folder} is not a file; name files, one after the other.\n`,
   ]);
 });
+
+test('in a terminal neither a file nor --json controls it; a pipe gets the bytes', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const bytes = '\u001b]0;owned\u0007\u009b31mred\u202eé\r\nend\n';
+  const path = await upload(server.api, bytes, { folder: '/app/mnt/hostile', filename: 'hostile.txt' });
+  await server.api.put('/v2/integrations/demo/members/hostile', { name: '\u009b31mEve\u202e' });
+  const get = ['files', 'get', path];
+  const list = ['members', 'list', '--search', 'hostile', '--json'];
+  const [piped, screen] = await Promise.all([runwire(get), inTerminal(get, list)]);
+  assert.equal(piped.stdout, bytes);
+  assert.match(screen, /\]0;owned31mredé\r\nend\r\n/);
+  assert.ok(screen.includes('"name": "\\u009b31mEve\\u202e"'), JSON.stringify(screen));
+  assert.doesNotMatch(screen, /[\u001b\u0007\u009b\u202e]/);
+});
+
+/** Runs commands in a terminal, one after the other; returns what it shows. */
+async function inTerminal(...commands: readonly (readonly string[])[]): Promise<string> {
+  const lines = commands.map((args) => [...serve.slice(0, -1), ...args].map((word) => `'${word}'`).join(' '));
+  const env = { ...process.env, ...environment(), TERM: 'xterm', NO_COLOR: '1' };
+  const terminal = spawn('script', ['-qec', lines.join(' && '), '/dev/null'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return text(terminal.stdout);
+}
 
 test('members, tokens, usage and keys', async () => {
   const allowances = '{"unit":"runs","limit":5,"period":"day"}';

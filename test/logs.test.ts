@@ -75,6 +75,8 @@ test('logs one JSON line per request, refusal and run, without secrets', async (
     await api.call('GET', '/v2/me', undefined, { 'x-key': API_KEY, cookie: `key=${API_KEY}` }),
   ].filter(({ status }) => status >= 400);
   assert.equal(refused.length, 8);
+  for (let time = 0; time < 2; time += 1)
+    await api.call('GET', '/healthz', undefined, { 'x-forwarded-for': '192.0.2.9' });
   await api.get('/metrics');
   await api.get('/openapi.json');
   await api.delete(`/v2/api_keys/${made.body.keyId}`);
@@ -116,7 +118,14 @@ test('logs one JSON line per request, refusal and run, without secrets', async (
     },
   );
   assert.match(String(sentence), /^The model provider refused the request \(400\): Bad: /);
-  assert.equal(lines.filter((line) => line.level === 40).length, failures.length, 'one warning for each failed run');
+  const forwarded = lines.filter(({ msg }) => msg.includes('set RUNWIRE_TRUSTED_PROXIES to its address'));
+  assert.deepEqual(
+    forwarded.map(({ level, peer }) => [level, peer]),
+    [[40, '127.0.0.1']],
+    'once',
+  );
+  const warnings = lines.filter((line) => line.level === 40);
+  assert.equal(warnings.length, failures.length + 1, 'one warning for each failed run, and one about the proxy');
   assert.ok(lines.every((line) => (line.requestId === 'from-the-caller') === (line.traceparent === TRACEPARENT)));
 
   const requests = lines.filter(({ msg }) => msg === 'request');

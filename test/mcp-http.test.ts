@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { freePort, ScriptedMcpHttp } from '@runwire/test-kit';
+import type { Network } from '../packages/server/src/guarded-fetch/network.ts';
 import { eventually, until } from './support/eventually.ts';
 import { McpRig, mcpAgency, scripted, toolNames } from './support/mcp-agency.ts';
 
@@ -117,44 +117,81 @@ test('OAuth client credentials get a token, and a new one if it has expired', as
   assert.equal(server.script.calls.length, 2);
 });
 
-test('an authorization server of another origin gets no header of the agency', async (t) => {
-  const seen: string[] = [];
-  const elsewhere = createServer((request, response) => {
-    seen.push(JSON.stringify(request.headers));
-    response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-  t.after(() => elsewhere.close());
-  const authorizationServer = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
-  await using server = await ScriptedMcpHttp.start({ token: 'other', oauth: true, authorizationServer });
-  const oauth = 'oauth: { clientId: client, clientSecret: s3cret }';
-  await using rig = await withServer(server, `, headers: { X-Key: secret-key }, ${oauth}`);
-  await eventually('failed', async () => (await rig.states())[0]?.state === 'failed');
-  assert.ok(seen.length > 0);
-  assert.deepEqual(
-    seen.filter((headers) => headers.includes('secret-key')),
-    [],
-  );
+/** Names that lead to local servers, as if these were on the public internet and had certificates. */
+const localNetwork = (servers: Readonly<Record<string, ScriptedMcpHttp>>) => {
+  const dialled: string[] = [];
+  const network: Network = {
+    resolve: async (hostname) => (servers[hostname] === undefined ? [] : ['93.184.216.34']),
+    dial: async ({ address, port, servername }) => {
+      dialled.push(`${address}:${port}`);
+      const socket = connect(Number(new URL(servers[servername]?.origin ?? '').port), '127.0.0.1');
+      await once(socket, 'connect');
+      return socket;
+    },
+  };
+  return { network, dialled };
+};
+
+const OAUTH = 'clientId: client, clientSecret: s3cret';
+const stateError = async (rig: McpRig) => String((await rig.states())[0]?.error);
+
+test('an authorization server of another origin is reached by https through the guard only', async () => {
+  await using inside = await ScriptedMcpHttp.start({ oauth: true });
+  await using login = await ScriptedMcpHttp.start({ oauth: true, publicOrigin: 'https://login.test' });
+  await using server = await ScriptedMcpHttp.start({ token: 'none yet', oauth: true });
+  const { network, dialled } = localNetwork({ 'login.test': login });
+  server.authorizationServer = inside.origin;
+  const agency = mcpAgency({ one: `url: "${server.url}", headers: { X-Key: secret-key }, oauth: { ${OAUTH} }` });
+  await using rig = await McpRig.start(agency, {}, {}, { network });
+  const refusals = {
+    [inside.origin]: 'must be an https URL such as',
+    'https://127.0.0.1': 'has an address as its host that is not on the public internet;',
+    'https://unknown.test': 'host name does not exist;',
+  };
+  for (const [origin, reason] of Object.entries(refusals)) {
+    server.authorizationServer = origin;
+    const sentence = `An address of the authorization server at ${origin} could not be fetched: it`;
+    await eventually(`${origin} is refused`, async () => {
+      const error = await stateError(rig);
+      return error.startsWith(sentence) && error.includes(reason);
+    });
+  }
+  assert.deepEqual([inside.requests, dialled], [[], []]);
+
+  server.authorizationServer = 'https://login.test';
+  // The token that it will issue.
+  server.token = 'token-1';
+  await eventually('connected', async () => (await rig.states())[0]?.state === 'connected');
+  assert.deepEqual(await rig.run(['one_echo', { text: 'x' }]), ['x']);
+  assert.deepEqual([login.tokensIssued, new Set(dialled)], [1, new Set(['93.184.216.34:443'])]);
+  assert.ok(!login.headers.some((headers) => headers.includes('secret-key')), 'no header of the agency');
 });
 
-test('after the first token no other authorization server gets the secret', async () => {
-  await using elsewhere = await ScriptedMcpHttp.start({ oauth: true });
-  await using server = await ScriptedMcpHttp.start({ token: 'none yet', oauth: true });
-  await using rig = await withServer(server, ', oauth: { clientId: client, clientSecret: s3cret }');
-  assert.deepEqual(await rig.run(['one_echo', { text: 'x' }]), ['x']);
-  server.authorizationServer = elsewhere.origin;
-  server.token = 'rotated';
-  const [refused] = await rig.run(['one_echo', { text: 'y' }]);
-  assert.match(String(refused), /^The tool failed: /);
-  // A new connection remembers it too.
-  await server.stop();
-  await server.listen();
-  const isRefused = async () => /Authorization server mismatch/.test(String((await rig.states())[0]?.error));
-  await eventually('refused', isRefused);
-  assert.ok(elsewhere.requests.length > 0);
-  assert.equal(elsewhere.tokensIssued, 0);
-  assert.ok(!elsewhere.requests.includes('POST /token'));
-});
+for (const pin of ['the first token', '`issuer`']) {
+  test(`after ${pin} no other authorization server gets the secret`, async () => {
+    await using evil = await ScriptedMcpHttp.start({ oauth: true, publicOrigin: 'https://evil.test' });
+    await using server = await ScriptedMcpHttp.start({ token: 'none yet', oauth: true });
+    const { network } = localNetwork({ 'evil.test': evil });
+    const issuer = pin === '`issuer`' ? `, issuer: "${server.origin}"` : '';
+    if (pin === '`issuer`') server.authorizationServer = 'https://evil.test';
+    const agency = mcpAgency({ one: `url: "${server.url}", oauth: { ${OAUTH}${issuer} }` });
+    await using rig = await McpRig.start(agency, {}, {}, { network });
+    if (issuer === '') {
+      assert.deepEqual(await rig.run(['one_echo', { text: 'x' }]), ['x']);
+      server.authorizationServer = 'https://evil.test';
+      server.token = 'rotated';
+      const [refused] = await rig.run(['one_echo', { text: 'y' }]);
+      assert.match(String(refused), /^The tool failed: /);
+      // A new connection remembers it too.
+      await server.stop();
+      await server.listen();
+    }
+    await eventually('refused', async () => /Authorization server mismatch/.test(await stateError(rig)));
+    assert.ok(evil.requests.length > 0);
+    assert.equal(evil.tokensIssued, 0);
+    assert.ok(!evil.requests.includes('POST /token'));
+  });
+}
 
 test('redirects to another origin are not followed', async () => {
   await using target = await ScriptedMcpHttp.start();

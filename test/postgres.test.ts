@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askDatabase, CommitProxy, freshDatabase, PostgresServer, startTestServer } from '@runwire/test-kit';
+import { askDatabase, CommitProxy, freshDatabase, LIVENESS, PostgresServer, startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf, keysIn, runwire } from './support/cli-process.ts';
 import { PgBouncer } from './support/pgbouncer.ts';
@@ -115,6 +115,8 @@ if (missing === null) {
     await using bouncer = await PgBouncer.start(postgres.port);
     const url = (await postgres.database()).replace(`:${postgres.port}/`, `:${bouncer.port}/`);
     await assert.rejects(startTestServer({ env: { DATABASE_URL: url } }), /cannot be used .*\?pgbouncer=true/);
+    const unchecked = `${await postgres.database()}?options=-c%20client_connection_check_interval%3D-1`;
+    await assert.rejects(startTestServer({ env: { DATABASE_URL: unchecked } }), /; if it cannot check connections, /);
     await using server = await startTestServer({ env: { DATABASE_URL: `${url}?pgbouncer=true` } });
     const answers = Array.from({ length: 20 }, async (_, index) => {
       const reader = await server.api.complete({ usageRequestId: `u${index}` });
@@ -138,6 +140,11 @@ if (missing === null) {
     const replay = await server.api.complete({ usageRequestId: 'u1' });
     assert.deepEqual([replay.headers['x-run-id'], replay.headers['x-run-replayed']], [runId, 'true']);
     await replay.whole();
+    // Those of the migrations, the pool, the writer, `LISTEN`, the heartbeat and the look-up of the commit.
+    assert.ok(proxy.startups.length >= 6);
+    for (const startup of proxy.startups) {
+      for (const [name, value] of Object.entries(LIVENESS)) assert.ok(startup.includes(`-c ${name}=${value}`), startup);
+    }
   });
 
   test('an admission with an unknown outcome is 503 without the header', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SCRIPTED_USAGE, STORES, type StoreName, withoutComments } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 
@@ -103,7 +104,7 @@ function tests(store: StoreName): void {
     assert.equal(server.controller.calls.length, 3);
   });
 
-  test('after kill -9 a requested cancel ends the run, free without a step', async (t) => {
+  test('after kill -9 a requested cancel ends the run, free without a model step', async (t) => {
     cites(
       t,
       'contract-5-resumed',
@@ -125,6 +126,13 @@ function tests(store: StoreName): void {
     await call.text('t'.repeat(13));
     assert.equal(await server.process.gone, 'SIGKILL');
     await lost;
+    // As in a run that answers a question: an approved call began before any model was called.
+    await askStore(
+      server.dataDir,
+      `insert into steps (run_id, step, attempt, kind, agent, status, first_event_id, last_event_id, record_json, started_at,
+         completed_at) values ('${runId}', 1, 1, 'begin', 'Clerk', 'completed', 1, 1, '{"usage":null,"output":[]}', 0, 0)`,
+    );
+    await askStore(server.dataDir, 'update runs set step = 1');
 
     await server.startAgain();
     const replay = await server.api.events(runId, null, 'mine');
@@ -145,7 +153,7 @@ function tests(store: StoreName): void {
     const [record] = (await server.api.get(`${BELOW}/usage`)).body.items;
     assert.equal(record.usage.output_tokens, 4);
     assert.ok(record.usage.input_tokens >= 10, 'at least the message was read');
-    // The attempt that ended the run called no model, and no step was journalled before.
+    // The attempt that ended the run called no model, and no model step was journalled before.
     assert.deepEqual(record.charged, { unit: 'tokens', amount: 0 });
     assert.deepEqual(await usedIn(server, 'tokens'), { used: 0, reserved: 0 });
     assert.deepEqual(await usedIn(server, 'runs'), { used: 0, reserved: 0 });

@@ -148,7 +148,7 @@ function tests(store: StoreName): void {
     const invalid = [400, 'invalid_set_up_link'];
     assert.deepEqual(await own.setUp(`/console/#set_up=${'a'.repeat(43)}`, email), invalid);
     const weak = [400, 'weak_password'];
-    for (const password of ['elevenchars', 'x'.repeat(1025), email, email.toUpperCase()]) {
+    for (const password of ['elevenchars', 'x'.repeat(40), 'abcdefg'.repeat(147), email, email.toUpperCase()]) {
       assert.deepEqual(await own.setUp(setupLink, email, password), weak, password);
     }
     assert.deepEqual(await own.setUp(setupLink, 'not an e-mail'), [400, 'invalid_request']);
@@ -157,9 +157,10 @@ function tests(store: StoreName): void {
     await change(`update set_up_links set expires_at = ${Date.now() - 1} where owner_id = '${ownerId}'`);
     assert.deepEqual(await own.setUp(setupLink, email), invalid);
     await change(`update set_up_links set expires_at = ${Date.now() + 60_000} where owner_id = '${ownerId}'`);
-    assert.deepEqual(await own.setUp(setupLink, email, 'é'.repeat(12)), [204], 'refusals did not use it');
+    const accented = 'éàüöçñîôêåëï';
+    assert.deepEqual(await own.setUp(setupLink, email, accented), [204], 'refusals did not use it');
     assert.deepEqual(await own.setUp(setupLink, email), invalid);
-    assert.deepEqual(await page().signIn(email, 'e\u0301'.repeat(12)), [204], 'as another keyboard writes it');
+    assert.deepEqual(await page().signIn(email, accented.normalize('NFD')), [204], 'as another keyboard writes it');
   });
 
   test('of several uses of a link, one succeeds', async () => {

@@ -58,7 +58,11 @@ const shown = (ms: number) => Math.round(ms * 100) / 100;
 /** The median milliseconds of a call of `echo` of `server-everything`, from the tool to its text. */
 export async function stdioCallMs(calls: number): Promise<number> {
   const variable = (name: string) => process.env[name] ?? null;
-  await using mcp = new McpServers({ variable, logger: createLogger('silent') });
+  await using mcp = new McpServers({
+    variable,
+    askForeign: () => Promise.reject(new Error('Not used.')),
+    logger: createLogger('silent'),
+  });
   const every: McpServer = {
     name: 'every',
     prefix: 'every',

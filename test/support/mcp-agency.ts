@@ -54,6 +54,7 @@ export class McpRig implements AsyncDisposable {
     agency: string | Readonly<Record<string, string>>,
     env: Readonly<Record<string, string>> = {},
     links: Readonly<Record<string, string>> = {},
+    overrides: Pick<NonNullable<Parameters<typeof ScriptedServer.start>[0]>, 'network'> = {},
   ): Promise<McpRig> {
     const folder = new AgenciesFolder(
       typeof agency === 'string'
@@ -63,7 +64,7 @@ export class McpRig implements AsyncDisposable {
     for (const [name, target] of Object.entries(links)) folder.link(`mine/${name}`, target);
     const { PATH = '', HOME = '' } = process.env;
     const settings = { RUNWIRE_AGENCIES_DIR: folder.path, PATH, HOME, SERVER_SECRET: 'planted-secret', ...env };
-    const rig = await ScriptedServer.start({ env: settings, agencies: {} });
+    const rig = await ScriptedServer.start({ env: settings, agencies: {}, ...overrides });
     await rig.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'mine' });
     return new McpRig(folder, rig);
   }

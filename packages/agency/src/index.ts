@@ -199,8 +199,13 @@ export interface McpServerDefinition {
   readonly url?: string;
   /** May contain `{{user_context.x}}`, `{{member.x}}` and `{{date}}`; each run then has its own session. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** OAuth client credentials for `url`. */
-  readonly oauth?: { readonly clientId: string; readonly clientSecret: string; readonly scope?: string };
+  /** OAuth client credentials for `url`. `issuer` is the only authorization server that may get them. */
+  readonly oauth?: {
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly scope?: string;
+    readonly issuer?: string;
+  };
   readonly command?: string;
   readonly args?: readonly string[];
   /** Besides HOME, LOGNAME, PATH, SHELL, TERM and USER. May contain the same placeholders as `headers`. */

@@ -3,7 +3,7 @@ import type { Question, Run, RunRequest, Runwire } from '@runwire/client';
 import type { Command } from 'commander';
 import { EXIT, report } from './exit-codes.ts';
 import { leave, onInterrupt } from './interrupts.ts';
-import { dim, note, print } from './output.ts';
+import { dim, jsonLine, note, print } from './output.ts';
 import { askPerson } from './questions.ts';
 import { explainEnd, questionText, RunDisplay } from './run-display.ts';
 
@@ -114,7 +114,7 @@ export class Conversation implements Disposable {
     for await (const event of run) display.show(event);
     const result = await run.result();
     this.#chatId = result.chatId;
-    if (json) print(JSON.stringify(result));
+    if (json) print(jsonLine(result));
     else display.end(result);
     // A person is asked now.
     process.exitCode = explainEnd(this.#lines.terminal ? { ...result, pending: [] } : result, command);

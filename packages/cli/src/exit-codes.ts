@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { note } from './output.ts';
+import { jsonLine, note } from './output.ts';
 import { inCommandWords } from './refusal-words.ts';
 
 /** What the exit code of a command tells a script. */
@@ -86,7 +86,7 @@ export function report(error: unknown, isJson: boolean, command: Command): void 
   const failure = failureOf(error, command);
   const { exitCode, message, code, status, requestId } = failure;
   process.exitCode = exitCode;
-  if (isJson) note(JSON.stringify({ error: message, code, status, requestId }));
+  if (isJson) note(jsonLine({ error: message, code, status, requestId }, process.stderr));
   else if (error instanceof UsageError && error.help !== '') note(`${message}\n\n${error.help.trimEnd()}`);
   else note(failureText(failure));
 }

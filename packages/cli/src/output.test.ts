@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytes, shortened, visible, wrapped } from './output.ts';
+import { bytes, jsonLine, shortened, visible, wrapped } from './output.ts';
 import { plot } from './plot.ts';
 import { barLine } from './progress-bar.ts';
 
@@ -9,6 +9,14 @@ test('texts of others cannot control the terminal', () => {
   assert.equal(visible('pay \u202e09\u202c \u2066to\u2069 \u200ebob\u061c'), 'pay 09 to bob');
   assert.equal(shortened('one\ntwo  three', 100), 'one two  three');
   assert.equal(shortened('abcdef', 4), 'abc…');
+});
+
+test('JSON in a terminal escapes what could control it; a pipe gets it unchanged', () => {
+  const value = { name: '\u001b[31m\u007f\u009b31mEve\u202e\u2066é\n' };
+  const to = (isTTY: boolean) => jsonLine(value, { isTTY } as NodeJS.WriteStream);
+  assert.equal(to(true), '{"name":"\\u001b[31m\\u007f\\u009b31mEve\\u202e\\u2066é\\n"}');
+  assert.deepEqual(JSON.parse(to(true)), value);
+  assert.equal(to(false), JSON.stringify(value));
 });
 
 test('long sentences are broken at spaces', () => {

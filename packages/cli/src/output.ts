@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { styleText } from 'node:util';
 
 /** Ends the process if the reader of a pipe is gone, as with `runwire runs | head`. */
@@ -19,22 +20,47 @@ export function note(text: string): void {
 }
 
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined));
+  print(jsonText(value, process.stdout, process.stdout.isTTY ? 2 : undefined));
 }
+
+/** One line of JSON. */
+export const jsonLine = (value: unknown, stream: NodeJS.WriteStream = process.stdout): string =>
+  jsonText(value, stream, undefined);
+
+/**
+ * JSON escapes most control characters itself. In a terminal the others are escaped too, which does not change the value;
+ * programs get the same bytes as ever.
+ */
+function jsonText(value: unknown, { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'>, indent: number | undefined): string {
+  const text = JSON.stringify(value, null, indent);
+  // The line feeds are those of the indentation: in a value they are escaped already.
+  return isTTY ? text.replace(CONTROLS, (character) => (character === '\n' ? character : escaped(character))) : text;
+}
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Grey, if standard error is a terminal with colours. */
 export const dim = (text: string): string => styleText('dim', text, { stream: process.stderr });
 
 const NEWLINE_AND_TAB = new Set(['\n', '\t']);
 
-/**
- * Removes what a terminal would take for a command, and what changes the direction of the text: names and texts come from
- * other people and from models.
- */
+/** What a terminal would take for a command, and what changes the direction of the text. */
+const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Removes what could control the terminal: names and texts come from other people and from models. */
 export const visible = (text: string): string =>
-  text.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (character) =>
-    NEWLINE_AND_TAB.has(character) ? character : '',
-  );
+  text.replace(CONTROLS, (character) => (NEWLINE_AND_TAB.has(character) ? character : ''));
+
+/** Prints the bytes of a file. A terminal gets its text without what could control the terminal; a pipe gets the bytes. */
+export async function printBytes(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  const { stdout } = process;
+  const decoder = new TextDecoder();
+  for await (const chunk of bytes) {
+    const isTaken = stdout.write(stdout.isTTY ? visible(decoder.decode(chunk, { stream: true })) : chunk);
+    if (!isTaken) await once(stdout, 'drain');
+  }
+  if (stdout.isTTY) stdout.write(visible(decoder.decode()));
+}
 
 /** A text as one line, at most this long. */
 export function shortened(text: string, width: number): string {

@@ -81,7 +81,8 @@ export const errors = {
   },
   weak_password: {
     status: 400,
-    sentence: 'The password must have 12 to 1024 characters and must not be your e-mail address; choose another.',
+    sentence:
+      'The password must have 12 to 1024 characters, at least 8 different ones, and must not be your e-mail address; choose another.',
     retryable: false,
   },
   invalid_api_key: {

@@ -17,6 +17,8 @@ interface Interruption {
  */
 export class CommitProxy implements AsyncDisposable {
   readonly port: number;
+  /** The first bytes of every connection: its user, its database and its options. */
+  readonly startups: string[] = [];
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #armed = 0;
@@ -110,6 +112,7 @@ export class CommitProxy implements AsyncDisposable {
     let isCommitting = false;
     let isInterrupted = false;
     closeTogether(client, database, this.#sockets);
+    client.once('data', (bytes: Buffer) => this.startups.push(bytes.toString('latin1')));
     client.on('data', (bytes: Buffer) => {
       if (this.#hangs || isInterrupted) return;
       const text = bytes.toString('latin1');

@@ -19,7 +19,8 @@ export const never = new AbortController().signal;
 export function guarded(serve: Serve, options: Partial<GuardedFetchOptions> & { readonly names?: Names } = {}) {
   const network = new WatchedNetwork({ ...names, ...options.names }, serve);
   const fetcher = new GuardedFetcher({ allow: ALLOW_NOTHING, maxBytes: 1000, maxMs: 60_000, network, ...options });
-  return { network, fetch: (url: string, signal = never) => fetcher.fetch(new URL(url), signal) };
+  const fetch = (url: string, signal = never) => fetcher.fetch(new URL(url), signal);
+  return { network, fetch, ask: fetcher.ask.bind(fetcher) };
 }
 
 export const answers =

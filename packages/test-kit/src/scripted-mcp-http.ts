@@ -11,6 +11,8 @@ export interface HttpMcpOptions extends McpScript {
   readonly oauth?: boolean;
   /** The authorization server that it names, by its origin; itself by default. */
   readonly authorizationServer?: string;
+  /** The origin that its metadata names, if it is reached by another address than its own. */
+  readonly publicOrigin?: string;
   /** Requests of MCP are redirected to this address. */
   readonly redirectTo?: string | null;
 }
@@ -20,6 +22,8 @@ export class ScriptedMcpHttp implements AsyncDisposable {
   readonly script: ScriptedMcp;
   /** The paths of all requests, with their methods. */
   readonly requests: string[] = [];
+  /** The headers of all requests, as JSON. */
+  readonly headers: string[] = [];
   token: string | null;
   /** The authorization server that it names from now on, by its origin. Null if it names itself. */
   authorizationServer: string | null;
@@ -83,7 +87,9 @@ export class ScriptedMcpHttp implements AsyncDisposable {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url = '', headers } = request;
+    const { publicOrigin = this.origin } = this.#options;
     this.requests.push(`${method} ${url}`);
+    this.headers.push(JSON.stringify(headers));
     const json = (status: number, body: object, more = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...more }).end(JSON.stringify(body));
     if (url.startsWith('/.well-known/oauth-protected-resource')) {
@@ -94,9 +100,9 @@ export class ScriptedMcpHttp implements AsyncDisposable {
     }
     if (url.startsWith('/.well-known/')) {
       return void json(200, {
-        issuer: this.origin,
-        authorization_endpoint: `${this.origin}/authorize`,
-        token_endpoint: `${this.origin}/token`,
+        issuer: publicOrigin,
+        authorization_endpoint: `${publicOrigin}/authorize`,
+        token_endpoint: `${publicOrigin}/token`,
         response_types_supported: ['code'],
         grant_types_supported: ['client_credentials'],
         token_endpoint_auth_methods_supported: ['client_secret_basic'],

@@ -40,12 +40,18 @@ export class WatchedNetwork implements Network {
     theirs.on('error', () => {});
     theirs.on('data', (piece: Buffer) => {
       request += piece.toString('latin1');
-      if (!request.endsWith('\r\n\r\n')) return;
+      if (!isWhole(request)) return;
       this.requests.push(request);
       this.#serve(request, theirs);
     });
     return ours;
   }
+}
+
+function isWhole(request: string): boolean {
+  const end = request.indexOf('\r\n\r\n');
+  const [, length = '0'] = /^content-length: (\d+)/im.exec(request) ?? [];
+  return end !== -1 && request.length >= end + 4 + Number(length);
 }
 
 /** The bytes of an answer. */

@@ -82,7 +82,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   files: ['storage', 'store', ...base],
   storage: base,
   sandbox: [...agentPorts, 'files', ...base],
-  mcp: [...agentPorts, ...base],
+  mcp: [...agentPorts, 'guarded-fetch', ...base],
   erasure: ['accounts', 'runs', 'chats', 'attachments', 'files', 'store', ...base],
   agent: base,
   eventlog: ['store', ...base],

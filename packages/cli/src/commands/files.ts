@@ -8,7 +8,7 @@ import { type CliCommand, type Context, wholeNumber } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
 import { contentTypeOf } from '../content-type.ts';
 import { UsageError } from '../exit-codes.ts';
-import { bytes, type ListOptions, note, print, printJson, printList, time } from '../output.ts';
+import { bytes, type ListOptions, note, print, printBytes, printJson, printList, time } from '../output.ts';
 import { ProgressBar } from '../progress-bar.ts';
 
 interface UploadOptions extends IntegrationOptions {
@@ -116,8 +116,9 @@ function addGetCommand(files: CliCommand, { env }: Context): void {
         return printJson({ path, contentType, size: Number(headers.get('content-length')) });
       }
       const { body } = await client.files.content({ path });
-      const target = options.output === undefined ? process.stdout : createWriteStream(options.output);
-      if (body !== null) await pipeline(Readable.fromWeb(body), target, { end: options.output !== undefined });
+      if (body === null) return;
+      if (options.output === undefined) await printBytes(body);
+      else await pipeline(Readable.fromWeb(body), createWriteStream(options.output));
     });
 }
 

@@ -5,6 +5,7 @@ import { connectToIntegration, type IntegrationOptions } from '../connection.ts'
 import { EXIT, EXIT_OF_END, UsageError } from '../exit-codes.ts';
 import {
   type Fields,
+  jsonLine,
   type ListOptions,
   note,
   print,
@@ -143,7 +144,7 @@ async function* eventsUpTo(run: Run, lastEventId: number): AsyncGenerator<RunEve
 }
 
 function printEvent(event: RunEvent, isJson: boolean): void {
-  print(isJson ? JSON.stringify(event) : shortened(eventLine(event), widthOf(process.stdout)));
+  print(isJson ? jsonLine(event) : shortened(eventLine(event), widthOf(process.stdout)));
 }
 
 function addStatusCommand(program: CliCommand, { env }: Context): void {

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { CliCommand, Context } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
 import { UsageError } from '../exit-codes.ts';
-import { note, print, printJson, printTable, widthOf } from '../output.ts';
+import { note, print, printJson, printTable, visible, widthOf } from '../output.ts';
 import { plot } from '../plot.ts';
 import { timeOption } from '../request-options.ts';
 
@@ -145,7 +145,9 @@ function printCsv(by: string, groups: readonly Group[]): void {
     ...[usage.reasoning_tokens, usage.total_tokens, charged.runs, charged.tokens, charged.credits],
   ]);
   for (const row of [[by, ...columns, ...charges], ...rows]) {
-    process.stdout.write(`${row.map((value) => csvField(String(value))).join(',')}\r\n`);
+    process.stdout.write(
+      `${row.map((value) => csvField(process.stdout.isTTY ? visible(String(value)) : String(value))).join(',')}\r\n`,
+    );
   }
 }
 

@@ -86,7 +86,14 @@ const mcp = strictObject(
     repeatable: names(),
     session: maybe(oneOfStrings(['shared', 'run'])),
     timeoutSeconds: maybe(Type.Integer({ minimum: 1, maximum: 900 })),
-    oauth: maybe(strictObject({ clientId: Type.String(), clientSecret: Type.String(), scope: maybe(Type.String()) })),
+    oauth: maybe(
+      strictObject({
+        clientId: Type.String(),
+        clientSecret: Type.String(),
+        scope: maybe(Type.String()),
+        issuer: maybe(Type.String()),
+      }),
+    ),
   },
   {
     oneOf: [

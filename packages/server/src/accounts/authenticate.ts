@@ -47,13 +47,14 @@ const SENTENCES: Readonly<Record<KeyProblem, string>> = {
 
 export const keyRefused = (problem: KeyProblem) => new Refusal('invalid_api_key', SENTENCES[problem]);
 
-const TOKEN_SENTENCES: Readonly<Record<TokenProblem | 'key' | 'session' | 'member', string>> = {
+const TOKEN_SENTENCES: Readonly<Record<TokenProblem | 'key' | 'session' | 'member' | 'recreated', string>> = {
   malformed: 'The client token is malformed; send the complete token as `Authorization: Bearer <token>`.',
   expired: 'The client token has expired; get a new one from your backend.',
   invalid: 'The client token is not valid; get one of this server from your backend.',
   key: 'The API key that minted this client token was revoked or has expired; mint a new token with another key.',
   session: 'The console session that minted this client token has ended; sign in again and mint a new token.',
   member: 'The member of this client token is not registered or not active; the token can be used while it is.',
+  recreated: 'The member of this client token was deleted and created again; get a new token from your backend.',
 };
 
 const tokenRefused = (problem: keyof typeof TOKEN_SENTENCES) =>
@@ -150,9 +151,10 @@ export class Authentication {
     const { principal, clientToken } = verified;
     if (clientToken.expiresAt <= now) throw tokenRefused('expired');
     if (principal.key.expiresAt !== null && principal.key.expiresAt <= now) throw tokenRefused('key');
-    const { integrationId, consumerId } = clientToken;
+    const { integrationId, consumerId, memberKey } = clientToken;
     const member = await first(this.#reads.all(memberById, { integrationId, consumerId }));
     if (member?.active !== 1) throw tokenRefused('member');
+    if (memberKey !== null && memberKey !== member.sort_key) throw tokenRefused('recreated');
     return verified;
   }
 

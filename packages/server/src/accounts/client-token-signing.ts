@@ -12,11 +12,13 @@ const OPAQUE_KEY_BYTES = 16;
 export const isClientToken = (bearer: string): boolean => bearer.startsWith(HEAD);
 
 /** The payload, as it was signed. */
-interface Payload extends Omit<ClientToken, 'integrationId' | 'expiresAt'> {
+interface Payload extends Omit<ClientToken, 'integrationId' | 'expiresAt' | 'memberKey'> {
   readonly sub: string;
   readonly key: string;
   readonly jti: string;
   readonly apiIntegrationId: string;
+  /** Earlier versions did not sign it. */
+  readonly memberKey?: string | null;
   /** In seconds since 1970. */
   readonly exp: number;
 }
@@ -61,11 +63,11 @@ export class ClientTokenSigning {
     const verified = await this.#tokens.verify(bearer);
     if (typeof verified === 'string') return verified;
     // The signature is ours, so the fields are those of `sign`.
-    const { sub, key, jti: _, apiIntegrationId, exp, ...fields } = verified as unknown as Payload;
+    const { sub, key, jti: _, apiIntegrationId, exp, memberKey = null, ...fields } = verified as unknown as Payload;
     return {
       ownerId: sub,
       keyId: key === this.#opaqueKey ? null : key,
-      token: { ...fields, integrationId: apiIntegrationId, expiresAt: exp * 1000 },
+      token: { ...fields, memberKey, integrationId: apiIntegrationId, expiresAt: exp * 1000 },
     };
   }
 }

@@ -49,7 +49,7 @@ export class ClientTokens {
     if (member.active !== 1) throw new Refusal('consumer_inactive');
     const expiresAt = expiryOf(principal, input.expiresInSeconds ?? DEFAULT_SECONDS);
     const fields = { consumerId, chatId, agent, can, folder, origins };
-    const token: ClientToken = { integrationId, ...fields, userContext, expiresAt };
+    const token: ClientToken = { integrationId, memberKey: member.sort_key, ...fields, userContext, expiresAt };
     const clientToken = await this.#signing.sign(principal, token);
     if (clientToken.length > MAX_TOKEN_BYTES) {
       const sentence = `The token would have more than ${MAX_TOKEN_BYTES} bytes, too many for a header; shorten \`userContext\`, \`origins\` or the ids.`;

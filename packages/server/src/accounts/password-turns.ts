@@ -15,6 +15,7 @@ const MAX_WAITING = 100;
 
 const MIN_CHARACTERS = 12;
 const MAX_CHARACTERS = 1024;
+const MIN_DIFFERENT = 8;
 
 interface StoredHash {
   readonly memory: number;
@@ -60,10 +61,12 @@ export class PasswordTurns {
   }
 }
 
-/** Throws a `Refusal` if the password is too short, too long, or the e-mail itself. */
+/** Throws a `Refusal` if the password is too short, too long, too uniform, or the e-mail itself. */
 export function checkPassword(password: string, email: string): void {
-  const { length } = [...password];
-  if (length < MIN_CHARACTERS || length > MAX_CHARACTERS || password.trim().toLowerCase() === email) {
+  const characters = [...password];
+  const { length } = characters;
+  const isUniform = new Set(characters).size < MIN_DIFFERENT;
+  if (length < MIN_CHARACTERS || length > MAX_CHARACTERS || isUniform || password.trim().toLowerCase() === email) {
     throw new Refusal('weak_password');
   }
 }

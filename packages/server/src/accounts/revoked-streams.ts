@@ -1,3 +1,4 @@
+import { monotonicMs } from '../lib/monotonic.ts';
 import { unrevokedAmong } from '../store/queries/accounts.ts';
 import { sessionsAmong } from '../store/queries/sign-in.ts';
 import type { Reads } from '../store/store.ts';
@@ -18,29 +19,46 @@ export interface RevokedStreamsDeps {
   readonly streams: KeyedStreams;
   readonly reads: Reads;
   readonly everyMs: number;
+  /** How long a stream may be open after its key was last confirmed, if the database is out of reach. */
+  readonly trustedMs: number;
+  /** True while this node does not reach its database. Always false with the embedded store. */
+  readonly isCutOff: () => boolean;
   readonly logger: Logger;
 }
 
+const TURNS_PER_TRUST = 20;
+
 /**
  * Cuts the streams whose key was revoked or whose session ended, here or on another node. It asks the store about the
- * keys of the open streams, every 2 s, and not only after a change of accounts: a stream may open just after the change was noticed, for a request
- * that was authenticated just before. While the store does not answer, nothing is cut.
+ * keys of the open streams, every 2 s, and not only after a change of accounts: a stream may open just after the change
+ * was noticed, for a request that was authenticated just before.
+ *
+ * A node that is cut off from its database cannot learn that a key was revoked. It cuts the streams of all keys that it
+ * could not confirm for 5 s. Their readers reconnect, here or on another node. If the database answers but is slow,
+ * nothing is cut.
  */
 export class RevokedStreams implements Disposable {
   readonly #deps: RevokedStreamsDeps;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timers: readonly NodeJS.Timeout[];
+  /** When the newest answered look began. */
+  #confirmedAt = monotonicMs();
   #isAsking = false;
+  #isLate = false;
 
   constructor(deps: RevokedStreamsDeps) {
     this.#deps = deps;
-    this.#timer = setInterval(() => void this.#look(), deps.everyMs);
-    this.#timer.unref();
+    this.#timers = [
+      setInterval(() => void this.#look(), deps.everyMs),
+      setInterval(() => this.#cutUnconfirmed(), deps.trustedMs / TURNS_PER_TRUST),
+    ];
+    for (const timer of this.#timers) timer.unref();
   }
 
   async #look(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
     const { streams, reads, logger } = this.#deps;
+    const begunAt = monotonicMs();
     try {
       const keyIds = streams.keyIds();
       for (let from = 0; from < keyIds.length; from += MAX_KEYS) {
@@ -49,6 +67,7 @@ export class RevokedStreams implements Disposable {
         const ended = asked.filter((keyId) => !usable.has(keyId));
         if (ended.length > 0) streams.cutKeys(new Set(ended));
       }
+      this.#confirmedAt = begunAt;
     } catch (error) {
       logger.warn({ err: error }, 'open streams could not be checked for revoked keys; retrying');
     } finally {
@@ -56,8 +75,27 @@ export class RevokedStreams implements Disposable {
     }
   }
 
+  /**
+   * Two turns in a row must find the keys unconfirmed: after a stall of this process the first turn runs before the
+   * answers of the database are read. So the first one counts two turns early.
+   */
+  #cutUnconfirmed(): void {
+    const { streams, trustedMs, isCutOff, logger } = this.#deps;
+    const limitMs = trustedMs - (2 * trustedMs) / TURNS_PER_TRUST;
+    const wasLate = this.#isLate;
+    this.#isLate = monotonicMs() - this.#confirmedAt >= limitMs && isCutOff();
+    if (!this.#isLate || !wasLate) return;
+    const keyIds = streams.keyIds();
+    if (keyIds.length === 0) return;
+    logger.warn(
+      { keys: keyIds.length },
+      'this node does not reach its database; it closes streams whose keys may have been revoked, and readers reconnect',
+    );
+    streams.cutKeys(new Set(keyIds));
+  }
+
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
   }
 }
 

@@ -103,7 +103,7 @@ function addressOf(
     if (url !== '' && URL.parse(url) === null) {
       at.faults.add(at.place, [...path, 'url'], '`url` is not an address; write one such as `https://host/mcp`.');
     }
-    const { clientId = '', clientSecret = '', scope } = file.oauth ?? {};
+    const { clientId = '', clientSecret = '', scope, issuer } = file.oauth ?? {};
     const oauth =
       file.oauth === undefined
         ? null
@@ -111,7 +111,13 @@ function addressOf(
             clientId: fixed(clientId, 'oauth', 'clientId'),
             clientSecret: fixed(clientSecret, 'oauth', 'clientSecret'),
             scope: scope === undefined ? null : fixed(scope, 'oauth', 'scope'),
+            issuer: issuer === undefined ? null : fixed(issuer, 'oauth', 'issuer'),
           };
+    const named = oauth?.issuer ?? '';
+    if (named !== '' && !isIssuer(named, url)) {
+      const sentence = '`issuer` is not an https address; write one such as `https://login.example.com`.';
+      at.faults.add(at.place, [...path, 'oauth', 'issuer'], sentence);
+    }
     return (about) => ({ kind: 'http', url, headers: filledHeaders(headers, about), oauth, secrets: [...secrets] });
   }
   const command = fixed(file.command ?? '', 'command');
@@ -119,6 +125,12 @@ function addressOf(
   const below = file.cwd === undefined ? '' : fixed(file.cwd, 'cwd');
   const cwd = folder === null ? (below === '' ? null : below) : join(folder.path, below);
   return (about) => ({ kind: 'stdio', command, args, env: filled(env, about), cwd, secrets: [...secrets] });
+}
+
+/** Only the MCP server itself can be an authorization server without https. */
+function isIssuer(issuer: string, url: string): boolean {
+  const address = URL.parse(issuer);
+  return address !== null && (address.protocol === 'https:' || address.origin === URL.parse(url)?.origin);
 }
 
 function filled(templates: ReadonlyMap<string, Template>, about: AboutRun): Readonly<Record<string, string>> {

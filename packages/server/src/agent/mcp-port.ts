@@ -30,6 +30,8 @@ export interface McpOAuth {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scope: string | null;
+  /** The authorization server that gets the secret. If null, the MCP server names it. */
+  readonly issuer: string | null;
 }
 
 /** An MCP server as an agency names it. */

@@ -32,3 +32,15 @@ test('the usage of a failed call is stored with the step that follows from the f
   progress.settle(outcome('call_1'));
   assert.equal(progress.settled.usage.inputTokens, 1102, 'once');
 });
+
+test('only a model step of an earlier attempt counts as an accepted call', () => {
+  const totals = { usage: used(0), byModel: [] };
+  const accepted = (kinds: readonly Step['kind'][]) => {
+    const progress = new Progress();
+    const steps = kinds.map((kind) => ({ kind, output: [] }) as unknown as Step);
+    progress.restore(steps, steps.length, totals);
+    return progress.accepted;
+  };
+  assert.equal(accepted(['begin', 'tool']), false, 'an approved call before the first model call');
+  assert.equal(accepted(['begin', 'tool', 'model']), true);
+});

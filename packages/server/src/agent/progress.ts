@@ -83,8 +83,8 @@ export class Progress {
    * the number of the last step that began: none of these numbers is assigned again.
    */
   restore(steps: readonly Step[], begun: number, { usage, byModel }: UsageTotals): void {
-    // Every journal begins with a model step.
-    this.accepted = steps.length > 0;
+    // A run that answers a question begins with the approved call, not with a model.
+    this.accepted = steps.some(({ kind }) => kind === 'model');
     for (const item of steps.flatMap(({ output }) => output)) {
       this.items.push(item);
       if (item.kind === 'tool_call') this.callIds.add(item.callId);

@@ -32,7 +32,7 @@ export async function checkAgencies(env: Environment, folder: string): Promise<C
   reports.push(...inspected.map(agencyReport));
   const whole = inspected.flatMap(({ loaded }) => loaded ?? []);
   // The files are right, and the server may run elsewhere, so this is no fault of the agency.
-  for (const problem of await tryServers(whole, secrets))
+  for (const problem of await tryServers(whole, { config, secrets }))
     reports.push({ text: serverSentence(problem), isWhole: true });
   return { text: reports.map(({ text }) => text).join('\n'), isWhole: reports.every(({ isWhole }) => isWhole) };
 }

@@ -132,6 +132,11 @@ export class NodeLife implements AsyncDisposable {
     return this.#lease?.beatAgeMs ?? 0;
   }
 
+  /** True if no heartbeat was answered for 3 s, which is longer than the time between two. */
+  get isCutOff(): boolean {
+    return this.beatAgeMs > (this.#times.leaseMs * 3) / 8;
+  }
+
   /**
    * Returns null if a model or tool call may start now. Otherwise resolves when it may, and rejects if `signal` aborts
    * first.

@@ -16,6 +16,7 @@ import { buildApp } from '../http/app.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { builtConsole } from '../http/console/console-files.ts';
 import { DefaultFraming } from '../http/encoders/default-framing.ts';
+import { ForwardedForWarning } from '../http/forwarded-for.ts';
 import { listeningAddress, listeningUrl } from '../http/listening-url.ts';
 import { MetricsListener } from '../http/metrics-listener.ts';
 import { OpenRequests } from '../http/open-requests.ts';
@@ -74,6 +75,7 @@ export async function openHttp(
     requestIds,
     isShuttingDown: () => life.isDraining,
     metrics,
+    forwardedFor: new ForwardedForWarning(config.trustedProxies, logger),
   });
   const openRequests = new OpenRequests(app.server);
   stack.defer(() => app.close());

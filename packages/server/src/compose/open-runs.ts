@@ -18,6 +18,7 @@ import { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import { RunReads } from '../runs/read-runs.ts';
 import { RemoteReaders } from '../runs/remote-readers.ts';
 import { DocumentTexts } from '../sandbox/document-texts.ts';
+import { openAskForeign } from './ask-foreign.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';
 import { openAttachments } from './open-attachments.ts';
@@ -114,7 +115,8 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const streams = stack.use(
     new Streams({ bounds: limits, turns, readers: disconnects, waitAt, holds: () => life.isUncertain }),
   );
-  stack.use(new RevokedStreams({ streams, reads, everyMs: limits.accountsVersionMs, logger }));
+  const { accountsVersionMs: everyMs, accountsTrustedMs: trustedMs } = limits;
+  stack.use(new RevokedStreams({ streams, reads, everyMs, trustedMs, isCutOff: () => life.isCutOff, logger }));
   life.serve(engine, streams);
   // From here on clients can follow and cancel the resumed runs. A run that was fenced since it was taken is not ours.
   const resumed = recovered.resumed.filter(({ as }) => as === node.identity);
@@ -184,8 +186,9 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
 
 /** Connects the MCP servers of the agencies in the background. They are closed after the engine has stopped. */
 function openMcp(foundation: Foundation): McpServers {
-  const { agencies, secrets, logger, stack } = foundation;
-  const mcp = stack.use(new McpServers({ variable: secrets.variable, logger }));
+  const { agencies, secrets, config, overrides, logger, stack } = foundation;
+  const askForeign = openAskForeign(config, overrides.network);
+  const mcp = stack.use(new McpServers({ variable: secrets.variable, askForeign, logger }));
   useServers(mcp, foundation);
   agencies.onReloaded = () => useServers(mcp, foundation);
   return mcp;

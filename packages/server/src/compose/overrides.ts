@@ -40,6 +40,6 @@ export interface Overrides {
   readonly newBudget?: (total: number) => FairBudget;
   /** Shares the event loop between loops over pages. */
   readonly turns?: PageTurns;
-  /** Replaces the network over which attachments are fetched. */
+  /** Replaces the network over which attachments and authorization servers are reached. */
   readonly network?: Network;
 }

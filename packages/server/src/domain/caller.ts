@@ -5,6 +5,11 @@ import type { MemberScope } from './scope.ts';
 /** What a client token permits, and for whom. */
 export interface ClientToken extends MemberScope {
   readonly integrationId: string;
+  /**
+   * The `sort_key` of the member's row, which is random and never changes: a token does not fit the row of a member that
+   * was deleted and created again. Null in tokens that an earlier version minted; they last at most one hour.
+   */
+  readonly memberKey: string | null;
   /** Null if every entry point may be used. */
   readonly agent: string | null;
   readonly can: readonly ClientPermission[];

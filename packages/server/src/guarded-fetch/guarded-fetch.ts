@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { checkFetchUrl } from '../lib/url-rules/check-url.ts';
 import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
@@ -8,9 +9,10 @@ import { openChecked } from './open-checked.ts';
 import { ownAddresses } from './own-addresses.ts';
 import { readBody } from './read-body.ts';
 import { realNetwork } from './real-network.ts';
-import { sendRequest } from './send-request.ts';
+import { type GuardedRequest, PLAIN_GET, sendRequest } from './send-request.ts';
 
 export type { Network } from './network.ts';
+export type { GuardedRequest } from './send-request.ts';
 export { FetchFailed, realNetwork };
 
 export interface GuardedFetchOptions {
@@ -30,6 +32,13 @@ export interface FetchedFile {
   readonly contentType: string | null;
   /** The URL after redirects. */
   readonly url: URL;
+}
+
+export interface GuardedAnswer {
+  readonly status: number;
+  /** The target of a redirect, as the server sent it. */
+  readonly location: string | null;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 const MAX_REDIRECTS = 3;
@@ -55,6 +64,23 @@ export class GuardedFetcher {
 
   /** Rejects with `FetchFailed` or the signal's reason. `onSize` is called once, if the server announces the size. */
   async fetch(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<FetchedFile> {
+    return this.#within(url, signal, (checked, stop) => this.#follow(checked, stop, onSize));
+  }
+
+  /** Sends one request and returns any answer. Redirects are not followed. Rejects as `fetch` does. */
+  ask(url: URL, request: GuardedRequest, signal: AbortSignal): Promise<GuardedAnswer> {
+    const { maxBytes } = this.#options;
+    return this.#within(url, signal, (checked, stop) =>
+      this.#exchange(checked, request, stop, async (answer) => ({
+        status: answer.statusCode ?? 0,
+        location: answer.headers.location ?? null,
+        bytes: await readBody(answer, maxBytes),
+      })),
+    );
+  }
+
+  /** Checks the text of the URL, and limits the time of all work. */
+  async #within<T>(url: URL, signal: AbortSignal, work: (checked: URL, stop: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     const { allow, maxMs } = this.#options;
     const checked = checkFetchUrl(url.href, allow);
@@ -65,7 +91,7 @@ export class GuardedFetcher {
     const timer = setTimeout(onLate, maxMs);
     signal.addEventListener('abort', onAbort);
     try {
-      return await this.#follow(checked.url, stop.signal, onSize);
+      return await work(checked.url, stop.signal);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
@@ -87,19 +113,32 @@ export class GuardedFetcher {
   }
 
   /** Resolves to the file, or to the URL that the server redirects to. */
-  async #hop(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<FetchedFile | URL> {
-    const { allow, maxBytes, userAgent = 'Runwire', ownAddresses: own = ownAddresses } = this.#options;
+  #hop(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<FetchedFile | URL> {
+    const { allow, maxBytes } = this.#options;
+    return this.#exchange(url, PLAIN_GET, signal, async (answer) => {
+      const { statusCode: status = 0, headers } = answer;
+      if (isRedirect(status)) return nextHop(url, headers.location, allow);
+      if (status !== 200) throw new FetchFailed('status', `its server answered ${status}`, { status });
+      const bytes = await readBody(answer, maxBytes, onSize);
+      return { bytes, contentType: headers['content-type'] ?? null, url };
+    });
+  }
+
+  /** Sends a request over a connection of its own. */
+  async #exchange<T>(
+    url: URL,
+    request: GuardedRequest,
+    signal: AbortSignal,
+    read: (answer: IncomingMessage) => Promise<T>,
+  ): Promise<T> {
+    const { allow, userAgent = 'Runwire', ownAddresses: own = ownAddresses } = this.#options;
     const socket = await openChecked(url, { allow, network: this.#network, ownAddresses: own }, signal);
     // The request reports errors of its connection. Errors after the request do not matter.
     socket.on('error', () => {});
     try {
-      const answer = await unlessAborted(signal, sendRequest(url, socket, userAgent));
+      const answer = await unlessAborted(signal, sendRequest(url, socket, userAgent, request));
       answer.on('error', () => {});
-      const { statusCode: status = 0, headers } = answer;
-      if (isRedirect(status)) return nextHop(url, headers.location, allow);
-      if (status !== 200) throw new FetchFailed('status', `its server answered ${status}`, { status });
-      const bytes = await unlessAborted(signal, readBody(answer, maxBytes, onSize));
-      return { bytes, contentType: headers['content-type'] ?? null, url };
+      return await unlessAborted(signal, read(answer));
     } finally {
       socket.destroy();
     }

@@ -6,23 +6,40 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** Interim answers (`103 Early Hints`): a few are usual, more could be an attack. */
 const MAX_EARLY_ANSWERS = 8;
 
+/** What is sent. */
+export interface GuardedRequest {
+  readonly method: 'GET' | 'POST';
+  /** Besides those of every request, in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+export const PLAIN_GET: GuardedRequest = { method: 'GET', headers: {}, body: null };
+
 /**
- * Sends one GET over this connection, which the caller destroys. It sends no cookies, credentials or referrer, so the
+ * Sends one request over this connection, which the caller destroys. It adds no cookies, credentials or referrer, so the
  * server learns nothing about the caller. Rejects with `FetchFailed` if the answer is not HTTP or its headers are too
  * large.
  */
-export async function sendRequest(url: URL, socket: Duplex, userAgent: string): Promise<IncomingMessage> {
+export async function sendRequest(
+  url: URL,
+  socket: Duplex,
+  userAgent: string,
+  { method, headers, body }: GuardedRequest = PLAIN_GET,
+): Promise<IncomingMessage> {
   // Imported here because it also loads the client of `fetch`: 0.07 s of processor time that most starts do not need.
   const { request } = await import('node:http');
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const asked = request({
-    method: 'GET',
+    method,
     host: url.hostname,
     path: `${url.pathname}${url.search}`,
     headers: {
       host: url.host,
       'user-agent': userAgent,
       accept: '*/*',
+      ...headers,
+      ...(body === null ? {} : { 'content-length': Buffer.byteLength(body) }),
       // A body that grows when it is unpacked would get past the limit on its size.
       'accept-encoding': 'identity',
       connection: 'close',
@@ -41,7 +58,7 @@ export async function sendRequest(url: URL, socket: Duplex, userAgent: string): 
   asked.on('upgrade', () => reject(unclear()));
   asked.on('error', (error: NodeJS.ErrnoException) => reject(failureOf(error)));
   asked.on('close', () => reject(cut()));
-  asked.end();
+  asked.end(body ?? undefined);
   return promise;
 }
 

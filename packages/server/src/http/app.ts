@@ -17,6 +17,7 @@ import { ClientErrors } from './client-error.ts';
 import { CompressedAnswers } from './compressed-answers.ts';
 import { answerPreflight, corsHeaders, isPreflight } from './cors.ts';
 import { answerError, refusalAnswer } from './error-answer.ts';
+import type { ForwardedForWarning } from './forwarded-for.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
 import { COMPLETION_PATH, operationsAt, originForm, pathOf } from './paths.ts';
 import { type RequestIds, traceOf } from './request-id.ts';
@@ -49,6 +50,7 @@ export interface AppOptions {
   readonly requestIds: RequestIds;
   readonly isShuttingDown: () => boolean;
   readonly metrics: Metrics;
+  readonly forwardedFor: ForwardedForWarning;
 }
 
 function createServer({ requestMs, requestIdleMs }: RequestTimes, handler: RequestListener): Server {
@@ -124,6 +126,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if ((request.routeOptions.url ?? pathOf(request.url)) === COMPLETION_PATH)
       reply.header('x-agent-run-admitted', 'false');
     refuseSecondHost(request.raw.rawHeaders);
+    if (request.headers['x-forwarded-for'] !== undefined) options.forwardedFor.note(request.socket.remoteAddress);
     // Checked before the body is read, so that a caller without a key cannot make the server read one.
     if (request.is404) return notFound(request, reply);
     const operation = request.routeOptions.config.operation;

@@ -63,7 +63,6 @@ const RULES: Readonly<Record<TokenOperation, Rule>> = {
       throw new Refusal('invalid_request', sentence);
     }
     if (typeof body.consumerId === 'string' && isBlank(body.consumerId)) body.consumerId = undefined;
-    if (body.chatId === null) body.chatId = undefined;
     fillIn(body, 'apiIntegrationId', token.integrationId);
     fillIn(body, 'consumerId', token.consumerId);
     fillIn(body, 'chatId', token.chatId);
@@ -99,9 +98,16 @@ const RULES: Readonly<Record<TokenOperation, Rule>> = {
   listChatMessages: noFurtherRule,
 };
 
-/** `value` is null if the token leaves the field to the caller. A value of a wrong type is left to the schema. */
+/**
+ * `value` is null if the token leaves the field to the caller. A value of a wrong type is left to the schema, except null:
+ * for `chatId` the schema accepts it as "a new chat", which the token does not permit.
+ */
 function fillIn(body: Fields, name: string, value: string | null): void {
   if (value === null) return;
+  if (body[name] === null) {
+    const sentence = `\`${name}\` must not be null with this client token; leave it out, or send the one of the token.`;
+    throw new Refusal('invalid_request', sentence);
+  }
   body[name] ??= value;
   if (typeof body[name] === 'string') checkValue(name, body[name], value);
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseRange, type Range } from '../lib/url-rules/range.ts';
+import { createLogger } from '../telemetry/logger.ts';
 import { clientAddress } from './client-address.ts';
+import { ForwardedForWarning } from './forwarded-for.ts';
 
 const TRUSTED = ['10.0.0.0/8', '127.0.0.1/32', 'fd00::/8'].map((text) => parseRange(text) as Range);
 const of = (peer: string, forwarded?: string) => clientAddress(peer, forwarded, TRUSTED);
@@ -32,4 +34,13 @@ test('notations, ports and the last 64 bits of IPv6 make no difference', () => {
   assert.equal(alone('2001:db8::1'), alone('2001:DB8:0:0:ffff::9'));
   assert.notEqual(alone('2001:db8::1'), alone('2001:db8:0:1::1'));
   assert.notEqual(alone('0.0.0.1'), alone('0.0.0.2'));
+});
+
+test('X-Forwarded-For of a peer that is not trusted is warned of once', () => {
+  const logger = createLogger('silent');
+  const warned: unknown[] = [];
+  logger.warn = (fields: unknown) => void warned.push(fields);
+  const warning = new ForwardedForWarning(TRUSTED, logger);
+  for (const peer of ['10.1.1.1', '::ffff:127.0.0.1', undefined, '203.0.113.7', '203.0.113.8']) warning.note(peer);
+  assert.deepEqual(warned, [{ peer: '203.0.113.7' }]);
 });

@@ -9,6 +9,7 @@ const PROGRAM = resolve(import.meta.dirname, '../../../test-kit/src/scripted-mcp
 const settingOf = (mode: ConnectionSetting['mode'], ...args: readonly string[]): ConnectionSetting => ({
   address: { kind: 'stdio', command: process.execPath, args: [PROGRAM, ...args], env: {}, cwd: null, secrets: [] },
   variable: () => null,
+  askForeign: () => assert.fail('no foreign address'),
   mode,
   known: null,
   onTools: () => {},

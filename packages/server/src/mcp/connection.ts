@@ -4,6 +4,7 @@ import { VERSION } from '../domain/version.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
 import { HttpTransport } from './http-transport.ts';
+import type { AskForeign } from './oauth-fetch.ts';
 import { readTools, type ServerTools } from './server-tools.ts';
 import { isAnswer, isTimeout } from './session-errors.ts';
 import { StdioTransport } from './stdio-transport.ts';
@@ -28,6 +29,8 @@ export type ReadVariable = (name: string) => string | null;
 export interface ConnectionSetting {
   readonly address: McpAddress;
   readonly variable: ReadVariable;
+  /** Reaches the authorization servers that MCP servers name. */
+  readonly askForeign: AskForeign;
   /** `auto` also finds servers that have only the newest protocol, for one more request or process. */
   readonly mode: 'legacy' | 'auto';
   readonly known: ServerTools | null;
@@ -47,10 +50,10 @@ export class Connection {
   #isLost = false;
   #closed: Promise<void> | null = null;
 
-  private constructor({ address, variable, mode, known, onTools }: ConnectionSetting) {
+  private constructor({ address, variable, askForeign, mode, known, onTools }: ConnectionSetting) {
     this.#transport =
       address.kind === 'http'
-        ? new HttpTransport(address)
+        ? new HttpTransport(address, askForeign)
         : new StdioTransport({ ...address, env: { ...inherited(variable), ...address.env } });
     this.#tools = known;
     this.#onTools = onTools;

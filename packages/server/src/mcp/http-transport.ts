@@ -9,6 +9,7 @@ import {
 import type { McpAddress, McpOAuth } from '../agent/mcp-port.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { MAX_MESSAGE_BYTES } from './message-limit.ts';
+import { type AskForeign, oauthFetch } from './oauth-fetch.ts';
 import { ToolLists } from './tool-lists.ts';
 import type { LeftOutTool } from './tool-problem.ts';
 
@@ -34,10 +35,10 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #waiting = new Set<string | number>();
   readonly #lists = new ToolLists();
 
-  constructor({ url, headers, oauth }: HttpAddress) {
+  constructor({ url, headers, oauth }: HttpAddress, askForeign: AskForeign) {
     super(new URL(url), {
       reconnectionOptions: RECONNECTION,
-      fetch: withHeaders(boundedFetch(MAX_MESSAGE_BYTES), new URL(url), headers),
+      fetch: byOrigin(new URL(url), headers, oauthFetch(askForeign)),
       ...(oauth === null ? {} : { authProvider: new ClientCredentials(oauth) }),
     });
   }
@@ -77,12 +78,14 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 }
 
 /**
- * Adds the headers of the agency to requests to its own server. The SDK would send them to the authorization server too,
- * which the MCP server names.
+ * Adds the headers of the agency to requests to its own server, whose address the operator has written. The server names all
+ * other addresses: they get no headers of the agency, and are reached only through the guard.
  */
-function withHeaders(base: FetchLike, own: URL, headers: HttpAddress['headers']): FetchLike {
+function byOrigin(own: URL, headers: HttpAddress['headers'], foreign: ReturnType<typeof oauthFetch>): FetchLike {
+  const base = boundedFetch(MAX_MESSAGE_BYTES);
   return (url, init) => {
-    if (!isSameServer(own, new URL(url))) return base(url, init);
+    const target = new URL(url);
+    if (!isSameServer(own, target)) return foreign(target, init);
     const all = new Headers(headers);
     for (const [name, value] of new Headers(init?.headers)) all.set(name, value);
     return base(url, { ...init, headers: all });
@@ -102,8 +105,9 @@ function isSameServer(own: URL, other: URL): boolean {
 const issuers = new WeakMap<McpOAuth, string>();
 
 /**
- * Gets tokens with a client id and a client secret. The server names the authorization server. After the first token the
- * SDK refuses another one: a server that was broken into must not send the secret elsewhere.
+ * Gets tokens with a client id and a client secret. The server names the authorization server. The SDK refuses another one
+ * than `issuer`, or if the agency names none, another one than that of the first token: a server that was broken into must
+ * not send the secret elsewhere.
  */
 class ClientCredentials implements OAuthClientProvider {
   readonly #oauth: McpOAuth;
@@ -127,8 +131,8 @@ class ClientCredentials implements OAuthClientProvider {
 
   clientInformation() {
     const { clientId, clientSecret } = this.#oauth;
-    const issuer = issuers.get(this.#oauth);
-    return { client_id: clientId, client_secret: clientSecret, ...(issuer === undefined ? {} : { issuer }) };
+    const issuer = this.#oauth.issuer ?? issuers.get(this.#oauth) ?? null;
+    return { client_id: clientId, client_secret: clientSecret, ...(issuer === null ? {} : { issuer }) };
   }
 
   tokens(): OAuthTokens | undefined {

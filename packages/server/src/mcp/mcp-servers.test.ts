@@ -21,7 +21,12 @@ const server = (more: Partial<McpServer> = {}): McpServer => ({
   ...more,
 });
 
-const open = () => new McpServers({ variable: () => null, logger: createLogger('silent') });
+const open = () =>
+  new McpServers({
+    variable: () => null,
+    askForeign: () => assert.fail('no foreign address'),
+    logger: createLogger('silent'),
+  });
 const about = async () => ({ date: '2026-11-17', member: null, userContext: undefined });
 const call = (abortSignal: AbortSignal, progress: ToolCall['progress'] = () => {}): ToolCall => ({
   idempotencyKey: 'run/call',

@@ -1,6 +1,7 @@
 import type { McpServer, RunServers } from '../agent/mcp-port.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ReadVariable } from './connection.ts';
+import type { AskForeign } from './oauth-fetch.ts';
 import { RunSessions } from './run-sessions.ts';
 import { leftOutSentence, type ServerTools, selectedTools } from './server-tools.ts';
 import { McpSession, type SessionState } from './session.ts';
@@ -8,6 +9,7 @@ import { wholeName } from './tool-names.ts';
 
 export interface McpServersOptions {
   readonly variable: ReadVariable;
+  readonly askForeign: AskForeign;
   readonly logger: Logger;
 }
 

@@ -6,6 +6,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { connectFailure } from './connect-failure.ts';
 import type { Connection, ReadVariable } from './connection.ts';
 import { errorText } from './error-text.ts';
+import type { AskForeign } from './oauth-fetch.ts';
 import type { ServerTools } from './server-tools.ts';
 
 /** How long a call waits for a server that is not connected. */
@@ -36,6 +37,7 @@ export interface SessionSetting {
   readonly server: string;
   readonly address: McpAddress;
   readonly variable: ReadVariable;
+  readonly askForeign: AskForeign;
   /** The tools that an earlier session had. */
   readonly known: ServerTools | null;
   readonly logger: Logger;
@@ -138,7 +140,7 @@ export class McpSession {
   }
 
   async #open(mode: 'legacy' | 'auto'): Promise<Connection | null> {
-    const { address, variable, logger, agency, server } = this.#setting;
+    const { address, variable, askForeign, logger, agency, server } = this.#setting;
     const { signal } = this.#closing;
     const onTools = (tools: ServerTools) => {
       const { leftOut } = tools;
@@ -149,7 +151,10 @@ export class McpSession {
     try {
       // Loaded now, because the SDK costs 0.2 s of CPU and most starts need no MCP server.
       const { Connection } = await import('./connection.ts');
-      const connection = await Connection.open({ address, variable, mode, known: this.#tools, onTools }, signal);
+      const connection = await Connection.open(
+        { address, variable, askForeign, mode, known: this.#tools, onTools },
+        signal,
+      );
       if (signal.aborted) {
         await connection.close();
         return null;

@@ -82,18 +82,23 @@ export class DisconnectWatch implements Disposable {
     this.#look(alone)
       .then(() => {
         this.#failing = false;
-      }, this.#onFailure)
+      })
+      .catch((error: unknown) => this.#onFailure(error, alone))
       .finally(() => {
         this.#looking = false;
       });
   };
 
-  /** Logs a failure once, however long it lasts. */
-  #onFailure = (error: unknown): void => {
+  /**
+   * Logs a failure once, however long it lasts. Without the store no reader can attach, and streams may have been cut for
+   * that reason: the patience counts from the end of the outage.
+   */
+  #onFailure(error: unknown, alone: readonly (readonly [string, WatchedRun])[]): void {
+    for (const [, run] of alone) run.aloneSince = performance.now();
     if (!this.#failing)
       this.#logger.warn({ err: error }, 'readers on other nodes could not be read from the store; tried again');
     this.#failing = true;
-  };
+  }
 
   async #look(alone: readonly (readonly [string, WatchedRun])[]): Promise<void> {
     const askedAt = performance.now();

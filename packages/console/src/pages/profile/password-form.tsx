@@ -40,7 +40,7 @@ export function PasswordForm({ email }: PasswordFormProps) {
             name="new"
             type="password"
             autoComplete="new-password"
-            hint="12 to 1024 characters, and not your e-mail."
+            hint="12 to 1024 characters, at least 8 different ones, and not your e-mail."
             required
           />
           <TextField

@@ -37,7 +37,7 @@ export function SetUpPage() {
           name="password"
           type="password"
           autoComplete="new-password"
-          hint="12 to 1024 characters, and not your e-mail."
+          hint="12 to 1024 characters, at least 8 different ones, and not your e-mail."
           required
         />
         <TextField label="Repeat the password" name="repeated" type="password" autoComplete="new-password" required />

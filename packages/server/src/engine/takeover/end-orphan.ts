@@ -48,9 +48,10 @@ export async function endUnreadableOrphan(deps: EndDeps, runId: string, error: R
     if (run === undefined || run.node_dead === NODE_ALIVE) return null;
     const readable = { ...run, by_model_json: readableList(run.by_model_json) };
     const spent = spentSoFar(readable, await promptParts(tx, deps, run, '', []), [], []);
+    const accepted = hasModelStep(await tx.all(journalOf, { runId }));
     const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? 0;
     const items: RunItem[] = [{ kind: 'user', agent: run.agent, text: '', timestamp: run.created_at * 1000 }];
-    return writeEnd(tx, deps, run, error, { items, files: [], lastId, ...spent });
+    return writeEnd(tx, deps, run, error, { items, files: [], lastId, accepted, ...spent });
   });
   if (end !== null) reportEndedOrphan(deps, end);
   return end !== null;
@@ -69,7 +70,11 @@ interface StoredProgress extends UsageTotals {
   readonly items: readonly RunItem[];
   readonly files: readonly ChangedFile[];
   readonly lastId: number;
+  readonly accepted: boolean;
 }
+
+/** True if a model accepted a call. A journal can also begin with a call that the caller approved. */
+const hasModelStep = (journal: readonly { readonly kind: string }[]) => journal.some(({ kind }) => kind === 'model');
 
 async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<StoredProgress> {
   const stored = await deps.eventLog.allStored(tx, run.run_id);
@@ -82,7 +87,8 @@ async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<
   const lastStored = stored.at(-1);
   const lastId = lastStored === undefined ? 0 : lastFrameId(lastStored);
   const parts = await promptParts(tx, deps, run, message, sandboxFiles);
-  return { items, files: changedFiles(journal), lastId, ...spentSoFar(run, parts, stored, journal) };
+  const accepted = hasModelStep(journal);
+  return { items, files: changedFiles(journal), lastId, accepted, ...spentSoFar(run, parts, stored, journal) };
 }
 
 /** T6 and T4 in one transaction, under the next attempt. What is stored counts, and the text so far stays. */
@@ -93,7 +99,8 @@ export async function writeEnd(
   fault: RunError,
   progress?: StoredProgress,
 ): Promise<EndedOrphan> {
-  const { items, files, usage, byModel, lastId: discardAfter } = progress ?? (await readProgress(tx, deps, row));
+  const stored = progress ?? (await readProgress(tx, deps, row));
+  const { items, files, accepted, usage, byModel, lastId: discardAfter } = stored;
   const isCancelled = row.cancel_requested_at !== null;
   const attempt = row.attempt + 1;
   const startedAt = row.started_at ?? row.created_at;
@@ -109,8 +116,8 @@ export async function writeEnd(
     output: null,
     questions: [],
     files,
-    // The attempt that ends the run calls no model, so only a journalled step counts.
-    accepted: row.step > 0,
+    // The attempt that ends the run calls no model, so only a journalled model step counts.
+    accepted,
     usage,
     byModel,
     steps: row.step,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import { beginLongTransaction, closeLongTransaction, rowsOf } from './long-transaction.ts';
+import { LIVENESS } from './settings.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
@@ -18,6 +19,17 @@ test('a failed read of rows reports its own error, not the aborted transaction',
     { name: 'StatementRefused', message: 'division by zero (22012)' },
   );
   assert.equal(seen, 64, 'in the middle');
+  await closeLongTransaction(client);
+});
+
+test('a session ends if its node is unreachable, unless the operator decides otherwise', { skip }, async () => {
+  await using database = await migratedDatabase();
+  const url = `${database.url}?options=-c%20tcp_keepalives_count%3D9`;
+  const client = await beginLongTransaction({ url, pool: 1, pooled: false }, 'begin');
+  const names = Object.keys(LIVENESS);
+  const { rows } = await client.query('select name, setting from pg_settings where name = any($1)', [names]);
+  const settings = Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+  assert.deepEqual(settings, { ...LIVENESS, tcp_keepalives_count: '9' });
   await closeLongTransaction(client);
 });
 

@@ -9,8 +9,8 @@ const NO_LIMITS =
   'set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 
 /** Begins a transaction on its own connection, without time limits. It also works through a pooler. */
-export async function beginLongTransaction({ url }: PostgresSettings, begin: string): Promise<Client> {
-  const client = new Client(plainConfig(url));
+export async function beginLongTransaction(settings: PostgresSettings, begin: string): Promise<Client> {
+  const client = new Client(plainConfig(settings));
   // The next query on this connection reports the error.
   client.on('error', () => {});
   await client.connect();

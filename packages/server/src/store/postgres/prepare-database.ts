@@ -27,7 +27,7 @@ export async function prepareDatabase(
   migrates: boolean,
   { refusedIfEmpty = null, beforeMigrating }: StartChecks = {},
 ): Promise<void> {
-  const pool = new Pool({ ...plainConfig(settings.url), max: 2 });
+  const pool = new Pool({ ...plainConfig(settings), max: 2 });
   ignoreErrorEvents(pool);
   // This connection is configured like all later ones, so a setting that the role may not change is reported here.
   const client = new Client(sessionConfig(settings));
@@ -78,13 +78,21 @@ async function migrateAmongNodes(migrateOnce: () => Promise<void>): Promise<void
 function startRefusal(error: unknown): unknown {
   if (error instanceof StartRefused || !(error instanceof Error)) return error;
   const said = reasonOf(error);
-  // A refused password, role or database, or a schema that the role may not write to.
-  const isRefused = error instanceof DatabaseError && /^(28|3D|42501)/.test(error.code ?? '');
+  // A refused password, role or database, a schema that the role may not write to, or a setting that does not exist here.
+  const isRefused = error instanceof DatabaseError && /^(28|3D|42501|22023|42704)/.test(error.code ?? '');
   if (!isRefused && !(translate(error) instanceof StoreUnavailable)) return error;
-  const remedy = /unsupported startup parameter/.test(said)
-    ? 'if DATABASE_URL leads to PgBouncer, add ?pgbouncer=true to it'
-    : 'fix that, or DATABASE_URL';
-  return new StartRefused(`The database of DATABASE_URL cannot be used (${said}); ${remedy}.`);
+  return new StartRefused(`The database of DATABASE_URL cannot be used (${said}); ${remedyFor(said)}.`);
+}
+
+function remedyFor(said: string): string {
+  if (/unsupported startup parameter/.test(said)) {
+    return 'if DATABASE_URL leads to PgBouncer, add ?pgbouncer=true to it';
+  }
+  // PostgreSQL accepts only 0 if its system cannot check connections, such as Windows.
+  if (/client_connection_check_interval/.test(said)) {
+    return 'if it cannot check connections, add ?options=-c%20client_connection_check_interval%3D0 to DATABASE_URL';
+  }
+  return 'fix that, or DATABASE_URL';
 }
 
 function reasonOf(error: Error): string {

@@ -31,6 +31,25 @@ export const DATABASE_TIMES: DatabaseTimes = {
 };
 export const CONNECT_MS = 5000;
 
+/** An idle connection is probed after this time. libuv then probes every second and gives up after 10 probes. */
+const KEEPALIVE_IDLE_MS = 15_000;
+
+/**
+ * How PostgreSQL notices a node that the network does not reach any more. All limits together are shorter than a minute:
+ * - An idle session ends after 45 s of unanswered probes: 15 s, then 6 probes every 5 s.
+ * - `tcp_user_timeout` is for a session that has sent something, such as a notification: the kernel sends no probes then,
+ *   and would repeat the data for 15 minutes.
+ * - `client_connection_check_interval` ends a statement whose client is gone.
+ * On a Unix socket they have no effect.
+ */
+export const LIVENESS: Readonly<Record<string, string>> = {
+  tcp_keepalives_idle: '15',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '6',
+  tcp_user_timeout: '45000',
+  client_connection_check_interval: '10000',
+};
+
 const INT8 = 20;
 const NUMERIC = 1700;
 
@@ -53,9 +72,10 @@ const types = {
  * The configuration of every connection except those for migrations. A transaction that hangs must not block others, so
  * idle time, lock waits and statements are limited.
  */
-export function sessionConfig({ url, pooled, times = DATABASE_TIMES }: PostgresSettings): ClientConfig {
+export function sessionConfig(settings: PostgresSettings): ClientConfig {
+  const { pooled, times = DATABASE_TIMES } = settings;
   const stream = () => new GatheringSocket();
-  const bare: ClientConfig = { ...plainConfig(url), query_timeout: times.answerMs, pipeline: true, stream };
+  const bare: ClientConfig = { ...plainConfig(settings), query_timeout: times.answerMs, pipeline: true, stream };
   if (pooled) return bare;
   return {
     ...bare,
@@ -66,14 +86,26 @@ export function sessionConfig({ url, pooled, times = DATABASE_TIMES }: PostgresS
 }
 
 /** Without time limits, because a migration can take long. */
-export function plainConfig(url: string): ClientConfig {
+export function plainConfig({ url, pooled }: Pick<PostgresSettings, 'url' | 'pooled'>): ClientConfig {
   return {
-    connectionString: url,
+    // The session of a pooler is not ours, and a pooler may refuse options.
+    connectionString: pooled ? url : withLiveness(url),
     types,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_IDLE_MS,
     fallback_application_name: 'runwire',
   };
+}
+
+/** Adds `LIVENESS` to the options of the address. A setting that the operator has put there is kept. */
+function withLiveness(url: string): string {
+  const address = new URL(url);
+  const own = address.searchParams.get('options') ?? '';
+  const missing = Object.entries(LIVENESS).filter(([name]) => !own.includes(name));
+  const options = [...missing.map(([name, value]) => `-c ${name}=${value}`), own];
+  address.searchParams.set('options', options.join(' ').trim());
+  return address.href;
 }
 
 /** Returns the SQL that begins a transaction. With a pooler it also sets the time limits, in the same message. */
