@@ -1,0 +1,1 @@
+import{J as e}from"./libraries-CgYIfE-G.js";import{B as t,U as n}from"./shared-CInn8Prz.js";var r=({title:e,aliasChatId:t,chatId:n})=>e?.trim()||t||n,i=e();function a({status:e,pending:r}){return r.length>0?(0,i.jsx)(t,{tone:`warn`,children:`asks`}):(0,i.jsx)(n,{status:e})}export{r as n,a as t};
