@@ -321,12 +321,14 @@ test('a server that never answered is given up early, with its address and the r
   await assert.rejects(nowhere.me.get(), { name: 'ConnectionLostError', handle: null, message });
   // A call that hangs is not repeated either.
   let calls = 0;
-  const { client: hanging } = disturbedClient(baseUrl, { timing: { ...timing, silenceMs: 200 } }, ({ init }) => {
+  const options = { integration: 'demo', timing: { ...timing, silenceMs: 200 } };
+  const { client: hanging } = disturbedClient(baseUrl, options, ({ init }) => {
     calls += 1;
     return new Promise((_, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
   });
   await assert.rejects(hanging.me.get(), { message: /: nothing arrived for 0\.2 s; check/ });
-  assert.equal(calls, 1);
+  await assert.rejects(hanging.run({ message: 'Hi' }).text(), { admitted: 'unknown', message: /: nothing arrived/ });
+  assert.equal(calls, 2);
 });
 
 test('the error of another server is shown as text', async () => {

@@ -57,6 +57,8 @@ test('a field is the option or the argument of the command, a word, or a setting
   assert.equal(words('members set', '`consumerId` is missing from the path.'), 'MEMBER is missing.');
   assert.equal(words('run', '`sandboxFiles[0].path` must start with /app/mnt.'), '--file must start with /app/mnt.');
   assert.equal(words('integrations update', '`model` cannot be used.'), '--set model cannot be used.');
+  const foreign = 'Status 404, but not of Runwire; check `baseUrl` and proxies: gone';
+  assert.match(words('runs', foreign, 'unexpected_answer'), /; check --url and proxies: gone$/);
   assert.equal(words('runs', '`other` is odd.'), '`other` is odd.');
   assert.equal(
     words('members delete', errors.member_not_found.sentence, 'member_not_found'),

@@ -104,7 +104,9 @@ export function questionText(question: Question): string {
 
 /** Explains an end that is not complete. Returns the exit code. */
 export function explainEnd({ status, error, pending, chatId }: RunResult, command: Command): number {
-  if (error !== null) note(visible(`The run failed: ${inCommandWords(error, command)} (${error.code})`));
+  if (status === 'failed' && error !== null) {
+    note(visible(`The run failed: ${inCommandWords(error, command)} (${error.code})`));
+  }
   if (status === 'cancelled') note('The run was cancelled.');
   if (pending.length === 0) return EXIT_OF_END[status];
   for (const question of pending) note(`The run waits: ${questionText(question)}.`);

@@ -178,19 +178,23 @@ class Contact {
     this.#run.signal.throwIfAborted();
     if (error instanceof RunwireError) throw error;
     this.#cause = error;
+    this.#leftMs();
     return null;
   }
 
   async pause(): Promise<void> {
-    const { transport, place, signal } = this.#run;
+    await sleep(Math.min(this.nextPause(), this.#leftMs()), this.#run.signal);
+  }
+
+  /** How long attempts may continue. Throws if there was no contact for too long. */
+  #leftMs(): number {
+    const { transport, place } = this.#run;
     const { hasAnswered, timing } = transport;
     const limitMs = hasAnswered ? timing.giveUpMs : Math.min(timing.connectMs, timing.giveUpMs);
     const leftMs = this.#lastAt + limitMs - Date.now();
-    if (leftMs <= 0) {
-      const advice = hasAnswered ? 'attach to the run by its handle later' : undefined;
-      throw transport.lost({ ...place }, this.#cause, advice);
-    }
-    await sleep(Math.min(this.nextPause(), leftMs), signal);
+    if (leftMs > 0) return leftMs;
+    const advice = hasAnswered ? 'attach to the run by its handle later' : undefined;
+    throw transport.lost({ ...place }, this.#cause, advice);
   }
 
   /** Resolves to null if no whole answer arrived. */

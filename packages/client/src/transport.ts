@@ -134,9 +134,8 @@ export class Transport {
   lost(handle: RunHandle | null, cause: unknown, advice = 'check `baseUrl` and proxies'): ConnectionLostError {
     const { cause: reason = cause } = Object(cause);
     const text = reason?.message || reason?.code || cause;
-    return new ConnectionLostError(
-      ...([handle, 'connection_lost', `No whole answer from ${this.#baseUrl}: ${text}; ${advice}.`, cause] as const),
-    );
+    const message = `No whole answer from ${this.#baseUrl}: ${text}; ${advice}.`;
+    return new ConnectionLostError(handle, 'connection_lost', message, cause);
   }
 
   /** Sends a request and reads its answer. Rejects if the answer does not arrive whole. */
