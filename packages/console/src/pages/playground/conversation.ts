@@ -241,6 +241,8 @@ export class Conversation {
     const { apiIntegrationId, chatId } = this;
     const { text, files, images, answers } = message;
     this.#count += 1;
+    // The message begins a deleted chat again.
+    this.#isDeleted = false;
     const run = api().run({
       apiIntegrationId,
       chatId,
