@@ -61,7 +61,7 @@ function itemEvent(
     case 'tool_progress':
       return { type: name, ...speaker, callId, text: raw.text ?? '' };
     case 'tool_output':
-      return { type: 'tool_output', ...speaker, callId, output: item.output ?? '', failed: item.failed ?? false };
+      return { type: 'tool_output', ...speaker, callId, output: item.output ?? '', failed: !!item.failed };
     case 'file_changed':
       return { type: 'file', ...speaker, callId, file: fileOf(raw as StreamChangedFile) };
     case 'tool_approval_requested':

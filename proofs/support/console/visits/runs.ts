@@ -76,7 +76,6 @@ export const runVisits: readonly ConsoleVisit[] = [
       const rows = page.getByRole('row').filter({ has: page.getByRole('link') });
       await visit.open(`integrations/${integration}/runs`);
       await rows.first().waitFor();
-      await rows.filter({ hasText: 'waiting' }).first().waitFor();
       await visit.checkPage('runs');
       await page.getByLabel('Status').selectOption('failed');
       await page.getByRole('row').filter({ hasText: 'completed' }).first().waitFor({ state: 'hidden' });
@@ -89,6 +88,7 @@ export const runVisits: readonly ConsoleVisit[] = [
       await rows.first().waitFor();
       await page.getByLabel('Chat', { exact: true }).fill(seed.chats.asking);
       await page.getByText('1 run', { exact: true }).waitFor();
+      await rows.getByText('waiting', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await page.getByLabel('Member').fill('user-02');
       await page.getByRole('row').filter({ hasText: 'user-01' }).first().waitFor({ state: 'hidden' });

@@ -184,7 +184,7 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
   );
 }
 
-/** One small answer. Another tab is usually not in view, so a tab that comes into view looks immediately. */
+/** Each look is one small answer. A tab that the person opens again looks immediately. */
 const CATCH_UP_MS = 4000;
 
 /** Shows what other tabs and programs send to the chat, while the page is in view. */

@@ -171,7 +171,7 @@ export class Conversation {
     const known = new Set(this.turns.map(({ runId, live }) => runId ?? live?.runId ?? null));
     const added = newest.slice(newest.findLastIndex(({ runId }) => known.has(runId)) + 1);
     if (added.length === 0) return;
-    // Turns between those that are shown and the newest page would be missing.
+    // The newest page does not reach back to a turn that is shown, so some turns would be missing.
     if (added.length === newest.length) void this.load();
     else this.turns = [...this.turns, ...this.#followed(added)];
     this.changes.add();
@@ -241,6 +241,8 @@ export class Conversation {
     const { apiIntegrationId, chatId } = this;
     const { text, files, images, answers } = message;
     this.#count += 1;
+    // The message begins a deleted chat again.
+    this.#isDeleted = false;
     const run = api().run({
       apiIntegrationId,
       chatId,

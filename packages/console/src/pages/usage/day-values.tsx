@@ -2,7 +2,7 @@ import { formatDay, formatNumber } from '../../lib/format.ts';
 import type { Series } from './usage-data.ts';
 import { swatchClass } from './usage-legend.tsx';
 
-/** Where the bars are in the plot, in pixels of CSS. */
+/** The position of the bars in the plot, in pixels of CSS. */
 export interface PlotArea {
   readonly left: number;
   readonly width: number;
