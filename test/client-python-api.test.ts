@@ -182,7 +182,7 @@ describe('the Python client and the API', { skip: (await missingService('python'
       proxy.plan = () => ({ kind: 'answer', late: false, text });
       const error = await python.fail('await client.me.get()', given(kind, { url: proxy.url }));
       assert.deepEqual([error.class, error.code, error.status], ['NotFoundError', 'unexpected_answer', 404]);
-      assert.match(error.message, /is not one of Runwire.* Its error: No such model\.$/);
+      assert.match(error.message, /is not from a Runwire server.* Its error: No such model\.$/);
     });
 
     test(`${kind} asks a function for tokens, and reports if it returns none`, async () => {

@@ -194,7 +194,7 @@ def class_for(code: str, status: int) -> type[RunwireError]:
 
 
 def error_in(status: int, headers: Mapping[str, str], data: bytes) -> RunwireError:
-    """Makes the error of an answer that is no success. One that is not of Runwire has the code `unexpected_answer`."""
+    """Makes the error of an answer that is no success. An answer of another program has the code `unexpected_answer`."""
     text = data.decode("utf-8", "replace")
     body = object_in(text)
     code = body.get("code")
@@ -204,7 +204,7 @@ def error_in(status: int, headers: Mapping[str, str], data: bytes) -> RunwireErr
         location = headers.get("location")
         redirect = "" if location is None else f" It redirects to {location}; redirects are not followed."
         message = (
-            f"The answer with status {status} is not one of Runwire; check `base_url` and proxies.{redirect} "
+            f"The answer with status {status} is not from a Runwire server; check `base_url` and proxies.{redirect} "
             f"{_foreign_text(message, text)}"
         )
     retry_after = headers.get("retry-after", "")
