@@ -75,11 +75,11 @@ return counts
 
 /** Methods of a client with their parameters, by resource. */
 const METHODS = `
-def methods_of(owner):
+def list_methods(owner):
     return {name: str([*inspect.signature(found).parameters]) for name, found in inspect.getmembers(owner, callable)
             if not name.startswith("_")}
-found = {name: methods_of(part) for name, part in vars(client).items() if not name.startswith("_")}
-return {**found, "": methods_of(client)}
+found = {name: list_methods(part) for name, part in vars(client).items() if not name.startswith("_")}
+return {**found, "": list_methods(client)}
 `;
 
 describe('the Python client and the API', { skip: (await missingService('python')) ?? false }, () => {

@@ -16,7 +16,7 @@ export const isKeyword = (name: string) => /^(from|in|is|for|not|class|global)$/
 
 const capitalised = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
-function shapeOf(schema: Json): string {
+function toShapeKey(schema: Json): string {
   const { $id: _id, nullable: _nullable, description: _description, ...shape } = schema;
   return JSON.stringify(shape);
 }
@@ -41,7 +41,7 @@ export function docstring(text: string, indent: string): string {
 export class PythonModels {
   readonly #texts = new Map<string, string>();
   readonly #aliases = new Map<string, string>();
-  readonly #nameByShape = new Map(namedSchemas.map((schema) => [shapeOf({ ...schema }), String(schema.$id)]));
+  readonly #nameByShape = new Map(namedSchemas.map((schema) => [toShapeKey({ ...schema }), String(schema.$id)]));
 
   /** The type of a schema. `name` is that of its object if the schema has none. */
   type(schema: Json, name: string, prefix = ''): string {
@@ -87,7 +87,7 @@ export class PythonModels {
 
   /** Defines a type once. Returns the name of the type with this shape. */
   #define(wanted: string, schema: Json): string {
-    const shape = shapeOf(schema);
+    const shape = toShapeKey(schema);
     const name = this.#nameByShape.get(shape) ?? wanted;
     if (this.#texts.has(name) || this.#aliases.has(name)) return name;
     this.#nameByShape.set(shape, name);

@@ -34,14 +34,14 @@ function operationFor(route: string): Operation {
   return found;
 }
 
-const schemaOf = (schema: unknown) => (schema ?? {}) as Json;
-const propertiesOf = (schema: unknown) =>
-  Object.entries((schemaOf(schema).properties ?? {}) as Readonly<Record<string, Json>>);
+const toSchema = (schema: unknown) => (schema ?? {}) as Json;
+const listProperties = (schema: unknown) =>
+  Object.entries((toSchema(schema).properties ?? {}) as Readonly<Record<string, Json>>);
 const isRequiredIn = (schema: unknown, field: string) =>
-  ((schemaOf(schema).required ?? []) as readonly string[]).includes(field);
+  ((toSchema(schema).required ?? []) as readonly string[]).includes(field);
 
 /** The parameters of a method: ids of the path by position, the others by name, the integration last. */
-function parametersOf(operation: Operation, verb: string): Parameter[] {
+function readParameters(operation: Operation, verb: string): Parameter[] {
   const { params, query, path } = operation;
   const owner = operation.operationId.charAt(0).toUpperCase() + operation.operationId.slice(1);
   const found: Parameter[] = [];
@@ -50,14 +50,14 @@ function parametersOf(operation: Operation, verb: string): Parameter[] {
     const type = models.type(schema, `${owner}${wire.charAt(0).toUpperCase()}${wire.slice(1)}`, 'models.');
     found.push({ wire, name, declaration: `${name}: ${type}${whenAbsent}`, kind });
   };
-  for (const [wire, schema] of propertiesOf(params)) if (wire !== 'apiIntegrationId') add(wire, schema, 'positional');
-  for (const [wire, schema] of propertiesOf(query)) {
+  for (const [wire, schema] of listProperties(params)) if (wire !== 'apiIntegrationId') add(wire, schema, 'positional');
+  for (const [wire, schema] of listProperties(query)) {
     if (wire === 'cursor' || wire === 'format' || (verb === 'csv' && wire === 'limit')) continue;
     if (isRequiredIn(query, wire)) add(wire, schema, 'required');
     else add(wire, schema, 'optional', ' | None = None');
   }
-  const body = operation.body === undefined ? undefined : PythonModels.named(schemaOf(operation.body).$ref);
-  for (const [wire, schema] of propertiesOf(body)) {
+  const body = operation.body === undefined ? undefined : PythonModels.named(toSchema(operation.body).$ref);
+  for (const [wire, schema] of listProperties(body)) {
     if (isRequiredIn(body, wire)) add(wire, schema, 'required');
     else add(wire, schema, 'optional', ' | Omitted = OMITTED');
   }
@@ -69,9 +69,9 @@ function parametersOf(operation: Operation, verb: string): Parameter[] {
   return [...found, { ...integration, kind: 'optional' }];
 }
 
-function answerOf({ responses, method }: Operation, verb: string, prefix: string): Answer {
+function readAnswer({ responses, method }: Operation, verb: string, prefix: string): Answer {
   const schemas = Object.entries(responses).flatMap(([status, { schema }]) =>
-    Number(status) < 300 ? [schemaOf(schema)] : [],
+    Number(status) < 300 ? [toSchema(schema)] : [],
   );
   const references = [...new Set(schemas.flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : [])))];
   const isText = schemas.some(({ type }) => type === 'string');
@@ -96,12 +96,12 @@ function wrapped(before: string, parts: readonly string[], after: string, indent
 
 function methodText(verb: string, route: string, isAsync: boolean): string {
   const operation = operationFor(route);
-  const parameters = parametersOf(operation, verb);
-  const { kind, type } = answerOf(operation, verb, isAsync ? 'Async' : '');
-  const of = (wanted: Parameter['kind']) =>
+  const parameters = readParameters(operation, verb);
+  const { kind, type } = readAnswer(operation, verb, isAsync ? 'Async' : '');
+  const declarations = (wanted: Parameter['kind']) =>
     parameters.filter((parameter) => parameter.kind === wanted).map(({ declaration }) => declaration);
-  const named = [...of('required'), ...of('optional')];
-  const declared = ['self', ...of('positional'), ...(named.length === 0 ? [] : ['*', ...named])];
+  const named = [...declarations('required'), ...declarations('optional')];
+  const declared = ['self', ...declarations('positional'), ...(named.length === 0 ? [] : ['*', ...named])];
   const isAwaited = isAsync && kind !== 'list';
   const head = wrapped(`${isAwaited ? 'async ' : ''}def ${verb}(`, declared, `) -> ${type}:`, '    ');
   const fields = parameters.map(({ wire, name }) => `"${wire}": ${name}`);

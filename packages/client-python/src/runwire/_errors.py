@@ -194,7 +194,7 @@ def class_for(code: str, status: int) -> type[RunwireError]:
 
 
 def error_in(status: int, headers: Mapping[str, str], data: bytes) -> RunwireError:
-    """Makes the error of an answer that is no success. An answer of another program has the code `unexpected_answer`."""
+    """Makes the error of an answer that is no success. That of another program has the code `unexpected_answer`."""
     text = data.decode("utf-8", "replace")
     body = object_in(text)
     code = body.get("code")
