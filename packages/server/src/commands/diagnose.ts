@@ -2,19 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { faultLine } from '../agencies/fault.ts';
-import type { McpAddress } from '../agent/mcp-port.ts';
-import type { Model } from '../agent/ports.ts';
+import { checkPrograms } from '../compose/check-programs.ts';
 import { chooseSandbox } from '../compose/choose-sandbox.ts';
 import { OpenedModels } from '../compose/open-models.ts';
 import { postgresParts } from '../compose/open-store.ts';
-import { tryModel } from '../compose/try-model.ts';
+import { isAnswering, tryModel } from '../compose/try-model.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { PROVIDERS_FILE } from '../domain/providers.ts';
 import { DiskFull } from '../domain/unavailable.ts';
 import { hasDiskSpace, isDiskFull } from '../lib/disk-full.ts';
-import { findProgram } from '../lib/find-program.ts';
 import { newFileBlobKey } from '../storage/blob-store.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { S3Bucket } from '../storage/s3/s3-bucket.ts';
@@ -148,17 +146,11 @@ async function checkModel({ model: id }: Config, models: OpenedModels): Promise<
     await tryModel(model, AbortSignal.timeout(MODEL_MS));
   } catch (error) {
     const other = await models.withOtherProtocol(id);
-    const isAnswered = other !== null && (await answers(other.model));
+    const isAnswered = other !== null && (await isAnswering(other.model, AbortSignal.timeout(MODEL_MS)));
     if (!isAnswered) throw error;
     throw new Error(`${sentenceOf(error)} The server answered with the other protocol: set ${other.setting}.`);
   }
 }
-
-const answers = (model: Model): Promise<boolean> =>
-  tryModel(model, AbortSignal.timeout(MODEL_MS)).then(
-    () => true,
-    () => false,
-  );
 
 /** One result per agency, and one per program that an MCP server of an agency needs. */
 async function agencyResults(
@@ -173,26 +165,11 @@ async function agencyResults(
     const more = others.length === 0 ? '' : ` (${others.length} more; \`runwire agencies check\` prints them)`;
     const finding = fault === undefined ? null : `${id}/${faultLine(fault)}${more}`;
     results.push({ check: 'agencies', about: id, finding });
-    for (const server of loaded?.mcp ?? []) {
-      const address = server.address(NO_RUN);
-      if (address.kind === 'stdio') results.push(programResult(id, server.name, address, secrets));
+    for (const { server, command, problem } of loaded === null ? [] : checkPrograms(loaded, secrets)) {
+      results.push({ check: 'mcp', about: `${server} of ${id}: ${command}`, finding: problem });
     }
   }
   return results;
-}
-
-const NO_RUN = { date: '', member: null, userContext: undefined };
-
-type Program = Extract<McpAddress, { kind: 'stdio' }>;
-
-function programResult(agency: string, server: string, program: Program, { variable }: Secrets): CheckResult {
-  const { command, env, cwd } = program;
-  const about = `${server} of ${agency}: ${command}`;
-  const isFound = findProgram(command, env.PATH ?? variable('PATH') ?? '', cwd ?? '.') !== null;
-  if (isFound) return { check: 'mcp', about, finding: null };
-  const missing = command.includes('/') ? 'is not a file that this user can execute' : 'is not on the PATH';
-  const needs = `The MCP server ${server} of the agency ${agency} needs the program \`${command}\`, which ${missing}`;
-  return { check: 'mcp', about, finding: `${needs}; install it, or write the path of a program in \`command\`.` };
 }
 
 async function checkSandbox({ sandbox }: Config): Promise<void> {

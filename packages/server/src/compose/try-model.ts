@@ -21,3 +21,11 @@ export async function tryModel(model: Model, signal: AbortSignal): Promise<void>
   const request = { runId: 'doctor', step: 1, attempt: 1, instructions: '', tools: [] };
   await model.call({ ...request, prompt: [{ kind: 'user', text: QUESTION }] }, ignored, signal);
 }
+
+/** True if the model gives a whole answer to the question. */
+export function isAnswering(model: Model, signal: AbortSignal): Promise<boolean> {
+  return tryModel(model, signal).then(
+    () => true,
+    () => false,
+  );
+}
