@@ -5,7 +5,6 @@ import { temporaryFolder } from '@runwire/server/testing';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { PageTurns } from '../lib/page-turns.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import type { Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -13,7 +12,8 @@ import { encodeChunk } from './chunk-codec.ts';
 import { EventLog } from './event-log.ts';
 import { Follower, type Sink } from './follow.ts';
 
-const turns = new PageTurns(1);
+/** Nothing else is read here, so no page waits. */
+const turns = { take: (): Disposable => ({ [Symbol.dispose]() {} }) };
 const OPTIONS = {
   flushMs: 600_000,
   chunkBytes: 1000,

@@ -19,6 +19,8 @@ export interface Sink {
   cut(): void;
 }
 
+type Turns = Pick<PageTurns, 'take'>;
+
 /** What a follower reads, and for whom. */
 export interface FollowedEvents {
   readonly runId: string;
@@ -46,7 +48,7 @@ const RETRY_MS = 1000;
  */
 export class Follower implements LiveReader {
   readonly #eventLog: EventLog;
-  readonly #turns: PageTurns;
+  readonly #turns: Turns;
   readonly #runId: string;
   readonly #ownerId: string;
   readonly #sink: Sink;
@@ -61,7 +63,7 @@ export class Follower implements LiveReader {
   #isAfterEnd = false;
   #wasBehind = false;
 
-  constructor(eventLog: EventLog, turns: PageTurns, { runId, after, ownerId }: FollowedEvents, sink: Sink) {
+  constructor(eventLog: EventLog, turns: Turns, { runId, after, ownerId }: FollowedEvents, sink: Sink) {
     this.#eventLog = eventLog;
     this.#turns = turns;
     this.#runId = runId;
