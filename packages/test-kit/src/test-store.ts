@@ -26,10 +26,10 @@ export const STORES: readonly StoreName[] =
 /** For proofs, which run on one store. */
 const defaultStore: StoreName = process.env.TEST_STORE === 'postgres' ? 'postgres' : 'sqlite';
 
-const EMBEDDED_FILE = 'test.db';
+export const EMBEDDED_FILE = 'test.db';
 
 /** Opens the embedded store in a folder, without a server. */
-export function embeddedStore(folder: string): Promise<Store> {
+export function embeddedStore(folder: string): Promise<SqliteStore> {
   const onFatal = (error: unknown) => {
     throw error;
   };

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '@runwire/server/testing';
+import { EMBEDDED_FILE, embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { INTEGRATION_DEFAULTS } from '../accounts/integrations.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
 import { newId } from '../domain/ids.ts';
 import { insertIntegration, insertMember, insertOwner } from '../store/queries/accounts.ts';
-import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { ErasureLoop } from './erasure-loop.ts';
 import { Erasures } from './erasures.ts';
@@ -20,11 +20,8 @@ async function open() {
   await using stack = new AsyncDisposableStack();
   const folder = temporaryFolder();
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'test.db');
-  const onFatal = (error: unknown) => {
-    throw error;
-  };
-  const store = stack.use(await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal }));
+  const path = join(folder, EMBEDDED_FILE);
+  const store = stack.use(await embeddedStore(folder));
   await store.transact('account', async (tx) => {
     for (const ownerId of OWNERS) {
       await tx.run(insertOwner, { ownerId, email: null, nameJson: null, administrator: 0, now: 1 });
