@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isFinished } from '../../domain/run-state.ts';
+import type { Scope } from '../../domain/scope.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import { corsHeaders } from '../cors.ts';
@@ -24,6 +25,12 @@ export interface RunEventsDeps {
 
 /** Follows the run from a cursor; a first read and a reconnect work alike. */
 export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
+  /** The row has the whole answer, and many readers can arrive in one turn of the event loop. */
+  const readRun = async (ownerId: string, scope: Scope, runId: string) => {
+    using _turn = await deps.streams.turns.take(ownerId);
+    return await deps.runReads.row(scope, runId);
+  };
+
   route(app, operations.getRunEvents, async (request, reply) => {
     const { apiIntegrationId, runId } = request.params;
     const scope = await deps.ownership.scope(request, apiIntegrationId);
@@ -33,7 +40,7 @@ export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
     if (after === null) {
       throw new Refusal('invalid_cursor', '`Last-Event-ID` or `after` must be an event id: an integer of at least 0.');
     }
-    const run = await deps.runReads.row(scope, runId);
+    const run = await readRun(request.principal.ownerId, scope, runId);
     if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
     if (isFinished(run.status) && after >= (run.last_event_id ?? 0)) return reply.code(204).send();
     if (run.compacted_at !== null && after > 0) throw new Refusal('cursor_too_old');
