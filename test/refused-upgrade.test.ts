@@ -18,7 +18,7 @@ const EARLIER = [
     (name) => `drop index ${name}`,
   ),
   ...['passwords', 'sessions', 'set_up_links', 'sign_in_failures'].map((table) => `drop table ${table}`),
-  'drop table erasures',
+  ...['erasures', 'pending_blobs'].map((table) => `drop table ${table}`),
   'drop index runs_consumer',
   'drop table adjustments',
   'alter table usage_days drop column credit_millionths',
