@@ -191,6 +191,8 @@ export interface Limits {
   readonly modelWindowTokens: number;
   /** Maximum bytes of the files of one integration; 0 for no limit. */
   readonly mountQuotaBytes: number;
+  /** The same for the files below the folder of one member. */
+  readonly memberQuotaBytes: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -251,5 +253,6 @@ export const DEFAULT_LIMITS: Limits = {
   s3RequestMs: 30_000,
   s3TransferMs: 300_000,
   modelWindowTokens: 128_000,
-  mountQuotaBytes: 0,
+  mountQuotaBytes: 10 * 1024 ** 3,
+  memberQuotaBytes: 1024 ** 3,
 };

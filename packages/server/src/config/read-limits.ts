@@ -42,6 +42,7 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   RUNWIRE_HAND_OVER_SECONDS: { limit: 'handOverMs', scale: 1000, min: 0, max: DAY_SECONDS },
   // 0: no quota.
   RUNWIRE_MOUNT_QUOTA_BYTES: { limit: 'mountQuotaBytes', scale: 1, min: 0, max: PEBIBYTE },
+  RUNWIRE_MEMBER_QUOTA_BYTES: { limit: 'memberQuotaBytes', scale: 1, min: 0, max: PEBIBYTE },
 };
 
 export function readLimits(env: Readonly<Record<string, string | undefined>>): Limits {

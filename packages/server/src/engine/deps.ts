@@ -9,6 +9,7 @@ import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
+import type { FileQuotas } from '../files/quotas.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
 import type { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import type { Store } from '../store/store.ts';
@@ -38,8 +39,7 @@ export interface EngineDeps {
   readonly workspace: ((run: AdmittedRun, scope: FilesScope) => Workspace) | null;
   /** The MCP servers that a run of this agency uses. */
   readonly mcp: OpenRunServers;
-  /** The quota of the files of an integration; 0 if there is none. */
-  readonly mountQuotaBytes: number;
+  readonly fileQuotas: FileQuotas;
   readonly prices: Prices;
   readonly loops: RunLimits;
   readonly prompt: PromptSetting;

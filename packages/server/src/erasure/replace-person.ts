@@ -1,5 +1,6 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
+import { takeBelow } from '../files/folder-sums.ts';
 import {
   activeRunsOfPerson,
   addUsageDays,
@@ -18,7 +19,7 @@ import {
   replaceRuns,
   sumPersonsFiles,
 } from '../store/queries/erasures.ts';
-import { addFileBytes, rangeBelow } from '../store/queries/files.ts';
+import { rangeBelow } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 
@@ -80,7 +81,7 @@ async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: strin
   const bytes = (await first(tx.all(sumPersonsFiles, files)))?.bytes ?? 0;
   await tx.run(erasePersonsBlobs, files);
   await tx.run(deletePersonsFiles, files);
-  if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
+  await takeBelow(tx, integrationId, folder, bytes);
   await tx.run(closeForms, files);
   const folderId = ids.folder(integrationId, folder);
   await tx.run(markReplaced, { integrationId, erasedId, folderId, now });

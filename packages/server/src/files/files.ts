@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import { lastSegment, type MountPath } from '../domain/mount-path.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
@@ -52,6 +53,14 @@ export interface OpenedFile extends AsyncDisposable {
   /** Can be read once. Disposing stops the read. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
+
+export interface StoredBytes {
+  readonly blobKey: string;
+  readonly size: number;
+  readonly etag: string;
+}
+
+export const md5Etag = (bytes: Uint8Array): string => `"${hash('md5', bytes)}"`;
 
 export interface FilesDeps {
   readonly store: Store;
@@ -178,13 +187,22 @@ export class Files {
     return { etag };
   }
 
-  /** Stores bytes that no row refers to. They become a file by `publishChanges`, or are swept after a day. */
-  async store(
-    bytes: AsyncIterable<Uint8Array>,
-  ): Promise<{ readonly blobKey: string; readonly size: number; readonly etag: string }> {
-    const blobKey = newFileBlobKey();
-    const { size, md5 } = await this.#deps.blobs.write(blobKey, bytes);
-    return { blobKey, size, etag: `"${md5}"` };
+  /**
+   * Returns a function that stores bytes that no row refers to. They become files by `publishChanges`, or are swept after a
+   * day. All blobs of one such function are in the same folder of the disk, so that concurrent ones share its syncs.
+   */
+  storeMany(): (bytes: Uint8Array | AsyncIterable<Uint8Array>) => Promise<StoredBytes> {
+    const { blobs } = this.#deps;
+    const together = newFileBlobKey().slice(0, 2);
+    return async (bytes) => {
+      const blobKey = `${together}${newFileBlobKey().slice(2)}`;
+      if (bytes instanceof Uint8Array) {
+        await blobs.put(blobKey, bytes);
+        return { blobKey, size: bytes.length, etag: md5Etag(bytes) };
+      }
+      const { size, md5 } = await blobs.write(blobKey, bytes);
+      return { blobKey, size, etag: `"${md5}"` };
+    };
   }
 
   /** Deletes bytes that `store` has stored and that did not become a file. */

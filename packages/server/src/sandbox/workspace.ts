@@ -18,7 +18,7 @@ import { isBelow } from '../domain/file-access.ts';
 import { lastSegment, type MountPath, wholePath } from '../domain/mount-path.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
-import type { Files, StoredFile } from '../files/files.ts';
+import { type Files, md5Etag, type StoredFile } from '../files/files.ts';
 import { seenFiles } from '../files/seen-files.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
 import { filePieces, fileStart } from '../lib/file-pieces.ts';
@@ -30,7 +30,8 @@ import { fillStage, findFiles, type StageFile } from './stage.ts';
 import type { StageFolders } from './stage-folders.ts';
 
 const MIB = 1024 * 1024;
-const CONCURRENT_BLOBS = 4;
+const CONCURRENT_BLOBS = 8;
+const WHOLE_BYTES = 256 * 1024;
 
 const COMMAND_LIMITS: Omit<SandboxLimits, 'seconds'> = {
   processMemoryMib: 2048,
@@ -158,16 +159,22 @@ export class RunWorkspace implements Workspace {
     }
     const before = new Map(staged.map((file) => [file.path, file]));
     const leftOut: OmittedEntry[] = [...found.leftOut];
-    const changed: StageFile[] = [];
+    const allowed: StageFile[] = [];
     for (const file of found.files) {
-      const old = before.get(file.path);
-      if (old === undefined && !this.#mayCreate(file.path)) {
-        leftOut.push({ path: wholePath(file.path), reason: 'is outside of the folder in which you may make files' });
-      } else if (old === undefined || (await differs(file, old))) changed.push(file);
+      if (before.has(file.path) || this.#mayCreate(file.path)) allowed.push(file);
+      else leftOut.push({ path: wholePath(file.path), reason: 'is outside of the folder in which you may make files' });
     }
+    const deleted = deletedFiles(staged, found.files, leftOut);
+    // Counted before any file is read: each new file is a change.
+    const isTooMany = (changes: number) => changes + deleted.length > WORKSPACE_LIMITS.files;
+    const tooMany = { end: { end: 'limit', limit: 'changes' }, leftOut: [], publication: null } as const;
+    if (isTooMany(allowed.filter(({ path }) => !before.has(path)).length)) return tooMany;
+    const isChanged = await mapAtMost(CONCURRENT_BLOBS, allowed, (file) => differs(file, before.get(file.path)));
+    const changed = allowed.filter((_, index) => isChanged[index]);
+    if (isTooMany(changed.length)) return tooMany;
     signal.throwIfAborted();
     waitAt?.('command-bytes.before');
-    const publication = await this.#publication(changed, before, deletedFiles(staged, found.files, leftOut));
+    const publication = await this.#publication(changed, before, deleted);
     waitAt?.('command-bytes.after');
     return { end, leftOut, publication };
   }
@@ -191,6 +198,7 @@ export class RunWorkspace implements Workspace {
   ): Promise<Publication | null> {
     if (changed.length === 0 && deleted.length === 0) return null;
     const { files } = this.#deps;
+    const store = files.storeMany();
     const writtenAt = Date.now();
     const keys: string[] = [];
     const discard = async () => {
@@ -199,8 +207,11 @@ export class RunWorkspace implements Workspace {
     try {
       const puts = await mapAtMost(CONCURRENT_BLOBS, changed, async (file): Promise<StagedChange> => {
         await using handle = await file.open();
-        const contentType = contentTypeOf(await fileStart(handle, KIND_BYTES), lastSegment(file.path));
-        const put = await files.store(filePieces(handle));
+        // A small file is read once, into a buffer of its size.
+        const isSmall = file.size <= WHOLE_BYTES;
+        const start = await fileStart(handle, isSmall ? file.size : KIND_BYTES);
+        const contentType = contentTypeOf(start.subarray(0, KIND_BYTES), lastSegment(file.path));
+        const put = await store(isSmall ? start : filePieces(handle));
         keys.push(put.blobKey);
         return { path: file.path, stagedEtag: before.get(file.path)?.etag ?? null, contentType, put };
       });
@@ -221,10 +232,9 @@ export class RunWorkspace implements Workspace {
     if (old === null && !this.#mayCreate(path)) {
       throw new WorkspaceRefused(`${wholePath(path)} is outside of the folder in which you may make files.`);
     }
-    const etag = `"${createHash('md5').update(content).digest('hex')}"`;
-    if (old?.etag === etag) return null;
+    if (old?.etag === md5Etag(content)) return null;
     const writtenAt = Date.now();
-    const put = await files.store(inOnePiece(content));
+    const put = await files.storeMany()(content);
     const contentType = contentTypeOf(content.subarray(0, KIND_BYTES), lastSegment(path));
     const change = { path, stagedEtag: old?.etag ?? null, contentType, put };
     return { changes: [change], writtenAt, discard: () => files.discard(put.blobKey) };
@@ -258,14 +268,13 @@ function deletedFiles(
   });
 }
 
-async function differs(file: StageFile, { size, etag }: StoredFile): Promise<boolean> {
-  if (file.size !== size) return true;
+/** True if the file has other bytes than the stored one, or if there is none. */
+async function differs(file: StageFile, old: StoredFile | undefined): Promise<boolean> {
+  if (old === undefined || file.size !== old.size) return true;
+  const { size, etag } = old;
   await using handle = await file.open();
+  if (size <= WHOLE_BYTES) return md5Etag(await fileStart(handle, size)) !== etag;
   const hash = createHash('md5');
   for await (const piece of filePieces(handle)) hash.update(piece);
   return `"${hash.digest('hex')}"` !== etag;
-}
-
-async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
-  yield bytes;
 }

@@ -19,6 +19,7 @@ import * as erasures from './migrations/0016-erasures.ts';
 import * as questions from './migrations/0017-questions.ts';
 import * as signIn from './migrations/0018-sign-in.ts';
 import * as listFilters from './migrations/0019-list-filters.ts';
+import * as fileQuotas from './migrations/0020-file-quotas.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -42,6 +43,7 @@ const MIGRATIONS = {
   '0017-questions': questions,
   '0018-sign-in': signIn,
   '0019-list-filters': listFilters,
+  '0020-file-quotas': fileQuotas,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

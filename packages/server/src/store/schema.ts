@@ -163,6 +163,12 @@ export interface IntegrationsTable {
   member_folder: Generated<string>;
   /** The sum of the sizes of its files. Every transaction that changes files updates it. */
   file_bytes: Generated<number>;
+  /** What `file_bytes` is while the rows of `folder_bytes` are right: an earlier version does not update them. */
+  counted_bytes: Generated<number | null>;
+  /** Null: the quota of the settings. 0: no quota. */
+  quota_bytes: Generated<number | null>;
+  /** The same for the files below the folder of one member. */
+  member_quota_bytes: Generated<number | null>;
   /** 1 if requests may bring tools of their own. */
   client_tools: Generated<number>;
   created_at: number;
@@ -450,6 +456,13 @@ export interface ErasuresTable {
 }
 
 /** The paths that `sandboxFiles` of the runs of a chat named. */
+/** Sums of the files below folders of members; not every folder has a row. */
+export interface FolderBytesTable {
+  integration_id: string;
+  folder: StoredPath;
+  bytes: number;
+}
+
 export interface AnnouncedFilesTable {
   chat_key: string;
   path: StoredPath;
@@ -485,5 +498,6 @@ export interface Schema {
   files: FilesTable;
   erased_blobs: ErasedBlobsTable;
   announced_files: AnnouncedFilesTable;
+  folder_bytes: FolderBytesTable;
   erasures: ErasuresTable;
 }

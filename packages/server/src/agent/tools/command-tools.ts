@@ -107,9 +107,12 @@ const runCommand: Definition<CommandInput> = {
   },
 };
 
-const LIMITS: Readonly<Record<SandboxLimit, (seconds: number) => string>> = {
+const LIMITS: Readonly<Record<SandboxLimit | 'changes', (seconds: number) => string>> = {
   seconds: (seconds) => `The command was ended after ${seconds} s, its time limit. No file was changed.`,
   memory: () => 'The command was ended, because it used too much memory. No file was changed.',
+  changes: () =>
+    `The command changed more than ${WORKSPACE_LIMITS.files} files, which is too many for one command. No file was changed. ` +
+    'Change fewer files in each command, or pack them into an archive.',
   folder: () => 'The command was ended, because its files are too many or too large. No file was changed.',
   output: () => 'The command was ended, because it printed too much. No file was changed.',
   interpreter: () =>

@@ -28,6 +28,7 @@ export const COPIED_TABLES = [
   'upload_forms',
   'files',
   'announced_files',
+  'folder_bytes',
   'erasures',
   'erased_blobs',
 ] as const;
