@@ -174,6 +174,14 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
     needsProcesses: true,
   },
   {
+    claim: 'deleted files that stay open count',
+    command:
+      'for i in 3 4 5 6 7 8; do eval "exec $i> f"; rm f; eval "head -c 8000000 /dev/zero >&$i"; done; ls; sleep 20',
+    end: limit('folder'),
+    output: '',
+    needsProcesses: true,
+  },
+  {
     claim: 'a file cannot exceed its limit',
     command: 'head -c 20000000 /dev/zero > big; stat -c %s big',
     end: 0,

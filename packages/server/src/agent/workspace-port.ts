@@ -9,7 +9,6 @@ export const WORKSPACE_LIMITS = {
   /** The size of a file that `write_file` writes. */
   writtenBytes: 1024 * 1024,
   commandBytes: 100_000,
-  defaultSeconds: 60,
   maxSeconds: 300,
   /** The number of files that one command gets, and that it may change. */
   files: 5000,

@@ -33,18 +33,21 @@ const MIB = 1024 * 1024;
 const CONCURRENT_BLOBS = 8;
 const WHOLE_BYTES = 256 * 1024;
 
-const COMMAND_LIMITS: Omit<SandboxLimits, 'seconds'> = {
-  processMemoryMib: 2048,
-  memoryMib: 1024,
-  processes: 128,
-  fileBytes: 256 * MIB,
-  folderBytes: 512 * MIB,
+/** The limits of a command that are settings. */
+export type CommandSettings = Pick<SandboxLimits, 'memoryMib' | 'processes' | 'fileBytes'>;
+
+const commandLimits = (settings: CommandSettings): Omit<SandboxLimits, 'seconds'> => ({
+  ...settings,
+  // Programs reserve more addresses than they use.
+  processMemoryMib: 2 * settings.memoryMib,
+  folderBytes: Math.max(2 * settings.fileBytes, 2 * WORKSPACE_LIMITS.fileBytes),
   folderEntries: 20_000,
   outputBytes: 16 * MIB,
-};
+});
 
 export interface WorkspaceDeps {
   readonly sandbox: Sandbox;
+  readonly settings: CommandSettings;
   /** A slot for each command, by owner. A command holds it as long as its files are on the disk. */
   readonly slots: FairBudget;
   readonly files: Files;
@@ -64,8 +67,10 @@ export interface WorkspaceScope {
 export class RunWorkspace implements Workspace {
   readonly #deps: WorkspaceDeps;
   readonly #scope: WorkspaceScope;
+  readonly #limits: Omit<SandboxLimits, 'seconds'>;
 
   constructor(deps: WorkspaceDeps, scope: WorkspaceScope) {
+    this.#limits = commandLimits(deps.settings);
     this.#deps = deps;
     this.#scope = scope;
   }
@@ -95,7 +100,7 @@ export class RunWorkspace implements Workspace {
         lastLines.add(bytes);
         onLastLines(lastLines.text);
       };
-      const limits = { ...COMMAND_LIMITS, seconds };
+      const limits = { ...this.#limits, seconds };
       waitAt?.('command-run.before');
       const end = await sandbox.run({ command, folder: mount, agencyFolder, workingFolder, limits }, onOutput, signal);
       waitAt?.('command-run.after');
@@ -153,7 +158,7 @@ export class RunWorkspace implements Workspace {
     signal: AbortSignal,
   ): Promise<Omit<CommandReport, 'output'>> {
     const { waitAt } = this.#deps;
-    const found = await findFiles(root, workingFolder, COMMAND_LIMITS);
+    const found = await findFiles(root, workingFolder, this.#limits);
     if (!found.isWithinLimits) {
       return { end: { end: 'limit', limit: 'folder' }, leftOut: [], publication: null };
     }
