@@ -19,6 +19,10 @@ const EARLIER = [
   ),
   ...['passwords', 'sessions', 'set_up_links', 'sign_in_failures'].map((table) => `drop table ${table}`),
   'drop table erasures',
+  'drop table folder_bytes',
+  ...['quota_bytes', 'member_quota_bytes', 'counted_bytes'].map(
+    (column) => `alter table integrations drop column ${column}`,
+  ),
   'drop index runs_consumer',
   'drop table adjustments',
   'alter table usage_days drop column credit_millionths',

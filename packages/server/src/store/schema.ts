@@ -165,9 +165,8 @@ export interface IntegrationsTable {
   file_bytes: Generated<number>;
   /** What `file_bytes` is while the rows of `folder_bytes` are right: an earlier version does not update them. */
   counted_bytes: Generated<number | null>;
-  /** Null: the quota of the settings. 0: no quota. */
+  /** The quotas of all files, and of the files below the folder of one member. If null, the setting counts. */
   quota_bytes: Generated<number | null>;
-  /** The same for the files below the folder of one member. */
   member_quota_bytes: Generated<number | null>;
   /** 1 if requests may bring tools of their own. */
   client_tools: Generated<number>;
@@ -456,13 +455,6 @@ export interface ErasuresTable {
 }
 
 /** The paths that `sandboxFiles` of the runs of a chat named. */
-/** Sums of the files below folders of members; not every folder has a row. */
-export interface FolderBytesTable {
-  integration_id: string;
-  folder: StoredPath;
-  bytes: number;
-}
-
 export interface AnnouncedFilesTable {
   chat_key: string;
   path: StoredPath;
@@ -498,6 +490,7 @@ export interface Schema {
   files: FilesTable;
   erased_blobs: ErasedBlobsTable;
   announced_files: AnnouncedFilesTable;
-  folder_bytes: FolderBytesTable;
+  /** Sums of the files below folders of members. Not every folder has a row. */
+  folder_bytes: { integration_id: string; folder: StoredPath; bytes: number };
   erasures: ErasuresTable;
 }

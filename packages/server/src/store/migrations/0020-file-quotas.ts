@@ -4,7 +4,7 @@ import type { StoreKind } from '../store.ts';
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;
   const clustered = kind === 'sqlite' ? sql`without rowid` : sql``;
-  // Null: the quota of the settings. 0: no quota. `counted_bytes` is `file_bytes` while `folder_bytes` is right.
+  // If a quota is null, the setting counts; 0 is no quota. `counted_bytes` is `file_bytes` while `folder_bytes` is right.
   for (const column of ['quota_bytes', 'member_quota_bytes', 'counted_bytes']) {
     await db.schema.alterTable('integrations').addColumn(column, 'bigint').execute();
   }
