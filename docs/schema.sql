@@ -146,6 +146,13 @@ CREATE INDEX "files_freed" on "files" ("freed_at", "integration_id") where freed
 CREATE UNIQUE INDEX "files_path" on "files" ("integration_id", "path") where freed_at is null;
 CREATE INDEX "files_text" on "files" ("text_key") where text_key is not null;
 
+CREATE TABLE "folder_bytes" (
+  "integration_id" text not null,
+  "folder" text not null,
+  "bytes" bigint not null,
+  constraint "folder_bytes_key" primary key ("integration_id", "folder")
+) without rowid;
+
 CREATE TABLE "installation" (
   "id" integer primary key,
   "accounts_version" bigint not null,
@@ -180,7 +187,10 @@ CREATE TABLE "integrations" (
   "file_access" text default 'chat' not null,
   "member_folder" text default '/app/mnt/members/{consumerId}' not null,
   "file_bytes" bigint default 0 not null,
-  "client_tools" integer default 0 not null
+  "client_tools" integer default 0 not null,
+  "quota_bytes" bigint,
+  "member_quota_bytes" bigint,
+  "counted_bytes" bigint
 ) without rowid;
 CREATE INDEX "integrations_owner" on "integrations" ("owner_id", "created_at", "sort_key");
 
@@ -550,6 +560,13 @@ CREATE INDEX files_freed ON files USING btree (freed_at, integration_id) WHERE (
 CREATE UNIQUE INDEX files_path ON files USING btree (integration_id, path) WHERE (freed_at IS NULL);
 CREATE INDEX files_text ON files USING btree (text_key) WHERE (text_key IS NOT NULL);
 
+create table "folder_bytes" (
+  integration_id text collate "C" not null,
+  folder text collate "C" not null,
+  bytes bigint not null,
+  constraint folder_bytes_key PRIMARY KEY (integration_id, folder)
+);
+
 create table "installation" (
   id integer not null,
   accounts_version bigint not null,
@@ -587,6 +604,9 @@ create table "integrations" (
   member_folder text collate "C" not null default '/app/mnt/members/{consumerId}'::text,
   file_bytes bigint not null default 0,
   client_tools integer not null default 0,
+  quota_bytes bigint,
+  member_quota_bytes bigint,
+  counted_bytes bigint,
   constraint integrations_pkey PRIMARY KEY (integration_id)
 );
 CREATE INDEX integrations_owner ON integrations USING btree (owner_id, created_at, sort_key);

@@ -197,13 +197,13 @@ const S3_POINTS = BLOB_POINTS.filter((point) => /^upload-(bytes|sync)\./.test(po
 function killsOf(place: FilePlace, isShort: boolean): [label: string, kill: Kill][] {
   const blobs = (place === 'disk' ? BLOB_POINTS : S3_POINTS).map((at): Kill => ({ at, time: 17, isCommitted: false }));
   const commits: Kill[] = [
-    { writes: 25, isCommitted: false },
+    { writes: 2, isCommitted: false },
     { at: 'files.before-commit', isCommitted: false },
     { at: 'files.after-commit', isCommitted: true },
   ];
   const others: Kill[] = [
     { writes: 1, isCommitted: false },
-    { writes: 60, isCommitted: false },
+    { writes: 4, isCommitted: false },
     { at: 'sweep.before-commit', isCommitted: true },
     { at: 'sweep.after-commit', isCommitted: true },
   ];

@@ -77,6 +77,12 @@ export const contractFiles = [
       'Quota: used = sizes of the rows, plus, for each path with open forms (20 minutes, used or not), the amount by which the largest form exceeds the row.',
   },
   {
+    id: 'contract-7-member-quota',
+    section: '7',
+    quote:
+      "Quotas: a default per integration (10 GiB, `RUNWIRE_MOUNT_QUOTA_BYTES`) and per member's folder (1 GiB, `RUNWIRE_MEMBER_QUOTA_BYTES`); integration fields `quotaBytes`, `memberQuotaBytes` (null: the setting, 0: none); uploads with a client token count.",
+  },
+  {
     id: 'contract-7-etag',
     section: '7',
     quote: '`etag` is the quoted MD5 of the bytes, in every mode.',

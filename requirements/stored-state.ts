@@ -6,7 +6,7 @@ const STORED_STATE: readonly RegExp[] = [
   /^contract-4-(chat-|alias|replay|same-body|other-body|one-transaction|usage-request-id|refused-no-chat|member-checked)/,
   /^contract-5-(ids|meta-once|messages-durable|resumed|void)/,
   /^contract-6-/,
-  /^contract-7-(fetched|refresh|failed|cancelled|drops|file-(quota|access|lists)|announce|member-folder)/,
+  /^contract-7-(fetched|refresh|failed|cancelled|drops|file-(quota|access|lists)|announce|member-(folder|quota))/,
   /^contract-9-/,
   /^spec-1-(history|failed|other|refused|end|next|metered)/,
   /^spec-3-/,

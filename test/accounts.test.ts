@@ -58,6 +58,8 @@ function tests(store: StoreName): void {
       model: null,
       fileAccess: 'chat',
       memberFolder: '/app/mnt/members/{consumerId}',
+      quotaBytes: null,
+      memberQuotaBytes: null,
       clientTools: false,
     });
     for (const time of [createdAt, updatedAt]) assert.match(time, ISO_TIME);

@@ -25,18 +25,40 @@ const agencies = {
 
 for (const store of STORES) describe(store, () => tests(store));
 
-test('a command waits for its slot before its files are copied', async () => {
+test('a command waits for its slot before its files are copied, and has the limits of the settings', async () => {
   const points: string[] = [];
-  const env = { RUNWIRE_SANDBOX: 'auto', RUNWIRE_SANDBOX_SLOTS: '1' };
+  const env = {
+    RUNWIRE_SANDBOX: 'auto',
+    RUNWIRE_SANDBOX_SLOTS: '1',
+    RUNWIRE_SANDBOX_SECONDS: '47',
+    RUNWIRE_SANDBOX_MEMORY_MIB: '300',
+    RUNWIRE_SANDBOX_PROCESSES: '30',
+    RUNWIRE_SANDBOX_FILE_MIB: '3',
+  };
   await using rig = await ScriptedServer.start({ agencies, env, waitAt: (point) => points.push(point) });
   const apiIntegrationId = await rig.integration({ agency: 'work' });
   const { call, reader } = await rig.hold({ apiIntegrationId, message: 'Do it' });
+  const shown = call.request.tools.find(({ name }) => name === 'run_command');
+  assert.match(JSON.stringify(shown?.inputSchema), /ended and changes nothing; 47 if not given/);
+  assert.match(
+    shown?.description ?? '',
+    missing === null ? /The sandbox is bubblewrap/ : /no python3, node or sqlite3/,
+  );
   const commands = [0, 1, 2];
   for (const index of commands) {
-    await call.toolCall(`call_${index}`, 'run_command', JSON.stringify({ command: `printf ${index} > ${index}` }));
+    const command = `printf ${index} > ${index}; ulimit -f -u -v`;
+    await call.toolCall(`call_${index}`, 'run_command', JSON.stringify({ command }));
   }
   await call.end();
-  await (await rig.controller.nextCall()).end();
+  const next = await rig.controller.nextCall();
+  const output = next.request.prompt.at(-1);
+  await next.end();
+  assert.ok(output?.kind === 'tool_output');
+  if (missing === null) {
+    for (const limit of [/file size .* 3072$/m, /user processes .* 30$/m, /virtual memory .* 614400$/m]) {
+      assert.match(output.output, limit);
+    }
+  }
   await reader.whole();
   const ofCommands = points.filter((point) => /^command-(stage\.before|bytes\.after)$/.test(point));
   assert.deepEqual(
@@ -215,6 +237,19 @@ function tests(store: StoreName): void {
       run('printf %501d 0 > new; rm old', { folder: '/app/mnt/u' }),
       run('printf %400d 0 > new; rm old', { folder: '/app/mnt/u' }),
     ]);
+    // The folder of a member has its own quota.
+    const small = await working({ memberQuotaBytes: 300 });
+    const member = await outputs({ apiIntegrationId: small }, [
+      run('mkdir -p members/a members/b; printf %300d 0 > members/a/x; printf %301d 0 > members/b/x'),
+      run(
+        'mkdir -p members/a members/b; printf %300d 0 > members/a/x; printf %300d 0 > members/b/x; printf %301d 0 > x',
+      ),
+    ]);
+    assert.match(
+      member.texts[0] ?? '',
+      /^No file .* files below \/app\/mnt\/members\/b would exceed their member's quota of 300/,
+    );
+    assert.match(member.texts[1] ?? '', /members\/b\/x: created/);
     const refused = /^No file was changed: with these changes the files would exceed their quota of 2000 bytes\./;
     assert.match(texts[0] ?? '', refused);
     assert.match(texts[1] ?? '', refused);
@@ -276,6 +311,14 @@ function tests(store: StoreName): void {
 
   test('a command that exceeds a limit or is cancelled changes nothing', async () => {
     const apiIntegrationId = await working();
+    if (store === 'sqlite') {
+      const most = 'mkdir m; cd m; touch $(seq 5001); echo made';
+      const { texts: many } = await outputs({ apiIntegrationId }, [run(most), run('ls')]);
+      const tooMany =
+        /^The tool failed: The command changed more than 5000 files, .* No file was changed\..*\nOutput:\nmade\n$/;
+      assert.match(many[0] ?? '', tooMany);
+      assert.match(many[1] ?? '', /Output:\n\(none\)$/);
+    }
     const { texts } = await outputs({ apiIntegrationId }, [
       run('echo begun; printf x > a; sleep 60', { timeout_seconds: 1 }),
       run('ls', { timeout_seconds: 301 }),

@@ -151,6 +151,8 @@ const SEEN: Integration = {
   model: null,
   fileAccess: 'chat',
   memberFolder: '/app/mnt/members/{consumerId}',
+  quotaBytes: null,
+  memberQuotaBytes: 5000,
   clientTools: false,
   createdAt: '2030-01-01T00:00:00.000Z',
   updatedAt: '2030-01-01T00:00:00.000Z',
@@ -170,6 +172,8 @@ const SHOWN: Readonly<Record<string, string>> = {
   onDisconnect: 'continue',
   fileAccess: 'chat',
   memberFolder: '/app/mnt/members/{consumerId}',
+  quotaBytes: '',
+  memberQuotaBytes: '5000',
   keepAttachments: 'on',
 };
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type ApiClient, STORES, type StoreName, startTestServer } from '@runwire/test-kit';
+import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { folderOf } from './support/cli-process.ts';
 import { download, type SignedForm, sendForm, signing, upload } from './support/uploads.ts';
@@ -109,6 +110,68 @@ function tests(store: StoreName): void {
     assert.deepEqual([status, body.usedBytes, body.foreseenBytes, body.quotaBytes], [409, 60, 61, 50]);
     assert.equal((await api.delete(fileOf(path))).status, 204);
     assert.equal((await sign(api, 'more', 50)).status, 200);
+  });
+
+  test('each member has a quota for its folder, and each integration can have others', async (t) => {
+    cites(t, 'contract-7-member-quota');
+    await using server = await startTestServer({ store, env: { RUNWIRE_MEMBER_QUOTA_BYTES: '100' } });
+    const { api, dataDir } = server;
+    const demo = '/v2/integrations/demo';
+    const patch = async (fields: object) => (await api.patch(demo, fields)).status;
+    const ask = async (folder: string, filename: string, sizeBytes: number, caller = api) => {
+      const { status, body } = await caller.post('/create_agency_upload', signing(sizeBytes, { folder, filename }));
+      return status === 409 ? [body.usedBytes, body.foreseenBytes, body.quotaBytes] : status;
+    };
+    const [ann, bob] = ['/app/mnt/members/ann', '/app/mnt/members/bob'];
+    await upload(api, 'x'.repeat(60), { folder: `${ann}/deep`, filename: 'there' });
+    assert.deepEqual(await ask(ann, 'more', 41), [60, 101, 100]);
+    assert.equal(await ask(ann, 'more', 40), 200);
+    const { body: refused } = await api.post('/create_agency_upload', signing(1, { folder: ann, filename: 'one' }));
+    assert.equal(refused.code, 'mount_quota_exceeded');
+    assert.match(
+      refused.error,
+      /of this member, below \/app\/mnt\/members\/ann, use 60 bytes\..*\b100; delete files there/,
+    );
+    assert.deepEqual(
+      [await ask(bob, 'a', 100), await ask('/app/mnt/members', 'a', 500)],
+      [200, 200],
+      'others have room',
+    );
+
+    await api.put(`${demo}/members/ann`, {});
+    const { body: minted } = await api.post(`${demo}/client_tokens`, { consumerId: 'ann', can: ['upload'] });
+    assert.deepEqual(await ask(ann, 'one', 1, api.as(minted.clientToken)), [60, 101, 100], 'a token counts');
+
+    await age(dataDir, 20);
+    await upload(api, 'x'.repeat(70), { folder: `${ann}/deep`, filename: 'there' });
+    assert.deepEqual(await ask(ann, 'more', 31), [70, 101, 100], 'a new version counts instead of the old one');
+    await age(dataDir, 20);
+    await api.delete(`${fileOf(`${ann}/deep`)}&recursive=true`);
+    assert.equal(await ask(ann, 'more', 100), 200, 'a deleted folder is free');
+    await age(dataDir, 20);
+
+    // A node of an earlier version adds a file, and does not know the sums of folders.
+    const columns = 'integration_id, path, blob_key, size_bytes, etag, content_type, modified_at';
+    await askStore(
+      dataDir,
+      `insert into files (${columns}) values ('demo', '\u0001members\u0001ann\u0001x', 'x', 30, '', '', 1)`,
+    );
+    await askStore(dataDir, `update integrations set file_bytes = file_bytes + 30 where integration_id = 'demo'`);
+    assert.deepEqual(await ask(ann, 'more', 71), [30, 101, 100], 'counted again');
+
+    assert.equal(await patch({ memberQuotaBytes: 0 }), 200);
+    assert.equal(await ask(ann, 'large', 1000), 200);
+    assert.equal(await patch({ memberQuotaBytes: 2000, quotaBytes: 1050 }), 200);
+    assert.deepEqual(await ask(ann, 'more', 50), [30, 1080, 1050], 'the quota of the integration');
+    assert.equal(
+      await patch({ memberQuotaBytes: null, quotaBytes: null, memberFolder: '/app/mnt/{consumerId}/own' }),
+      200,
+    );
+    assert.equal(await ask(ann, 'more', 500), 200, 'it is not the folder of a member any more');
+    assert.deepEqual(await ask('/app/mnt/ann/own', 'more', 101), [0, 101, 100]);
+    for (const wrong of [-1, 1.5, '1', 2 ** 50 + 1]) {
+      assert.deepEqual([await patch({ quotaBytes: wrong }), await patch({ memberQuotaBytes: wrong })], [400, 400]);
+    }
   });
 
   test('each integration has its own, and without the setting there is none', async () => {

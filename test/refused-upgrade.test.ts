@@ -18,7 +18,10 @@ const EARLIER = [
     (name) => `drop index ${name}`,
   ),
   ...['passwords', 'sessions', 'set_up_links', 'sign_in_failures'].map((table) => `drop table ${table}`),
-  ...['erasures', 'pending_blobs'].map((table) => `drop table ${table}`),
+  ...['erasures', 'pending_blobs', 'folder_bytes'].map((table) => `drop table ${table}`),
+  ...['quota_bytes', 'member_quota_bytes', 'counted_bytes'].map(
+    (column) => `alter table integrations drop column ${column}`,
+  ),
   'drop index runs_consumer',
   'drop table adjustments',
   'alter table usage_days drop column credit_millionths',

@@ -77,6 +77,11 @@ const WRONG: readonly Settings[] = [
   ...['-1', '1.5', '20 GB', '1125899906842625', '99999999999999999'].map((bytes) => ({
     RUNWIRE_MOUNT_QUOTA_BYTES: bytes,
   })),
+  { RUNWIRE_MEMBER_QUOTA_BYTES: '-1' },
+  { RUNWIRE_SANDBOX_SECONDS: '301' },
+  { RUNWIRE_SANDBOX_MEMORY_MIB: '127' },
+  { RUNWIRE_SANDBOX_PROCESSES: '7' },
+  { RUNWIRE_SANDBOX_FILE_MIB: '0' },
   ...['-files', 'Files', 'a', 'my files', 'files/', 'x'.repeat(64)].map((bucket) => ({
     S3_BUCKET: bucket,
     AWS_REGION: 'eu-central-1',

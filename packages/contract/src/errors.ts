@@ -239,7 +239,7 @@ export const errors = {
   mount_quota_exceeded: {
     status: 409,
     sentence:
-      'The files of this integration would exceed its quota; delete files, or wait until unused upload forms have ' +
+      'The files of this integration, or of one of its members, would exceed their quota; delete files, or wait until unused upload forms have ' +
       'expired.',
     retryable: true,
   },

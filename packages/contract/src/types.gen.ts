@@ -1573,6 +1573,14 @@ export interface CreateIntegrationRequest {
    */
   memberFolder?: string;
   /**
+   * Maximum bytes of all files of the integration. Null: `RUNWIRE_MOUNT_QUOTA_BYTES` of the server. 0: no quota.
+   */
+  quotaBytes?: number | null;
+  /**
+   * Maximum bytes of the files below the folder of one member. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
+   */
+  memberQuotaBytes?: number | null;
+  /**
    * True if requests may bring tools that the caller runs (`clientTools`).
    */
   clientTools?: boolean;
@@ -1634,6 +1642,14 @@ export interface Integration {
    * Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.
    */
   memberFolder: string;
+  /**
+   * Maximum bytes of all files of the integration. Null: `RUNWIRE_MOUNT_QUOTA_BYTES` of the server. 0: no quota.
+   */
+  quotaBytes: number | null;
+  /**
+   * Maximum bytes of the files below the folder of one member. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
+   */
+  memberQuotaBytes: number | null;
   /**
    * True if requests may bring tools that the caller runs (`clientTools`).
    */
@@ -1714,6 +1730,14 @@ export interface UpdateIntegrationRequest {
    * Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.
    */
   memberFolder?: string;
+  /**
+   * Maximum bytes of all files of the integration. Null: `RUNWIRE_MOUNT_QUOTA_BYTES` of the server. 0: no quota.
+   */
+  quotaBytes?: number | null;
+  /**
+   * Maximum bytes of the files below the folder of one member. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
+   */
+  memberQuotaBytes?: number | null;
   /**
    * True if requests may bring tools that the caller runs (`clientTools`).
    */

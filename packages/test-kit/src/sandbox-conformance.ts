@@ -96,6 +96,22 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
     end: 1,
     output: /read-only file system/i,
   },
+  {
+    claim: 'a refused write keeps what was printed',
+    command: 'echo before; echo x > /app/agency/s/SKILL.md',
+    agencyFiles: { 's/SKILL.md': 'skill\n' },
+    end: 1,
+    output: /^before\n.*read-only file system/i,
+  },
+  {
+    claim: 'copies files and folders, and removes empty folders',
+    command: 'cp a.txt b.txt; cp -r d e; mkdir x; rmdir x; rmdir d; cp /app/agency/s.md .; ls',
+    files: { 'a.txt': 'A', 'd/b/c.txt': 'C' },
+    agencyFiles: { 's.md': 'S' },
+    end: 0,
+    output: /a\.txt\nb\.txt\nd\ne\ns\.md\n/,
+    after: { 'a.txt': 'A', 'b.txt': 'A', 'd/b/c.txt': 'C', 'e/b/c.txt': 'C', 's.md': 'S' },
+  },
   { claim: 'the command can be long', command: `echo ${'x'.repeat(90_000)} | wc -c`, end: 0, output: /90001/ },
   { claim: 'a heredoc keeps its lines', command: 'cat <<E\n  a\n\tb $((1+1))\nE', end: 0, output: '  a\n\tb 2\n' },
   {
@@ -171,6 +187,14 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
     claim: 'many large files end at their limit',
     command: 'for i in $(seq 20); do head -c 4000000 /dev/zero > f$i; done; sleep 20',
     end: limit('folder'),
+    needsProcesses: true,
+  },
+  {
+    claim: 'deleted files that stay open count',
+    command:
+      'for i in 3 4 5 6 7 8; do eval "exec $i> f"; rm f; eval "head -c 8000000 /dev/zero >&$i"; done; ls; sleep 20',
+    end: limit('folder'),
+    output: '',
     needsProcesses: true,
   },
   {

@@ -426,6 +426,8 @@ class IntegrationsApi(Resource):
         model: str | None | Omitted = OMITTED,
         file_access: Literal["chat", "member", "all"] | Omitted = OMITTED,
         member_folder: str | Omitted = OMITTED,
+        quota_bytes: int | None | Omitted = OMITTED,
+        member_quota_bytes: int | None | Omitted = OMITTED,
         client_tools: bool | Omitted = OMITTED,
     ) -> models.Integration:
         """Create an integration."""
@@ -445,6 +447,8 @@ class IntegrationsApi(Resource):
                 "model": model,
                 "fileAccess": file_access,
                 "memberFolder": member_folder,
+                "quotaBytes": quota_bytes,
+                "memberQuotaBytes": member_quota_bytes,
                 "clientTools": client_tools,
             },
         )
@@ -478,6 +482,8 @@ class IntegrationsApi(Resource):
         model: str | None | Omitted = OMITTED,
         file_access: Literal["chat", "member", "all"] | Omitted = OMITTED,
         member_folder: str | Omitted = OMITTED,
+        quota_bytes: int | None | Omitted = OMITTED,
+        member_quota_bytes: int | None | Omitted = OMITTED,
         client_tools: bool | Omitted = OMITTED,
     ) -> models.Integration:
         """Change an integration."""
@@ -497,6 +503,8 @@ class IntegrationsApi(Resource):
                 "model": model,
                 "fileAccess": file_access,
                 "memberFolder": member_folder,
+                "quotaBytes": quota_bytes,
+                "memberQuotaBytes": member_quota_bytes,
                 "clientTools": client_tools,
             },
         )

@@ -511,6 +511,12 @@ class Integration(TypedDict):
     """Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is
     `/app/mnt/members/{consumerId}`.
     """
+    quotaBytes: int | None
+    """Maximum bytes of all files of the integration. Null: `RUNWIRE_MOUNT_QUOTA_BYTES` of the server. 0: no quota."""
+    memberQuotaBytes: int | None
+    """Maximum bytes of the files below the folder of one member. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server.
+    0: no quota.
+    """
     clientTools: bool
     """True if requests may bring tools that the caller runs (`clientTools`)."""
     createdAt: str

@@ -54,6 +54,16 @@ const memberFolder = (options: object = {}) =>
     options,
   );
 
+/** 1 PiB, as for the settings. */
+const MAX_QUOTA_BYTES = 2 ** 50;
+const quota = (description: string) => nullable(Type.Integer({ minimum: 0, maximum: MAX_QUOTA_BYTES, description }));
+const quotaBytes = () =>
+  quota('Maximum bytes of all files of the integration. Null: `RUNWIRE_MOUNT_QUOTA_BYTES` of the server. 0: no quota.');
+const memberQuotaBytes = () =>
+  quota(
+    'Maximum bytes of the files below the folder of one member. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.',
+  );
+
 export const Integration = named(
   'Integration',
   Type.Object(
@@ -71,6 +81,8 @@ export const Integration = named(
       model: model(),
       fileAccess: fileAccess(),
       memberFolder: memberFolder(),
+      quotaBytes: quotaBytes(),
+      memberQuotaBytes: memberQuotaBytes(),
       clientTools: clientTools(),
       createdAt: time('When the integration was created.'),
       updatedAt: time('When the integration was last changed.'),
@@ -100,6 +112,8 @@ const changeable = {
   model: Type.Optional(model({ maxLength: 200, pattern: modelId })),
   fileAccess: Type.Optional(fileAccess()),
   memberFolder: Type.Optional(memberFolder({ maxLength: 1000 })),
+  quotaBytes: Type.Optional(quotaBytes()),
+  memberQuotaBytes: Type.Optional(memberQuotaBytes()),
   clientTools: Type.Optional(clientTools()),
 };
 

@@ -20,6 +20,7 @@ import {
   listIntegrations,
   updateIntegration,
 } from '../store/queries/accounts.ts';
+import { forgetFolders } from '../store/queries/folder-bytes.ts';
 import { lockIntegrationForDelete } from '../store/queries/locks.ts';
 import type { Page } from '../store/queries/page.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
@@ -45,6 +46,8 @@ export const INTEGRATION_DEFAULTS: IntegrationValues = {
   model: null,
   file_access: 'chat',
   member_folder: DEFAULT_MEMBER_FOLDER,
+  quota_bytes: null,
+  member_quota_bytes: null,
   client_tools: 0,
 };
 
@@ -64,6 +67,8 @@ function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
     model: row.model,
     fileAccess: row.file_access,
     memberFolder: row.member_folder,
+    quotaBytes: row.quota_bytes,
+    memberQuotaBytes: row.member_quota_bytes,
     clientTools: row.client_tools === 1,
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
@@ -128,7 +133,9 @@ export class Integrations {
     return this.#changes.change(async (tx) => {
       const row = await first(tx.all(integrationById, { integrationId }));
       if (row === undefined) throw new Refusal('integration_not_found');
-      await tx.run(updateIntegration, { ...this.#values(input, row), integrationId, now: Date.now() });
+      const values = this.#values(input, row);
+      await tx.run(updateIntegration, { ...values, integrationId, now: Date.now() });
+      if (values.member_folder !== row.member_folder) await tx.run(forgetFolders, { integrationId });
       return this.#read(tx, integrationId);
     });
   }
@@ -193,6 +200,8 @@ export class Integrations {
       model,
       file_access: input.fileAccess ?? before.file_access,
       member_folder: folder,
+      quota_bytes: input.quotaBytes === undefined ? before.quota_bytes : input.quotaBytes,
+      member_quota_bytes: input.memberQuotaBytes === undefined ? before.member_quota_bytes : input.memberQuotaBytes,
       client_tools: Number(input.clientTools ?? before.client_tools),
     };
   }

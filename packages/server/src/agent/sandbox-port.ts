@@ -8,7 +8,7 @@ export interface SandboxLimits {
   readonly processes: number;
   /** Size of one file that the command writes. */
   readonly fileBytes: number;
-  /** Size and number of all files in the folder of the command. */
+  /** Size and number of all files in the folder of the command, and of deleted files that it keeps open. */
   readonly folderBytes: number;
   readonly folderEntries: number;
   readonly outputBytes: number;
@@ -30,10 +30,11 @@ export interface SandboxCommand {
 }
 
 /**
- * The limits for which the server itself ends a command. The kernel enforces the others, as failed calls. `interpreter`: a
- * limit of a sandbox that interprets bash itself, such as the depth of calls; the output names it.
+ * The limits for which the server itself ends a command. The kernel enforces the others, as failed calls. `disk`: the disk
+ * with the folder of the command is nearly full. `interpreter`: a limit of a sandbox that interprets bash itself, such as the
+ * depth of calls; the output names it.
  */
-export type SandboxLimit = 'seconds' | 'memory' | 'folder' | 'output' | 'interpreter';
+export type SandboxLimit = 'seconds' | 'memory' | 'folder' | 'disk' | 'output' | 'interpreter';
 
 /** How a command ended. In all cases none of its processes exists any more. */
 export type SandboxEnd =

@@ -9,10 +9,10 @@ export const WORKSPACE_LIMITS = {
   /** The size of a file that `write_file` writes. */
   writtenBytes: 1024 * 1024,
   commandBytes: 100_000,
-  defaultSeconds: 60,
   maxSeconds: 300,
-  /** The number and the size of the files that one command gets. */
+  /** The number of files that one command gets, and that it may change. */
   files: 5000,
+  /** The size of the files that one command gets. */
   fileBytes: 256 * 1024 * 1024,
 } as const;
 
@@ -31,8 +31,11 @@ export interface OmittedEntry {
   readonly reason: string;
 }
 
+/** How a command ended. `changes`: it ended by itself, and changed more files than can be published together. */
+export type CommandEnd = SandboxEnd | { readonly end: 'limit'; readonly limit: 'changes' };
+
 export interface CommandReport {
-  readonly end: SandboxEnd;
+  readonly end: CommandEnd;
   /** The start and the end of it if it is long. */
   readonly output: CommandOutput;
   readonly leftOut: readonly OmittedEntry[];

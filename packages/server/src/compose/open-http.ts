@@ -133,8 +133,8 @@ function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: O
     waitAt: overrides.waitAt,
     logger,
   });
-  const quotaBytes = limits.mountQuotaBytes;
-  const signing = new UploadSigning({ store, ids, target: uploads, settleUploads, quotaBytes });
+  const quotas = { mountBytes: limits.mountQuotaBytes, memberBytes: limits.memberQuotaBytes };
+  const signing = new UploadSigning({ store, ids, target: uploads, settleUploads, quotas });
   createAgencyUpload(app, { ownership, signing, publicUrl });
   fileRoutes(app, ownership, files);
 }

@@ -84,7 +84,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       models,
       ...(await openWorkspaces(foundation, documents, newBudget(foundation.config.sandbox.slots))),
       mcp: (agency) => mcp.openRun(agency),
-      mountQuotaBytes: limits.mountQuotaBytes,
+      fileQuotas: { mountBytes: limits.mountQuotaBytes, memberBytes: limits.memberQuotaBytes },
       prices,
       loops: {
         steps: limits.stepsPerRun,

@@ -199,6 +199,15 @@ export interface Limits {
   readonly modelWindowTokens: number;
   /** Maximum bytes of the files of one integration; 0 for no limit. */
   readonly mountQuotaBytes: number;
+  /** The same for the files below the folder of one member. */
+  readonly memberQuotaBytes: number;
+  /** How long a command runs if the model names no time. */
+  readonly commandSeconds: number;
+  /** Memory of all processes of a command. */
+  readonly commandMemoryMib: number;
+  readonly commandProcesses: number;
+  /** Size of one file that a command writes. */
+  readonly commandFileBytes: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -263,5 +272,10 @@ export const DEFAULT_LIMITS: Limits = {
   s3RequestMs: 30_000,
   s3TransferMs: 300_000,
   modelWindowTokens: 128_000,
-  mountQuotaBytes: 0,
+  mountQuotaBytes: 10 * 1024 ** 3,
+  memberQuotaBytes: 1024 ** 3,
+  commandSeconds: 60,
+  commandMemoryMib: 1024,
+  commandProcesses: 128,
+  commandFileBytes: 256 * 1024 ** 2,
 };

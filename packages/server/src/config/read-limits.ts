@@ -47,6 +47,13 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   RUNWIRE_HAND_OVER_SECONDS: { limit: 'handOverMs', scale: 1000, min: 0, max: DAY_SECONDS },
   // 0: no quota.
   RUNWIRE_MOUNT_QUOTA_BYTES: { limit: 'mountQuotaBytes', scale: 1, min: 0, max: PEBIBYTE },
+  RUNWIRE_MEMBER_QUOTA_BYTES: { limit: 'memberQuotaBytes', scale: 1, min: 0, max: PEBIBYTE },
+  // The most that a model may ask for.
+  RUNWIRE_SANDBOX_SECONDS: { limit: 'commandSeconds', scale: 1, min: 1, max: 300 },
+  // Node, which interprets the commands of just-bash, needs 100 MiB itself.
+  RUNWIRE_SANDBOX_MEMORY_MIB: { limit: 'commandMemoryMib', scale: 1, min: 128, max: 1_048_576 },
+  RUNWIRE_SANDBOX_PROCESSES: { limit: 'commandProcesses', scale: 1, min: 8, max: 32_768 },
+  RUNWIRE_SANDBOX_FILE_MIB: { limit: 'commandFileBytes', scale: MEBIBYTE, min: 1, max: 1_048_576 },
 };
 
 export function readLimits(env: Readonly<Record<string, string | undefined>>): Limits {

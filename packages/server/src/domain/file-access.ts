@@ -42,6 +42,15 @@ export function memberFolder(template: string, consumerId: string): MountPath {
   return template.slice(MOUNT.length + 1).replace(VARIABLE, () => encodedSegment(consumerId));
 }
 
+/** Returns the folder of the member to which a file belongs, or null if the file is not below a folder of the template. */
+export function memberFolderAt(template: string, path: MountPath): MountPath | null {
+  const wanted = template.slice(MOUNT.length + 1).split('/');
+  const segments = path.split('/');
+  if (segments.length <= wanted.length) return null;
+  if (wanted.some((segment, index) => segment !== VARIABLE && segment !== segments[index])) return null;
+  return segments.slice(0, wanted.length).join('/');
+}
+
 /** Encodes a text as one segment of a path, or as a part of one. Two texts never give the same. */
 export function encodedSegment(text: string): string {
   const bytes = Buffer.from(text);

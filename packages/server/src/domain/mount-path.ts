@@ -74,3 +74,16 @@ function segmentProblem(segment: string, of: 'file' | 'folder'): string | null {
   }
   return null;
 }
+
+/** Returns all folders of these paths. */
+export function foldersAbove(paths: readonly MountPath[]): ReadonlySet<MountPath> {
+  const folders = new Set<MountPath>();
+  for (const path of paths) {
+    for (let end = path.lastIndexOf('/'); end !== -1; end = path.lastIndexOf('/', end - 1)) {
+      // All folders above a known one are known.
+      if (folders.has(path.slice(0, end))) break;
+      folders.add(path.slice(0, end));
+    }
+  }
+  return folders;
+}

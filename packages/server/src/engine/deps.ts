@@ -3,12 +3,14 @@ import type { AgentFiles, FilesBelow } from '../agent/files-port.ts';
 import type { OpenRunServers } from '../agent/mcp-port.ts';
 import type { Model } from '../agent/ports.ts';
 import type { RunLimits } from '../agent/run-scope.ts';
+import type { CommandTools } from '../agent/tools/command-tools.ts';
 import type { Workspace } from '../agent/workspace-port.ts';
 import type { AttachmentTools } from '../attachments/attachment-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
+import type { FileQuotas } from '../files/quotas.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
 import type { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import type { Store } from '../store/store.ts';
@@ -26,6 +28,12 @@ export interface FilesScope {
   readonly agency: { readonly folder: string; readonly skills: readonly string[] } | null;
 }
 
+/** The tools of agents with a sandbox, and the files on which they work. */
+export interface RunCommands {
+  readonly tools: CommandTools;
+  workspace(run: AdmittedRun, scope: FilesScope): Workspace;
+}
+
 export interface EngineDeps {
   readonly store: Store;
   readonly eventLog: EventLog;
@@ -35,11 +43,10 @@ export interface EngineDeps {
   /** The files that an agent of this run sees. */
   readonly files: (run: AdmittedRun, scope: FilesScope) => AgentFiles;
   /** What an agent of this run may change; null if this node has no sandbox. */
-  readonly workspace: ((run: AdmittedRun, scope: FilesScope) => Workspace) | null;
+  readonly commands: RunCommands | null;
   /** The MCP servers that a run of this agency uses. */
   readonly mcp: OpenRunServers;
-  /** The quota of the files of an integration; 0 if there is none. */
-  readonly mountQuotaBytes: number;
+  readonly fileQuotas: FileQuotas;
   readonly prices: Prices;
   readonly loops: RunLimits;
   readonly prompt: PromptSetting;

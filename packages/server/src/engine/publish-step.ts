@@ -99,7 +99,7 @@ async function storeEarlierEvents({ deps, log, stop }: Publishing): Promise<void
 
 async function writeDraft(tx: Tx, deps: EngineDeps, run: AdmittedRun, { publication, step, done }: Draft) {
   const { integrationId, chatKey, runId } = run;
-  await lockFiles(tx, integrationId);
+  const integration = await lockFiles(tx, integrationId);
   // An earlier try has committed, and the answer to its commit was lost.
   if ((await tx.all(stepOfRun, { runId, step: step.step })).length > 0) return;
   const { changes, writtenAt, batch } = publication;
@@ -109,7 +109,7 @@ async function writeDraft(tx: Tx, deps: EngineDeps, run: AdmittedRun, { publicat
     if (error instanceof BlobGone) throw new NotPublished(TOO_LATE);
     throw error;
   }
-  const { mountQuotaBytes: quotaBytes } = deps;
-  await publishChanges(tx, { integrationId, chatKey, seen: seenFiles(run), changes, writtenAt, quotaBytes });
+  const { fileQuotas: quotas } = deps;
+  await publishChanges(tx, integration, { chatKey, seen: seenFiles(run), changes, writtenAt, quotas });
   await journalStep(tx, done);
 }

@@ -2,7 +2,6 @@ import type { AboutRun, LoadedAgency, LoadedAgent, RunMember } from '../agencies
 import { type McpTool, type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
 import { alwaysAsks, type Model, type Tool } from '../agent/ports.ts';
 import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
-import { commandTools } from '../agent/tools/command-tools.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { RunFailure } from '../domain/run-failure.ts';
@@ -24,7 +23,7 @@ const MAX_EXCHANGES = 50;
 
 type TeamDeps = Pick<
   EngineDeps,
-  'agencies' | 'models' | 'files' | 'store' | 'retryMs' | 'prompt' | 'mcp' | 'workspace' | 'logger'
+  'agencies' | 'models' | 'files' | 'store' | 'retryMs' | 'prompt' | 'mcp' | 'commands' | 'logger'
 >;
 
 /** The agents of a run, each with its model, its tools and the agents that it can reach. */
@@ -83,7 +82,7 @@ export class RunTeam implements Team, Disposable {
     const about = await retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(store.reads, this.#run, agent));
     const instructions = this.#write(agency, agent, about);
     const mcp = await this.#mcpToolsOf(agent);
-    const parts = fixedParts(agency, agent, mcp.shown);
+    const parts = fixedParts(agency, agent, mcp.shown, this.#deps.commands?.tools.shown ?? []);
     // Tools of the request belong to the agents that speak with the caller.
     const speaks = handOffReach(agency, this.#run.agent).includes(agent);
     const brought = speaks ? this.#broughtBeside(mcp) : [];
@@ -155,8 +154,8 @@ export class RunTeam implements Team, Disposable {
   #toolsOf({ tools, builtIn }: LoadedAgent, scope: FilesScope): readonly Tool[] {
     if (builtIn.length === 0) return tools;
     const names: readonly string[] = builtIn;
-    const { files, workspace } = this.#deps;
-    const acting = workspace === null ? [] : commandTools(workspace(this.#run, scope));
+    const { files, commands } = this.#deps;
+    const acting = commands?.tools.open(commands.workspace(this.#run, scope)) ?? [];
     return [...tools, ...[...fileTools(files(this.#run, scope)), ...acting].filter(({ name }) => names.includes(name))];
   }
 

@@ -1,5 +1,6 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
+import { takeBelow } from '../files/folder-sums.ts';
 import {
   activeRunsOfPerson,
   addUsageDays,
@@ -20,7 +21,7 @@ import {
   sumPersonsFiles,
   tagPersonsPending,
 } from '../store/queries/erasures.ts';
-import { addFileBytes, rangeBelow } from '../store/queries/files.ts';
+import { rangeBelow } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 
@@ -128,7 +129,7 @@ async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: strin
   await tx.run(erasePersonsBlobs, files);
   await tx.run(tagPersonsPending, files);
   const deleted = await tx.run(deletePersonsFiles, files);
-  if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
+  await takeBelow(tx, integrationId, folder, bytes);
   const closed = await tx.run(closeForms, files);
   const folderId = ids.folder(integrationId, folder);
   const content = Number(deleted + closed > 0);

@@ -1,24 +1,31 @@
-import { type MountPath, wholePath } from '../domain/mount-path.ts';
+import { foldersAbove, type MountPath, wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { integrationById } from '../store/queries/accounts.ts';
+import { type IntegrationRow, integrationById } from '../store/queries/accounts.ts';
 import {
-  addFileBytes,
+  filesAt,
+  filesInTheWay,
+  forgetSettledDropsAt,
+  formsInTheWay,
+  freeFiles,
+  insertFiles,
+  jsonPaths,
+  jsonRows,
+  type NewFileRow,
+  type PathInTheWay,
+} from '../store/queries/file-batches.ts';
+import {
+  type FileRow,
   fileAfter,
-  fileAt,
-  fileInTheWay,
-  formInTheWay,
-  freeFile,
   freeFilesIn,
-  insertFile,
   mountPath,
   rangeBelow,
-  rangeOf,
   storedPath,
   sumFilesIn,
 } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
-import { forgetSettledDrops, usedBytes } from '../store/queries/upload-forms.ts';
+import { forgetSettledDrops } from '../store/queries/upload-forms.ts';
 import { first, type Tx } from '../store/store.ts';
+import { FolderSums, takeBelow } from './folder-sums.ts';
 
 /** How long a signed form counts as a file that may still arrive: 15 minutes, and 5 more for an upload in progress. */
 export const OPEN_FORM_MS = 20 * 60_000;
@@ -46,8 +53,8 @@ export class PathTaken extends Error {
 }
 
 /**
- * Makes changes to the files of an integration, in the transaction of the caller: all become visible, or none. Throws
- * `PathTaken`. Resolves to the number of files that were put or deleted.
+ * Makes changes to the files of an integration, in the transaction of the caller: all become visible, or none. Each path may
+ * be changed once. Throws `PathTaken`. Resolves to the number of files that were put or deleted.
  */
 export async function changeFiles(
   tx: Tx,
@@ -55,31 +62,67 @@ export async function changeFiles(
   changes: readonly FileChange[],
   now: number,
 ): Promise<number> {
-  await lockFiles(tx, integrationId);
-  let count = 0;
-  let bytes = 0;
-  for (const change of changes) {
-    const path = storedPath(change.path);
-    const old = await first(tx.all(fileAt, { integrationId, path }));
-    if (old !== undefined) {
-      await tx.run(freeFile, { blobKey: old.blob_key, now });
-      bytes -= old.size_bytes;
-    }
-    if (change.kind === 'put') {
-      // A file that existed has no file above or below it.
-      if (old === undefined) await checkFree(tx, integrationId, change.path);
-      // A new version of a file that a chat made stays visible in that chat.
-      const chatKey = change.chatKey ?? old?.chat_key ?? null;
-      await tx.run(insertFile, { ...change, integrationId, path, sizeBytes: change.size, chatKey });
-      bytes += change.size;
-    } else if (old !== undefined) {
-      await tx.run(forgetSettledDrops, { integrationId, ...rangeOf(change.path) });
-    }
-    if (old !== undefined || change.kind === 'put') count += 1;
-  }
-  if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes });
-  return count;
+  const integration = await lockFiles(tx, integrationId);
+  const old = await readFiles(
+    tx,
+    integrationId,
+    changes.map(({ path }) => path),
+  );
+  await writeChanges(tx, integration, { changes, old, now }, async (paths) => {
+    for (const taken of (await pathsTakenByFiles(tx, integrationId, paths)).values()) throw new PathTaken(taken);
+  });
+  return changes.filter(({ kind, path }) => kind === 'put' || old.has(path)).length;
 }
+
+/** Reads the files at these paths, for a change of them. */
+export async function readFiles(
+  tx: Tx,
+  integrationId: string,
+  paths: readonly MountPath[],
+): Promise<ReadonlyMap<MountPath, FileRow>> {
+  const rows = await tx.all(filesAt, { integrationId, paths: jsonPaths(paths) });
+  return new Map(rows.map((row) => [mountPath(row.path), row]));
+}
+
+/**
+ * Writes the changes. `old` has the files that exist at their paths. Deletes files first, because a new file may have the
+ * name of a folder that is empty then; `checkFree` gets the paths of the new files after that.
+ */
+export async function writeChanges(
+  tx: Tx,
+  { integration_id: integrationId, member_folder: template }: FilesOwner,
+  { changes, old, now }: { changes: readonly FileChange[]; old: ReadonlyMap<MountPath, FileRow>; now: number },
+  checkFree: (paths: readonly MountPath[]) => Promise<void>,
+): Promise<void> {
+  const sums = new FolderSums(template);
+  for (const [path, { size_bytes: bytes }] of old) sums.add(path, -bytes);
+  const deleted = changes.flatMap(({ kind, path }) => (kind === 'delete' && old.has(path) ? [path] : []));
+  const put = changes.flatMap((change) => (change.kind === 'put' ? [change] : []));
+  if (old.size > 0) {
+    await tx.run(freeFiles, { blobs: jsonRows(Array.from(old.values(), (row) => ({ blob: row.blob_key }))), now });
+  }
+  if (deleted.length > 0) await tx.run(forgetSettledDropsAt, { integrationId, paths: jsonPaths(deleted) });
+  if (put.length > 0) {
+    // A file that existed has no file above or below it.
+    const created = put.flatMap(({ path }) => (old.has(path) ? [] : [path]));
+    if (created.length > 0) await checkFree(created);
+    for (const { path, size } of put) sums.add(path, size);
+    await tx.run(insertFiles, { integrationId, files: jsonRows(put.map((file) => newRow(file, old.get(file.path)))) });
+  }
+  await sums.write(tx, integrationId);
+}
+
+/** A new version of a file that a chat made stays visible in that chat. */
+const newRow = (file: FilePut, old: FileRow | undefined): NewFileRow => ({
+  path: storedPath(file.path),
+  blob: file.blobKey,
+  size: file.size,
+  etag: file.etag,
+  type: file.contentType,
+  modified: file.modifiedAt,
+  signed: file.signedAt,
+  chat: file.chatKey ?? old?.chat_key ?? null,
+});
 
 /** Files per statement: PostgreSQL ends a statement after 5 s, and needs 2 s for 100 000 files. */
 const FILES_TOGETHER = 20_000;
@@ -97,50 +140,82 @@ export async function deleteBelow(tx: Tx, integrationId: string, folder: MountPa
     start = next.path;
   }
   await tx.run(forgetSettledDrops, { integrationId, from, to });
-  if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
+  await takeBelow(tx, integrationId, folder, bytes);
   return count;
 }
 
+/** What a change of files has to know of their integration. */
+export type FilesOwner = Pick<IntegrationRow, 'integration_id' | 'member_folder'>;
+
 /** Changes to the files of one integration run one after the other. Refuses an integration that was deleted. */
-export async function lockFiles(tx: Tx, integrationId: string): Promise<void> {
+export async function lockFiles(tx: Tx, integrationId: string): Promise<IntegrationRow> {
   await tx.all(lockIntegrationForFiles, { integrationId });
-  if ((await first(tx.all(integrationById, { integrationId }))) === undefined) {
-    throw new Refusal('integration_not_found');
+  const integration = await first(tx.all(integrationById, { integrationId }));
+  if (integration === undefined) throw new Refusal('integration_not_found');
+  return integration;
+}
+
+/**
+ * Finds the paths of new files that no file can have, because the path is a folder, or a file is above it. Resolves to a
+ * whole sentence for each.
+ */
+export async function pathsTakenByFiles(
+  tx: Tx,
+  integrationId: string,
+  paths: readonly MountPath[],
+): Promise<ReadonlyMap<MountPath, string>> {
+  const folders = foldersAbove(paths);
+  const given = { integrationId, paths: jsonPaths(paths), folders: jsonPaths(folders) };
+  const others = await tx.all(filesInTheWay, given);
+  const isFolder = (path: MountPath) =>
+    `${wholePath(path)} is a folder, so no file can have its name; choose another name, or delete the folder.`;
+  const isFile = (path: MountPath) =>
+    `${wholePath(path)} is a file, so no folder can have its name; choose another folder, or delete the file.`;
+  // New files can be in the way of each other.
+  const own = paths.filter((path) => folders.has(path)).map((path) => ({ path: storedPath(path), other: '' }));
+  return sentences(paths, [...own, ...others], isFolder, isFile);
+}
+
+/** Does the same for open forms, whose files could not exist beside these. */
+export async function pathsTakenByForms(
+  tx: Tx,
+  integrationId: string,
+  paths: readonly MountPath[],
+  now: number,
+): Promise<ReadonlyMap<MountPath, string>> {
+  const given = { paths: jsonPaths(paths), folders: jsonPaths(foldersAbove(paths)), since: now - OPEN_FORM_MS };
+  const others = await tx.all(formsInTheWay, { integrationId, ...given });
+  return sentences(
+    paths,
+    others,
+    () => FORM_IN_THE_WAY,
+    () => FORM_IN_THE_WAY,
+  );
+}
+
+/** Throws `PathTaken` if a new file cannot have this path, because of a file or of an open form. */
+export async function checkFree(tx: Tx, integrationId: string, path: MountPath, now: number): Promise<void> {
+  for (const taken of (await pathsTakenByFiles(tx, integrationId, [path])).values()) throw new PathTaken(taken);
+  for (const taken of (await pathsTakenByForms(tx, integrationId, [path], now)).values()) throw new PathTaken(taken);
+}
+
+const FORM_IN_THE_WAY =
+  'Another open form uses this path as a folder, or a folder of this path as a file; choose another name, or wait until ' +
+  'that form has expired.';
+
+function sentences(
+  paths: readonly MountPath[],
+  others: readonly PathInTheWay[],
+  isFolder: (path: MountPath) => string,
+  isFile: (path: MountPath) => string,
+): ReadonlyMap<MountPath, string> {
+  const taken = new Map<MountPath, string>();
+  for (const { path } of others) if (path !== null) taken.set(mountPath(path), isFolder(mountPath(path)));
+  const files = new Set(others.flatMap(({ path, other }) => (path === null ? [mountPath(other)] : [])));
+  if (files.size === 0) return taken;
+  for (const path of paths) {
+    const file = [...foldersAbove([path])].find((folder) => files.has(folder));
+    if (file !== undefined) taken.set(path, isFile(file));
   }
-}
-
-/** Throws `PathTaken` if a file cannot have this path, because it is a folder or a file is above it. */
-export async function checkFree(tx: Tx, integrationId: string, path: MountPath): Promise<void> {
-  const other = await first(tx.query(fileInTheWay(integrationId, path)));
-  if (other === undefined) return;
-  const taken = mountPath(other.path);
-  throw new PathTaken(
-    taken.startsWith(`${path}/`)
-      ? `${wholePath(path)} is a folder, so no file can have its name; choose another name, or delete the folder.`
-      : `${wholePath(taken)} is a file, so no folder can have its name; choose another folder, or delete the file.`,
-  );
-}
-
-/** Throws `PathTaken` if an open form is for a file that could not exist beside this one. */
-export async function checkFreeOfForms(tx: Tx, integrationId: string, path: MountPath, now: number): Promise<void> {
-  if ((await first(tx.query(formInTheWay(integrationId, path, now - OPEN_FORM_MS)))) === undefined) return;
-  throw new PathTaken(
-    'Another open form uses this path as a folder, or a folder of this path as a file; choose another name, or wait ' +
-      'until that form has expired.',
-  );
-}
-
-/** Throws if the files and the open forms, with what this transaction added, exceed the quota; 0 is no quota. */
-export async function checkQuota(tx: Tx, integrationId: string, quotaBytes: number, now: number): Promise<void> {
-  if (quotaBytes === 0) return;
-  const used = await first(tx.all(usedBytes, { integrationId, since: now - OPEN_FORM_MS, quotaBytes }));
-  if (used === undefined) throw new Refusal('integration_not_found');
-  const foreseen = used.files + used.promised;
-  if (foreseen <= quotaBytes) return;
-  throw new Refusal(
-    'mount_quota_exceeded',
-    `The files of this integration use ${used.files} bytes. With this file and the open upload forms they could use ` +
-      `${foreseen}, and the quota is ${quotaBytes}; delete files, or wait until unused forms have expired.`,
-    { usedBytes: used.files, foreseenBytes: foreseen, quotaBytes },
-  );
+  return taken;
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { RunIdentity } from '../domain/admitted-run.ts';
 import { lastSegment, type MountPath } from '../domain/mount-path.ts';
 import { RunLost } from '../domain/run-lost.ts';
@@ -56,6 +57,8 @@ export interface OpenedFile extends AsyncDisposable {
   /** Can be read once. Disposing stops the read. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
+
+export const md5Etag = (bytes: Uint8Array): string => `"${hash('md5', bytes)}"`;
 
 export interface FilesDeps {
   readonly store: Store;
@@ -189,17 +192,29 @@ export class Files {
     }
   }
 
-  /** Records the blobs that a run writes for files, before their bytes are written. Rejects if the run has ended. */
+  /**
+   * Records the blobs that a run writes for files, before their bytes are written. Rejects if the run has ended. The blobs
+   * are in one folder of the disk, so that those that are written concurrently share its syncs.
+   */
   async beginChanges({ integrationId, consumerId, runId, attempt }: ChangingRun, count: number): Promise<PendingBatch> {
-    const keys = Array.from({ length: count }, newFileBlobKey);
+    const together = newFileBlobKey().slice(0, 2);
+    const keys = Array.from({ length: count }, () => `${together}${newFileBlobKey().slice(2)}`);
     return this.#deps.pending.begin(keys, { integrationId, consumerId, path: null }, async (tx) => {
       if ((await tx.run(holdRun, { runId, attempt })) !== 1) throw RunLost.ofAttempt(runId, attempt);
     });
   }
 
   /** Stores bytes under a key of a batch. They become a file by `publishChanges`. */
-  async store(blobKey: string, bytes: AsyncIterable<Uint8Array>): Promise<NonNullable<StagedChange['put']>> {
-    const { size, md5 } = await this.#deps.blobs.write(blobKey, bytes);
+  async store(
+    blobKey: string,
+    bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  ): Promise<NonNullable<StagedChange['put']>> {
+    const { blobs } = this.#deps;
+    if (bytes instanceof Uint8Array) {
+      await blobs.put(blobKey, bytes);
+      return { blobKey, size: bytes.length, etag: md5Etag(bytes) };
+    }
+    const { size, md5 } = await blobs.write(blobKey, bytes);
     return { blobKey, size, etag: `"${md5}"` };
   }
 

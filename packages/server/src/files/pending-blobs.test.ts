@@ -8,7 +8,8 @@ import { newId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { newFileBlobKey } from '../storage/blob-store.ts';
 import { beginErasure, closeForms, markDeleted, markReplaced, tagPersonsPending } from '../store/queries/erasures.ts';
-import { insertFile, rangeBelow, storedPath } from '../store/queries/files.ts';
+import { insertFiles, jsonRows, type NewFileRow } from '../store/queries/file-batches.ts';
+import { rangeBelow, storedPath } from '../store/queries/files.ts';
 import { insertNode } from '../store/queries/nodes.ts';
 import { abandonPending } from '../store/queries/pending-blobs.ts';
 import { ThisNode } from '../store/this-node.ts';
@@ -82,11 +83,13 @@ function tests(storeName: StoreName): void {
     await using _ = rig.files;
     const { store, pending } = rig;
     const [refused, used] = [await rig.begin(), await rig.begin()];
-    const put = { sizeBytes: 5, etag: '"x"', contentType: 'text/plain', modifiedAt: 1, signedAt: null, chatKey: null };
-    const path = storedPath('a.txt');
+    const row: NewFileRow = {
+      ...{ path: storedPath('a.txt'), blob: used.keys[0] ?? '', size: 5, etag: '"x"', type: 'text/plain' },
+      ...{ modified: 1, signed: null, chat: null },
+    };
     await store.transact('files', async (tx) => {
       await claimBlobs(tx, used);
-      await tx.run(insertFile, { ...put, integrationId: INTEGRATION, path, blobKey: used.keys[0] ?? '' });
+      await tx.run(insertFiles, { integrationId: INTEGRATION, files: jsonRows([row]) });
     });
     assert.equal(await pending.isClear(rig.person), false);
     // The caller does not know whether its transaction has committed.
@@ -141,7 +144,7 @@ function tests(storeName: StoreName): void {
     const during: (() => Promise<unknown>)[] = [];
     const target = ownUploadTarget(store, 'secret');
     const settleUploads = async () => void (await during.shift()?.());
-    const signing = new UploadSigning({ store, ids, target, settleUploads, quotaBytes: 0 });
+    const signing = new UploadSigning({ store, ids, target, settleUploads, quotas: { mountBytes: 0, memberBytes: 0 } });
     const sign = (folder = FOLDER) => {
       const file = { integrationId: INTEGRATION, path: `${folder}/a.txt`, contentType: 'text/plain', sizeBytes: 1 };
       return signing.sign({ ...file, base: 'http://here' });

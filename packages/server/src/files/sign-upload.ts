@@ -6,10 +6,11 @@ import type { ErasuresVersion } from '../store/queries/erasures.ts';
 import { storedPath } from '../store/queries/files.ts';
 import { insertForm } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
-import { checkFree, checkFreeOfForms, checkQuota, lockFiles, PathTaken } from './change-files.ts';
+import { checkFree, lockFiles, PathTaken } from './change-files.ts';
 import { checkFolderOpen, readErasuresVersion } from './closed-folders.ts';
 import { FORM_MS } from './post-policy/check-form.ts';
 import { signForm } from './post-policy/sign-form.ts';
+import { checkQuotas, type FileQuotas } from './quotas.ts';
 import type { UploadTarget } from './upload-target.ts';
 
 export interface UploadRequest {
@@ -32,8 +33,7 @@ export interface UploadSigningDeps {
   readonly target: UploadTarget;
   /** Publishes the uploads of this integration that S3 has received. */
   readonly settleUploads: (integrationId: string) => Promise<void>;
-  /** 0 if there is no quota. */
-  readonly quotaBytes: number;
+  readonly quotas: FileQuotas;
 }
 
 /** Signs forms for uploads. Each form is stored with its size before the caller gets it. */
@@ -71,15 +71,14 @@ export class UploadSigning {
     form: { readonly formId: string; readonly signedAt: number; readonly expiresAt: number; readonly toS3: number },
     erasures: ErasuresVersion,
   ): Promise<void> {
-    const { store, ids, quotaBytes } = this.#deps;
+    const { store, ids, quotas } = this.#deps;
     try {
       await store.transact('account', async (tx) => {
-        await lockFiles(tx, integrationId);
+        const integration = await lockFiles(tx, integrationId);
         await checkFolderOpen(tx, ids, { integrationId, path }, erasures);
-        await checkFree(tx, integrationId, path);
-        await checkFreeOfForms(tx, integrationId, path, form.signedAt);
+        await checkFree(tx, integrationId, path, form.signedAt);
         await tx.run(insertForm, { ...form, integrationId, path: storedPath(path), contentType, sizeBytes });
-        await checkQuota(tx, integrationId, quotaBytes, form.signedAt);
+        await checkQuotas(tx, quotas, integration, [path], form.signedAt);
       });
     } catch (error) {
       if (error instanceof PathTaken) throw new Refusal('file_exists_as_folder', error.message);

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type OnSandboxOutput, type SandboxCommand, type SandboxEnd, SandboxFailed } from '../agent/sandbox-port.ts';
-import { exceedsFolder } from './watch-folder.ts';
+import { exceedsFolder, isDiskFull } from './watch-folder.ts';
 import { MemoryWatch } from './watch-memory.ts';
 
 /** How long to wait after a look. A large folder is looked at less often: the wait is at least so many times the look. */
@@ -20,7 +20,7 @@ export interface Supervision {
   readonly signal: AbortSignal;
   /** Ends all processes of the command. May be called several times. */
   readonly kill: () => void;
-  /** Returns the folders in `/proc` of the processes whose memory is watched. */
+  /** Returns the folders in `/proc` of the processes whose memory and open files are watched. */
   readonly processes: () => readonly string[] | Promise<readonly string[]>;
   /** Resolves to memory that no process shows as its own. */
   readonly otherKib?: () => Promise<number>;
@@ -65,7 +65,8 @@ export async function supervise(supervision: Supervision): Promise<SandboxEnd> {
       if (await memory.isExceeded(await processes(), other)) stop({ end: 'limit', limit: 'memory' });
     }),
     repeat(FOLDER_PAUSE, ended.signal, async () => {
-      if (await exceedsFolder(command.folder, limits)) stop({ end: 'limit', limit: 'folder' });
+      if (await isDiskFull(command.folder)) stop({ end: 'limit', limit: 'disk' });
+      else if (await exceedsFolder(command.folder, limits, await processes())) stop({ end: 'limit', limit: 'folder' });
     }),
   ];
   try {

@@ -18,6 +18,7 @@ const TRIAL_LIMITS: Readonly<Record<SandboxLimit, string>> = {
   seconds: `${LIMITS.seconds} seconds`,
   memory: `${LIMITS.memoryMib} MiB of memory`,
   folder: `${LIMITS.folderEntries} files or ${LIMITS.folderBytes} bytes in its folder`,
+  disk: 'the free space of the disk',
   output: `${LIMITS.outputBytes} bytes of output`,
   interpreter: 'the interpreter',
 };

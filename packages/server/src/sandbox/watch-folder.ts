@@ -1,5 +1,5 @@
 import { constants, type Stats } from 'node:fs';
-import { chmod, lstat, open, opendir, readlink } from 'node:fs/promises';
+import { chmod, lstat, open, opendir, readdir, readlink, stat, statfs } from 'node:fs/promises';
 import { childPath, isDenied } from './stage-path.ts';
 
 const ONE_BLOCK = 512;
@@ -7,6 +7,8 @@ const ONE_BLOCK = 512;
 const BATCH = 256;
 /** How many folders one look lists again, because an entry was renamed or deleted before it could be read. */
 const MAX_REPEATS = 100;
+/** How many descriptors one look reads, so that processes with many of them cannot keep the server busy. */
+const MAX_DESCRIPTORS = 20_000;
 /** `O_PATH` of Linux, which Node does not name: opens a folder without any right to it. */
 const O_PATH = 0o10000000;
 
@@ -17,10 +19,30 @@ export interface FolderLimits {
 
 /**
  * True if a folder has more entries or uses more of the disk than allowed, or if a part of it cannot be read. Stops
- * there, so that a command cannot make the server read without end.
+ * there, so that a command cannot make the server read without end. Deleted files that the processes keep open use the
+ * disk too, and count; `processes` are folders of `/proc`.
  */
-export async function exceedsFolder(root: string, limits: FolderLimits): Promise<boolean> {
-  return (await new FolderLook(root, limits).read(Buffer.from(root))) === 'exceeded';
+export async function exceedsFolder(
+  root: string,
+  limits: FolderLimits,
+  processes: readonly string[] = [],
+): Promise<boolean> {
+  const look = new FolderLook(root, limits);
+  return (await look.read(Buffer.from(root))) === 'exceeded' || (await look.readOpenFiles(processes)) === 'exceeded';
+}
+
+/** A command ends if less of its disk is free, or less than this part of it. */
+const LEAST_FREE = { bytes: 256 * 1024 * 1024, part: 1 / 20 };
+
+/**
+ * True if the disk of a folder is nearly full. A command can fill it with bytes that no look finds: in deleted files that it
+ * has only mapped into memory, or sent to a socket.
+ */
+export async function isDiskFull(folder: string): Promise<boolean> {
+  const disk = await statfs(folder).catch(() => null);
+  if (disk === null) return false;
+  const { bavail, blocks, bsize } = disk;
+  return bavail * bsize < Math.min(LEAST_FREE.bytes, blocks * bsize * LEAST_FREE.part);
 }
 
 /** `gone`: the folder, or an entry of it, was renamed or deleted before it could be read. */
@@ -96,6 +118,24 @@ class FolderLook {
     return isWhole ? 'read' : 'gone';
   }
 
+  /** Counts the deleted files of the same disk that processes keep open. */
+  async readOpenFiles(processes: readonly string[]): Promise<Outcome> {
+    const root = await stat(this.#root).catch(() => null);
+    if (root === null) return 'gone';
+    for (const folder of processes) {
+      // The process has ended, or this user may not look into it.
+      const descriptors = await readdir(`${folder}/fd`).catch(() => []);
+      this.#entries += descriptors.length;
+      if (this.#entries > this.#limits.folderEntries + MAX_DESCRIPTORS) return 'exceeded';
+      const all = await Promise.all(descriptors.map((name) => stat(`${folder}/fd/${name}`).catch(() => null)));
+      for (const file of all) {
+        if (file === null || file.dev !== root.dev || file.nlink > 0) continue;
+        if (this.#addFile(file) === 'exceeded') return 'exceeded';
+      }
+    }
+    return 'read';
+  }
+
   async #readEntry(path: Buffer, stats: Stats | null): Promise<Outcome> {
     if (stats === null) return 'gone';
     if (stats.isDirectory()) {
@@ -103,6 +143,10 @@ class FolderLook {
       if (outcome === 'read') this.#folders.add(stats.ino);
       return outcome;
     }
+    return this.#addFile(stats);
+  }
+
+  #addFile(stats: Stats): Outcome {
     // Blocks of the disk, because a sparse file uses less than its size.
     const bytes = stats.blocks * ONE_BLOCK;
     const before = this.#files.get(stats.ino) ?? 0;

@@ -20,7 +20,7 @@ import { lastSegment, type MountPath, wholePath } from '../domain/mount-path.ts'
 import type { StagedChange } from '../domain/staged-change.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
-import type { ChangingRun, Files, StoredFile } from '../files/files.ts';
+import { type ChangingRun, type Files, md5Etag, type StoredFile } from '../files/files.ts';
 import type { PendingBatch } from '../files/pending-blobs.ts';
 import { seenFiles } from '../files/seen-files.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
@@ -33,23 +33,27 @@ import { fillStage, findFiles, type StageFile } from './stage.ts';
 import type { StageFolders } from './stage-folders.ts';
 
 const MIB = 1024 * 1024;
-const CONCURRENT_BLOBS = 4;
+const CONCURRENT_BLOBS = 8;
 /** How often, and after which pause, a command tries to store its files while the store is unavailable: for 30 s. */
 const MAX_BEGINS = 60;
 const BEGIN_PAUSE_MS = 500;
+const WHOLE_BYTES = 256 * 1024;
 
-const COMMAND_LIMITS: Omit<SandboxLimits, 'seconds'> = {
-  processMemoryMib: 2048,
-  memoryMib: 1024,
-  processes: 128,
-  fileBytes: 256 * MIB,
-  folderBytes: 512 * MIB,
+/** The limits of a command that are settings. */
+export type CommandSettings = Pick<SandboxLimits, 'memoryMib' | 'processes' | 'fileBytes'>;
+
+const commandLimits = (settings: CommandSettings): Omit<SandboxLimits, 'seconds'> => ({
+  ...settings,
+  // Programs reserve more addresses than they use.
+  processMemoryMib: 2 * settings.memoryMib,
+  folderBytes: Math.max(2 * settings.fileBytes, 2 * WORKSPACE_LIMITS.fileBytes),
   folderEntries: 20_000,
   outputBytes: 16 * MIB,
-};
+});
 
 export interface WorkspaceDeps {
   readonly sandbox: Sandbox;
+  readonly settings: CommandSettings;
   /** A slot for each command, by owner. A command holds it as long as its files are on the disk. */
   readonly slots: FairBudget;
   readonly files: Files;
@@ -69,8 +73,10 @@ export interface WorkspaceScope {
 export class RunWorkspace implements Workspace {
   readonly #deps: WorkspaceDeps;
   readonly #scope: WorkspaceScope;
+  readonly #limits: Omit<SandboxLimits, 'seconds'>;
 
   constructor(deps: WorkspaceDeps, scope: WorkspaceScope) {
+    this.#limits = commandLimits(deps.settings);
     this.#deps = deps;
     this.#scope = scope;
   }
@@ -100,7 +106,7 @@ export class RunWorkspace implements Workspace {
         lastLines.add(bytes);
         onLastLines(lastLines.text);
       };
-      const limits = { ...COMMAND_LIMITS, seconds };
+      const limits = { ...this.#limits, seconds };
       waitAt?.('command-run.before');
       const end = await sandbox.run({ command, folder: mount, agencyFolder, workingFolder, limits }, onOutput, signal);
       waitAt?.('command-run.after');
@@ -158,22 +164,28 @@ export class RunWorkspace implements Workspace {
     signal: AbortSignal,
   ): Promise<Omit<CommandReport, 'output'>> {
     const { waitAt } = this.#deps;
-    const found = await findFiles(root, workingFolder, COMMAND_LIMITS);
+    const found = await findFiles(root, workingFolder, this.#limits);
     if (!found.isWithinLimits) {
       return { end: { end: 'limit', limit: 'folder' }, leftOut: [], publication: null };
     }
     const before = new Map(staged.map((file) => [file.path, file]));
     const leftOut: OmittedEntry[] = [...found.leftOut];
-    const changed: StageFile[] = [];
+    const allowed: StageFile[] = [];
     for (const file of found.files) {
-      const old = before.get(file.path);
-      if (old === undefined && !this.#mayCreate(file.path)) {
-        leftOut.push({ path: wholePath(file.path), reason: 'is outside of the folder in which you may make files' });
-      } else if (old === undefined || (await differs(file, old))) changed.push(file);
+      if (before.has(file.path) || this.#mayCreate(file.path)) allowed.push(file);
+      else leftOut.push({ path: wholePath(file.path), reason: 'is outside of the folder in which you may make files' });
     }
+    const deleted = deletedFiles(staged, found.files, leftOut);
+    // Counted before any file is read: each new file is a change.
+    const isTooMany = (changes: number) => changes + deleted.length > WORKSPACE_LIMITS.files;
+    const tooMany = { end: { end: 'limit', limit: 'changes' }, leftOut: [], publication: null } as const;
+    if (isTooMany(allowed.filter(({ path }) => !before.has(path)).length)) return tooMany;
+    const isChanged = await mapAtMost(CONCURRENT_BLOBS, allowed, (file) => differs(file, before.get(file.path)));
+    const changed = allowed.filter((_, index) => isChanged[index]);
+    if (isTooMany(changed.length)) return tooMany;
     signal.throwIfAborted();
     waitAt?.('command-bytes.before');
-    const publication = await this.#publication(changed, before, deletedFiles(staged, found.files, leftOut));
+    const publication = await this.#publication(changed, before, deleted);
     waitAt?.('command-bytes.after');
     return { end, leftOut, publication };
   }
@@ -206,8 +218,11 @@ export class RunWorkspace implements Workspace {
     try {
       const puts = await mapAtMost(CONCURRENT_BLOBS, changed, async (file): Promise<StagedChange> => {
         await using handle = await file.open();
-        const contentType = contentTypeOf(await fileStart(handle, KIND_BYTES), lastSegment(file.path));
-        const put = await files.store(keys.pop() ?? '', filePieces(handle));
+        // A small file is read once, into a buffer of its size.
+        const isSmall = file.size <= WHOLE_BYTES;
+        const start = await fileStart(handle, isSmall ? file.size : KIND_BYTES);
+        const contentType = contentTypeOf(start.subarray(0, KIND_BYTES), lastSegment(file.path));
+        const put = await files.store(keys.pop() ?? '', isSmall ? start : filePieces(handle));
         return { path: file.path, stagedEtag: before.get(file.path)?.etag ?? null, contentType, put };
       });
       const deletions = deleted.map(
@@ -227,13 +242,12 @@ export class RunWorkspace implements Workspace {
     if (old === null && !this.#mayCreate(path)) {
       throw new WorkspaceRefused(`${wholePath(path)} is outside of the folder in which you may make files.`);
     }
-    const etag = `"${createHash('md5').update(content).digest('hex')}"`;
-    if (old?.etag === etag) return null;
+    if (old?.etag === md5Etag(content)) return null;
     const batch = await this.#begin(1);
     const writtenAt = Date.now();
     const discard = () => files.discard(batch);
     try {
-      const put = await files.store(batch.keys[0] ?? '', inOnePiece(content));
+      const put = await files.store(batch.keys[0] ?? '', content);
       const contentType = contentTypeOf(content.subarray(0, KIND_BYTES), lastSegment(path));
       const change = { path, stagedEtag: old?.etag ?? null, contentType, put };
       return { changes: [change], writtenAt, batch, discard };
@@ -283,14 +297,13 @@ function deletedFiles(
   });
 }
 
-async function differs(file: StageFile, { size, etag }: StoredFile): Promise<boolean> {
-  if (file.size !== size) return true;
+/** True if the file has other bytes than the stored one, or if there is none. */
+async function differs(file: StageFile, old: StoredFile | undefined): Promise<boolean> {
+  if (old === undefined || file.size !== old.size) return true;
+  const { size, etag } = old;
   await using handle = await file.open();
+  if (size <= WHOLE_BYTES) return md5Etag(await fileStart(handle, size)) !== etag;
   const hash = createHash('md5');
   for await (const piece of filePieces(handle)) hash.update(piece);
   return `"${hash.digest('hex')}"` !== etag;
-}
-
-async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
-  yield bytes;
 }

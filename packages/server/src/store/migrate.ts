@@ -19,6 +19,7 @@ import * as erasures from './migrations/0016-erasures.ts';
 import * as questions from './migrations/0017-questions.ts';
 import * as signIn from './migrations/0018-sign-in.ts';
 import * as listFilters from './migrations/0019-list-filters.ts';
+import * as fileQuotas from './migrations/0020-file-quotas.ts';
 import * as pendingBlobs from './migrations/0021-pending-blobs.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
@@ -43,6 +44,7 @@ const MIGRATIONS = {
   '0017-questions': questions,
   '0018-sign-in': signIn,
   '0019-list-filters': listFilters,
+  '0020-file-quotas': fileQuotas,
   '0021-pending-blobs': pendingBlobs,
 };
 

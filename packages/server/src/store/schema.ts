@@ -164,6 +164,11 @@ export interface IntegrationsTable {
   member_folder: Generated<string>;
   /** The sum of the sizes of its files. Every transaction that changes files updates it. */
   file_bytes: Generated<number>;
+  /** What `file_bytes` is while the rows of `folder_bytes` are right: an earlier version does not update them. */
+  counted_bytes: Generated<number | null>;
+  /** The quotas of all files, and of the files below the folder of one member. If null, the setting counts. */
+  quota_bytes: Generated<number | null>;
+  member_quota_bytes: Generated<number | null>;
   /** 1 if requests may bring tools of their own. */
   client_tools: Generated<number>;
   created_at: number;
@@ -465,6 +470,8 @@ export interface Schema {
   files: FilesTable;
   erased_blobs: ErasedBlobsTable;
   announced_files: AnnouncedFilesTable;
+  /** Sums of the files below folders of members. Not every folder has a row. */
+  folder_bytes: { integration_id: string; folder: StoredPath; bytes: number };
   erasures: ErasuresTable;
   pending_blobs: PendingBlobsTable;
 }

@@ -31,6 +31,8 @@ function settingsIn(fields: Fields): Required<UpdateIntegrationRequest> {
     onDisconnect: fields.text('onDisconnect') as Integration['onDisconnect'],
     fileAccess: fields.text('fileAccess') as Integration['fileAccess'],
     memberFolder: fields.text('memberFolder'),
+    quotaBytes: fields.number('quotaBytes'),
+    memberQuotaBytes: fields.number('memberQuotaBytes'),
     keepAttachments: fields.checked('keepAttachments'),
     clientTools: fields.checked('clientTools'),
   };

@@ -152,6 +152,26 @@ function SettingsForm({ integration, agencies }: SettingsFormProps) {
             </>
           }
         />
+        <TextField
+          label="Quota of all files, in bytes"
+          name="quotaBytes"
+          type="number"
+          min={0}
+          max={2 ** 50}
+          step={1}
+          defaultValue={seen.quotaBytes ?? ''}
+          hint="More is refused. Empty: the default of the server. 0: no quota."
+        />
+        <TextField
+          label="Quota of a member's folder, in bytes"
+          name="memberQuotaBytes"
+          type="number"
+          min={0}
+          max={2 ** 50}
+          step={1}
+          defaultValue={seen.memberQuotaBytes ?? ''}
+          hint="Counts the files below the folder of one member. Empty: the default of the server. 0: no quota."
+        />
         <CheckField
           label="Keep attachments"
           name="keepAttachments"

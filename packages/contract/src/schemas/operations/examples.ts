@@ -143,6 +143,8 @@ export const integration = {
   model: null,
   fileAccess: 'chat',
   memberFolder: '/app/mnt/members/{consumerId}',
+  quotaBytes: null,
+  memberQuotaBytes: null,
   clientTools: false,
   createdAt: CREATED_AT,
   updatedAt: CREATED_AT,

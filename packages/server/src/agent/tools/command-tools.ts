@@ -2,7 +2,7 @@ import type { ToolCall } from '@runwire/agency';
 import { compileJsonSchema } from '../../lib/json-schema.ts';
 import type { FileResult, ModelTool, Tool } from '../ports.ts';
 import { changedFile, type Publication } from '../publication.ts';
-import type { SandboxLimit } from '../sandbox-port.ts';
+import type { SandboxInfo, SandboxLimit } from '../sandbox-port.ts';
 import {
   type CommandOutput,
   type CommandReport,
@@ -67,11 +67,27 @@ const writeFile: Definition<WriteInput> = {
   },
 };
 
-const runCommand: Definition<CommandInput> = {
+/** What the tools must tell the model about the sandbox of this server. */
+export interface CommandSetting {
+  readonly sandbox: Exclude<SandboxInfo['kind'], 'off'>;
+  readonly defaultSeconds: number;
+}
+
+const RUNS_A_COMMAND =
+  'Runs a command with bash in a folder of /app/mnt, without network, and returns its exit code, its output and the files that it changed. Only this folder can be changed, and only its files are kept; /app/agency can be read.';
+
+/** What the model finds in each sandbox. */
+const SANDBOXES: Readonly<Record<CommandSetting['sandbox'], string>> = {
+  bubblewrap: 'The sandbox is bubblewrap: the command runs in a Linux container with the programs of the server.',
+  exec: 'The sandbox is a container or virtual machine of the operator.',
+  'just-bash':
+    'The sandbox is just-bash, an interpreter of bash with its own versions of the common commands (grep, sed, awk, jq, sort, find, tar, gzip, cp and others; `help` lists them). No other programs can run: no python3, node or sqlite3, no compilers. There are no background jobs: `&` waits for its command. Links are not kept.',
+};
+
+const runCommand = ({ sandbox, defaultSeconds }: CommandSetting): Definition<CommandInput> => ({
   shown: {
     name: 'run_command',
-    description:
-      'Runs a command with bash in a folder of /app/mnt, without network, and returns its exit code, its output and the files that it changed. Only this folder can be changed, and only its files are kept; /app/agency can be read.',
+    description: `${RUNS_A_COMMAND} ${SANDBOXES[sandbox]}`,
     inputSchema: schema(
       {
         command: { type: 'string', minLength: 1, description: 'Text for bash; it may have several lines.' },
@@ -83,14 +99,14 @@ const runCommand: Definition<CommandInput> = {
           type: 'integer',
           minimum: 1,
           maximum: WORKSPACE_LIMITS.maxSeconds,
-          description: `After this time the command is ended and changes nothing; ${WORKSPACE_LIMITS.defaultSeconds} if not given.`,
+          description: `After this time the command is ended and changes nothing; ${defaultSeconds} if not given.`,
         },
       },
       ['command'],
     ),
   },
   async execute(workspace, input, { abortSignal, progress }) {
-    const { command, folder, timeout_seconds: seconds = WORKSPACE_LIMITS.defaultSeconds } = input;
+    const { command, folder, timeout_seconds: seconds = defaultSeconds } = input;
     const checked = folder === undefined ? null : inMount(checkModelFolderPath(folder));
     if (checked !== null && 'problem' in checked) throw new Error(checked.problem);
     if (Buffer.byteLength(command) > WORKSPACE_LIMITS.commandBytes || command.includes('\0')) {
@@ -105,12 +121,16 @@ const runCommand: Definition<CommandInput> = {
     const text = reportText([`Exit code ${end.exitCode}.`, ...changedLines(publication)], report);
     return publication === null ? text : { text, publication };
   },
-};
+});
 
-const LIMITS: Readonly<Record<SandboxLimit, (seconds: number) => string>> = {
+const LIMITS: Readonly<Record<SandboxLimit | 'changes', (seconds: number) => string>> = {
   seconds: (seconds) => `The command was ended after ${seconds} s, its time limit. No file was changed.`,
   memory: () => 'The command was ended, because it used too much memory. No file was changed.',
+  changes: () =>
+    `The command changed more than ${WORKSPACE_LIMITS.files} files, which is too many for one command. No file was changed. ` +
+    'Change fewer files in each command, or pack them into an archive.',
   folder: () => 'The command was ended, because its files are too many or too large. No file was changed.',
+  disk: () => 'The command was ended, because the disk of the server is nearly full. No file was changed.',
   output: () => 'The command was ended, because it printed too much. No file was changed.',
   interpreter: () =>
     'The command was ended at a limit of the interpreter, which the output names. No file was changed.',
@@ -149,7 +169,7 @@ function outputText({ head, tail, leftOutBytes }: CommandOutput, characters: num
   return `${start}${note}${end}`.toWellFormed();
 }
 
-function toolOf<Input>({ shown, execute }: Definition<Input>): (workspace: Workspace) => Tool {
+function forWorkspaces<Input>({ shown, execute }: Definition<Input>): (workspace: Workspace) => Tool {
   const checkInput = compileJsonSchema(shown.inputSchema);
   return (workspace) => ({
     ...shown,
@@ -161,12 +181,15 @@ function toolOf<Input>({ shown, execute }: Definition<Input>): (workspace: Works
   });
 }
 
-const TOOLS = [toolOf(writeFile), toolOf(runCommand)];
+/** The tools that `SANDBOX_TOOLS` names. */
+export interface CommandTools {
+  /** As models get them. */
+  readonly shown: readonly ModelTool[];
+  open(workspace: Workspace): readonly Tool[];
+}
 
-/** The tools that `SANDBOX_TOOLS` names, as models get them. */
-export const shownCommandTools: readonly ModelTool[] = [writeFile.shown, runCommand.shown];
-
-/** Makes the tools that `SANDBOX_TOOLS` names. */
-export function commandTools(workspace: Workspace): readonly Tool[] {
-  return TOOLS.map((forWorkspace) => forWorkspace(workspace));
+export function commandTools(setting: CommandSetting): CommandTools {
+  const run = runCommand(setting);
+  const tools = [forWorkspaces(writeFile), forWorkspaces(run)];
+  return { shown: [writeFile.shown, run.shown], open: (workspace) => tools.map((make) => make(workspace)) };
 }

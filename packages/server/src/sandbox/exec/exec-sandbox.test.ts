@@ -36,7 +36,10 @@ test('the program gets folders, limits and the command, and nothing of the serve
   const text = readFileSync(seen, 'utf8');
   assert.match(text, /^2\nu\nb\.txt\n/);
   const variables = /^(?:\w+=.*\n)+/m.exec(text)?.[0].replace(/^(PWD|SHLVL|_|OLDPWD|PATH)=.*\n/gm, '');
-  assert.equal(variables, 'RUNWIRE_SANDBOX_MEMORY_MIB=300\nRUNWIRE_SANDBOX_PROCESSES=9\nRUNWIRE_SANDBOX_SECONDS=7\n');
+  assert.equal(
+    variables,
+    'RUNWIRE_SANDBOX_FILE_MIB=8\nRUNWIRE_SANDBOX_MEMORY_MIB=300\nRUNWIRE_SANDBOX_PROCESSES=9\nRUNWIRE_SANDBOX_SECONDS=7\n',
+  );
   assert.ok(text.endsWith('cd -- \'/app/mnt/u\' || exit 126\necho "a b"\n'), text);
 });
 

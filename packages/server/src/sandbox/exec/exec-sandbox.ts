@@ -37,6 +37,7 @@ export class ExecSandbox implements Sandbox {
         RUNWIRE_SANDBOX_SECONDS: String(limits.seconds),
         RUNWIRE_SANDBOX_MEMORY_MIB: String(limits.memoryMib),
         RUNWIRE_SANDBOX_PROCESSES: String(limits.processes),
+        RUNWIRE_SANDBOX_FILE_MIB: String(Math.ceil(limits.fileBytes / 1024 ** 2)),
       },
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],

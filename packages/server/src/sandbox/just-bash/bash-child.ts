@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { Bash, InMemoryFs, MountableFs, OverlayFs, ReadWriteFs } from 'just-bash';
+import { Bash, defineCommand, InMemoryFs, OverlayFs } from 'just-bash';
 import type { BashRequest, BashResult } from './bash-request.ts';
+import { CommandFs, FolderFs } from './stage-fs.ts';
 
 /** The process that interprets one command. Node's permission model lets it write to one folder only. */
 
@@ -18,15 +19,24 @@ function limitOf(exitCode: number, stderr: string): BashResult['limit'] {
   return TOO_MUCH_OUTPUT.test(stderr) ? 'output' : 'interpreter';
 }
 
+/** Programs that just-bash has only with threads, which the permission model forbids. */
+const MISSING = ['python3', 'python', 'sqlite3'].map((name) =>
+  defineCommand(name, async () => ({
+    stdout: '',
+    stderr: `${name}: command not found in this sandbox, which is just-bash; use bash, awk or jq\n`,
+    exitCode: 127,
+  })),
+);
+
 process.on('disconnect', () => process.exit(1));
 
 /** Writes all bytes, however slowly they are read. */
 const write = (bytes: Buffer) => new Promise<void>((resolve) => process.stdout.write(bytes, () => resolve()));
 
 async function run({ command, folder, agencyFolder, workingFolder, limits }: BashRequest): Promise<BashResult> {
-  const fs = new MountableFs({ base: new InMemoryFs() });
+  const fs = new CommandFs({ base: new InMemoryFs() });
   const maxFileReadSize = limits.fileBytes;
-  const written = new ReadWriteFs({
+  const written = new FolderFs({
     root: join(folder, workingFolder),
     maxFileReadSize,
     maxCopyOnWriteSize: limits.fileBytes,
@@ -40,6 +50,7 @@ async function run({ command, folder, agencyFolder, workingFolder, limits }: Bas
   const bash = new Bash({
     fs,
     cwd: inside,
+    customCommands: MISSING,
     env: { HOME: '/tmp', TMPDIR: '/tmp', USER: 'sandbox' },
     executionLimits: {
       maxOutputSize: limits.outputBytes + 1,
@@ -58,8 +69,8 @@ async function run({ command, folder, agencyFolder, workingFolder, limits }: Bas
   });
   const { stdout, stderr, exitCode, stdoutKind } = await bash.exec(command, { rawScript: true });
   await write(Buffer.from(stdout, stdoutKind === 'bytes' ? 'latin1' : 'utf8'));
-  await write(Buffer.from(stderr));
-  return { exitCode, limit: limitOf(exitCode, stderr) };
+  await write(Buffer.from(stderr + [...fs.refused].join('')));
+  return { exitCode: fs.refused.size > 0 ? exitCode || 1 : exitCode, limit: limitOf(exitCode, stderr) };
 }
 
 process.once('message', async (request: BashRequest) => {
@@ -67,7 +78,6 @@ process.once('message', async (request: BashRequest) => {
   try {
     result = await run(request);
   } catch (error) {
-    // A write that the file system refuses ends the whole command, with all its output.
     await write(Buffer.from(`bash: ${error instanceof Error ? error.message : error}\n`));
   }
   process.send?.(result, () => process.exit(0));

@@ -26,12 +26,20 @@ const READ_BYTES = 256 * 1024;
 /** No put takes this long: an older draft belongs to a process that died. */
 const DRAFT_MS = 86_400_000;
 
+interface FolderSync {
+  readonly done: Promise<void>;
+  /** For puts that were renamed after this sync began. */
+  next: Promise<void> | null;
+}
+
 /** Stores blobs as files in 256 folders, by the first byte of their names. */
 export class DiskBlobStore implements BlobStore {
   readonly #folder: string;
   /** The syncs of the folder names, one per folder and process. Concurrent puts wait for the same sync. */
   readonly #shardSyncs = new Map<string, Promise<void>>();
 
+  /** The syncs of folders under way. */
+  readonly #running = new Map<string, FolderSync>();
   readonly #waitAt: WaitAt | undefined;
 
   private constructor(folder: string, waitAt: WaitAt | undefined) {
@@ -75,7 +83,7 @@ export class DiskBlobStore implements BlobStore {
       await onDisk(rename(draft, path));
       waitAt?.('upload-rename.after');
       waitAt?.('upload-folder-sync.before');
-      await onDisk(syncFolder(shard));
+      await onDisk(this.#syncShard(shard));
       waitAt?.('upload-folder-sync.after');
       return filled;
     } catch (error) {
@@ -94,6 +102,25 @@ export class DiskBlobStore implements BlobStore {
       synced.catch(() => this.#shardSyncs.delete(shard));
     }
     await synced;
+  }
+
+  /** Concurrent puts share a sync that begins after their renames. */
+  #syncShard(shard: string): Promise<void> {
+    const running = this.#running.get(shard);
+    if (running === undefined) return this.#startSync(shard);
+    running.next ??= running.done.catch(() => {}).then(() => this.#startSync(shard));
+    return running.next;
+  }
+
+  #startSync(shard: string): Promise<void> {
+    const done = syncFolder(shard);
+    const sync: FolderSync = { done, next: null };
+    this.#running.set(shard, sync);
+    const end = () => {
+      if (this.#running.get(shard) === sync && sync.next === null) this.#running.delete(shard);
+    };
+    done.then(end, end);
+    return done;
   }
 
   async read(key: BlobKey): Promise<Uint8Array | null> {

@@ -159,6 +159,8 @@ export type IntegrationValues = Pick<
   | 'model'
   | 'file_access'
   | 'member_folder'
+  | 'quota_bytes'
+  | 'member_quota_bytes'
 >;
 
 const integrationColumns = (p: IntegrationValues): IntegrationValues => ({
@@ -177,6 +179,8 @@ const integrationColumns = (p: IntegrationValues): IntegrationValues => ({
   model: p.model,
   file_access: p.file_access,
   member_folder: p.member_folder,
+  quota_bytes: p.quota_bytes,
+  member_quota_bytes: p.member_quota_bytes,
 });
 
 export const insertIntegration = statement(

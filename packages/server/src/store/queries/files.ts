@@ -1,13 +1,13 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { MountPath } from '../../domain/mount-path.ts';
 import type { Schema, StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { raw } from './raw.ts';
 
 /** Begins each segment of a stored path: see `StoredPath`. */
-const BEFORE_SEGMENT = '\u0001';
+export const BEFORE_SEGMENT = '\u0001';
 /** Greater than every stored path below a folder if it follows that folder. */
-const AFTER_FOLDER = '\u0002';
+export const AFTER_FOLDER = '\u0002';
 
 export const storedPath = (path: MountPath): StoredPath =>
   path === '' ? '' : `${BEFORE_SEGMENT}${path.replaceAll('/', BEFORE_SEGMENT)}`;
@@ -46,7 +46,7 @@ export type SeenFiles =
       readonly folder: MountPath | null;
     };
 
-const fileColumns = [
+export const fileColumns = [
   'path',
   'blob_key',
   'size_bytes',
@@ -124,41 +124,6 @@ export const fileAt = statement('file at', (db, p: { integrationId: string; path
     .where('freed_at', 'is', null),
 );
 
-export const insertFile = statement(
-  'insert file',
-  (
-    db,
-    p: {
-      integrationId: string;
-      path: StoredPath;
-      blobKey: string;
-      sizeBytes: number;
-      etag: string;
-      contentType: string;
-      modifiedAt: number;
-      signedAt: number | null;
-      chatKey: string | null;
-    },
-  ) =>
-    db.insertInto('files').values({
-      integration_id: p.integrationId,
-      path: p.path,
-      blob_key: p.blobKey,
-      size_bytes: p.sizeBytes,
-      etag: p.etag,
-      content_type: p.contentType,
-      modified_at: p.modifiedAt,
-      signed_at: p.signedAt,
-      chat_key: p.chatKey,
-      text_key: null,
-    }),
-);
-
-/** The file does not exist any more. Its bytes can be read until the sweep deletes them. */
-export const freeFile = statement('free file', (db, p: { blobKey: string; now: number }) =>
-  db.updateTable('files').set({ freed_at: p.now }).where('blob_key', '=', p.blobKey),
-);
-
 export type FileRange = PathRange & { readonly integrationId: string };
 
 export const isFileIn = (p: FileRange) =>
@@ -181,11 +146,11 @@ export const freeFilesIn = statement('free files in', (db, p: FileRange & { read
   db.updateTable('files').set({ freed_at: p.now }).where(isFileIn(p)),
 );
 
-/** Adds to the sum of the integration's files. */
+/** Adds to the sum of the integration's files: see `folder-bytes.ts`. */
 export const addFileBytes = statement('add file bytes', (db, p: { integrationId: string; bytes: number }) =>
   db
     .updateTable('integrations')
-    .set((eb) => ({ file_bytes: eb('file_bytes', '+', p.bytes) }))
+    .set((eb) => ({ file_bytes: eb('file_bytes', '+', p.bytes), counted_bytes: eb('counted_bytes', '+', p.bytes) }))
     .where('integration_id', '=', p.integrationId),
 );
 
@@ -202,33 +167,6 @@ export const storeText = statement(
       .where('text_key', 'is', null)
       .where('freed_at', 'is', null),
 );
-
-/** Finds a file that is a folder of this path, or a file below this path. */
-export function fileInTheWay(integrationId: string, path: MountPath) {
-  return (db: Kysely<Schema>) =>
-    inTheWay(db, path, sql`files where integration_id = ${integrationId} and freed_at is null`);
-}
-
-/** The same for upload forms that were signed after `since`. */
-export function formInTheWay(integrationId: string, path: MountPath, since: number) {
-  const forms = sql`upload_forms where integration_id = ${integrationId} and signed_at > ${since}`;
-  return (db: Kysely<Schema>) => inTheWay(db, path, forms);
-}
-
-/** Searches twice: for one search with `or`, SQLite reads all files of the integration (100 ms for 100 000 files). */
-function inTheWay(db: Kysely<Schema>, path: MountPath, among: RawBuilder<unknown>) {
-  const { from, to } = rangeBelow(path);
-  // No row has the first path: a list in SQL cannot be empty. The empty path is that of closed forms.
-  const folders = [BEFORE_SEGMENT, ...[...path.matchAll(/\//g)].map(({ index }) => storedPath(path.slice(0, index)))];
-  return raw<{ path: StoredPath }>(
-    db,
-    sql<{ path: StoredPath }>`
-      select path from (select path from ${among} and path >= ${from} and path < ${to} limit 1) as below
-      union all
-      select path from ${among} and path in (${sql.join(folders)})
-      limit 1`,
-  );
-}
 
 /** Files that were replaced or deleted before `until`, oldest first. */
 export const freedFiles = statement('freed files', (db, p: { until: number; limit: number }) =>

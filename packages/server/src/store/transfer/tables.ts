@@ -28,6 +28,7 @@ export const COPIED_TABLES = [
   'upload_forms',
   'files',
   'announced_files',
+  'folder_bytes',
   'erasures',
   'erased_blobs',
   // The blobs of dead nodes are deleted by the installation that got the copy.
