@@ -128,8 +128,9 @@ function tests(store: StoreName): void {
       ['a', 'b'].map((chatId) => rig.api.complete({ chatId, attachments: [imageAttachment(one)] })),
     );
     for (const reader of readers) await reader.whole();
-    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one, one));
-    assert.equal(await rig.server.server.probes.sweepBlobs(), 1);
+    // The later transaction refers to the bytes of the earlier one, and its own are deleted.
+    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));
+    assert.equal(await rig.server.server.probes.sweepBlobs(), 0);
     for (const { request } of rig.controller.calls) {
       assert.ok(JSON.stringify(request.prompt).includes(one.toString('base64')));
     }
