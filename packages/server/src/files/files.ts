@@ -194,7 +194,7 @@ export class Files {
 
   /**
    * Records the blobs that a run writes for files, before their bytes are written. Rejects if the run has ended. The blobs
-   * are in one folder of the disk, so that those that are written concurrently share its syncs.
+   * are in one folder of the disk, so that concurrent writes share its syncs.
    */
   async beginChanges({ integrationId, consumerId, runId, attempt }: ChangingRun, count: number): Promise<PendingBatch> {
     const together = newFileBlobKey().slice(0, 2);
