@@ -112,7 +112,7 @@ test('doctor names a proxy that refuses the request of a run', async () => {
   const [finding = '', ...others] = await checkProxy(client, watched, { firstByteMs: 5000, watchMs: 6000 });
   assert.match(
     finding,
-    /^The run was refused: The answer with status 403 is not from a Runwire server; .*firewall.* let it pass POST \/get_completion_v2 on\.$/,
+    /^The run was refused: Status 403, not from a Runwire server; .*firewall.* let it pass POST \/get_completion_v2 on\.$/,
   );
   assert.deepEqual(others, []);
 });

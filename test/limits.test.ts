@@ -49,7 +49,9 @@ test('each limit has the default of the contract and a setting', (t) => {
     RUNWIRE_MAX_STREAMS_PER_OWNER: ['streamsPerOwner', 1000, '7', 7],
     RUNWIRE_DRAIN_SECONDS: ['drainMs', 30_000, '0', 0],
     RUNWIRE_HAND_OVER_SECONDS: ['handOverMs', 30_000, '0', 0],
-    RUNWIRE_MOUNT_QUOTA_BYTES: ['mountQuotaBytes', 0, '10995116277760', 10_995_116_277_760],
+    RUNWIRE_MOUNT_QUOTA_BYTES: ['mountQuotaBytes', 10 * 1024 * MEBIBYTE, '10995116277760', 10_995_116_277_760],
+    RUNWIRE_MEMBER_QUOTA_BYTES: ['memberQuotaBytes', 1024 * MEBIBYTE, '0', 0],
+    RUNWIRE_ERASE_REWRITE_MINUTES: ['eraseRewriteMs', 600_000, '0', 0],
   } as const;
   for (const [name, [limit, byDefault, text, value]] of Object.entries(settings)) {
     assert.equal(readConfig({}).config.limits[limit], byDefault, name);
