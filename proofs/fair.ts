@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type ApiClient, endlessPdf, FileServer, type ModelCall, pdfOfPages } from '@runwire/test-kit';
-import { expectAtLeast, expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
+import { expectAtLeast, expectAtMost, expectEqual, Shortfall, until, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { askStore } from '../test/support/ask-store.ts';
 import { missingBubblewrap } from '../test/support/services.ts';
@@ -82,12 +82,12 @@ async function prepare(rig: Rig, files: FileServer, sizes: typeof FULL): Promise
     return String(reader.headers['x-run-id']);
   };
   const replayed = await completed({ usageRequestId: 'replayed', message: 'Hello' });
+  await api.put(`/v2/integrations/one/members/${MEMBER}`, {});
   for (let member = 0; member < sizes.members; member += 1)
     await api.put(`/v2/integrations/one/members/m${member}`, {});
   // Earlier versions accepted metadata of this size.
   const metadata = JSON.stringify({ note: 'x'.repeat(sizes.memberBytes) });
   await askStore(rig.dataDir, `update members set metadata_json = '${metadata}'`);
-  await api.put(`/v2/integrations/one/members/${MEMBER}`, {});
   await completed({ consumerId: MEMBER, usageRequestId: 'long', chatId: 'long', message: MUCH });
   using rows = new RowCopies(rig.dataDir);
   rows.copy('runs', `run_id = '${replayed}'`, sizes.runs, {
@@ -122,8 +122,9 @@ class Assault implements AsyncDisposable {
   async atItsHeight({ sizes, commandIntegration }: AssaultOptions): Promise<void> {
     const failed = once(this.#worker, 'error').then(([error]) => Promise.reject(error));
     const isAtItsHeight = () => {
-      const { runs_refused, bodies_refused, lists, replays, exports, erasures, commands, long_reads } = this.counts;
-      const isReading = lists >= LIST_READERS && replays >= sizes.replays && exports > 0 && long_reads > 0;
+      const { runs_refused, bodies_refused, lists, replays, export_mb, erasures, commands, long_reads } = this.counts;
+      // A whole export of this owner may take longer: its own lists and readers take turns with it.
+      const isReading = lists >= LIST_READERS && replays >= sizes.replays && export_mb > 0 && long_reads > 0;
       return (
         isReading &&
         runs_refused > 0 &&
@@ -132,7 +133,10 @@ class Assault implements AsyncDisposable {
         (commands > 0 || commandIntegration === null)
       );
     };
-    await Promise.race([until('the assault at its height', isAtItsHeight, { limitMs: LIMIT_MS }), failed]);
+    const height = until('the assault at its height', isAtItsHeight, { limitMs: LIMIT_MS });
+    await Promise.race([height, failed]).catch((error) => {
+      throw error instanceof Shortfall ? new Shortfall(`${error.message} ${JSON.stringify(this.counts)}`) : error;
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

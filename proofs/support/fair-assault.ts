@@ -87,8 +87,9 @@ class Assault {
       if (status === 503 || status === 0) this.#counts.bodies_refused += 1;
     });
     this.#repeat(LIST_READERS, async () => {
-      const { bytes } = await this.#read('/v2/integrations/one/members?limit=200', api.authorization);
-      this.#counts.list_mb += bytes / 1e6;
+      await this.#read('/v2/integrations/one/members?limit=200', api.authorization, (bytes) => {
+        this.#counts.list_mb += bytes / 1e6;
+      });
       this.#counts.lists += 1;
     });
     const replayed = { apiIntegrationId: 'one', usageRequestId: 'replayed', message: 'Hello' };
@@ -98,8 +99,9 @@ class Assault {
       this.#counts.replays += readers.filter(({ headers }) => headers['x-run-replayed'] === 'true').length;
     });
     this.#repeat(2, async () => {
-      const { bytes } = await this.#read('/v2/integrations/one/usage?format=csv', api.authorization);
-      this.#counts.export_mb += bytes / 1e6;
+      await this.#read('/v2/integrations/one/usage?format=csv', api.authorization, (bytes) => {
+        this.#counts.export_mb += bytes / 1e6;
+      });
       this.#counts.exports += 1;
     });
     let erased = 0;
@@ -112,9 +114,9 @@ class Assault {
     const token = { authorization: `Bearer ${minted.clientToken}` };
     this.#repeat(1, async () => {
       const readers = Array.from({ length: sizes.readers }, () => this.#read(long, token).catch(() => null));
-      for (const read of await Promise.all(readers)) {
-        if (read?.status === 200) this.#counts.long_reads += 1;
-        else if (read?.status === 429) this.#counts.streams_refused += 1;
+      for (const status of await Promise.all(readers)) {
+        if (status === 200) this.#counts.long_reads += 1;
+        else if (status === 429) this.#counts.streams_refused += 1;
       }
     });
     if (commandIntegration === null) return;
@@ -158,15 +160,12 @@ class Assault {
     });
   }
 
-  /** Reads an answer on a new connection, and discards its body. */
-  #read(path: string, headers: Readonly<Record<string, string>>): Promise<{ status: number; bytes: number }> {
+  /** Reads an answer on a new connection, and discards its body. Resolves to its status. */
+  #read(path: string, headers: Readonly<Record<string, string>>, onBytes = (_bytes: number) => {}): Promise<number> {
     return new Promise((resolve, reject) => {
       const sent = request(this.#api.url + path, { agent: false, headers }, (answer) => {
-        let bytes = 0;
-        answer.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-        });
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, bytes })).on('error', reject);
+        answer.on('data', (chunk: Buffer) => onBytes(chunk.length));
+        answer.on('end', () => resolve(answer.statusCode ?? 0)).on('error', reject);
       });
       sent.on('error', reject).end();
     });
