@@ -55,7 +55,7 @@ export class LargePages {
   async read<R>(query: LargeListQuery, list: LargeList<R>): Promise<ListPage> {
     const { ownerId, limit = DEFAULT_LIMIT, cursor } = query;
     // One more than is shown: if it exists, there is another page.
-    const sizes = await list.sizes({ before: decodeCursor(cursor), limit: limit + 1 });
+    const sizes = await this.#sizes(ownerId, list, { before: decodeCursor(cursor), limit: limit + 1 });
     const bytes = Math.min(sum(sizes.slice(0, limit)), MAX_PAGE_BYTES);
     if (bytes <= SMALL_BYTES) return this.#read(query, sizes, list);
     // Reserved as a whole and before any turn: a page that waits holds nothing that another page waits for.
@@ -69,6 +69,11 @@ export class LargePages {
       hold[Symbol.dispose]();
       throw error;
     }
+  }
+
+  async #sizes<R>(ownerId: string, list: LargeList<R>, page: Page): Promise<RowSize[]> {
+    using _turn = await this.#turns.take(ownerId);
+    return await list.sizes(page);
   }
 
   async #read<R>(
