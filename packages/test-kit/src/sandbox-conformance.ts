@@ -45,11 +45,12 @@ export interface SandboxCase {
 const limit = (name: Extract<SandboxEnd, { end: 'limit' }>['limit']): SandboxEnd => ({ end: 'limit', limit: name });
 
 export const SANDBOX_CASES: readonly SandboxCase[] = [
-  { claim: 'passes on the output', command: 'echo hello', end: 0, output: 'hello\n' },
-  { claim: 'passes on the exit code', command: 'exit 7', end: 7, output: '' },
-  { claim: 'exit code 126 is no limit', command: 'echo exceeded; exit 126', end: 126, output: 'exceeded\n' },
-  { claim: 'a missing program is exit code 127', command: 'no-such-program', end: 127, output: /not found/ },
-  { claim: 'passes on stderr too', command: 'echo out; echo err >&2', end: 0, output: 'out\nerr\n' },
+  {
+    claim: 'passes on output, errors and any exit code; stdin is empty',
+    command: 'echo out; echo err >&2; cat; no-such-program; echo $?; echo exceeded; exit 126',
+    end: 126,
+    output: /^(?=[^]*out\n)(?=[^]*err\n)(?=[^]*not found\n)[^]*127\nexceeded\n/,
+  },
   {
     claim: 'keeps the order of stdout and stderr',
     command: 'for i in 1 2 3; do echo o$i; echo e$i >&2; done',
@@ -57,7 +58,6 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
     output: 'o1\ne1\no2\ne2\no3\ne3\n',
     needsProcesses: true,
   },
-  { claim: 'stdin is empty', command: 'cat; echo end', end: 0, output: 'end\n' },
   {
     claim: 'reads, changes, creates and deletes files',
     command: 'cat a.txt >> b.txt; rm a.txt; mkdir -p d/e; echo new > "d/e/ü 1.txt"',
@@ -90,14 +90,7 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
     output: 'skill\n',
   },
   {
-    claim: 'the agency folder is read-only',
-    command: 'echo x > /app/agency/s/SKILL.md',
-    agencyFiles: { 's/SKILL.md': 'skill\n' },
-    end: 1,
-    output: /read-only file system/i,
-  },
-  {
-    claim: 'a refused write keeps what was printed',
+    claim: 'the agency folder is read-only, and a refused write keeps what was printed',
     command: 'echo before; echo x > /app/agency/s/SKILL.md',
     agencyFiles: { 's/SKILL.md': 'skill\n' },
     end: 1,
@@ -112,8 +105,12 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
     output: /a\.txt\nb\.txt\nd\ne\ns\.md\n/,
     after: { 'a.txt': 'A', 'b.txt': 'A', 'd/b/c.txt': 'C', 'e/b/c.txt': 'C', 's.md': 'S' },
   },
-  { claim: 'the command can be long', command: `echo ${'x'.repeat(90_000)} | wc -c`, end: 0, output: /90001/ },
-  { claim: 'a heredoc keeps its lines', command: 'cat <<E\n  a\n\tb $((1+1))\nE', end: 0, output: '  a\n\tb 2\n' },
+  {
+    claim: 'the command can be long, and a heredoc keeps its lines',
+    command: `cat <<E\n  a\n\tb $((1+1))\nE\necho ${'x'.repeat(90_000)} | wc -c`,
+    end: 0,
+    output: /^ {2}a\n\tb 2\n *90001\n$/,
+  },
   {
     claim: 'the environment has nothing of the server',
     command: 'env',
