@@ -49,7 +49,7 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
     claim: 'passes on output, errors and any exit code; stdin is empty',
     command: 'echo out; echo err >&2; cat; no-such-program; echo $?; echo exceeded; exit 126',
     end: 126,
-    output: /^(?=[^]*out\n)(?=[^]*err\n)(?=[^]*not found\n)[^]*127\nexceeded\n/,
+    output: /^(?=[\s\S]*out\n)(?=[\s\S]*err\n)(?=[\s\S]*not found\n)[\s\S]*127\nexceeded\n/,
   },
   {
     claim: 'keeps the order of stdout and stderr',
