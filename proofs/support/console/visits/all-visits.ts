@@ -9,6 +9,7 @@ import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
 import { peopleVisits } from './people.ts';
 import { playgroundVisits } from './playground.ts';
+import { playgroundFiles } from './playground-files.ts';
 import { playgroundQuestionVisits } from './playground-questions.ts';
 import { refusalVisits } from './refusals.ts';
 import { runVisits } from './runs.ts';
@@ -30,7 +31,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   people: peopleVisits,
   integrations: integrationVisits,
   agencies: agencyVisits,
-  playground: [...playgroundVisits, ...playgroundQuestionVisits],
+  playground: [...playgroundVisits, playgroundFiles, ...playgroundQuestionVisits],
   chats: chatVisits,
   runs: runVisits,
   members: memberVisits,
