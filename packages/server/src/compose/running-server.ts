@@ -1,4 +1,4 @@
-import type { ServerProblem } from '../mcp/mcp-servers.ts';
+import type { ServerProblem } from '../mcp/server-problem.ts';
 import type { SandboxChoice } from './choose-sandbox.ts';
 
 /** A composed server: what its process, tests and proofs can do with it. */

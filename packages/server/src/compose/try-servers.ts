@@ -1,6 +1,7 @@
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import type { CheckedSettings } from '../config/read-config.ts';
-import { McpServers, type ServerProblem } from '../mcp/mcp-servers.ts';
+import { McpServers } from '../mcp/mcp-servers.ts';
+import type { ServerProblem } from '../mcp/server-problem.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { openAskForeign } from './ask-foreign.ts';
 

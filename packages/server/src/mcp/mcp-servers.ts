@@ -3,6 +3,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { ReadVariable } from './connection.ts';
 import type { AskForeign } from './oauth-fetch.ts';
 import { RunSessions } from './run-sessions.ts';
+import type { ServerProblem } from './server-problem.ts';
 import { leftOutSentence, type ServerTools, selectedTools } from './server-tools.ts';
 import { McpSession, type SessionState } from './session.ts';
 import { wholeName } from './tool-names.ts';
@@ -24,13 +25,6 @@ export interface ServerState extends SessionState {
   readonly server: string;
   /** How many tools agents get. */
   readonly tools: number;
-}
-
-/** What is wrong with a server of an agency, and what to do. */
-export interface ServerProblem {
-  readonly agency: string;
-  readonly server: string;
-  readonly error: string;
 }
 
 /** A session that the runs of an agency share. */
