@@ -315,7 +315,7 @@ const RACES: readonly (readonly [string, RaceSetting])[] = [
 export const proof: Proof = {
   name: 'publish',
   minutes: 6,
-  faults: { 'write-before-commit': /: whether the model knows the outcome: expected true, found false\.$/m },
+  faults: { 'write-before-commit': /: whether `file_bytes` is the sum of the sizes: expected true, found false\.$/m },
   figures: (scale) =>
     scale<Record<string, number>>(
       { kills: 6, all: 2, none: 4, stops: 2, late: 0, published: 46, refused: 14 },

@@ -44,10 +44,16 @@ export async function callTool(call: ToolCallItem, tools: readonly Tool[], setti
   const given = readArguments(call.text);
   if ('problem' in given) return failed(given.problem);
   const progress = new ToolProgress(setting.room, setting.onProgress);
+  const executed = checkAndExecute(tool, given.value, call, setting, progress);
   try {
     // A tool that ignores its signal does not delay the end of its run.
-    return await unlessAborted(setting.signal, checkAndExecute(tool, given.value, call, setting, progress));
+    return await unlessAborted(setting.signal, executed);
   } catch (error) {
+    // If the run ended first, files that the call still makes are not published.
+    void executed.then(
+      ({ publication }) => publication?.discard(),
+      () => {},
+    );
     return failed(`The tool failed: ${error instanceof Error ? error.message : error}`);
   } finally {
     if (setting.signal.aborted) progress.drop();

@@ -74,12 +74,14 @@ export async function storeScratch(
   { bytes }: FileContent,
   signal: AbortSignal,
 ): Promise<BlobKey> {
-  const blobKey = newBlobKey(await sha256Of(bytes));
-  await run.retry(() => {
+  const sha256 = await sha256Of(bytes);
+  return run.retry(async () => {
     signal.throwIfAborted();
-    return unlessAborted(signal, scratch.put(blobWriter(run), blobKey, bytes));
+    // A new key for each try: the bytes of a failed try may be deleted later.
+    const blobKey = newBlobKey(sha256);
+    await unlessAborted(signal, scratch.put(blobWriter(run), blobKey, bytes));
+    return blobKey;
   });
-  return blobKey;
 }
 
 /** Records that these attachments were fetched and that no copy exists. */

@@ -239,7 +239,12 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     journal: (step) => storeStep(execution, step),
     publish: (publication, step, item) =>
       execution.hold.during(async () => {
-        await execution.journalling;
+        try {
+          await execution.journalling;
+        } catch (error) {
+          await publication.discard();
+          throw error;
+        }
         return publishStep({ ...execution, totals: () => stepTotals(execution) }, publication, step, item);
       }),
   };

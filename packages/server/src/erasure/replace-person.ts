@@ -22,6 +22,7 @@ import {
   tagPersonsPending,
 } from '../store/queries/erasures.ts';
 import { rangeBelow } from '../store/queries/files.ts';
+import { forgetFolders } from '../store/queries/folder-bytes.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 
@@ -130,6 +131,8 @@ async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: strin
   await tx.run(tagPersonsPending, files);
   const deleted = await tx.run(deletePersonsFiles, files);
   await takeBelow(tx, integrationId, folder, bytes);
+  // Chats of the person may have made files in folders of other members.
+  await tx.run(forgetFolders, { integrationId });
   const closed = await tx.run(closeForms, files);
   const folderId = ids.folder(integrationId, folder);
   const content = Number(deleted + closed > 0);

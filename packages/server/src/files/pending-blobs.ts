@@ -85,8 +85,8 @@ export class PendingBlobs {
         await tx.run(insertPending, { ...row, nodeId: node.nodeId, path: path === null ? null : storedPath(path) });
       });
     } catch (error) {
-      // If the store was unavailable, the row may exist.
-      if (error instanceof StoreUnavailable) void this.#abandon({ batchId, keys });
+      // If the store was unavailable, the row may exist. No byte does.
+      if (error instanceof StoreUnavailable) void this.#abandon({ batchId, keys: [] });
       throw error;
     }
     return { batchId, keys };
@@ -104,10 +104,17 @@ export class PendingBlobs {
 
   async #abandon(batch: PendingBatch): Promise<void> {
     this.#undeleted.set(batch.batchId, batch);
+    await this.#tryDelete(batch, (key) => this.#deps.blobs.delete(key));
+  }
+
+  /** Resolves to false if the blobs could not be deleted. */
+  async #tryDelete(batch: PendingBatch, deleteBlob: (key: BlobKey) => Promise<void>): Promise<boolean> {
     try {
-      await this.#delete(batch, (key) => this.#deps.blobs.delete(key));
+      await this.#delete(batch, deleteBlob);
+      return true;
     } catch (error) {
       this.#deps.logger.warn({ err: error }, 'files of a request or run that ended were not deleted; retrying');
+      return false;
     }
   }
 
@@ -129,18 +136,19 @@ export class PendingBlobs {
     const { blobs } = this.#deps;
     let count = 0;
     for (const batch of [...this.#undeleted.values()]) {
-      await this.#delete(batch, (key) => blobs.delete(key));
-      count += batch.keys.length;
+      if (await this.#tryDelete(batch, (key) => blobs.delete(key))) count += batch.keys.length;
     }
-    for (;;) {
+    for (let areAllDeleted = true; areAllDeleted; ) {
       const rows = await this.#deps.store.reads.all(deadPending, { limit: BATCH });
       for (const { batch_id: batchId, keys_json: keysJson } of rows) {
         const keys = JSON.parse(keysJson) as BlobKey[];
-        await this.#delete({ batchId, keys }, (key) => blobs.deleteUnfinished(key));
-        count += keys.length;
+        if (await this.#tryDelete({ batchId, keys }, (key) => blobs.deleteUnfinished(key))) count += keys.length;
+        // The next page would begin with the same row.
+        else areAllDeleted = false;
       }
-      if (rows.length < BATCH) return count;
+      if (rows.length < BATCH) break;
     }
+    return count;
   }
 
   /** True if no blob of the person is pending on any node. */

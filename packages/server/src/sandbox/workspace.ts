@@ -25,7 +25,7 @@ import type { PendingBatch } from '../files/pending-blobs.ts';
 import { seenFiles } from '../files/seen-files.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
 import { filePieces, fileStart } from '../lib/file-pieces.ts';
-import { mapAtMost } from '../lib/map-concurrently.ts';
+import { mapAtMost, mapConcurrently } from '../lib/map-concurrently.ts';
 import type { AgencyFiles } from './agency-files.ts';
 import { LastLines, OutputParts } from './command-output.ts';
 import { contentTypeOf } from './content-type.ts';
@@ -216,7 +216,9 @@ export class RunWorkspace implements Workspace {
     };
     const keys = [...(batch?.keys ?? [])];
     try {
-      const puts = await mapAtMost(CONCURRENT_BLOBS, changed, async (file): Promise<StagedChange> => {
+      const writes = new AbortController().signal;
+      // If one fails, the others end before the bytes of the batch are deleted.
+      const puts = await mapConcurrently(CONCURRENT_BLOBS, changed, writes, async (file): Promise<StagedChange> => {
         await using handle = await file.open();
         // A small file is read once, into a buffer of its size.
         const isSmall = file.size <= WHOLE_BYTES;

@@ -325,12 +325,16 @@ export const insertMember = statement('insert member', (db, p: MemberValues & { 
     .onConflict((c) => c.columns(['integration_id', 'consumer_id']).doNothing()),
 );
 
-export const updateMember = statement('update member', (db, p: MemberValues) =>
-  db
-    .updateTable('members')
-    .set(memberColumns(p))
-    .where('integration_id', '=', p.integrationId)
-    .where('consumer_id', '=', p.consumerId),
+/** Earlier names are overwritten: an erasure of a member without a name does not rewrite the database. */
+export const updateMember = statement(
+  'update member',
+  (db, p: MemberValues) =>
+    db
+      .updateTable('members')
+      .set(memberColumns(p))
+      .where('integration_id', '=', p.integrationId)
+      .where('consumer_id', '=', p.consumerId),
+  { overwrites: true },
 );
 
 export const deleteMember = statement(
