@@ -439,7 +439,7 @@ test('answer shows and answers open questions; refusals speak of options', async
       [4, 'This integration has no such chat; `runwire chats list` lists the chats.'],
       [4, 'You have no API key with this id; `runwire keys list` lists your keys.'],
       [4, '--set maxRunSeconds must be >= 1.'],
-      [4, 'This member id is not a member of the integration; register the member with `runwire members set`.'],
+      [4, 'This member id is not a member of the integration; `runwire members list` lists the members.'],
     ],
   );
 });

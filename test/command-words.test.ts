@@ -62,7 +62,7 @@ test('a field is the option or the argument of the command, a word, or a setting
   assert.equal(words('runs', '`other` is odd.'), '`other` is odd.');
   assert.equal(
     words('members delete', errors.member_not_found.sentence, 'member_not_found'),
-    'No member has this member id; register the member with `runwire members set`.',
+    'No member has this member id; `runwire members list` lists the members.',
   );
   assert.equal(
     words('run', errors.run_active.sentence, 'run_active', { runId: 'run_1' }),

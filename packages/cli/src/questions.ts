@@ -73,7 +73,9 @@ export function answersByOptions(questions: readonly Question[], options: Answer
   }
   for (const name of decline) {
     for (const question of name === ALL ? questions : named(questions, name)) {
-      const declined = { output: options.reason ?? 'The user declined the call.', failed: true };
+      const sentence =
+        options.reason === undefined ? 'Declined by the user.' : `Declined by the user: ${options.reason}`;
+      const declined = { output: sentence, failed: true };
       add(question, question.kind === 'tool' ? declined : { approve: false, ...reason });
     }
   }

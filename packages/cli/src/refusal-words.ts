@@ -63,7 +63,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   consumer_inactive: 'activate it with `runwire members set MEMBER --active`',
   integration_not_found: '`runwire integrations list` lists yours',
   internal_error: 'its log has the details under this id',
-  member_not_found: 'register the member with `runwire members set`',
+  member_not_found: '`runwire members list` lists the members',
   run_active: 'wait for it, or cancel it with `runwire cancel RUN_ID`',
   run_not_found: '`runwire runs` lists the runs',
   run_timeout: 'ask for less, or raise the limit with `runwire integrations update INTEGRATION --set maxRunSeconds=…`',

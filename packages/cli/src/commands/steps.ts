@@ -9,7 +9,7 @@ export function addStepsCommand(program: CliCommand, { env }: Context): void {
     .explain({
       summary: 'list the steps of a run, the newest first',
       details: ['A step is a call of a model or a tool.'],
-      examples: ['runwire steps run_01HZX3', 'runwire steps --json run_01HZX3 | jq .[].usage'],
+      examples: ['runwire steps run_01HZX3', "runwire steps --json run_01HZX3 | jq '.[].usage'"],
     })
     .argument('RUN_ID')
     .option('--limit <N>', 'the largest number of steps; default: 100', wholeNumber, 100)

@@ -288,7 +288,8 @@ const readmeFile = ({ name, agency }: ProjectFields): string => `# ${name}
 
 Agents that run on Runwire. You need npm and any Node from version 20 on; the project installs the Node that it runs on.
 
-Install and start the server:
+Install and start the server. If the packages of Runwire are in no registry yet, first run
+\`npm run install-into -- <this folder>\` in a clone of Runwire.
 
 \`\`\`sh
 npm install

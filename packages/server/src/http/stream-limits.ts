@@ -49,7 +49,7 @@ export class StreamLimits {
 
   #check(counted: string, limit: number, name: string): void {
     if ((this.#open.get(counted) ?? 0) < limit) return;
-    const sentence = `${name} has ${limit} open streams on this server, which is the limit; close one, or wait for an end.`;
+    const sentence = `${name} has ${limit} open streams on this server, which is the limit; close one, or wait until one of them ends.`;
     throw new Refusal('too_many_streams', sentence, {}, RETRY_SECONDS);
   }
 
