@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { agencyProcesses } from '@runwire/test-kit/agency-processes.ts';
 import { AgencyBroken } from '../packages/server/src/agencies/fault.ts';
 import { loadFolder } from '../packages/server/src/agencies/load-folder.ts';
 import { NO_PROVIDERS } from '../packages/server/src/agencies/read-providers.ts';
@@ -25,6 +26,7 @@ const setting = {
   limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
   variable: () => null,
   hasSandbox: false,
+  processes: agencyProcesses(),
 };
 
 for (const broken of brokenAgencies) {

@@ -210,11 +210,11 @@ class NoTurns extends PageTurns {
 }
 
 const callFirst =
-  ({ execute }: Tool) =>
+  (tool: Tool) =>
   async (input: unknown, call: { readonly toolCallId: string }): Promise<true> => {
     const { toolCallId: callId } = call;
     const abortSignal = new AbortController().signal;
-    await execute(input, { ...call, callId, idempotencyKey: `early/${callId}`, abortSignal } as ToolCall, '');
+    await tool.call(input, { ...call, callId, idempotencyKey: `early/${callId}`, abortSignal } as ToolCall, '');
     return true;
   };
 

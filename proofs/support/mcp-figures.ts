@@ -89,9 +89,9 @@ export async function stdioCallMs(calls: number): Promise<number> {
       ...{ userContext: nothing, context: nothing, experimental_context: nothing, progress: () => {}, approval: null },
     };
     const startedAt = performance.now();
-    const text = await tools[0]?.execute({ message: 'Hello' }, call, '');
+    const outcome = await tools[0]?.call({ message: 'Hello' }, call, '');
     times.push(performance.now() - startedAt);
-    expectEqual('output of a call', text, 'Echo: Hello');
+    expectEqual('output of a call', outcome?.text, 'Echo: Hello');
   }
   run.release();
   return shown(median(times));

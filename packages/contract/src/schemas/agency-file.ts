@@ -128,6 +128,7 @@ export const AgencyFile = strictObject(
         additionalProperties: part('mcp'),
       }),
     ),
+    env: maybe(texts()),
     contextToModel: maybe(Type.Boolean()),
     limits: maybe(
       strictObject({

@@ -5,8 +5,8 @@ import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { flowToolNames } from './agent-tools.ts';
 import { AgencyBroken, type AgencyError, agencyError, type Fault, NO_POSITION } from './fault.ts';
-import type { AgencySetting, KnownModels } from './load-agency.ts';
-import { loadDefinition, loadFolder } from './load-folder.ts';
+import type { KnownModels } from './load-agency.ts';
+import { type FolderSetting, loadDefinition, loadFolder } from './load-folder.ts';
 import type { LoadedAgency, LoadedAgent } from './loaded-agency.ts';
 
 /** The models of the installation. */
@@ -15,7 +15,7 @@ export interface UsableModels extends KnownModels {
   has(model: string): boolean;
 }
 
-export interface AgenciesOptions extends AgencySetting {
+export interface AgenciesOptions extends Omit<FolderSetting, 'onChanged'> {
   /** Agencies that are part of this process. */
   readonly definitions: Readonly<Record<string, AgencyDefinition>>;
   /** `RUNWIRE_AGENCIES_DIR`; null if it is not set. */
@@ -43,9 +43,10 @@ const UNREADABLE: readonly Fault[] = [
 ];
 
 /** The agencies of this installation. */
-export class Agencies {
+export class Agencies implements Disposable {
   readonly #options: AgenciesOptions;
   readonly #agencies = new Map<string, ListedAgency>();
+  #isDisposed = false;
   /** Called after files were loaded again. */
   onReloaded: (() => void) | null = null;
 
@@ -73,7 +74,9 @@ export class Agencies {
     if (folder === null) return;
     const found = await agencyFolders(folder);
     for (const id of this.#agencies.keys()) {
-      if (!Object.hasOwn(definitions, id) && !found.includes(id)) this.#agencies.delete(id);
+      if (Object.hasOwn(definitions, id) || found.includes(id)) continue;
+      this.#retire(id);
+      this.#agencies.delete(id);
     }
     for (const id of found) if (only === null || only === id) await this.#loadFolder(folder, id);
     this.onReloaded?.();
@@ -83,11 +86,22 @@ export class Agencies {
     const { definitions, logger, wrapFault } = this.#options;
     const known = Object.hasOwn(definitions, id) ? undefined : this.#agencies.get(id);
     try {
-      const loaded = await loadFolder(join(folder, id), id, this.#options);
-      await this.#checkLoaded(loaded);
-      const isSame = known?.loaded?.version === loaded.version;
-      this.#agencies.set(id, { id, loaded: isSame ? known.loaded : loaded, error: null });
-      if (!isSame) logger.info({ agency: id, version: loaded.version }, 'agency loaded');
+      const onChanged = () => this.#reloadChanged(id);
+      const loaded = await loadFolder(join(folder, id), id, { ...this.#options, onChanged });
+      try {
+        await this.#checkLoaded(loaded);
+      } catch (error) {
+        loaded.code?.end();
+        throw error;
+      }
+      const isSame = known?.loaded?.version === loaded.version && known.loaded.code?.stopped !== true;
+      if (isSame || this.#isDisposed) loaded.code?.end();
+      if (isSame) this.#agencies.set(id, { ...known, error: null });
+      else {
+        this.#agencies.set(id, { id, loaded, error: null });
+        known?.loaded?.code?.retire(() => this.#agencies.get(id)?.loaded?.code ?? null);
+        logger.info({ agency: id, version: loaded.version }, 'agency loaded');
+      }
     } catch (error) {
       // The files may be right, so the agency stays as it is.
       if (error instanceof StoreUnavailable) throw error;
@@ -99,6 +113,23 @@ export class Agencies {
       if (Object.hasOwn(definitions, id)) return;
       this.#agencies.set(id, { id, loaded: known?.loaded ?? null, error: agencyError(broken) });
     }
+  }
+
+  /** The process of an agency found other files when it was started again. */
+  #reloadChanged(id: string): void {
+    this.reload(id).catch((error: unknown) => {
+      this.#options.logger.warn({ err: error, agency: id }, 'an edited agency could not be loaded');
+    });
+  }
+
+  #retire(id: string): void {
+    this.#agencies.get(id)?.loaded?.code?.retire(() => null);
+  }
+
+  /** Ends the processes of all agencies. Those of earlier versions have ended with their runs. */
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    for (const { loaded } of this.#agencies.values()) loaded?.code?.end();
   }
 
   async #checkLoaded(loaded: LoadedAgency): Promise<void> {

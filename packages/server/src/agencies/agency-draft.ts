@@ -1,37 +1,52 @@
 import type { ModelObject } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
+import type { Tool } from '../agent/ports.ts';
 import type { Path, Place } from './fault.ts';
-import type { AboutRun } from './loaded-agency.ts';
+import type { AboutRun, OutputSchema } from './loaded-agency.ts';
 
 /** An agent in the shape of `agency.yaml`, and where it was written. */
-export interface AgentDraft {
+export interface AgentDraft<Code = AgentCode> {
   readonly value: AgentFile;
   readonly place: Place;
   /** The path of the agent in `place`. */
   readonly path: Path;
-  readonly code: AgentCode;
+  readonly code: Code;
 }
 
-/** What an agent has that YAML cannot express. */
+/** A part of people's code that cannot be used. */
+export interface RefusedCode {
+  /** Continues a sentence that begins with the name of the part. */
+  readonly refused: string;
+  /** True if a function is exported in place of a tool. */
+  readonly isFunction?: boolean;
+}
+
+/** What an agent has that YAML cannot express. Its functions may run in another process. */
 export interface AgentCode {
   /** If present, `value.instructions` does not count. */
   readonly instructions?: (about: AboutRun) => string | Promise<string>;
   /** Tools by their names in `value.tools`. */
-  readonly tools: ReadonlyMap<string, object>;
+  readonly tools: ReadonlyMap<string, Tool | RefusedCode>;
   /** If present, `value.output` does not count. */
-  readonly output?: object;
+  readonly output?: OutputSchema | RefusedCode;
   /** Models that are given as objects, by their names in `value`. */
   readonly models: ModelObjects;
+}
+
+/** The same as its author wrote it. */
+export interface WrittenCode extends Pick<AgentCode, 'instructions' | 'models'> {
+  readonly tools: ReadonlyMap<string, object>;
+  readonly output?: object;
 }
 
 export type ModelObjects = ReadonlyMap<string, ModelObject>;
 
 /** An agency of any form, whose shape was checked. */
-export interface AgencyDraft {
+export interface AgencyDraft<Code = AgentCode> {
   readonly source: 'bundled' | 'yaml' | 'markdown' | 'typescript';
   readonly value: AgencyFile;
   readonly place: Place;
-  readonly agents: readonly AgentDraft[];
+  readonly agents: readonly AgentDraft<Code>[];
   /** The models of the agency that are given as objects, by their names in `value`. */
   readonly models: ModelObjects;
 }

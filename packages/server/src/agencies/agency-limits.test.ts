@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { agencyProcesses } from '@runwire/test-kit/agency-processes.ts';
 import { AgencyBroken, Faults } from './fault.ts';
 import { expandFlows } from './flows.ts';
 import { loadFolder } from './load-folder.ts';
@@ -18,6 +19,7 @@ async function load(files: Readonly<Record<string, string>>) {
     const models = { problem: () => null, defaultId: 'm', searchesWeb: () => true, fromObject: () => null };
     return await loadFolder(join(folder, 'a'), 'a', {
       models,
+      processes: agencyProcesses(),
       limits: ofServer,
       variable: () => null,
       hasSandbox: true,

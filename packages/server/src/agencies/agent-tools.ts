@@ -3,10 +3,9 @@ import type { Tool } from '../agent/ports.ts';
 import { SANDBOX_TOOLS } from '../agent/workspace-port.ts';
 import { handOffName } from '../domain/hand-off-name.ts';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
-import type { AgentDraft } from './agency-draft.ts';
+import type { AgentCode, AgentDraft } from './agency-draft.ts';
 import { type Faults, inWords } from './fault.ts';
 import { ownTool } from './foreign-words.ts';
-import { loadTool, ToolRefused } from './load-tool.ts';
 import type { BuiltInTool, LoadedFlow } from './loaded-agency.ts';
 
 const BUILT_IN: readonly BuiltInTool[] = [...FILE_TOOLS, ...SANDBOX_TOOLS, 'web_search'];
@@ -30,7 +29,7 @@ export function builtInName(written: string): string {
 export interface ToolSources {
   readonly id: string;
   /** The tools of `toolFiles`, by their names. */
-  readonly fileTools: ReadonlyMap<string, object>;
+  readonly fileTools: AgentCode['tools'];
   /** False if this installation has no sandbox. */
   readonly hasSandbox: boolean;
 }
@@ -41,26 +40,22 @@ export interface AgentTools {
 }
 
 /** Finds the tools that the agent names. If it names built-in file or sandbox tools, it has only those. */
-export async function agentTools(
+export function agentTools(
   agent: AgentDraft,
   { id, fileTools, hasSandbox }: ToolSources,
   flows: readonly LoadedFlow[],
   faults: Faults,
-): Promise<AgentTools> {
+): AgentTools {
   const { value, place, path, code } = agent;
   const tools: Tool[] = [];
   const named = new Set<string>();
   const add = (index: number, message: string) => faults.add(place, [...path, 'tools', index], message);
   for (const [index, written] of (value.tools ?? []).entries()) {
     const name = builtInName(written);
-    const given = code.tools.get(written) ?? fileTools.get(written);
-    if (given !== undefined) {
-      const where = `The tool \`${written}\` of agent \`${value.name}\` of agency \`${id}\``;
-      const tool = await loadTool(where, written, given).catch((error: unknown) => {
-        if (error instanceof ToolRefused) add(index, error.message);
-        else throw error;
-      });
-      if (tool) tools.push(tool);
+    const tool = code.tools.get(written) ?? fileTools.get(written);
+    if (tool !== undefined) {
+      if ('call' in tool) tools.push(tool);
+      else add(index, `The tool \`${written}\` of agent \`${value.name}\` of agency \`${id}\` ${tool.refused}`);
     } else if (isSandboxTool(name) && !hasSandbox) add(index, `\`${written}\` ${NO_SANDBOX}`);
     else if (isBuiltIn(name)) named.add(name);
     else add(index, unknownTool(written, fileTools));
@@ -100,7 +95,7 @@ export function flowToolNames(flows: readonly LoadedFlow[]): readonly string[] {
 function unknownTool(name: string, fileTools: ToolSources['fileTools']): string {
   const own = ownTool(name);
   if (own !== null) return `There is no tool \`${name}\`; ${own}.`;
-  const ofFiles = [...fileTools].flatMap(([tool, given]) => (typeof given === 'object' ? [tool] : []));
+  const ofFiles = [...fileTools].flatMap(([name, tool]) => ('call' in tool ? [name] : []));
   const known = [...ofFiles, ...BUILT_IN];
   const near = nearestField(name, comparedFields(known));
   if (near !== null) return `There is no tool \`${name}\`; did you mean \`${near}\`?`;

@@ -64,7 +64,7 @@ export async function loadAgency(
   parts: AgencyParts,
   setting: AgencySetting,
   faults: Faults,
-): Promise<Omit<LoadedAgency, 'version' | 'loadedAt'>> {
+): Promise<Omit<LoadedAgency, 'version' | 'loadedAt' | 'code'>> {
   const { value, place } = draft;
   const names = checkNames(draft, faults);
   const flows = expandFlows(value.flows ?? [], names, place, faults);
@@ -136,7 +136,7 @@ async function loadAgent(
   const { value, place, path, code } = agent;
   const { shared, flows } = parts;
   const own = code.instructions ?? (await ownInstructions(agent, parts, faults));
-  const { tools, builtIn } = await agentTools(agent, parts, flows, faults);
+  const { tools, builtIn } = agentTools(agent, parts, flows, faults);
   const mcp = serversOf(agent, parts.mcp, faults);
   checkApproval(agent, [...tools.map(({ name: tool }) => tool), ...builtIn.filter(isOurs)], mcp, faults);
   const skills = skillsOf(agent, parts.skills, faults);
@@ -165,7 +165,7 @@ async function loadAgent(
     mcp,
     filesBelow: below?.folder ?? null,
     skills,
-    output: await loadOutput(parts.folder, code.output ?? value.output, { place, path: [...path, 'output'] }, faults),
+    output: await loadOutput(parts.folder, agent, { place, path: [...path, 'output'] }, faults),
     starters: value.starters ?? [],
     flows,
   };

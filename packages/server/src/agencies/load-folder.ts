@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { AgencyDefinition, ModelObject } from '@runwire/agency';
 import { StartRefused } from '../domain/start-refused.ts';
+import type { AgencyDraft } from './agency-draft.ts';
 import { AgencyFolder } from './agency-folder.ts';
 import { AgencyBroken, Faults, NO_POSITION } from './fault.ts';
 import { type AgencySetting, loadAgency } from './load-agency.ts';
-import { loadToolFiles } from './load-tool-files.ts';
+import { type CodePlace, loadCode } from './load-code.ts';
+import { type FileTools, loadToolFiles } from './load-tool-files.ts';
 import type { LoadedAgency } from './loaded-agency.ts';
+import { prepareCode } from './prepare-code.ts';
+import type { AgencyProcesses } from './process/agency-processes.ts';
+import type { DescribedAgency } from './process/messages.ts';
+import { remoteAgent, remoteModels } from './process/remote-code.ts';
 import { readDefinition } from './read-definition.ts';
-import { readTypeScriptAgency, TYPESCRIPT_FILE } from './read-typescript-agency.ts';
+import { sourcePlaces, TYPESCRIPT_FILE } from './read-typescript-agency.ts';
 import { readYamlAgency, YAML_FILE } from './read-yaml-agency.ts';
 import { noPlace } from './source-place.ts';
 
@@ -15,19 +21,66 @@ const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const RESERVED_ID = 'demo';
 const VERSION_CHARACTERS = 16;
 
-/** Loads the agency in a folder. Throws `AgencyBroken`. */
-export async function loadFolder(path: string, id: string, setting: AgencySetting): Promise<LoadedAgency> {
+export interface FolderSetting extends AgencySetting {
+  /** Run the code of agencies. */
+  readonly processes: AgencyProcesses;
+  /** Called if the code of an agency must be loaded again. */
+  readonly onChanged?: (id: string) => void;
+}
+
+/** Loads the agency in a folder. Throws `AgencyBroken`. The caller ends its code. */
+export async function loadFolder(path: string, id: string, setting: FolderSetting): Promise<LoadedAgency> {
   const faults = new Faults();
   const folder = await AgencyFolder.open(path);
   checkId(id, faults);
   const form = await formOf(folder, faults);
   faults.throwIfAny();
-  const draft = await (form === TYPESCRIPT_FILE
-    ? readTypeScriptAgency(folder, faults)
-    : readYamlAgency(folder, faults));
-  const fileTools = await loadToolFiles(draft, folder, faults);
-  const agency = await loadAgency(draft, { id, folder, fileTools }, setting, faults);
-  return { ...agency, version: folder.hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
+  const { processes, onChanged = () => {} } = setting;
+  const place = { processes, agency: id, folder, onChanged: () => onChanged(id) };
+  const { draft, code, tools } = await (form === TYPESCRIPT_FILE
+    ? loadTypeScriptAgency(place, faults)
+    : loadYamlAgency(place, setting, faults));
+  try {
+    const agency = await loadAgency(draft, { id, folder, fileTools: tools }, setting, faults);
+    return { ...agency, code, version: folder.hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
+  } catch (error) {
+    code?.end();
+    throw error;
+  }
+}
+
+interface DraftWithCode extends FileTools {
+  readonly draft: AgencyDraft;
+}
+
+async function loadYamlAgency(
+  place: Omit<CodePlace, 'env'>,
+  { variable }: FolderSetting,
+  faults: Faults,
+): Promise<DraftWithCode> {
+  const draft = await readYamlAgency(place.folder, faults);
+  return { draft, ...(await loadToolFiles(draft, place, variable, faults)) };
+}
+
+/** The whole of `agency.ts` is code, so its process reads the definition. */
+async function loadTypeScriptAgency(place: Omit<CodePlace, 'env'>, faults: Faults): Promise<DraftWithCode> {
+  const { folder } = place;
+  const { code, answer } = await loadCode({ ...place, env: {} }, { kind: 'agency', file: TYPESCRIPT_FILE }, faults);
+  const { value, agents, models } = answer.agency as DescribedAgency;
+  const places = sourcePlaces(TYPESCRIPT_FILE, await folder.read(TYPESCRIPT_FILE));
+  const draft: AgencyDraft = {
+    source: 'typescript',
+    value,
+    place: places.agency,
+    agents: agents.map((agent, index) => ({
+      value: agent.value,
+      place: places.agent(agent.value.name),
+      path: ['agents', index],
+      code: remoteAgent(code, agent),
+    })),
+    models: remoteModels(code, models),
+  };
+  return { draft, code, tools: new Map() };
 }
 
 /** Loads a definition of this process. Throws `StartRefused` with one sentence: the program itself is wrong. */
@@ -53,10 +106,10 @@ export async function loadDefinition(
       agency: noPlace(`agency \`${id}\``),
       agent: (name: string) => noPlace(`agent \`${name}\` of agency \`${id}\``),
     };
-    const draft = readDefinition(given, 'bundled', places, faults);
+    const draft = await prepareCode(readDefinition(given, 'bundled', places, faults));
     const agency = await loadAgency(draft, { id, folder: null, fileTools: new Map() }, anyModel, faults);
     const hash = createHash('sha256').update(JSON.stringify(draft.value)).digest('hex');
-    return { ...agency, version: hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
+    return { ...agency, code: null, version: hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
   } catch (error) {
     if (!(error instanceof AgencyBroken)) throw error;
     const { file = '', message = '' } = error.faults[0] ?? {};

@@ -1,27 +1,27 @@
+import type { AgentDraft, RefusedCode } from './agency-draft.ts';
 import { type AgencyFolder, besideFile, FileRefused } from './agency-folder.ts';
 import { type Faults, FILE_START, positionIn } from './fault.ts';
 import type { OutputSchema } from './loaded-agency.ts';
+import { prepareSchema } from './prepare-code.ts';
 import type { WrittenAt } from './read-text.ts';
-import { readSchema, SchemaRefused } from './tool-schema.ts';
 
-/** Loads the schema of an agent's answer: a file, an inline JSON Schema, or a schema of a library. */
+/** Loads the schema of an agent's answer: a schema of its code, a file, or an inline JSON Schema. */
 export async function loadOutput(
   folder: AgencyFolder | null,
-  given: unknown,
+  { code, value: { output: given } }: Pick<AgentDraft, 'code' | 'value'>,
   { place, path }: WrittenAt,
   faults: Faults,
 ): Promise<OutputSchema | null> {
+  const add = (problem: string) => faults.add(place, path, `\`output\` ${problem}`);
+  if (code.output !== undefined) return usable(code.output, add);
   if (given === undefined) return null;
-  if (typeof given !== 'string') {
-    return await schemaOf(given, (problem) => faults.add(place, path, `\`output\` ${problem}`));
-  }
+  if (typeof given !== 'string') return usable(await prepareSchema(given), add);
   const file = besideFile(place.file, given);
   try {
     const text = folder === null ? '' : await folder.read(file);
     const schema = parseJson(file, text, faults);
-    return schema === undefined
-      ? null
-      : await schemaOf(schema, (problem) => faults.addAt(file, FILE_START, `The file ${problem}`));
+    if (schema === undefined) return null;
+    return usable(await prepareSchema(schema), (problem) => faults.addAt(file, FILE_START, `The file ${problem}`));
   } catch (error) {
     if (!(error instanceof FileRefused)) throw error;
     faults.add(place, path, error.message);
@@ -41,13 +41,8 @@ function parseJson(file: string, text: string, faults: Faults): unknown {
   }
 }
 
-async function schemaOf(given: unknown, add: (problem: string) => void): Promise<OutputSchema | null> {
-  try {
-    return await readSchema(given);
-  } catch (error) {
-    if (!(error instanceof SchemaRefused)) throw error;
-    // The first problem is enough: the others often follow from it.
-    add(`${error.message.replace('schema is invalid: ', '').split(', ')[0]?.replace(/\.$/, '')}.`);
-    return null;
-  }
+function usable(schema: OutputSchema | RefusedCode, add: (problem: string) => void): OutputSchema | null {
+  if (!('refused' in schema)) return schema;
+  add(schema.refused);
+  return null;
 }

@@ -1,10 +1,8 @@
 import { findPackageJSON } from 'node:module';
 import { join } from 'node:path';
-import { importPackage } from './agency-modules.ts';
-import type { ModuleExports } from './load-modules.ts';
-import { MODULE_LIMIT_MS } from './load-modules.ts';
-import { type ModuleFailure, moduleFailure, OWN_SENTENCE, PACKAGE_ARGUMENT } from './module-failure.ts';
-import { tryModules } from './try-modules.ts';
+import { importPackage, type LoadedModule } from './agency-modules.ts';
+import { type ModuleFailure, moduleFailure, OWN_SENTENCE } from './module-failure.ts';
+import type { AgencyProcesses } from './process/agency-processes.ts';
 
 /** The package cannot be used. The message is a sentence for the operator. */
 export class PackageRefused extends Error {
@@ -21,9 +19,15 @@ export function isInstalled(folder: string, name: string): boolean {
 }
 
 /** Loads a package from the folder: first in a process of its own, then in this one. Throws `PackageRefused`. */
-export async function loadPackage(folder: string, name: string): Promise<ModuleExports> {
-  const failure = await tryModules(folder, [`${PACKAGE_ARGUMENT}${name}`], MODULE_LIMIT_MS);
-  if (failure !== null) throw new PackageRefused(sentenceOf(name, failure));
+export async function loadPackage(
+  processes: AgencyProcesses,
+  folder: string,
+  name: string,
+): Promise<LoadedModule['exports']> {
+  const process = processes.start(name, {});
+  const answer = await processes.load(process, { folder, source: { kind: 'package', name } });
+  process.end();
+  if ('failure' in answer) throw new PackageRefused(sentenceOf(name, answer.failure));
   try {
     return await importPackage(folder, name);
   } catch (error) {

@@ -1,15 +1,27 @@
-import type { AgencyDraft } from './agency-draft.ts';
-import { type AgencyFolder, besideFile, FileRefused } from './agency-folder.ts';
+import type { AgencyDraft, AgentCode } from './agency-draft.ts';
+import { besideFile, FileRefused } from './agency-folder.ts';
+import { expandVariables, type ReadVariable } from './expand-variables.ts';
 import type { Faults } from './fault.ts';
-import { loadModules } from './load-modules.ts';
+import { type CodePlace, loadCode } from './load-code.ts';
+import type { AgencyCode } from './process/agency-code.ts';
+import { remoteTool } from './process/remote-code.ts';
+
+export interface FileTools {
+  /** Null if the agency has no code. */
+  readonly code: AgencyCode | null;
+  /** By their names. */
+  readonly tools: AgentCode['tools'];
+}
 
 /** Loads the modules that `toolFiles` lists. Their named exports are tools: by `name`, or by the name of the export. */
 export async function loadToolFiles(
   { value, place }: AgencyDraft,
-  folder: AgencyFolder | null,
+  codePlace: Omit<CodePlace, 'env'>,
+  variable: ReadVariable,
   faults: Faults,
-): Promise<ReadonlyMap<string, object>> {
-  const tools = new Map<string, object>();
+): Promise<FileTools> {
+  const { folder } = codePlace;
+  const tools = new Map<string, ReturnType<typeof remoteTool>>();
   const files: string[] = [];
   for (const [index, written] of (value.toolFiles ?? []).entries()) {
     const path = ['toolFiles', index];
@@ -23,29 +35,45 @@ export async function loadToolFiles(
       continue;
     }
     try {
-      await folder?.read(file);
+      await folder.read(file);
       files.push(file);
     } catch (error) {
       if (!(error instanceof FileRefused)) throw error;
       faults.add(place, path, error.message);
     }
   }
-  if (folder === null || files.length === 0 || faults.count > 0) return tools;
-  for (const [index, exports] of (await loadModules(folder, files, faults)).entries()) {
-    for (const [name, tool] of Object.entries(exports)) {
-      // If an agent names the function, it gets a sentence about it.
-      if (typeof tool === 'function' && !tools.has(name)) tools.set(name, tool);
-      if (typeof tool !== 'object' || tool === null || !('execute' in tool || 'inputSchema' in tool)) continue;
-      const known = 'name' in tool && typeof tool.name === 'string' ? tool.name : name;
-      if (typeof tools.get(known) === 'object') {
+  const env = expandEnv({ value, place }, variable, faults);
+  if (files.length === 0 || faults.count > 0) return { code: null, tools };
+  const { code, answer } = await loadCode({ ...codePlace, env }, { kind: 'tools', files }, faults);
+  for (const [index, exports] of answer.exports.entries()) {
+    for (const [name, described] of exports) {
+      const isFunction = 'refused' in described && described.isFunction === true;
+      const known = tools.get(name);
+      if (isFunction && known !== undefined) continue;
+      if (known !== undefined && !('refused' in known && known.isFunction === true)) {
         faults.add(
           place,
           ['toolFiles', index],
-          `\`${files[index]}\` exports a second tool \`${known}\`; rename one of them.`,
+          `\`${files[index]}\` exports a second tool \`${name}\`; rename one of them.`,
         );
       }
-      tools.set(known, tool);
+      tools.set(name, remoteTool(code, described));
     }
   }
-  return tools;
+  return { code, tools };
+}
+
+/** The variables that the agency passes on to its code. */
+function expandEnv(
+  { value, place }: Pick<AgencyDraft, 'value' | 'place'>,
+  variable: ReadVariable,
+  faults: Faults,
+): Readonly<Record<string, string>> {
+  const env: Record<string, string> = {};
+  for (const [name, written] of Object.entries(value.env ?? {})) {
+    const report = (problem: string) => faults.add(place, ['env', name], problem);
+    const text = expandVariables(written, variable, report);
+    if (text !== undefined) env[name] = text;
+  }
+  return env;
 }

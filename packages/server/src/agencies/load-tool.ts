@@ -1,7 +1,7 @@
 import type { ToolCall } from '@runwire/agency';
-import { type AskingRule, alwaysAsks, type CheckResult, type Tool } from '../agent/ports.ts';
+import { type AskingRule, alwaysAsks, type CheckInput, checkedCall, onlyByCaller, type Tool } from '../agent/ports.ts';
 import { withObjectType } from '../lib/object-type.ts';
-import { readSchema, SchemaRefused } from './tool-schema.ts';
+import { readSchema, SchemaRefused, type ToolSchema } from './tool-schema.ts';
 
 /** A tool as `defineTool` or the AI SDK's `tool()` makes it. Every field is checked before it is used. */
 interface GivenTool {
@@ -13,6 +13,7 @@ interface GivenTool {
   readonly contextSchema?: unknown;
   readonly needsApproval?: unknown;
   readonly repeatable?: unknown;
+  readonly timeoutSeconds?: unknown;
   readonly execute?: (input: unknown, call: ToolCall) => unknown;
   readonly onInputStart?: (call: ToolCall) => unknown;
   readonly onInputDelta?: (call: ToolCall & { readonly inputTextDelta: string }) => unknown;
@@ -31,74 +32,93 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 const NO_OBJECT = "is not an object; write `type: 'object'`, with the values of a call in `properties`.";
 
-/** The tool cannot be used. The message is one sentence for its author. */
+const DEFAULT_TIMEOUT_SECONDS = 300;
+/** The longest limit of a run is shorter. */
+const MAX_TIMEOUT_SECONDS = 86_400;
+
+/** The tool cannot be used. The message continues the sentence "The tool `name` of agent `agent` …". */
 export class ToolRefused extends Error {}
 
-/** Checks a tool and converts it to the form that the loop calls. `where` begins the sentence about a wrong tool. */
-export async function loadTool(where: string, name: string, given: object): Promise<Tool> {
-  if (typeof given === 'function') {
-    const form = '`defineTool({ name, description, inputSchema, execute })`';
-    throw new ToolRefused(`${where} is a function; make it a tool with ${form}.`);
-  }
+/** Checks a tool and converts it to the form that the loop calls. */
+export async function loadTool(name: string, given: object): Promise<Tool> {
   const tool = given as GivenTool;
-  if (!NAME.test(name)) {
-    throw new ToolRefused(`${where} has a name that models refuse; use 1 to 64 letters, digits, \`_\` and \`-\`.`);
-  }
-  if (tool.type === 'provider' || tool.type === 'provider-defined') {
-    throw new ToolRefused(`${where} runs at the provider; only tools that run on this server are supported.`);
-  }
   const { execute } = tool;
-  if (execute !== undefined && typeof execute !== 'function') {
-    throw new ToolRefused(`${where} has an \`execute\` that is not a function; make it one, or leave it out.`);
-  }
-  const { needsApproval = false } = tool;
-  if (typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function') {
-    throw new ToolRefused(`${where} has a \`needsApproval\` that is neither a boolean nor a function; make it one.`);
-  }
-  if (tool.description !== undefined && typeof tool.description !== 'string') {
-    throw new ToolRefused(`${where} has a description that is not a string; write it as a string.`);
-  }
-  if (tool.repeatable !== undefined && typeof tool.repeatable !== 'boolean') {
-    throw new ToolRefused(`${where} has a \`repeatable\` that is neither true nor false; set it to one of them.`);
-  }
-  if (tool.inputSchema === undefined && tool.parameters !== undefined) {
-    throw new ToolRefused(`${where} has \`parameters\`; write \`inputSchema\`.`);
-  }
-  const input = await schemaOf(where, 'inputSchema', tool.inputSchema);
-  const inputSchema = withObjectType(input.jsonSchema);
-  if (inputSchema === null) throw new ToolRefused(`${where} cannot be used: its \`inputSchema\` ${NO_OBJECT}`);
-  const context = tool.contextSchema === undefined ? null : await schemaOf(where, 'contextSchema', tool.contextSchema);
+  checkTool(name, tool);
+  const { needsApproval = false, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = tool;
+  const { check: checkInput, jsonSchema } = await toolSchema('inputSchema', tool.inputSchema);
+  const inputSchema = withObjectType(jsonSchema);
+  if (inputSchema === null) throw new ToolRefused(`cannot be used: its \`inputSchema\` ${NO_OBJECT}`);
+  const context = tool.contextSchema === undefined ? null : await toolSchema('contextSchema', tool.contextSchema);
+  const shown = { name, description: String(tool.description ?? ''), inputSchema, checkInput };
+  const repeatable = tool.repeatable === true;
+  if (execute === undefined) return { ...shown, repeatable, asks: alwaysAsks('tool', checkInput), call: onlyByCaller };
   return {
-    name,
-    description: tool.description ?? '',
-    inputSchema,
-    repeatable: tool.repeatable ?? false,
-    asks: execute === undefined ? alwaysAsks('tool') : asksApproval(needsApproval as NeedsApproval),
-    checkInput: input.check,
-    checkContext: context?.check ?? ((value): CheckResult => ({ value })),
-    async execute(value, call, argumentsText) {
-      if (execute === undefined) throw new Error('Only the caller can run this tool.');
-      // The order of the AI SDK. The arguments are complete at this point.
-      await tool.onInputStart?.(call);
-      await tool.onInputDelta?.({ ...call, inputTextDelta: argumentsText });
-      await tool.onInputAvailable?.({ ...call, input: value });
-      const output = await lastValue(execute.call(tool, value, call), call);
-      if (tool.toModelOutput === undefined) return asText(output);
-      return modelOutputText(await tool.toModelOutput({ toolCallId: call.toolCallId, input: value, output }));
-    },
+    ...shown,
+    repeatable,
+    timeoutMs: Number(timeoutSeconds) * 1000,
+    asks: asksApproval(needsApproval as NeedsApproval, checkInput),
+    call: checkedCall({
+      checkInput,
+      ...(context === null ? {} : { checkContext: context.check }),
+      async execute(value, call, argumentsText) {
+        // The order of the AI SDK. The arguments are complete at this point.
+        await tool.onInputStart?.(call);
+        await tool.onInputDelta?.({ ...call, inputTextDelta: argumentsText });
+        await tool.onInputAvailable?.({ ...call, input: value });
+        const output = await lastValue(execute.call(tool, value, call), call);
+        if (tool.toModelOutput === undefined) return asText(output);
+        return modelOutputText(await tool.toModelOutput({ toolCallId: call.toolCallId, input: value, output }));
+      },
+    }),
   };
 }
+
+function checkTool(name: string, tool: GivenTool): void {
+  if (typeof tool === 'function') {
+    const form = '`defineTool({ name, description, inputSchema, execute })`';
+    throw new ToolRefused(`is a function; make it a tool with ${form}.`);
+  }
+  if (!NAME.test(name)) {
+    throw new ToolRefused('has a name that models refuse; use 1 to 64 letters, digits, `_` and `-`.');
+  }
+  const { type, execute, needsApproval, description, repeatable, timeoutSeconds } = tool;
+  if (type === 'provider' || type === 'provider-defined') {
+    throw new ToolRefused('runs at the provider; only tools that run on this server are supported.');
+  }
+  if (execute !== undefined && typeof execute !== 'function') {
+    throw new ToolRefused('has an `execute` that is not a function; make it one, or leave it out.');
+  }
+  if (needsApproval !== undefined && typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function') {
+    throw new ToolRefused('has a `needsApproval` that is neither a boolean nor a function; make it one.');
+  }
+  if (description !== undefined && typeof description !== 'string') {
+    throw new ToolRefused('has a description that is not a string; write it as a string.');
+  }
+  if (repeatable !== undefined && typeof repeatable !== 'boolean') {
+    throw new ToolRefused('has a `repeatable` that is neither true nor false; set it to one of them.');
+  }
+  if (timeoutSeconds !== undefined && !isTimeout(timeoutSeconds)) {
+    throw new ToolRefused(`has a \`timeoutSeconds\` that is no number from 1 to ${MAX_TIMEOUT_SECONDS}; write one.`);
+  }
+  if (tool.inputSchema === undefined && tool.parameters !== undefined) {
+    throw new ToolRefused('has `parameters`; write `inputSchema`.');
+  }
+}
+
+const isTimeout = (value: unknown): boolean => typeof value === 'number' && value >= 1 && value <= MAX_TIMEOUT_SECONDS;
 
 type NeedsApproval = boolean | ((...given: Parameters<AskingRule['isNeeded']>) => unknown);
 
 /** A function that fails counts as true: a call that may need approval is never made without it. */
-function asksApproval(needs: NeedsApproval): AskingRule | undefined {
-  if (typeof needs === 'boolean') return needs ? alwaysAsks('approval') : undefined;
+function asksApproval(needs: NeedsApproval, checkInput: CheckInput): AskingRule | undefined {
+  if (typeof needs === 'boolean') return needs ? alwaysAsks('approval', checkInput) : undefined;
   return {
     kind: 'approval',
-    async isNeeded(...given) {
+    async isNeeded(given, call) {
+      const input = await checkInput(given);
+      if ('problem' in input) return false;
       try {
-        return Boolean(await needs(...given));
+        return Boolean(await needs(input.value, call));
       } catch {
         return true;
       }
@@ -106,12 +126,11 @@ function asksApproval(needs: NeedsApproval): AskingRule | undefined {
   };
 }
 
-async function schemaOf(where: string, field: string, given: unknown) {
+async function toolSchema(field: string, given: unknown): Promise<ToolSchema> {
   try {
     return await readSchema(given);
   } catch (error) {
-    if (error instanceof SchemaRefused)
-      throw new ToolRefused(`${where} cannot be used: its \`${field}\` ${error.message}`);
+    if (error instanceof SchemaRefused) throw new ToolRefused(`cannot be used: its \`${field}\` ${error.message}`);
     throw error;
   }
 }

@@ -10,6 +10,7 @@ import type { FilesBelow } from '../agent/files-port.ts';
 import type { McpServer } from '../agent/mcp-port.ts';
 import type { CheckResult, Model, Tool } from '../agent/ports.ts';
 import { SANDBOX_TOOLS } from '../agent/workspace-port.ts';
+import type { AgencyCode } from './process/agency-code.ts';
 
 export type { AboutRun, BuiltInTool, RunMember };
 
@@ -93,4 +94,6 @@ export interface LoadedAgency {
   readonly defaultAgent: string;
   /** The smaller of the agency's limits and the server's. */
   readonly limits: AgencyLimits;
+  /** Null if the agency has no code, or if its code is part of this process. */
+  readonly code: AgencyCode | null;
 }

@@ -1,6 +1,6 @@
 import type { ModelObject } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
-import type { AgencyDraft, AgentCode, AgentDraft } from './agency-draft.ts';
+import type { AgencyDraft, AgentDraft, WrittenCode } from './agency-draft.ts';
 import { checkAgencyShape } from './check-shape.ts';
 import type { Faults, Path, Place } from './fault.ts';
 
@@ -12,6 +12,12 @@ export interface DefinitionPlaces {
   readonly agent: (name: string) => Place;
 }
 
+/** Fields of `agency.yaml` that a definition cannot have. */
+const ONLY_YAML: Readonly<Record<string, string>> = {
+  env: 'is for `agency.yaml`: this code runs before it could be read; set the variable for the server instead.',
+  toolFiles: 'is for `agency.yaml`; import the tools here, and name them in `tools` of their agents.',
+};
+
 /**
  * Converts a definition made by `defineAgency` to the shape of `agency.yaml`, and checks it. Functions, tools and schemas
  * are kept beside it. Throws `AgencyBroken`.
@@ -21,7 +27,7 @@ export function readDefinition(
   source: AgencyDraft['source'],
   places: DefinitionPlaces,
   faults: Faults,
-): AgencyDraft {
+): AgencyDraft<WrittenCode> {
   if (!isFields(given)) {
     faults.add(places.agency, [], 'There is no agency; write `export default defineAgency({ … })`.');
     faults.throwIfAny();
@@ -29,10 +35,13 @@ export function readDefinition(
   const fields = { ...withoutUndefined(given as Fields) };
   for (const field of ['sharedInstructions']) if (field in fields) fields[field] = textOf(fields[field]);
   const models = nameModels(fields);
+  for (const field of ['env', 'toolFiles']) {
+    if (field in fields) faults.add(places.agency, [field], `\`${field}\` ${ONLY_YAML[field]}`, 'key');
+  }
   if ('defaultAgent' in fields) fields.defaultAgent = nameOf(fields.defaultAgent);
   if (Array.isArray(fields.entryPoints)) fields.entryPoints = fields.entryPoints.map(nameOf);
   if (Array.isArray(fields.flows)) fields.flows = fields.flows.map(flowOf);
-  const agents: AgentDraft[] = [];
+  const agents: AgentDraft<WrittenCode>[] = [];
   if (Array.isArray(fields.agents)) {
     for (const [index, agent] of (fields.agents as readonly unknown[]).entries()) {
       const name = isFields(agent) ? agent.name : undefined;
@@ -49,7 +58,7 @@ export function readDefinition(
 }
 
 /** The position of a part of an agent is looked up near the agent. */
-function combined(agency: Place, agents: readonly AgentDraft[]): Place {
+function combined(agency: Place, agents: readonly AgentDraft<WrittenCode>[]): Place {
   const placeOf = (path: readonly (string | number)[]) =>
     (path[0] === 'agents' && typeof path[1] === 'number' ? agents[path[1]]?.place : undefined) ?? agency;
   return {
@@ -59,14 +68,14 @@ function combined(agency: Place, agents: readonly AgentDraft[]): Place {
   };
 }
 
-function agentOf(given: unknown): { readonly value: unknown; readonly code: AgentCode } {
+function agentOf(given: unknown): { readonly value: unknown; readonly code: WrittenCode } {
   const tools = new Map<string, object>();
   if (!isFields(given)) return { value: given, code: { tools, models: new Map() } };
   const fields = { ...withoutUndefined(given) };
   const { instructions, output } = fields;
-  const code: { -readonly [Field in keyof AgentCode]: AgentCode[Field] } = { tools, models: nameModels(fields) };
+  const code: { -readonly [Field in keyof WrittenCode]: WrittenCode[Field] } = { tools, models: nameModels(fields) };
   if (typeof instructions === 'function') {
-    code.instructions = instructions as NonNullable<AgentCode['instructions']>;
+    code.instructions = instructions as NonNullable<WrittenCode['instructions']>;
     fields.instructions = 'A function.';
   } else fields.instructions = textOf(instructions);
   if (fields.instructions === undefined) delete fields.instructions;

@@ -1,19 +1,24 @@
-import type { AgencyDraft } from './agency-draft.ts';
-import type { AgencyFolder } from './agency-folder.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AgencyDraft, WrittenCode } from './agency-draft.ts';
 import type { Faults } from './fault.ts';
-import { loadModules } from './load-modules.ts';
-import { readDefinition } from './read-definition.ts';
+import { type DefinitionPlaces, readDefinition } from './read-definition.ts';
 import { sourcePlace } from './source-place.ts';
 
 export const TYPESCRIPT_FILE = 'agency.ts';
 
-/** Loads `agency.ts`, whose default export is an agency. Throws `AgencyBroken`. */
-export async function readTypeScriptAgency(folder: AgencyFolder, faults: Faults): Promise<AgencyDraft> {
-  const [exports = {}] = await loadModules(folder, [TYPESCRIPT_FILE], faults);
-  const text = await folder.read(TYPESCRIPT_FILE);
-  const places = {
-    agency: sourcePlace(TYPESCRIPT_FILE, text),
-    agent: (name: string) => sourcePlace(TYPESCRIPT_FILE, text, name),
-  };
-  return readDefinition(exports.default, 'typescript', places, faults);
+/** Reads the default export of `agency.ts`, in the process of the agency. Throws `AgencyBroken`. */
+export async function readTypeScriptDefinition(
+  folder: string,
+  file: string,
+  exports: Readonly<Record<string, unknown>>,
+  faults: Faults,
+): Promise<AgencyDraft<WrittenCode>> {
+  const text = await readFile(join(folder, file), 'utf8');
+  return readDefinition(exports.default, 'typescript', sourcePlaces(file, text), faults);
 }
+
+export const sourcePlaces = (file: string, text: string): DefinitionPlaces => ({
+  agency: sourcePlace(file, text),
+  agent: (name) => sourcePlace(file, text, name),
+});

@@ -2,15 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { callTool } from './call-tool.ts';
-import type { Tool } from './ports.ts';
-
-type ToolOutcome = Awaited<ReturnType<typeof callTool>>;
+import type { Tool, ToolOutcome } from './ports.ts';
 
 test('files of a call that outlives its run are discarded', async () => {
   const { promise, resolve } = Promise.withResolvers<ToolOutcome>();
   let discarded = 0;
-  const check = async (value: unknown) => ({ value });
-  const tool = { name: 'write_file', checkInput: check, checkContext: check, execute: () => promise };
+  const tool = { name: 'write_file', call: () => promise };
   const call = { kind: 'tool_call', callId: 'call_1', name: 'write_file', text: '{}' };
   const abort = new AbortController();
   const setting = {

@@ -2,19 +2,12 @@ import type { RunMember, ToolCall } from '@runwire/agency';
 import type { ToolCallItem } from '../domain/events.ts';
 import { isTooDeep, TOO_DEEP } from '../domain/model-json.ts';
 import { shownMessage } from '../domain/sandbox-file.ts';
+import { errorText } from '../lib/error-text.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
-import type { CheckResult, PromptItem, Room, Tool } from './ports.ts';
-import type { Publication } from './publication.ts';
+import { CallLimit } from './call-limit.ts';
+import { type CheckResult, failedCall, type PromptItem, type Room, type Tool, type ToolOutcome } from './ports.ts';
 import { ToolProgress } from './tool-progress.ts';
-
-export interface ToolOutcome {
-  readonly status: 'completed' | 'failed';
-  /** The text for the model. */
-  readonly text: string;
-  /** Present if the call changes files. The outcome counts only if they become visible. */
-  readonly publication?: Publication;
-}
 
 export interface CallSetting {
   /** The run in which the model made the call. */
@@ -30,31 +23,31 @@ export interface CallSetting {
   readonly onProgress: (text: string) => void;
 }
 
-const failed = (text: string): ToolOutcome => ({ status: 'failed', text });
-
 /** The result of a call that was in progress when its process died and that must not be repeated. */
-export const OUTCOME_UNKNOWN: ToolOutcome = failed(
+export const OUTCOME_UNKNOWN: ToolOutcome = failedCall(
   'The server stopped while this call was under way, and its outcome is unknown: it may or may not have taken effect.',
 );
 
 /** Calls a tool. If the call fails, the model receives the error and the run continues (`contract-5-failed-tool`). */
 export async function callTool(call: ToolCallItem, tools: readonly Tool[], setting: CallSetting): Promise<ToolOutcome> {
   const tool = tools.find((candidate) => candidate.name === call.name);
-  if (tool === undefined) return failed(`There is no tool \`${call.name}\`.`);
+  if (tool === undefined) return failedCall(`There is no tool \`${call.name}\`.`);
   const given = readArguments(call.text);
-  if ('problem' in given) return failed(given.problem);
+  if ('problem' in given) return failedCall(given.problem);
   const progress = new ToolProgress(setting.room, setting.onProgress);
-  const executed = checkAndExecute(tool, given.value, call, setting, progress);
+  using limit = tool.timeoutMs === undefined ? null : new CallLimit(setting.signal, tool.timeoutMs);
+  const signal = limit?.signal ?? setting.signal;
+  const executed = makeCall(tool, given.value, call, { ...setting, signal }, progress);
   try {
     // A tool that ignores its signal does not delay the end of its run.
-    return await unlessAborted(setting.signal, executed);
+    return await unlessAborted(setting.signal, limit?.race(executed) ?? executed);
   } catch (error) {
     // If the run ended first, files that the call still makes are not published.
     void executed.then(
       ({ publication }) => publication?.discard(),
       () => {},
     );
-    return failed(`The tool failed: ${error instanceof Error ? error.message : error}`);
+    return failedCall(`The tool failed: ${errorText(error)}`);
   } finally {
     if (setting.signal.aborted) progress.drop();
     else progress.finish();
@@ -71,17 +64,13 @@ export function readArguments(text: string): CheckResult {
   }
 }
 
-async function checkAndExecute(
+async function makeCall(
   tool: Tool,
   given: unknown,
   call: ToolCallItem,
   { runId, userContext, member, signal, prompt, approval }: CallSetting,
   progress: ToolProgress,
 ): Promise<ToolOutcome> {
-  const input = await tool.checkInput(given);
-  if ('problem' in input) return failed(`The arguments are wrong: ${input.problem}`);
-  const context = await tool.checkContext(userContext);
-  if ('problem' in context) return failed(`The user's context is not what this tool needs: ${context.problem}`);
   const about = {
     idempotencyKey: `${runId}/${call.callId}`,
     callId: call.callId,
@@ -91,12 +80,11 @@ async function checkAndExecute(
     progress: progress.report,
     toolCallId: call.callId,
     messages: modelMessages(prompt),
-    context: context.value,
-    experimental_context: context.value,
+    context: userContext,
+    experimental_context: userContext,
     approval,
   };
-  const result = await tool.execute(input.value, about, call.text);
-  return { status: 'completed', ...(typeof result === 'string' ? { text: result } : result) };
+  return tool.call(given, about, call.text);
 }
 
 /** Converts the prompt to `ModelMessage`s of the AI SDK. */

@@ -91,10 +91,9 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     inputSchema: {},
     repeatable: true,
     checkInput: (value) => ({ value }),
-    checkContext: (value) => ({ value }),
-    async execute(_input, { callId }) {
+    async call(_input, { callId }) {
       outside.counted.push(callId);
-      return 'counted';
+      return { status: 'completed', text: 'counted' };
     },
   };
   const handOffs = (name: string) =>

@@ -5,12 +5,12 @@ import { RunFailure } from '../domain/run-failure.ts';
 import { shownStep } from '../domain/shown-step.ts';
 import type { Step, WrongTry } from '../domain/step.ts';
 import { estimateTokens } from '../domain/usage.ts';
-import { callTool, OUTCOME_UNKNOWN, type ToolOutcome } from './call-tool.ts';
+import { callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
 import { exchangeItems } from './exchange-window.ts';
 import { type FlowCall, flowCalls } from './flow-tools.ts';
 import { type LoopPlace, modelStep } from './model-step.ts';
 import { MAX_REPAIRS, repairItems } from './output-check.ts';
-import type { PromptItem, StepReplay } from './ports.ts';
+import { failedCall, type PromptItem, type StepReplay, type ToolOutcome } from './ports.ts';
 import { promptBytes } from './progress.ts';
 import { ask } from './questions.ts';
 import type { RunScope } from './run-scope.ts';
@@ -265,12 +265,14 @@ async function memory(
 
 const textOf = ({ output }: Step) => output.map((item) => (item.kind === 'message' ? item.text : '')).join('');
 
-function cutOutput(text: string, characters: number): string {
-  if (text.length <= characters) return text;
+function cutOutput({ text, textLength = text.length }: OutcomeText, characters: number): string {
+  if (textLength <= characters) return text;
   // Does not cut a character of two code units in half.
   const end = text.codePointAt(characters - 1) === text.charCodeAt(characters - 1) ? characters : characters - 1;
-  return `${text.slice(0, end)}\n[The output has ${text.length} characters; these are the first ${end}.]`;
+  return `${text.slice(0, end)}\n[The output has ${textLength} characters; these are the first ${end}.]`;
 }
+
+type OutcomeText = Pick<ToolOutcome, 'text' | 'textLength'>;
 
 /** Makes durable that an approved call begins, so that no later attempt makes it again. */
 async function recordBegin({ scope, loop: { loop, callerAgent }, agent }: Setting, call: ToolCallItem): Promise<void> {
@@ -317,13 +319,13 @@ async function callStep(
     const outcome = await makeOutcome();
     const { handoff, asked, publication } = outcome;
     const speaker = speakerOf(call.agent, place);
-    const itemOf = ({ status, text }: Pick<Outcome, 'status' | 'text'>): ToolOutputItem => ({
+    const itemOf = (about: OutcomeText & Pick<Outcome, 'status'>): ToolOutputItem => ({
       kind: 'tool_output',
       ...speaker,
       callId: call.callId,
-      text: cutOutput(text, limits.toolOutputCharacters),
+      text: cutOutput(about, limits.toolOutputCharacters),
       timestamp: progress.timestamp(),
-      ...(status === 'failed' && { failed: true }),
+      ...(about.status === 'failed' && { failed: true }),
       ...(handoff === undefined ? {} : { handoff }),
     });
     const stepOf = (status: Step['status'], item: ToolOutputItem): Step => ({
@@ -343,15 +345,16 @@ async function callStep(
       startedAt,
       completedAt: Date.now(),
     });
-    let { status, text } = outcome;
+    let shown: OutcomeText & Pick<Outcome, 'status'> = outcome;
     if (publication !== undefined) {
       const published = itemOf(outcome);
-      const problem = await scope.publish(publication, stepOf(status, published), published);
+      const problem = await scope.publish(publication, stepOf(outcome.status, published), published);
       if (problem === null) return published;
-      [status, text] = ['failed', problem];
+      shown = failedCall(problem);
     }
     signal.throwIfAborted();
-    const item = itemOf({ status, text });
+    const { status } = shown;
+    const item = itemOf(shown);
     progress.items.push(item);
     if (asked !== undefined && status === 'completed') scope.finished.addExchange(agent.name, asked, item);
     if (handoff !== undefined) scope.emit({ type: 'agent_updated', ...speaker, newAgent: handoff });

@@ -31,14 +31,20 @@ export interface ModelTool {
 /** `problem` describes for the model what is wrong with the value. */
 export type CheckResult = { readonly value: unknown } | { readonly problem: string };
 
+export type CheckInput = (input: unknown) => CheckResult | Promise<CheckResult>;
+
 /** The rule by which calls of a tool need an answer of the caller before they are made. */
 export interface AskingRule {
   readonly kind: QuestionKind;
-  /** Decides by the checked input. */
+  /** Decides by the input as the model wrote it. A call with wrong input does not ask: it fails. */
   readonly isNeeded: (input: unknown, call: ApprovalCall) => Promise<boolean>;
 }
 
-export const alwaysAsks = (kind: QuestionKind): AskingRule => ({ kind, isNeeded: async () => true });
+/** Every call with right input asks. */
+export const alwaysAsks = (kind: QuestionKind, checkInput: CheckInput): AskingRule => ({
+  kind,
+  isNeeded: async (input) => 'value' in (await checkInput(input)),
+});
 
 /** A tool in the form that the loop calls. */
 export interface Tool extends ModelTool {
@@ -46,17 +52,57 @@ export interface Tool extends ModelTool {
   readonly repeatable: boolean;
   /** Absent if no call needs an answer. */
   readonly asks?: AskingRule | undefined;
-  readonly checkInput: (input: unknown) => CheckResult | Promise<CheckResult>;
-  readonly checkContext: (context: unknown) => CheckResult | Promise<CheckResult>;
-  /** Resolves to the text for the model. `argumentsText` is the input as the model wrote it. */
-  readonly execute: (input: unknown, call: ToolCall, argumentsText: string) => Promise<string | FileResult>;
+  /** How long a call may take. Absent if the tool has its own limit. */
+  readonly timeoutMs?: number | undefined;
+  readonly checkInput: CheckInput;
+  /** Checks the input and makes the call. A rejection is a failed call. `argumentsText` is the input as the model wrote it. */
+  readonly call: (input: unknown, call: ToolCall, argumentsText: string) => Promise<ToolOutcome>;
 }
+
+export interface ToolOutcome {
+  readonly status: 'completed' | 'failed';
+  /** The text for the model. */
+  readonly text: string;
+  /** The characters of the whole text. Absent if `text` is whole. */
+  readonly textLength?: number;
+  /** Present if the call changes files. The outcome counts only if they become visible. */
+  readonly publication?: Publication;
+}
+
+export const failedCall = (text: string): ToolOutcome => ({ status: 'failed', text });
 
 /** The result of a call that changes files. */
 export interface FileResult {
   /** For the model, if the changes become visible. */
   readonly text: string;
   readonly publication: Publication;
+}
+
+/** The call of a tool without code: the loop asks the caller instead. */
+export const onlyByCaller: Tool['call'] = async () => failedCall('Only the caller can run this tool.');
+
+export interface CheckedTool {
+  readonly checkInput: CheckInput;
+  /** Absent if the tool accepts every context. */
+  readonly checkContext?: CheckInput;
+  /** Resolves to the text for the model. */
+  readonly execute: (input: unknown, call: ToolCall, argumentsText: string) => Promise<string | FileResult>;
+}
+
+/** Makes the calls of a tool in this process. */
+export function checkedCall({ checkInput, checkContext, execute }: CheckedTool): Tool['call'] {
+  return async (given, call, argumentsText) => {
+    const input = await checkInput(given);
+    if ('problem' in input) return failedCall(`The arguments are wrong: ${input.problem}`);
+    let about = call;
+    if (checkContext !== undefined) {
+      const context = await checkContext(call.userContext);
+      if ('problem' in context) return failedCall(`The user's context is not what this tool needs: ${context.problem}`);
+      about = { ...call, context: context.value, experimental_context: context.value };
+    }
+    const result = await execute(input.value, about, argumentsText);
+    return typeof result === 'string' ? { status: 'completed', text: result } : { status: 'completed', ...result };
+  };
 }
 
 /** The replay of an earlier step of the loop. It represents `count` items of the prompt, from `index` on. */

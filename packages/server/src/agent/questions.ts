@@ -1,10 +1,11 @@
+import type { ApprovalCall } from '@runwire/agency';
 import type { ToolCallItem } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import type { Question, QuestionKind } from '../domain/question.ts';
 import type { Step } from '../domain/step.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { modelMessages, readArguments } from './call-tool.ts';
-import type { CheckResult, PromptItem, Tool } from './ports.ts';
+import type { AskingRule, PromptItem } from './ports.ts';
 import type { RunScope } from './run-scope.ts';
 import type { TeamAgent } from './team.ts';
 
@@ -23,22 +24,20 @@ export async function withQuestions(
     if (item.kind !== 'tool_call') continue;
     const tool = tools.find(({ name }) => name === item.name);
     if (tool?.asks === undefined) continue;
-    const input = await checkedInput(tool, item.text);
-    if ('problem' in input) continue;
     const call = { toolCallId: item.callId, messages: modelMessages(prompt), context: userContext };
-    if (await unlessAborted(signal, tool.asks.isNeeded(input.value, call))) asks[item.callId] = tool.asks.kind;
+    if (await unlessAborted(signal, isNeeded(tool.asks, item.text, call))) asks[item.callId] = tool.asks.kind;
   }
   return Object.keys(asks).length === 0 ? step : { ...step, asks };
 }
 
-/** A check that throws counts as a problem too: `callTool` repeats the check and reports it to the model. */
-async function checkedInput(tool: Tool, argumentsText: string): Promise<CheckResult> {
+/** A check that throws does not ask: `callTool` repeats the check and reports it to the model. */
+async function isNeeded(rule: AskingRule, argumentsText: string, call: ApprovalCall): Promise<boolean> {
   const read = readArguments(argumentsText);
-  if ('problem' in read) return read;
+  if ('problem' in read) return false;
   try {
-    return await tool.checkInput(read.value);
-  } catch (error) {
-    return { problem: String(error) };
+    return await rule.isNeeded(read.value, call);
+  } catch {
+    return false;
   }
 }
 

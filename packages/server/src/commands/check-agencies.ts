@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Fault, faultLine } from '../agencies/fault.ts';
 import { OpenedModels } from '../compose/open-models.ts';
+import { openProcesses } from '../compose/open-processes.ts';
 import { serverSentence } from '../compose/start-sentences.ts';
 import { tryServers } from '../compose/try-servers.ts';
 import { type Environment, readConfig } from '../config/read-config.ts';
@@ -24,9 +25,18 @@ export async function checkAgencies(env: Environment, folder: string): Promise<C
     RUNWIRE_AGENCIES_DIR: agenciesDir,
     RUNWIRE_AGENCIES_WATCH: undefined,
   });
-  await using models = new OpenedModels(config, secrets, { limits: config.limits, logger: createLogger('silent') });
+  const { limits } = config;
+  const logger = createLogger('silent');
+  using processes = openProcesses(config, secrets, { limits, logger, metrics: null });
+  await using models = new OpenedModels(config, secrets, { limits, logger, processes });
   await models.load();
-  const inspected = await inspectAgencies(agenciesDir, config, secrets, models, isAgency ? basename(path) : null);
+  const inspected = await inspectAgencies(
+    agenciesDir,
+    config,
+    secrets,
+    { models, processes },
+    isAgency ? basename(path) : null,
+  );
   if (inspected.length === 0) return { text: `${folder} has no agencies.`, isWhole: false };
   const reports: CommandOutcome[] = isAgency ? [] : providersReport(models.faults);
   reports.push(...inspected.map(agencyReport));

@@ -5,6 +5,7 @@ import { faultLine } from '../agencies/fault.ts';
 import { checkPrograms } from '../compose/check-programs.ts';
 import { chooseSandbox } from '../compose/choose-sandbox.ts';
 import { OpenedModels } from '../compose/open-models.ts';
+import { openProcesses } from '../compose/open-processes.ts';
 import { postgresParts } from '../compose/open-store.ts';
 import { isAnswering, tryModel } from '../compose/try-model.ts';
 import type { Config, Secrets } from '../config/config.ts';
@@ -18,7 +19,7 @@ import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { S3Bucket } from '../storage/s3/s3-bucket.ts';
 import { startSentence } from '../storage/s3/s3-errors.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { inspectAgencies } from './inspect-agencies.ts';
+import { type InspectionParts, inspectAgencies } from './inspect-agencies.ts';
 import { postgresSettings } from './installation.ts';
 import { openInstalledStore } from './open-installed-store.ts';
 
@@ -44,7 +45,10 @@ export async function diagnose(env: Environment): Promise<CheckResult[]> {
     return [{ check: 'settings', about: 'environment variables', finding: sentenceOf(error) }];
   }
   const { config, secrets } = settings;
-  await using models = new OpenedModels(config, secrets, { limits: config.limits, logger: createLogger('silent') });
+  const { limits } = config;
+  const logger = createLogger('silent');
+  using processes = openProcesses(config, secrets, { limits, logger, metrics: null });
+  await using models = new OpenedModels(config, secrets, { limits, logger, processes });
   await models.load();
   return [
     { check: 'settings', about: 'environment variables', finding: null },
@@ -53,7 +57,9 @@ export async function diagnose(env: Environment): Promise<CheckResult[]> {
     ...providerResults(config, models),
     await result('model', config.model, () => checkModel(config, models)),
     await result('sandbox', config.sandbox.kind, () => checkSandbox(config)),
-    ...(config.agenciesDir === null ? [] : await agencyResults(config.agenciesDir, config, secrets, models)),
+    ...(config.agenciesDir === null
+      ? []
+      : await agencyResults(config.agenciesDir, config, secrets, { models, processes })),
   ];
 }
 
@@ -157,10 +163,10 @@ async function agencyResults(
   folder: string,
   config: Config,
   secrets: Secrets,
-  models: OpenedModels,
+  parts: InspectionParts,
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
-  for (const { id, loaded, faults } of await inspectAgencies(folder, config, secrets, models)) {
+  for (const { id, loaded, faults } of await inspectAgencies(folder, config, secrets, parts)) {
     const [fault, ...others] = faults;
     const more = others.length === 0 ? '' : ` (${others.length} more; \`runwire agencies check\` prints them)`;
     const finding = fault === undefined ? null : `${id}/${faultLine(fault)}${more}`;

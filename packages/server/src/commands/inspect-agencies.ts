@@ -4,6 +4,7 @@ import { AgencyBroken, type Fault } from '../agencies/fault.ts';
 import { serverLimits } from '../agencies/load-agency.ts';
 import { loadFolder } from '../agencies/load-folder.ts';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
+import type { AgencyProcesses } from '../agencies/process/agency-processes.ts';
 import type { OpenedModels } from '../compose/open-models.ts';
 import type { Config, Secrets } from '../config/config.ts';
 
@@ -15,16 +16,22 @@ export interface InspectedAgency {
   readonly faults: readonly Fault[];
 }
 
+export interface InspectionParts {
+  readonly models: OpenedModels;
+  readonly processes: AgencyProcesses;
+}
+
 /** Loads the agencies of a folder, or the one of it that `only` names. */
 export async function inspectAgencies(
   folder: string,
   config: Config,
   { variable }: Secrets,
-  models: OpenedModels,
+  { models, processes }: InspectionParts,
   only: string | null = null,
 ): Promise<InspectedAgency[]> {
   const setting = {
     models,
+    processes,
     limits: serverLimits(config.limits),
     variable,
     hasSandbox: config.sandbox.kind !== 'off',
@@ -32,7 +39,9 @@ export async function inspectAgencies(
   const inspected: InspectedAgency[] = [];
   for (const id of only === null ? await agencyFolders(folder) : [only]) {
     try {
-      inspected.push({ id, loaded: await loadFolder(join(folder, id), id, setting), faults: [] });
+      const loaded = await loadFolder(join(folder, id), id, setting);
+      loaded.code?.end();
+      inspected.push({ id, loaded, faults: [] });
     } catch (error) {
       if (!(error instanceof AgencyBroken)) throw error;
       inspected.push({ id, loaded: null, faults: error.faults });

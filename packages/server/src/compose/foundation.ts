@@ -15,6 +15,7 @@ import { chooseSandbox, type SandboxChoice } from './choose-sandbox.ts';
 import { NodeLife } from './node-life.ts';
 import { type OpenedFiles, openFiles } from './open-files.ts';
 import { type OpenedModels, openModels } from './open-models.ts';
+import { openProcesses } from './open-processes.ts';
 import { type OpenedStore, openStore } from './open-store.ts';
 import type { Overrides } from './overrides.ts';
 
@@ -78,12 +79,15 @@ export async function openFoundation(
   };
   const opened = await openStore(config, secrets, times, hooks, stack);
   const store = overrides.wrapStore?.(opened.store) ?? opened.store;
-  const models = await openModels(config, secrets, { limits, replacement: overrides.model, logger }, stack);
+  const processes = stack.use(openProcesses(config, secrets, { limits, logger, metrics }));
+  const modelsOptions = { limits, replacement: overrides.model, logger, processes };
+  const models = await openModels(config, secrets, modelsOptions, stack);
   const sandbox = await choosing;
   const agencies = await Agencies.load({
     definitions: { [DEMO_AGENCY]: demoAgency, ...overrides.agencies },
     folder: config.agenciesDir,
     models,
+    processes,
     limits: serverLimits(limits),
     variable: secrets.variable,
     hasSandbox: sandbox.sandbox !== null,
@@ -91,6 +95,7 @@ export async function openFoundation(
     checkLoaded: (all, loaded) => creditProblem(store.reads, all, loaded, config.prices),
     wrapFault: overrides.wrapFault,
   });
+  stack.use(agencies);
   if (config.agenciesDir !== null && config.agenciesWatch) {
     stack.use(new FolderWatch(agencies, models, config.agenciesDir, logger));
   }

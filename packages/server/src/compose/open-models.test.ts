@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { agencyProcesses } from '@runwire/test-kit/agency-processes.ts';
 import { FakeProvider } from '@runwire/test-kit/fake-provider.ts';
 import { Listener, modelRequest } from '@runwire/test-kit/model-conformance.ts';
 import { hello, wire } from '@runwire/test-kit/provider-rig.ts';
@@ -23,7 +24,7 @@ test('models of several providers answer at the same time, each at its own addre
     env[`${name.toUpperCase()}_API_KEY`] = `sk-${name}`;
   }
   const { config, secrets } = readConfig(env);
-  const models = await openModels(config, secrets, { limits: config.limits }, stack);
+  const models = await openModels(config, secrets, { limits: config.limits, processes: agencyProcesses() }, stack);
   await Promise.all(
     names.map(async (name) => {
       const output = new Listener();
@@ -45,7 +46,7 @@ test('models of several providers answer at the same time, each at its own addre
 test('a provider without a key is known but not loaded before its first call', async () => {
   await using stack = new AsyncDisposableStack();
   const { config, secrets } = readConfig({});
-  const models = await openModels(config, secrets, { limits: config.limits }, stack);
+  const models = await openModels(config, secrets, { limits: config.limits, processes: agencyProcesses() }, stack);
   assert.equal(models.find('openai/m'), null);
   const model = models.find('ollama/m');
   assert.deepEqual([model?.id, models.defaultId], ['ollama/m', 'offline/demo']);
@@ -70,7 +71,7 @@ openai: { apiKey: sk-file, baseUrl: "${provider.baseUrl}" }
     GROQ_API_KEY: 'sk-1',
     MISTRAL_BASE_URL: provider.baseUrl,
   });
-  const models = await openModels(config, secrets, { limits: config.limits }, stack);
+  const models = await openModels(config, secrets, { limits: config.limits, processes: agencyProcesses() }, stack);
   const messageOf = async (id: string, status: number) => {
     provider.onCall = (call) => void call.answer(status, {});
     const call = models.find(id)?.call(modelRequest('Hi'), new Listener(), new AbortController().signal);

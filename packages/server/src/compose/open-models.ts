@@ -1,5 +1,6 @@
 import type { Fault } from '../agencies/fault.ts';
 import { isInstalled, loadPackage, PackageRefused } from '../agencies/load-package.ts';
+import type { AgencyProcesses } from '../agencies/process/agency-processes.ts';
 import { NO_PROVIDERS, type ReadProviders, readProviders } from '../agencies/read-providers.ts';
 import { aiSdkModel, isAiSdkModel } from '../agent/models/ai-sdk-model.ts';
 import { aiSdkProvider, ProviderRefused } from '../agent/models/ai-sdk-provider.ts';
@@ -26,6 +27,8 @@ export type FindModel = (id: string) => Model | null;
 
 export interface ModelsOptions {
   readonly limits: Limits;
+  /** Try the packages of providers. */
+  readonly processes: AgencyProcesses;
   /** The scripted model of a test. */
   readonly replacement?: Model | undefined;
   readonly logger?: Logger;
@@ -172,7 +175,7 @@ export class OpenedModels implements AsyncDisposable {
   /** A package that cannot be used refuses every model with the same sentence. */
   async #openPackage(provider: PackageProvider): Promise<FindModel> {
     try {
-      const exports = await loadPackage(this.#config.agenciesDir ?? '', provider.package);
+      const exports = await loadPackage(this.#options.processes, this.#config.agenciesDir ?? '', provider.package);
       return aiSdkProvider(exports, { ...provider, silenceMs: this.#options.limits.modelSilenceMs });
     } catch (error) {
       if (!(error instanceof PackageRefused || error instanceof ProviderRefused)) throw error;

@@ -1,3 +1,4 @@
+import type { AgencyVariables } from '../domain/agency-variables.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { ProviderApi } from '../domain/providers.ts';
 import { StartRefused } from '../domain/start-refused.ts';
@@ -95,6 +96,8 @@ export interface Secrets {
   readonly providerKeys: ReadonlyMap<string, string>;
   /** Reads a variable that `providers.yaml` or `mcp` of an agency names, or that MCP servers get. Returns null if it is not set. */
   readonly variable: (name: string) => string | null;
+  /** The environment of the processes of agencies. */
+  readonly agencyVariables: (usesS3: boolean) => AgencyVariables;
 }
 
 export interface Limits {
@@ -126,6 +129,10 @@ export interface Limits {
   readonly delegationDepth: number;
   readonly handOffs: number;
   readonly toolOutputCharacters: number;
+  /** Heap and buffers of the process of an agency. */
+  readonly agencyMemoryMib: number;
+  /** How long the event loop of the process of an agency may give no answer. */
+  readonly agencySilenceMs: number;
   /** Other nodes fence a node that sent no heartbeat for this time. The node itself starts no call then. */
   readonly leaseMs: number;
   readonly beatMs: number;
@@ -227,6 +234,8 @@ export const DEFAULT_LIMITS: Limits = {
   delegationDepth: 5,
   handOffs: 10,
   toolOutputCharacters: 40_000,
+  agencyMemoryMib: 512,
+  agencySilenceMs: 30_000,
   leaseMs: 8_000,
   beatMs: 2_000,
   maxAttempts: 3,

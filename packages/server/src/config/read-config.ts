@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { agencyVariables } from '../domain/agency-variables.ts';
 import { NO_PRICES } from '../domain/prices.ts';
 import { type Config, type Secrets, SettingRefused } from './config.ts';
 import { isKubernetesVariable } from './kubernetes-variables.ts';
@@ -102,6 +103,7 @@ export function readConfig(env: Environment): CheckedSettings {
       databaseUrl,
       providerKeys,
       variable: read,
+      agencyVariables: (usesS3) => agencyVariables(env, usesS3),
     },
   };
 }

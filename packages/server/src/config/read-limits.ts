@@ -48,6 +48,8 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   // 0: no quota.
   RUNWIRE_MOUNT_QUOTA_BYTES: { limit: 'mountQuotaBytes', scale: 1, min: 0, max: PEBIBYTE },
   RUNWIRE_MEMBER_QUOTA_BYTES: { limit: 'memberQuotaBytes', scale: 1, min: 0, max: PEBIBYTE },
+  // Node itself needs 50 MiB.
+  RUNWIRE_AGENCY_MEMORY_MIB: { limit: 'agencyMemoryMib', scale: 1, min: 64, max: 1_048_576 },
   // The most that a model may ask for.
   RUNWIRE_SANDBOX_SECONDS: { limit: 'commandSeconds', scale: 1, min: 1, max: 300 },
   // Node, which interprets the commands of just-bash, needs 100 MiB itself.

@@ -1,20 +1,20 @@
-import { alwaysAsks, type Tool } from '../agent/ports.ts';
+import { alwaysAsks, onlyByCaller, type Tool } from '../agent/ports.ts';
 import type { ClientTool } from '../domain/client-tool.ts';
 import { linearCheck } from '../lib/linear-check.ts';
 import { withObjectType } from '../lib/object-type.ts';
 
 /** The tools that the request brought, in the form that the loop uses. A call always asks, and is never made here. */
 export function clientTools(tools: readonly ClientTool[]): readonly Tool[] {
-  return tools.map(({ name, description, inputSchema }) => ({
-    name,
-    description,
-    inputSchema: withObjectType(inputSchema) ?? inputSchema,
-    repeatable: false,
-    asks: alwaysAsks('tool'),
-    checkInput: linearCheck(inputSchema),
-    checkContext: (value) => ({ value }),
-    execute: async () => {
-      throw new Error('Only the caller can run this tool.');
-    },
-  }));
+  return tools.map(({ name, description, inputSchema }) => {
+    const checkInput = linearCheck(inputSchema);
+    return {
+      name,
+      description,
+      inputSchema: withObjectType(inputSchema) ?? inputSchema,
+      repeatable: false,
+      asks: alwaysAsks('tool', checkInput),
+      checkInput,
+      call: onlyByCaller,
+    };
+  });
 }

@@ -35,6 +35,7 @@ export class RunTeam implements Team, Disposable {
   readonly #watched: WatchedRun;
   readonly #stop: StopHandle;
   readonly #servers: RunServers;
+  readonly #code: Disposable | null;
   readonly #agents = new Map<string, Promise<TeamAgent>>();
   #member: Promise<RunMember | null> | null = null;
   /** The runs that this one continues. Their exchanges count as its own. */
@@ -49,6 +50,7 @@ export class RunTeam implements Team, Disposable {
     this.#watched = watched;
     this.#stop = stop;
     this.#servers = deps.mcp(run.agency);
+    this.#code = agency?.code?.use() ?? null;
   }
 
   has(name: string): boolean {
@@ -131,10 +133,11 @@ export class RunTeam implements Team, Disposable {
    */
   #approved({ approval }: LoadedAgent, tools: readonly (Tool | McpTool)[]): readonly Tool[] {
     if (approval.size === 0) return tools;
-    const asks = alwaysAsks('approval');
     const isNamed = (tool: Tool | McpTool) =>
       approval.has(tool.name) || ('possibleNames' in tool && tool.possibleNames.some((name) => approval.has(name)));
-    return tools.map((tool) => (isNamed(tool) && tool.asks?.kind !== 'tool' ? { ...tool, asks } : tool));
+    return tools.map((tool) =>
+      isNamed(tool) && tool.asks?.kind !== 'tool' ? { ...tool, asks: alwaysAsks('approval', tool.checkInput) } : tool,
+    );
   }
 
   #modelOf(agent: LoadedAgent): { readonly id: string; readonly model: Model | null } {
@@ -209,9 +212,10 @@ export class RunTeam implements Team, Disposable {
     });
   }
 
-  /** Ends the sessions of this run with MCP servers. */
+  /** Ends the sessions of this run with MCP servers, and its use of the agency's process. */
   [Symbol.dispose](): void {
     this.#servers.release();
+    this.#code?.[Symbol.dispose]();
   }
 }
 

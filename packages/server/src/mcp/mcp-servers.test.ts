@@ -71,14 +71,8 @@ test('progress of a call is passed on', async () => {
   const { signal } = new AbortController();
   const { tools } = await run.tools(servers, new Set(), about, signal);
   const tool = tools.find(({ name }) => name === 'one_progress');
-  assert.equal(
-    await tool?.execute(
-      { times: 3, everyMs: 1000 },
-      call(signal, (text) => heard.push(text)),
-      '',
-    ),
-    'done',
-  );
+  const shown = call(signal, (text) => heard.push(text));
+  assert.equal((await tool?.call({ times: 3, everyMs: 1000 }, shown, ''))?.text, 'done');
   // The SDK drops a progress that arrives together with the result.
   assert.deepEqual(heard.slice(0, 2), ['part 1', 'part 2']);
   run.release();
@@ -91,9 +85,10 @@ test('an aborted call rejects, and the session stays usable', async () => {
   const { tools } = await run.tools(servers, new Set(), about, new AbortController().signal);
   const byName = (name: string) => tools.find((tool) => tool.name === name);
   const stop = new AbortController();
-  const hung = byName('one_hang')?.execute({}, call(stop.signal), '');
+  const hung = byName('one_hang')?.call({}, call(stop.signal), '');
   stop.abort();
   await assert.rejects(async () => hung, /cancelled/);
-  assert.equal(await byName('one_echo')?.execute({ text: 'x' }, call(new AbortController().signal), ''), 'x');
+  const next = await byName('one_echo')?.call({ text: 'x' }, call(new AbortController().signal), '');
+  assert.equal(next?.text, 'x');
   run.release();
 });

@@ -1,5 +1,5 @@
 import type { McpServer, McpTool, McpTools, RunServers } from '../agent/mcp-port.ts';
-import { alwaysAsks, type CheckResult, type ModelTool } from '../agent/ports.ts';
+import { alwaysAsks, type CheckResult, checkedCall, type ModelTool } from '../agent/ports.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -124,26 +124,29 @@ export class RunSessions implements RunServers {
   }
 
   #toolOf({ server, tool, possibleNames: names, shown }: NamedTool, session: McpSession): McpTool {
+    const needsApproval = server.approval === 'always' || server.approval.includes(tool.name);
     return {
       ...shown,
       possibleNames: names,
       repeatable: tool.isReadOnly || server.repeatable.includes(tool.name),
-      asks: server.approval === 'always' || server.approval.includes(tool.name) ? alwaysAsks('approval') : undefined,
+      asks: needsApproval ? alwaysAsks('approval', checkInput) : undefined,
       checkInput,
-      checkContext: (value) => ({ value }),
-      execute: async (input, { idempotencyKey, abortSignal, progress }) => {
-        const result = await session.call({
-          tool: tool.name,
-          input: input as Readonly<Record<string, unknown>>,
-          idempotencyKey,
-          silenceMs: server.silenceMs,
-          signal: abortSignal,
-          onProgress: progress,
-        });
-        const text = resultText(result);
-        if (result.isError === true) throw new Error(text);
-        return text;
-      },
+      call: checkedCall({
+        checkInput,
+        execute: async (input, { idempotencyKey, abortSignal, progress }) => {
+          const result = await session.call({
+            tool: tool.name,
+            input: input as Readonly<Record<string, unknown>>,
+            idempotencyKey,
+            silenceMs: server.silenceMs,
+            signal: abortSignal,
+            onProgress: progress,
+          });
+          const text = resultText(result);
+          if (result.isError === true) throw new Error(text);
+          return text;
+        },
+      }),
     };
   }
 

@@ -123,6 +123,10 @@ export class Metrics {
     { outcome: 'resumed' },
     { outcome: 'ended' },
   );
+  readonly agencyFaults = new Counter(
+    'runwire_agency_faults_total',
+    "Faults of agencies' code, by agency and kind: rejection (nothing handled it), or why the process ended: exception, exit, memory, silent, replaced.",
+  );
   readonly nodesFenced = new Counter('runwire_nodes_fenced_total', 'Nodes that this node fenced.', {});
 
   readonly conflicts = new Counter(
@@ -234,6 +238,7 @@ export class Metrics {
       this.attachmentFetch,
       this.runsTakenOver,
       this.nodesFenced,
+      this.agencyFaults,
       this.#firstToken,
       this.#eventLag,
       this.commit,

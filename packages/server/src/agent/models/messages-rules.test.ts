@@ -13,8 +13,7 @@ const clock: Tool = {
   inputSchema: { type: 'object' },
   repeatable: true,
   checkInput: (value) => ({ value }),
-  checkContext: (value) => ({ value }),
-  execute: async () => '12:00',
+  call: async () => ({ status: 'completed', text: '12:00' }),
 };
 
 async function open() {

@@ -1,6 +1,6 @@
 import type { ToolCall } from '@runwire/agency';
 import { compileJsonSchema } from '../../lib/json-schema.ts';
-import type { FileResult, ModelTool, Tool } from '../ports.ts';
+import { checkedCall, type FileResult, type ModelTool, type Tool } from '../ports.ts';
 import { changedFile, type Publication } from '../publication.ts';
 import type { SandboxInfo, SandboxLimit } from '../sandbox-port.ts';
 import {
@@ -176,8 +176,7 @@ function forWorkspaces<Input>({ shown, execute }: Definition<Input>): (workspace
     // A command may have an effect on the files before its outcome is lost.
     repeatable: false,
     checkInput,
-    checkContext: (value) => ({ value }),
-    execute: (input, call) => execute(workspace, input as Input, call),
+    call: checkedCall({ checkInput, execute: (input, call) => execute(workspace, input as Input, call) }),
   });
 }
 

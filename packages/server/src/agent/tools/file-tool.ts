@@ -1,6 +1,6 @@
 import { compileJsonSchema } from '../../lib/json-schema.ts';
 import type { AgentFiles, FILE_TOOLS } from '../files-port.ts';
-import type { ModelTool, Tool } from '../ports.ts';
+import { checkedCall, type ModelTool, type Tool } from '../ports.ts';
 
 interface FileToolDefinition<Input> {
   readonly name: (typeof FILE_TOOLS)[number];
@@ -27,8 +27,10 @@ export function fileTool<Input>(definition: FileToolDefinition<Input>): FileTool
     ...shown,
     repeatable: true,
     checkInput,
-    checkContext: (value) => ({ value }),
-    execute: (input, { abortSignal }) => execute(files, input as Input, abortSignal),
+    call: checkedCall({
+      checkInput,
+      execute: (input, { abortSignal }) => execute(files, input as Input, abortSignal),
+    }),
   });
   return Object.assign(forFiles, { shown });
 }

@@ -1,53 +1,22 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgencyFolder } from './agency-folder.ts';
-import { importModule } from './agency-modules.ts';
-import { type Faults, FILE_START, type Position, positionIn } from './fault.ts';
-import { type ModuleFailure, moduleFailure, OWN_SENTENCE } from './module-failure.ts';
-import { tryModules } from './try-modules.ts';
+import { FILE_START, type Position, positionIn } from './fault.ts';
+import { type ModuleFailure, OWN_SENTENCE } from './module-failure.ts';
 
-export const MODULE_LIMIT_MS = 10_000;
-
-export type ModuleExports = Readonly<Record<string, unknown>>;
-
-/**
- * Loads modules of an agency: first in a process of their own, then in this one. Throws `AgencyBroken` if one of them
- * cannot be loaded. Everything that they load from the folder becomes part of the agency's version.
- */
-export async function loadModules(
-  folder: AgencyFolder,
-  files: readonly string[],
-  faults: Faults,
-): Promise<readonly ModuleExports[]> {
-  const failure = await tryModules(folder.path, files, MODULE_LIMIT_MS);
-  if (failure !== null) await throwFailure(folder, files, failure, faults);
-  const loaded: ModuleExports[] = [];
-  for (const file of files) {
-    try {
-      const { exports, files: imported } = await importModule(folder.path, file);
-      for (const one of imported) await folder.read(one);
-      loaded.push(exports);
-    } catch (error) {
-      await throwFailure(folder, [file], moduleFailure(error), faults);
-    }
-  }
-  return loaded;
+export interface ModuleFault {
+  readonly file: string;
+  readonly position: Position;
+  readonly message: string;
 }
 
-async function throwFailure(
+/** The fault of a module that could not be loaded: its position, and what to do. */
+export async function moduleFault(
   folder: AgencyFolder,
   files: readonly string[],
   failure: ModuleFailure,
-  faults: Faults,
-): Promise<void> {
-  const { file, position } = await placeOf(folder, files, failure);
-  faults.addAt(file, position, sentenceOf(failure, folder.path));
-  faults.throwIfAny();
-}
-
-interface FailurePlace {
-  readonly file: string;
-  readonly position: Position;
+): Promise<ModuleFault> {
+  return { ...(await placeOf(folder, files, failure)), message: sentenceOf(failure, folder.path) };
 }
 
 /** `file:///…/agency.ts?runwire=3:7:15`, or a path with `:7` at the start of a syntax error. */
@@ -55,7 +24,11 @@ const FRAME = /(file:\/\/[^\s()]*?|\/[^\s()]*?)(?:\?runwire=\d+)?:(\d+)(?::(\d+)
 const IMPORT_FAILED = /^Cannot find (?:package|module) '([^']+)' imported from (.+?)(?:\?runwire=\d+)?$/m;
 
 /** The first line of the stack that is in the agency's folder, or the import that failed. */
-async function placeOf(folder: AgencyFolder, files: readonly string[], failure: ModuleFailure): Promise<FailurePlace> {
+async function placeOf(
+  folder: AgencyFolder,
+  files: readonly string[],
+  failure: ModuleFailure,
+): Promise<Omit<ModuleFault, 'message'>> {
   const { code, message, stack } = failure;
   if (code === 'ERR_MODULE_NOT_FOUND') {
     const [, missing = '', importer = ''] = IMPORT_FAILED.exec(message) ?? [];

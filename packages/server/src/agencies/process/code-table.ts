@@ -1,0 +1,238 @@
+import type { ModelObject } from '@runwire/agency';
+import type { Tool, ToolOutcome } from '../../agent/ports.ts';
+import { ToolProgress } from '../../agent/tool-progress.ts';
+import type { AgencyDraft, AgentCode, RefusedCode } from '../agency-draft.ts';
+import { importModule, importPackage } from '../agency-modules.ts';
+import { AgencyBroken, Faults } from '../fault.ts';
+import type { OutputSchema } from '../loaded-agency.ts';
+import { moduleFailure } from '../module-failure.ts';
+import { prepareCode, prepareTool } from '../prepare-code.ts';
+import { readTypeScriptDefinition } from '../read-typescript-agency.ts';
+import type {
+  CallAnswer,
+  DescribedAgent,
+  DescribedExports,
+  DescribedModel,
+  DescribedSchema,
+  DescribedTool,
+  LoadAnswer,
+  LoadQuestion,
+  Pong,
+  Question,
+} from './messages.ts';
+import type { OpenAnswer } from './serve-code.ts';
+
+type Ask<Kind extends Question['kind']> = Extract<Question, { kind: Kind }>;
+
+const MAX_INSTRUCTIONS_CHARACTERS = 4 * 1024 * 1024;
+const ALWAYS_ROOM = { isFull: false, onceRoom: () => {} };
+
+/** The code of one version of an agency, by the references under which the server knows its parts. */
+export class AgencyCodeTable {
+  readonly #onWithheld: (variable: string) => void;
+  readonly #tools = new Map<string, Tool>();
+  readonly #schemas = new Map<string, OutputSchema>();
+  readonly #models = new Map<string, ModelObject>();
+  readonly #instructions = new Map<string, NonNullable<AgentCode['instructions']>>();
+  #resultCharacters = 0;
+
+  /** The function is called once for each withheld variable that the code reads. */
+  constructor(onWithheld: (variable: string) => void) {
+    this.#onWithheld = onWithheld;
+  }
+
+  answer(ask: Question, open: OpenAnswer): Promise<unknown> | unknown {
+    switch (ask.kind) {
+      case 'load':
+        return this.#load(ask);
+      case 'call':
+        return this.#call(ask, open);
+      case 'approval':
+        return this.#isApprovalNeeded(ask);
+      case 'check':
+        return this.#check(ask);
+      case 'instructions':
+        return this.#write(ask);
+      case 'stream':
+        return this.#stream(ask, open);
+      case 'ping': {
+        const { heapUsed, external } = process.memoryUsage();
+        return { memoryBytes: heapUsed + external } satisfies Pong;
+      }
+    }
+  }
+
+  async #load({ folder, source, resultCharacters, withheld }: LoadQuestion): Promise<LoadAnswer> {
+    this.#resultCharacters = resultCharacters;
+    process.env = reportWithheld(process.env, withheld, this.#onWithheld);
+    try {
+      switch (source.kind) {
+        case 'package':
+          await importPackage(folder, source.name);
+          return { files: [], faults: [], agency: null, exports: [] };
+        case 'agency': {
+          const { exports, files } = await importModule(folder, source.file);
+          const draft = await prepareCode(await readTypeScriptDefinition(folder, source.file, exports, new Faults()));
+          return { files, faults: [], agency: this.#describeAgency(draft, source.file), exports: [] };
+        }
+        case 'tools': {
+          const exports: DescribedExports[] = [];
+          const files = new Set<string>();
+          for (const file of source.files) {
+            const loaded = await importModule(folder, file);
+            for (const one of loaded.files) files.add(one);
+            exports.push(await this.#describeExports(file, loaded.exports));
+          }
+          return { files: [...files], faults: [], agency: null, exports };
+        }
+      }
+    } catch (error) {
+      if (error instanceof AgencyBroken) return { files: [], faults: error.faults, agency: null, exports: [] };
+      return { failure: moduleFailure(error) };
+    }
+  }
+
+  #describeAgency({ value, agents, models }: AgencyDraft, file: string) {
+    return {
+      value,
+      agents: agents.map(({ value: agent, code }): DescribedAgent => {
+        const { name } = agent;
+        if (code.instructions !== undefined) this.#instructions.set(name, code.instructions);
+        return {
+          value: agent,
+          instructions: code.instructions === undefined ? null : name,
+          tools: [...code.tools].map(([tool, one]) => [tool, this.#describeTool(`${name}/${tool}`, file, one)]),
+          output: code.output === undefined ? null : this.#describeSchema(name, code.output),
+          models: this.#describeModels(`${name}/`, code.models),
+        };
+      }),
+      models: this.#describeModels('', models),
+    };
+  }
+
+  async #describeExports(file: string, exports: Readonly<Record<string, unknown>>): Promise<DescribedExports> {
+    const described: [string, DescribedTool | RefusedCode][] = [];
+    for (const [name, tool] of Object.entries(exports)) {
+      const isTool = typeof tool === 'object' && tool !== null && ('execute' in tool || 'inputSchema' in tool);
+      // If an agent names a function, its author gets a sentence about it.
+      if (!isTool && typeof tool !== 'function') continue;
+      const known = isTool && 'name' in tool && typeof tool.name === 'string' ? tool.name : name;
+      const prepared = await prepareTool(known, tool);
+      const part = 'refused' in prepared ? { ...prepared, isFunction: !isTool } : prepared;
+      described.push([known, this.#describeTool(known, file, part)]);
+    }
+    return described;
+  }
+
+  #describeTool(ref: string, file: string, tool: Tool | RefusedCode): DescribedTool | RefusedCode {
+    if ('refused' in tool) return tool;
+    this.#tools.set(ref, tool);
+    this.#schemas.set(`tool ${ref}`, { jsonSchema: tool.inputSchema, check: tool.checkInput });
+    const { name, description, inputSchema, repeatable, timeoutMs, asks } = tool;
+    return { ref, file, name, description, inputSchema, repeatable, timeoutMs, asks: asks?.kind ?? null };
+  }
+
+  #describeSchema(ref: string, schema: OutputSchema | RefusedCode): DescribedSchema | RefusedCode {
+    if ('refused' in schema) return schema;
+    this.#schemas.set(ref, schema);
+    return { ref, jsonSchema: schema.jsonSchema };
+  }
+
+  #describeModels(prefix: string, models: AgentCode['models']): DescribedModel[] {
+    return [...models].map(([name, model]) => {
+      const ref = `${prefix}${name}`;
+      this.#models.set(ref, model);
+      const { specificationVersion, provider, modelId } = model;
+      return { ref, name, specificationVersion: String(specificationVersion), provider, modelId };
+    });
+  }
+
+  async #call({ tool: ref, input, argumentsText, call }: Ask<'call'>, open: OpenAnswer): Promise<CallAnswer> {
+    const { messagesJson, ...sent } = call;
+    const progress = new ToolProgress(ALWAYS_ROOM, (text) => open.progress(text));
+    const about = withMessages(messagesJson, {
+      ...sent,
+      toolCallId: sent.callId,
+      context: sent.userContext,
+      experimental_context: sent.userContext,
+      abortSignal: open.signal,
+      progress: progress.report,
+    });
+    const outcome = await find(this.#tools, ref, 'tool').call(input, about, argumentsText);
+    progress.finish();
+    return this.#cut(outcome);
+  }
+
+  #cut({ status, text }: ToolOutcome): CallAnswer {
+    if (text.length <= this.#resultCharacters) return { status, text };
+    return { status, text: text.slice(0, this.#resultCharacters), textLength: text.length };
+  }
+
+  async #isApprovalNeeded({ tool: ref, input, call }: Ask<'approval'>): Promise<boolean> {
+    const { messagesJson, ...sent } = call;
+    const { asks } = find(this.#tools, ref, 'tool');
+    return asks === undefined ? false : asks.isNeeded(input, withMessages(messagesJson, sent));
+  }
+
+  async #check({ schema, value }: Ask<'check'>) {
+    const checked = await find(this.#schemas, schema, 'schema').check(value);
+    // The checked value may be of a class that cannot be sent, and the server needs only the verdict.
+    return 'problem' in checked ? { problem: checked.problem } : { value };
+  }
+
+  async #write({ agent, about }: Ask<'instructions'>): Promise<string> {
+    const text: unknown = await find(this.#instructions, agent, 'function `instructions` of the agent')(about);
+    if (typeof text !== 'string') throw new TypeError(`The function returned no text, but ${typeof text}.`);
+    if (text.length > MAX_INSTRUCTIONS_CHARACTERS) throw new RangeError('The function returned more than 4 MiB.');
+    return text;
+  }
+
+  async #stream({ model: ref, options }: Ask<'stream'>, open: OpenAnswer): Promise<void> {
+    const model = find(this.#models, ref, 'model');
+    const called = { ...(options as object), abortSignal: open.signal };
+    const { stream } = (await model.doStream(called as never)) as { readonly stream: ReadableStream<unknown> };
+    open.part({ begun: true });
+    const reader = stream.getReader();
+    try {
+      while (true) {
+        await open.room();
+        const { done, value } = await reader.read();
+        if (done) return;
+        open.part({ value });
+      }
+    } finally {
+      reader.cancel().catch(() => {});
+    }
+  }
+}
+
+function find<T>(parts: ReadonlyMap<string, T>, ref: string, kind: string): T {
+  const part = parts.get(ref);
+  if (part === undefined) throw new Error(`This version of the agency has no ${kind} \`${ref}\`.`);
+  return part;
+}
+
+/** The messages are parsed when the code reads them. */
+function withMessages<About extends object>(messagesJson: string, about: About) {
+  let messages: readonly unknown[] | null = null;
+  return Object.defineProperty(about, 'messages', {
+    get: () => (messages ??= JSON.parse(messagesJson) as readonly unknown[]),
+    enumerable: true,
+    configurable: true,
+  }) as About & { readonly messages: readonly unknown[] };
+}
+
+/** People's code gets undefined for a withheld variable. The first reading of each is reported. */
+function reportWithheld(
+  env: NodeJS.ProcessEnv,
+  withheld: readonly string[],
+  onWithheld: (variable: string) => void,
+): NodeJS.ProcessEnv {
+  const unreported = new Set(withheld);
+  return new Proxy(env, {
+    get(target, name) {
+      if (typeof name === 'string' && !(name in target) && unreported.delete(name)) onWithheld(name);
+      return target[name as string];
+    },
+  });
+}

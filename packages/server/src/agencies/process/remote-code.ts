@@ -1,0 +1,121 @@
+import type { ModelObject, ToolCall } from '@runwire/agency';
+import { type AskingRule, alwaysAsks, type CheckResult, type Tool } from '../../agent/ports.ts';
+import type { AgentCode, RefusedCode } from '../agency-draft.ts';
+import type { AboutRun, OutputSchema } from '../loaded-agency.ts';
+import type { AgencyCode } from './agency-code.ts';
+import { ProcessEnded } from './agency-process.ts';
+import type { DescribedAgent, DescribedModel, DescribedSchema, DescribedTool, SentCall } from './messages.ts';
+
+/* Parts of an agency's code that run in its process, in the form that the server uses. */
+
+/** The parts of a stream that the process may send before they are read. */
+const STREAM_WINDOW = 32;
+
+export function remoteAgent(code: AgencyCode, agent: DescribedAgent): AgentCode {
+  const { instructions: ref, tools, output, models } = agent;
+  return {
+    ...(ref === null
+      ? {}
+      : {
+          instructions: async ({ date, member, userContext }: AboutRun) =>
+            (await code.ask({ kind: 'instructions', agent: ref, about: { date, member, userContext } })) as string,
+        }),
+    tools: new Map(tools.map(([name, tool]) => [name, remoteTool(code, tool)])),
+    ...(output === null ? {} : { output: remoteSchema(code, output) }),
+    models: remoteModels(code, models),
+  };
+}
+
+export function remoteTool(code: AgencyCode, described: DescribedTool | RefusedCode): Tool | RefusedCode {
+  if ('refused' in described) return described;
+  const { ref, file, asks, ...shown } = described;
+  const checkInput = checkOf(code, `tool ${ref}`);
+  const named = { ...shown, ref, file };
+  return {
+    ...shown,
+    checkInput,
+    asks: asks === null ? undefined : asks === 'tool' ? alwaysAsks(asks, checkInput) : approvalRule(code, ref),
+    call: (input, call, argumentsText) => {
+      const { abortSignal: signal, progress: onProgress } = call;
+      return code.call(named, { input, argumentsText, call: sentCall(call) }, { signal, onProgress });
+    },
+  };
+}
+
+function sentCall({ idempotencyKey, callId, userContext, member, approval, messages }: ToolCall): SentCall {
+  return { idempotencyKey, callId, userContext, member, approval, messagesJson: JSON.stringify(messages) };
+}
+
+/** A process that ends counts as true: a call that may need approval is never made without it. */
+function approvalRule(code: AgencyCode, tool: string): AskingRule {
+  return {
+    kind: 'approval',
+    async isNeeded(input, { toolCallId, context, messages }) {
+      const call = { toolCallId, context, messagesJson: JSON.stringify(messages) };
+      try {
+        return (await code.ask({ kind: 'approval', tool, input, call })) as boolean;
+      } catch {
+        return true;
+      }
+    },
+  };
+}
+
+const checkOf = (code: AgencyCode, schema: string) => async (value: unknown) =>
+  (await code.ask({ kind: 'check', schema, value })) as CheckResult;
+
+function remoteSchema(code: AgencyCode, described: DescribedSchema | RefusedCode): OutputSchema | RefusedCode {
+  if ('refused' in described) return described;
+  return { jsonSchema: described.jsonSchema, check: checkOf(code, described.ref) };
+}
+
+export function remoteModels(code: AgencyCode, models: readonly DescribedModel[]): AgentCode['models'] {
+  return new Map(models.map((described) => [described.name, remoteModel(code, described)]));
+}
+
+/** A model of the AI SDK whose calls are made in the process. */
+function remoteModel(code: AgencyCode, { ref, specificationVersion, provider, modelId }: DescribedModel): ModelObject {
+  return {
+    specificationVersion,
+    provider,
+    modelId,
+    doStream({ abortSignal: signal, ...options }: { readonly abortSignal: AbortSignal }) {
+      const { promise: begun, resolve, reject } = Promise.withResolvers<{ stream: ReadableStream<unknown> }>();
+      let more: (parts: number) => void = () => {};
+      let unread = 0;
+      const stream = new ReadableStream<unknown>(
+        {
+          start(controller) {
+            const onPart = (part: unknown) => {
+              if (typeof part !== 'object' || part === null) return;
+              if ('begun' in part) resolve({ stream });
+              else if ('value' in part) {
+                unread += 1;
+                controller.enqueue(part.value);
+              }
+            };
+            const onMore = (send: (parts: number) => void) => {
+              more = send;
+              send(STREAM_WINDOW);
+            };
+            code.askOnce({ kind: 'stream', model: ref, options }, { signal, onPart, onMore }).then(
+              () => controller.close(),
+              (error: unknown) => {
+                // A new process may answer.
+                if (error instanceof ProcessEnded) Object.assign(error, { isRetryable: true });
+                reject(error);
+                controller.error(error);
+              },
+            );
+          },
+          pull() {
+            more(unread);
+            unread = 0;
+          },
+        },
+        { highWaterMark: STREAM_WINDOW / 2 },
+      );
+      return begun;
+    },
+  } as ModelObject;
+}

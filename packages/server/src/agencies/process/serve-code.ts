@@ -1,0 +1,163 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Socket } from 'node:net';
+import { errorText } from '../../lib/error-text.ts';
+import { AgencyCodeTable } from './code-table.ts';
+import { readFrames, sendFrame } from './frames.ts';
+import type { Question, ReportedFault, SentError, ToProcess, ToServer, UsedBy } from './messages.ts';
+
+/** An unhandled error ended the process. */
+const EXCEPTION_EXIT_CODE = 70;
+
+/** A question that is being answered. */
+export interface OpenAnswer {
+  readonly signal: AbortSignal;
+  progress(text: string): void;
+  part(part: unknown): void;
+  /** Resolves when the reader of a stream has room for a part. */
+  room(): Promise<void>;
+}
+
+class Answer implements OpenAnswer {
+  readonly #controller = new AbortController();
+  readonly #send: (message: ToServer) => void;
+  readonly #id: number;
+  #parts = 0;
+  #onRoom: (() => void) | null = null;
+
+  constructor(id: number, send: (message: ToServer) => void) {
+    this.#id = id;
+    this.#send = send;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  progress(text: string): void {
+    this.#send({ id: this.#id, progress: text });
+  }
+
+  part(part: unknown): void {
+    this.#parts -= 1;
+    this.#send({ id: this.#id, part });
+  }
+
+  async room(): Promise<void> {
+    while (this.#parts <= 0 && !this.signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#onRoom = resolve;
+      });
+    }
+    this.signal.throwIfAborted();
+  }
+
+  more(parts: number): void {
+    this.#parts += parts;
+    this.#onRoom?.();
+  }
+
+  abort(): void {
+    this.#controller.abort();
+    this.#onRoom?.();
+  }
+}
+
+/** Answers the questions of the server until it closes the channel. */
+export function serveCode(descriptor: number): void {
+  const channel = new Socket({ fd: descriptor, readable: true, writable: true });
+  const send = (message: ToServer) => sendFrame(channel, message);
+  const usedBy = new AsyncLocalStorage<UsedBy>();
+  const table = new AgencyCodeTable((variable) => send({ withheld: variable }));
+  const answers = new Map<number, Answer>();
+
+  const answer = async (id: number, ask: Question): Promise<void> => {
+    const open = new Answer(id, send);
+    answers.set(id, open);
+    try {
+      const done = await usedBy.run(userOf(ask), () => table.answer(ask, open));
+      send({ id, done });
+    } catch (error) {
+      send({ id, failed: sentError(error) });
+    } finally {
+      answers.delete(id);
+    }
+  };
+
+  const receive = (message: ToProcess): void => {
+    if ('ask' in message) void answer(message.id, message.ask);
+    else if ('more' in message) answers.get(message.id)?.more(message.more);
+    else answers.get(message.id)?.abort();
+  };
+  readFrames(channel, (message) => receive(message as ToProcess), endGroup);
+  // The server has ended.
+  channel.on('close', endGroup);
+  channel.on('error', endGroup);
+
+  const report = (kind: ReportedFault['kind'], thrown: unknown) => {
+    const fault = { kind, message: errorText(thrown), stack: stackOf(thrown), usedBy: usedBy.getStore() ?? null };
+    send({ fault });
+  };
+  let isReported = false;
+  process.on('unhandledRejection', (reason) => report('rejection', reason));
+  process.on('uncaughtException', (error) => {
+    isReported = true;
+    report('exception', error);
+    // Small messages are in the socket by now. Others get a moment.
+    if (channel.writableLength === 0) process.exit(EXCEPTION_EXIT_CODE);
+    channel.once('drain', () => process.exit(EXCEPTION_EXIT_CODE));
+    setTimeout(() => process.exit(EXCEPTION_EXIT_CODE), 200);
+  });
+  process.on('exit', (code) => {
+    if (!isReported) report('exit', `It ended itself with exit code ${code}; remove \`process.exit\`.`);
+  });
+}
+
+/** Ends this process and everything that its tools started. */
+function endGroup(): void {
+  process.kill(process.platform === 'win32' ? process.pid : -process.pid, 'SIGKILL');
+}
+
+function userOf(ask: Question): UsedBy {
+  switch (ask.kind) {
+    case 'call': {
+      const { callId, idempotencyKey } = ask.call;
+      return { tool: ask.tool, callId, runId: idempotencyKey.slice(0, -callId.length - 1) };
+    }
+    case 'approval':
+      return { tool: ask.tool, callId: ask.call.toolCallId, runId: null };
+    case 'check':
+      return { tool: ask.schema, callId: null, runId: null };
+    case 'instructions':
+      return { tool: ask.agent, callId: null, runId: null };
+    case 'stream':
+      return { tool: ask.model, callId: null, runId: null };
+    case 'load':
+    case 'ping':
+      return { tool: ask.kind, callId: null, runId: null };
+  }
+}
+
+const MAX_MESSAGE_CHARACTERS = 100_000;
+/** The fields of the AI SDK's errors that the adapter reads. */
+const SENT_FIELDS = ['statusCode', 'responseBody', 'responseHeaders', 'isRetryable'] as const;
+
+function sentError(thrown: unknown): SentError {
+  const fields: Record<string, unknown> = {};
+  try {
+    for (const field of SENT_FIELDS) {
+      const value = (thrown as Record<string, unknown> | null | undefined)?.[field];
+      if (value !== undefined) fields[field] = structuredClone(value);
+    }
+  } catch {
+    // A field that cannot be read or sent does not count.
+  }
+  return { message: errorText(thrown).slice(0, MAX_MESSAGE_CHARACTERS), fields };
+}
+
+function stackOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? String(thrown.stack).slice(0, MAX_MESSAGE_CHARACTERS) : '';
+  } catch {
+    return '';
+  }
+}
