@@ -204,9 +204,14 @@ export class AgencyProcess {
     this.#unanswered = 0;
     const answered = (pong: unknown) => {
       this.#unanswered = null;
-      this.#checkMemory((pong as Pong).memoryBytes);
+      this.#checkMemory(Number((pong as Pong | null | undefined)?.memoryBytes ?? 0));
     };
-    this.ask({ kind: 'ping' }).then(answered, () => {});
+    // People's code can break what the answer is made of. The event loop turns nevertheless.
+    const failed = () => {
+      this.#unanswered = null;
+      void this.#checkResident();
+    };
+    this.ask({ kind: 'ping' }).then(answered, failed);
   }
 
   /** Buffers that the collector has not freed yet count too, so the second measurement in a row decides. */
