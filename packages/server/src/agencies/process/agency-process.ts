@@ -13,6 +13,8 @@ const IDLE_TICKS = 5;
 /** Code, stacks and what the allocator keeps. The limit of memory counts heap and buffers. */
 const OTHER_MEMORY_BYTES = 256 * 1024 * 1024;
 const PAGE_BYTES = 4096;
+/** How long the last messages of a process that has ended may take. */
+const LAST_MESSAGES_MS = 500;
 
 /** Why a process ended. */
 export interface ProcessFault {
@@ -271,7 +273,9 @@ export class AgencyProcess {
     if (this.#channel.closed) done();
     else {
       this.#channel.once('close', done);
-      setTimeout(() => this.#channel.destroy(), 100).unref();
+      // The channel stays open if a process that left the group has it. On a busy machine the timer is due before what has
+      // arrived was read; an immediate runs after it was.
+      setTimeout(() => setImmediate(() => this.#channel.destroy()), LAST_MESSAGES_MS).unref();
     }
   }
 
