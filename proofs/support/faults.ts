@@ -20,6 +20,7 @@ import {
 } from '@runwire/test-kit';
 import pg from 'pg';
 import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
+import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
 import { writeBeforeCommit } from './publish-faults.ts';
@@ -310,6 +311,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   // Every run sees all files of its integration.
   'no-file-access': () => rows('admission facts', (all) => all.map((row) => ({ ...row, file_access: 'all' }))),
   ...ATTACHMENT_FAULTS,
+  ...BAD_TOOL_FAULTS,
   ...MODEL_FAULTS,
   ...MCP_FAULTS,
   ...TOKEN_FAULTS,
