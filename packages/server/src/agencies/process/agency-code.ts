@@ -245,7 +245,7 @@ export class AgencyCode {
       options.signal.throwIfAborted();
       const late = code.#endIfStuck(process, tool);
       try {
-        return (await process.ask({ kind: 'call', tool: tool.ref, ...question }, options)) as CallAnswer;
+        return checkedAnswer(await process.ask({ kind: 'call', tool: tool.ref, ...question }, options));
       } catch (error) {
         if (!(error instanceof ProcessEnded) || options.signal.aborted) throw error;
         if (!tool.repeatable) return unknownOutcome(error.fault);
@@ -301,4 +301,13 @@ function unknownOutcome({ message }: ProcessFault): ToolOutcome {
   return failedCall(
     `The process of the agency ended while this call was under way, and its outcome is unknown: it may or may not have taken effect. ${message}`,
   );
+}
+
+/** People's code can write to the channel, or break what the answer is made of. */
+function checkedAnswer(answer: unknown): CallAnswer {
+  const { status, text, textLength } = (answer ?? {}) as Partial<CallAnswer>;
+  if ((status === 'completed' || status === 'failed') && typeof text === 'string') {
+    return typeof textLength === 'number' ? { status, text, textLength } : { status, text };
+  }
+  return failedCall('The process of the agency sent an answer that is no result of a tool; the outcome is unknown.');
 }
