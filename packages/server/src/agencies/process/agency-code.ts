@@ -249,8 +249,7 @@ export class AgencyCode {
       } catch (error) {
         if (!(error instanceof ProcessEnded) || options.signal.aborted) throw error;
         if (!tool.repeatable) return unknownOutcome(error.fault);
-        const { usedBy } = error.fault;
-        if (usedBy === null || usedBy.callId === question.call.callId) endings += 1;
+        if (mayHaveEnded(question.call, error.fault)) endings += 1;
         if (endings === MAX_ENDINGS || attempt === MAX_ATTEMPTS) return this.#endedTwice(tool, error.fault);
       } finally {
         late[Symbol.dispose]();
@@ -290,6 +289,11 @@ export class AgencyCode {
     if (this.#isRetired) this.end();
     else void this.#restart();
   }
+}
+
+/** True if the call ended the process, or if it is not known which one did. */
+function mayHaveEnded({ idempotencyKey }: SentCall, { usedBy }: ProcessFault): boolean {
+  return usedBy === null || `${usedBy.runId}/${usedBy.callId}` === idempotencyKey;
 }
 
 /** The result of a call that was in progress when its process ended and that must not be repeated. */
