@@ -55,7 +55,7 @@ export async function findSecrets(withS3: boolean): Promise<number> {
   if (s3 !== null) secrets.push(s3.AWS_SECRET_ACCESS_KEY, s3.S3_BUCKET);
   const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
   const found = secrets.filter((secret) => output.includes(secret) || environment.includes(secret));
-  // The mark shows that the search finds what is there.
+  // The mark shows that the search finds what the memory contains.
   const [marks = 0, ...inMemory] = await countInMemory(pid, [mark, ...secrets]);
   expectAtLeast('places of a variable in the memory of the process', marks, 1);
   const lines = rig

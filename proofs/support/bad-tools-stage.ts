@@ -104,7 +104,7 @@ export class BadToolsStage implements AsyncDisposable {
 
   #markOf = (id: string): string => `${this.#mark}-${id}-end`;
 
-  /** The processes of an agency, and those that its tools started. */
+  /** The processes of an agency, and the processes that its tools started. */
   processes = (id: string) => processesWith(id === '' ? this.#mark : this.#markOf(id));
 
   /** Deletes an agency. No process of it may be left. */
@@ -164,7 +164,7 @@ export class BadToolsStage implements AsyncDisposable {
   }
 }
 
-/** The processes that a process has started, and those that these have started. */
+/** The children of a process, their children, and so on. */
 export function descendants(pid: number): readonly number[] {
   const children = Map.groupBy(allProcesses(), ({ parent }) => parent);
   const below = (one: number): readonly number[] =>

@@ -13,6 +13,14 @@ interface StreamOptions {
   readonly call: { readonly tool: string; readonly output: string } | null;
 }
 
+interface Times {
+  readonly at: number;
+  /** How long this process ran, and how long it and the server waited for a core. */
+  readonly othersMs: number;
+  /** The processes that the server has started. */
+  readonly children: readonly string[];
+}
+
 /** Runs of one integration, one after the other. The next token is sent after the one before has arrived. */
 export class TokenStream {
   readonly #runs: HeldRuns;
@@ -21,7 +29,7 @@ export class TokenStream {
   tokens = 0;
   calls = 0;
   cut = 0;
-  /** Without the time in which this process ran, or it or the server waited for a core. */
+  /** Without the time that other work of this machine took: a busy machine is no fault of the server. */
   slowestMs = 0;
   slowestWallMs = 0;
 
@@ -66,29 +74,38 @@ export class TokenStream {
     expectEqual(`${integration}: answer`, run.reader.answer, answer);
   }
 
-  #times() {
-    const [own, server] = [threadTimes(process.pid), threadTimes(this.#options.serverPid)];
-    return { at: performance.now(), othersMs: own.runMs + own.waitedMs + server.waitedMs };
+  #times(): Times {
+    const { serverPid } = this.#options;
+    const [own, server] = [threadTimes(process.pid), threadTimes(serverPid)];
+    return {
+      at: performance.now(),
+      othersMs: own.runMs + own.waitedMs + server.waitedMs,
+      children: readProc(`${serverPid}/task/${serverPid}/children`),
+    };
   }
 
-  #measure(began: { readonly at: number; readonly othersMs: number }): void {
+  #measure(began: Times): void {
     const now = this.#times();
     const wallMs = now.at - began.at;
+    // The server waits until a process that it starts executes its program, and that process may wait for a core.
+    const started = now.children.filter((pid) => !began.children.includes(pid));
+    const startMs = Math.max(0, ...started.map((pid) => threadTimes(pid).waitedMs));
     this.slowestWallMs = Math.max(this.slowestWallMs, wallMs);
-    this.slowestMs = Math.max(this.slowestMs, wallMs - (now.othersMs - began.othersMs));
+    this.slowestMs = Math.max(this.slowestMs, wallMs - (now.othersMs - began.othersMs) - startMs);
   }
 }
 
-/**
- * How long the main thread of a process ran, and how long it waited for a core: other work of this machine, and of this
- * process, is no fault of the server.
- */
-function threadTimes(pid: number): { readonly runMs: number; readonly waitedMs: number } {
+/** How long the main thread of a process ran, and how long it waited for a core. */
+function threadTimes(pid: number | string): { readonly runMs: number; readonly waitedMs: number } {
+  const [runNs = 0, waitedNs = 0] = readProc(`${pid}/task/${pid}/schedstat`).map(Number);
+  return { runMs: runNs / 1e6, waitedMs: waitedNs / 1e6 };
+}
+
+/** The words of a file in `/proc`; none if the process has ended. */
+function readProc(path: string): readonly string[] {
   try {
-    const [runNs, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
-    return { runMs: Number(runNs) / 1e6, waitedMs: Number(waitedNs) / 1e6 };
+    return readFileSync(`/proc/${path}`, 'utf8').trim().split(' ');
   } catch {
-    // The server has ended.
-    return { runMs: 0, waitedMs: 0 };
+    return [];
   }
 }
