@@ -17,7 +17,7 @@ interface Times {
   readonly at: number;
   /** How long this process ran, and how long it and the server waited for a core. */
   readonly othersMs: number;
-  /** The processes that the server has started. */
+  /** The processes that the server has started and that execute their own program by now. */
   readonly children: readonly string[];
 }
 
@@ -80,7 +80,7 @@ export class TokenStream {
     return {
       at: performance.now(),
       othersMs: own.runMs + own.waitedMs + server.waitedMs,
-      children: readProc(`${serverPid}/task/${serverPid}/children`),
+      children: executingChildren(serverPid),
     };
   }
 
@@ -99,6 +99,12 @@ export class TokenStream {
 function threadTimes(pid: number | string): { readonly runMs: number; readonly waitedMs: number } {
   const [runNs = 0, waitedNs = 0] = readProc(`${pid}/task/${pid}/schedstat`).map(Number);
   return { runMs: runNs / 1e6, waitedMs: waitedNs / 1e6 };
+}
+
+/** Until it executes its program, a process has the command line of its parent. */
+function executingChildren(pid: number): readonly string[] {
+  const [own] = readProc(`${pid}/cmdline`);
+  return readProc(`${pid}/task/${pid}/children`).filter((child) => readProc(`${child}/cmdline`)[0] !== own);
 }
 
 /** The words of a file in `/proc`; none if the process has ended. */
