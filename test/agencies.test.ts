@@ -19,6 +19,9 @@ async function start(folder: AgenciesFolder, controller: ModelController, env: R
   });
 }
 
+/** How `GET /v2/agencies` shows an agency without code. */
+const NO_PROCESS = { state: 'none', pid: null, memoryBytes: null, restarts: 0, lastFault: null };
+
 const TRIAGE = `name: Support
 agents:
   - name: Triage
@@ -44,7 +47,9 @@ test('an agency.yaml with one agent answers', async (t) => {
   await using server = await start(folder, controller);
   const { api } = server;
   await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
-  assert.equal((await agencyOf(api, 'support')).agents[0].description, null);
+  const { agents, process: code } = await agencyOf(api, 'support');
+  assert.equal(agents[0].description, null);
+  assert.deepEqual(code, NO_PROCESS);
   await api.put('/v2/integrations/own/members/m1', { name: 'Ada' });
   const answer = api.post('/get_completion_v2', {
     apiIntegrationId: 'own',
@@ -72,7 +77,8 @@ test('the same agency as YAML, Markdown and TypeScript asks the model the same',
   const requests: unknown[] = [];
   const shown: unknown[] = [];
   for (const form of Object.keys(ONE_AGENCY)) {
-    const { source, version, loadedAt, agency, ...rest } = await agencyOf(api, form);
+    const { source, version, loadedAt, agency, process: code, ...rest } = await agencyOf(api, form);
+    assert.equal(code.state, 'running');
     assert.deepEqual([source, rest.error], [form, null]);
     assert.match(version, /^[0-9a-f]{16}$/);
     assert.ok(!Number.isNaN(Date.parse(loadedAt)));
@@ -140,6 +146,7 @@ test('a broken agency answers 503, and the others answer as before', async () =>
     version: null,
     loadedAt: null,
     mcp: [],
+    process: NO_PROCESS,
   });
   const missing = 'The agency has no `name`; add a line such as `name: Support`.';
   const unknown = '`nam` is not a field of an agency; did you mean `name`?';
@@ -239,4 +246,48 @@ export const word = { description: 'A word.', inputSchema: { type: 'object' }, e
   });
   assert.deepEqual(await finish(await ask('c2')), ['New', 'old!']);
   assert.deepEqual(await finish(before), ['Old', 'old?']);
+});
+
+test('an agency shows the process of its code and the last fault', async (t) => {
+  cites(t, 'agents-29-agencies-process');
+  using folder = new AgenciesFolder({
+    'support/agency.ts': `import { defineAgency, defineTool } from '@runwire/agency';
+const fail = defineTool({
+  name: 'fail',
+  description: 'Ends its process.',
+  inputSchema: { type: 'object' },
+  execute: () => new Promise(() => setTimeout(() => { throw new Error('The till is open.'); }, 1)),
+});
+export default defineAgency({ name: 'Support', agents: [{ name: 'Desk / 1', instructions: 'Help.', tools: [fail] }] });
+`,
+  });
+  await using controller = await ModelController.start();
+  await using server = await start(folder, controller);
+  const { api } = server;
+  const processOf = async () => (await agencyOf(api, 'support')).process;
+  const { memoryBytes: _, ...before } = await processOf();
+  assert.deepEqual(before, { state: 'running', pid: before.pid, restarts: 0, lastFault: null });
+  assert.ok(before.pid > 0 && before.pid !== process.pid);
+  await until(async () => (await processOf()).memoryBytes > 1_000_000);
+
+  await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
+  const answer = api.post('/get_completion_v2', { apiIntegrationId: 'own', message: 'Hi' });
+  const call = await controller.nextCall();
+  await call.toolCall('call_1', 'fail', '{}');
+  await call.end();
+  const second = await controller.nextCall();
+  const output = second.request.prompt.find(({ kind }) => kind === 'tool_output');
+  assert.match(output?.kind === 'tool_output' ? output.output : '', /outcome is unknown.*The till is open\./);
+  await second.end();
+  const { status, headers } = await answer;
+  assert.equal(status, 200);
+  assert.equal((await api.get('/readyz')).status, 200);
+  await until(async () => (await processOf()).state === 'running');
+  const { pid, restarts, lastFault } = await processOf();
+  assert.ok(pid > 0 && pid !== before.pid);
+  assert.equal(restarts, 1);
+  const runId = headers.get('x-run-id');
+  const { at, ...fault } = lastFault;
+  assert.deepEqual(fault, { message: 'The till is open.', tool: 'fail', callId: 'call_1', runId });
+  assert.ok(Math.abs(Date.now() - Date.parse(at)) < 60_000);
 });

@@ -2,6 +2,7 @@ import { AgencyFile, operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Agencies, type ListedAgency, toolNames } from '../../agencies/agencies.ts';
 import { type LoadedAgent, usesSandbox } from '../../agencies/loaded-agency.ts';
+import type { AgencyCode } from '../../agencies/process/agency-code.ts';
 import { decodeCursor } from '../../domain/list-cursor.ts';
 import { cursorBy, pageOfRows } from '../../domain/list-page.ts';
 import { Refusal } from '../../domain/refusal.ts';
@@ -92,6 +93,16 @@ function approvalOf({ tools, approval }: LoadedAgent): readonly string[] {
   return [...new Set([...own, ...approval])];
 }
 
+/** The process that runs the agency's code. */
+function processJson(code: AgencyCode | null) {
+  if (code === null) return { state: 'none', pid: null, memoryBytes: null, restarts: 0, lastFault: null };
+  const { lastFault, ...shown } = code.state;
+  if (lastFault === null) return { ...shown, lastFault };
+  const { message, usedBy, at } = lastFault;
+  const { tool = null, callId = null, runId = null } = usedBy ?? {};
+  return { ...shown, lastFault: { message, tool, callId, runId, at: iso(at) } };
+}
+
 function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp: readonly McpState[]) {
   const agents = [...(loaded?.agents.values() ?? [])];
   return {
@@ -120,6 +131,7 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp
       error: problem,
       since: iso(since),
     })),
+    process: processJson(loaded?.code ?? null),
     error,
   };
 }
