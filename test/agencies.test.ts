@@ -290,4 +290,8 @@ export default defineAgency({ name: 'Support', agents: [{ name: 'Desk / 1', inst
   const { at, ...fault } = lastFault;
   assert.deepEqual(fault, { message: 'The till is open.', tool: 'fail', callId: 'call_1', runId });
   assert.ok(Math.abs(Date.now() - Date.parse(at)) < 60_000);
+  const { body: other } = await api.post('/v2/owners', { email: 'other@example.com' });
+  const seen = (await agencyOf(api.as(other.apiKey), 'support')).process.lastFault;
+  const message = 'An error that nothing caught; the log of the server has its message.';
+  assert.deepEqual(seen, { message, tool: 'fail', callId: null, runId: null, at }, 'the run is of another owner');
 });

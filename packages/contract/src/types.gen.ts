@@ -2107,7 +2107,7 @@ export interface Agency {
      */
     lastFault: {
       /**
-       * What happened.
+       * What happened. The text of an error is shown to the owner of the run only.
        */
       message: string;
       /**
@@ -2115,11 +2115,11 @@ export interface Agency {
        */
       tool: string | null;
       /**
-       * The call of the tool. Null if it is not known.
+       * The call of the tool. Null if it is not known, or of another owner.
        */
       callId: string | null;
       /**
-       * The run of the call. Null if it is not known.
+       * The run of the call. Null if it is not known, or of another owner.
        */
       runId: string | null;
       /**

@@ -177,13 +177,13 @@ class AgencyProcessLastFault(TypedDict):
     """Why the process ended last. Null if it has not ended since this version was loaded."""
 
     message: str
-    """What happened."""
+    """What happened. The text of an error is shown to the owner of the run only."""
     tool: str | None
     """The tool whose code caused it. Null if that is not known, or if it was no tool."""
     callId: str | None
-    """The call of the tool. Null if it is not known."""
+    """The call of the tool. Null if it is not known, or of another owner."""
     runId: str | None
-    """The run of the call. Null if it is not known."""
+    """The run of the call. Null if it is not known, or of another owner."""
     at: str
     """When the process ended."""
 

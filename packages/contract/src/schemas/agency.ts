@@ -45,10 +45,10 @@ const mcpServer = Type.Object(
 
 const fault = Type.Object(
   {
-    message: text('What happened.'),
+    message: text('What happened. The text of an error is shown to the owner of the run only.'),
     tool: nullable(text('The tool whose code caused it. Null if that is not known, or if it was no tool.')),
-    callId: nullable(text('The call of the tool. Null if it is not known.')),
-    runId: nullable(text('The run of the call. Null if it is not known.')),
+    callId: nullable(text('The call of the tool. Null if it is not known, or of another owner.')),
+    runId: nullable(text('The run of the call. Null if it is not known, or of another owner.')),
     at: time('When the process ended.'),
   },
   { description: 'Why the process ended last. Null if it has not ended since this version was loaded.' },

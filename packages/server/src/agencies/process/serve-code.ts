@@ -9,6 +9,9 @@ import { toUsedBy } from './used-by.ts';
 /** An unhandled error ended the process. */
 const EXCEPTION_EXIT_CODE = 70;
 
+/** Logs, the model and `/v2/agencies` get the message of a fault. */
+const MAX_FAULT_CHARACTERS = 2000;
+
 /** A question that is being answered. */
 export interface OpenAnswer {
   readonly signal: AbortSignal;
@@ -95,8 +98,8 @@ export function serveCode(descriptor: number): void {
   channel.on('error', endGroup);
 
   const report = (kind: ReportedFault['kind'], thrown: unknown) => {
-    const fault = { kind, message: errorText(thrown), stack: stackOf(thrown), usedBy: usedBy.getStore() ?? null };
-    send({ fault });
+    const message = errorText(thrown).slice(0, MAX_FAULT_CHARACTERS);
+    send({ fault: { kind, message, stack: stackOf(thrown), usedBy: usedBy.getStore() ?? null } });
   };
   let isReported = false;
   process.on('unhandledRejection', (reason) => report('rejection', reason));
