@@ -2,6 +2,7 @@ import { registerHooks } from 'node:module';
 import { extname, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as agencyPackage from '@runwire/agency';
+import type { StrippedFiles } from './process/strip-files.ts';
 
 /* Loads TypeScript modules of agencies into this process. */
 
@@ -15,6 +16,7 @@ interface ModuleLoad {
   readonly folder: string;
   /** The modules of the folder that were loaded. */
   readonly files: Set<string>;
+  readonly stripped: StrippedFiles;
 }
 
 const loads = new Map<string, ModuleLoad>();
@@ -37,15 +39,15 @@ export async function importPackage(folder: string, name: string): Promise<Loade
 }
 
 /** Imports a module of an agency and everything that it imports from the folder, also if they were imported before. */
-export async function importModule(folder: string, file: string): Promise<LoadedModule> {
+export async function importModule(folder: string, file: string, stripped: StrippedFiles): Promise<LoadedModule> {
   addHooksOnce();
   count += 1;
-  const load: ModuleLoad = { folder, files: new Set() };
+  const load: ModuleLoad = { folder, files: new Set(), stripped };
   loads.set(String(count), load);
   const exports = (await import(
     `${pathToFileURL(join(folder, file)).href}?${PARAMETER}=${count}`
   )) as LoadedModule['exports'];
-  const files = [...load.files].map((path) => path.slice(folder.length + 1).replaceAll('\\', '/'));
+  const files = [...load.files].map((path) => pathInFolder(path, folder));
   return { exports, files };
 }
 
@@ -81,6 +83,9 @@ function addHooksOnce(): void {
     },
     load(url, context, nextLoad) {
       if (url === PACKAGE_URL) return { format: 'module', source, shortCircuit: true };
+      const load = loads.get(numberOf(url) ?? '');
+      const stripped = load?.stripped.get(pathInFolder(fileURLToPath(url), load.folder));
+      if (stripped !== undefined) return { format: 'module', source: stripped, shortCircuit: true };
       return nextLoad(url, context);
     },
   });
@@ -90,6 +95,8 @@ function numberOf(url: string | undefined): string | null {
   if (url === undefined || !url.startsWith('file:') || !url.includes(`?${PARAMETER}=`)) return null;
   return new URL(url).searchParams.get(PARAMETER);
 }
+
+const pathInFolder = (path: string, folder: string) => path.slice(folder.length + 1).replaceAll('\\', '/');
 
 function isOwn(path: string, folder: string): boolean {
   return path.startsWith(folder + sep) && !path.slice(folder.length).includes(`${sep}node_modules${sep}`);

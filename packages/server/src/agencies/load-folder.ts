@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgencyDefinition, ModelObject } from '@runwire/agency';
 import { StartRefused } from '../domain/start-refused.ts';
+import { compileJsonSchema } from '../lib/json-schema.ts';
 import type { AgencyDraft } from './agency-draft.ts';
 import { AgencyFolder } from './agency-folder.ts';
 import { AgencyBroken, Faults, NO_POSITION } from './fault.ts';
@@ -106,7 +107,7 @@ export async function loadDefinition(
       agency: noPlace(`agency \`${id}\``),
       agent: (name: string) => noPlace(`agent \`${name}\` of agency \`${id}\``),
     };
-    const draft = await prepareCode(readDefinition(given, 'bundled', places, faults));
+    const draft = await prepareCode(readDefinition(given, 'bundled', places, faults), compileJsonSchema);
     const agency = await loadAgency(draft, { id, folder: null, fileTools: new Map() }, anyModel, faults);
     const hash = createHash('sha256').update(JSON.stringify(draft.value)).digest('hex');
     return { ...agency, code: null, version: hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };

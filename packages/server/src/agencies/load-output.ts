@@ -1,3 +1,4 @@
+import { compileJsonSchema } from '../lib/json-schema.ts';
 import type { AgentDraft, RefusedCode } from './agency-draft.ts';
 import { type AgencyFolder, besideFile, FileRefused } from './agency-folder.ts';
 import { type Faults, FILE_START, positionIn } from './fault.ts';
@@ -15,13 +16,15 @@ export async function loadOutput(
   const add = (problem: string) => faults.add(place, path, `\`output\` ${problem}`);
   if (code.output !== undefined) return usable(code.output, add);
   if (given === undefined) return null;
-  if (typeof given !== 'string') return usable(await prepareSchema(given), add);
+  if (typeof given !== 'string') return usable(await prepareSchema(given, compileJsonSchema), add);
   const file = besideFile(place.file, given);
   try {
     const text = folder === null ? '' : await folder.read(file);
     const schema = parseJson(file, text, faults);
     if (schema === undefined) return null;
-    return usable(await prepareSchema(schema), (problem) => faults.addAt(file, FILE_START, `The file ${problem}`));
+    return usable(await prepareSchema(schema, compileJsonSchema), (problem) =>
+      faults.addAt(file, FILE_START, `The file ${problem}`),
+    );
   } catch (error) {
     if (!(error instanceof FileRefused)) throw error;
     faults.add(place, path, error.message);

@@ -1,7 +1,7 @@
 import type { ToolCall } from '@runwire/agency';
 import { type AskingRule, alwaysAsks, type CheckInput, checkedCall, onlyByCaller, type Tool } from '../agent/ports.ts';
 import { withObjectType } from '../lib/object-type.ts';
-import { readSchema, SchemaRefused, type ToolSchema } from './tool-schema.ts';
+import { type CompileSchema, readSchema, SchemaRefused, type ToolSchema } from './tool-schema.ts';
 
 /** A tool as `defineTool` or the AI SDK's `tool()` makes it. Every field is checked before it is used. */
 interface GivenTool {
@@ -39,17 +39,25 @@ const MAX_TIMEOUT_SECONDS = 86_400;
 /** The tool cannot be used. The message continues the sentence "The tool `name` of agent `agent` …". */
 export class ToolRefused extends Error {}
 
+/** A tool with the schemas of its input and of the user's context. */
+export interface PreparedTool extends Tool {
+  readonly schemas: { readonly input: ToolSchema; readonly context: ToolSchema | null };
+}
+
 /** Checks a tool and converts it to the form that the loop calls. */
-export async function loadTool(name: string, given: object): Promise<Tool> {
+export async function loadTool(name: string, given: object, compile: CompileSchema): Promise<PreparedTool> {
   const tool = given as GivenTool;
   const { execute } = tool;
   checkTool(name, tool);
   const { needsApproval = false, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = tool;
-  const { check: checkInput, jsonSchema } = await toolSchema('inputSchema', tool.inputSchema);
-  const inputSchema = withObjectType(jsonSchema);
+  const input = await toolSchema('inputSchema', tool.inputSchema, compile);
+  const { check: checkInput } = input;
+  const inputSchema = withObjectType(input.jsonSchema);
   if (inputSchema === null) throw new ToolRefused(`cannot be used: its \`inputSchema\` ${NO_OBJECT}`);
-  const context = tool.contextSchema === undefined ? null : await toolSchema('contextSchema', tool.contextSchema);
-  const shown = { name, description: String(tool.description ?? ''), inputSchema, checkInput };
+  const context =
+    tool.contextSchema === undefined ? null : await toolSchema('contextSchema', tool.contextSchema, compile);
+  const schemas = { input, context };
+  const shown = { name, description: String(tool.description ?? ''), inputSchema, checkInput, schemas };
   const repeatable = tool.repeatable === true;
   if (execute === undefined) return { ...shown, repeatable, asks: alwaysAsks('tool', checkInput), call: onlyByCaller };
   return {
@@ -126,9 +134,9 @@ function asksApproval(needs: NeedsApproval, checkInput: CheckInput): AskingRule 
   };
 }
 
-async function toolSchema(field: string, given: unknown): Promise<ToolSchema> {
+async function toolSchema(field: string, given: unknown, compile: CompileSchema): Promise<ToolSchema> {
   try {
-    return await readSchema(given);
+    return await readSchema(given, compile);
   } catch (error) {
     if (error instanceof SchemaRefused) throw new ToolRefused(`cannot be used: its \`${field}\` ${error.message}`);
     throw error;

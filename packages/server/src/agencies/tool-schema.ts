@@ -1,13 +1,17 @@
-import type { CheckResult } from '../agent/ports.ts';
-import { compileJsonSchema } from '../lib/json-schema.ts';
+import type { CheckInput } from '../agent/ports.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The schema of a tool: the JSON Schema for the model, and the check of its arguments. */
 export interface ToolSchema {
   readonly jsonSchema: JsonSchema;
-  readonly check: (value: unknown) => CheckResult | Promise<CheckResult>;
+  readonly check: CheckInput;
+  /** True if the JSON Schema says everything that `check` does. */
+  readonly isPlain: boolean;
 }
+
+/** Makes the check of a plain JSON Schema. Throws if it is not valid. */
+export type CompileSchema = (jsonSchema: JsonSchema) => CheckInput;
 
 /** The schema cannot be used. The message continues the sentence "its `inputSchema` …". */
 export class SchemaRefused extends Error {}
@@ -27,23 +31,24 @@ interface Standard {
 }
 
 /** Accepts the same kinds of schemas as the AI SDK, and plain JSON Schema. */
-export async function readSchema(given: unknown): Promise<ToolSchema> {
+export async function readSchema(given: unknown, compile: CompileSchema): Promise<ToolSchema> {
   if (given === undefined || given === null) {
-    return fromJsonSchema({ type: 'object', properties: {}, additionalProperties: false });
+    return plainSchema({ type: 'object', properties: {}, additionalProperties: false }, compile);
   }
   if (typeof given !== 'object' && typeof given !== 'function') throw new SchemaRefused('is not a schema.');
-  if (AI_SDK_SCHEMA in given) return fromAiSdk(given as unknown as AiSdkSchema);
+  if (AI_SDK_SCHEMA in given) return fromAiSdk(given as unknown as AiSdkSchema, compile);
   // This check is before the next one, because the schemas of some libraries are functions.
   if ('~standard' in given) return fromStandard(given['~standard'] as Standard);
-  if (typeof given === 'function') return readSchema((given as () => unknown)());
-  return fromJsonSchema(given);
+  if (typeof given === 'function') return readSchema((given as () => unknown)(), compile);
+  return plainSchema(given, compile);
 }
 
-async function fromAiSdk(schema: AiSdkSchema): Promise<ToolSchema> {
+async function fromAiSdk(schema: AiSdkSchema, compile: CompileSchema): Promise<ToolSchema> {
   const jsonSchema = await schema.jsonSchema;
   const { validate } = schema;
-  if (validate === undefined) return fromJsonSchema(jsonSchema);
+  if (validate === undefined) return plainSchema(jsonSchema, compile);
   return {
+    isPlain: false,
     jsonSchema: asObject(jsonSchema),
     async check(value) {
       const result = (await validate(value)) as { success: boolean; value?: unknown; error?: unknown };
@@ -66,6 +71,7 @@ function fromStandard(standard: Standard): ToolSchema {
     throw new SchemaRefused(`cannot be sent to a model as JSON Schema: ${messageOf(error)}`);
   }
   return {
+    isPlain: false,
     jsonSchema: asObject(jsonSchema),
     async check(value) {
       const result = (await standard.validate(value)) as { value?: unknown; issues?: readonly Issue[] | undefined };
@@ -85,10 +91,11 @@ function issueText({ message, path = [] }: Issue): string {
   return names.length === 0 ? message : `\`${names.join('.')}\`: ${message}`;
 }
 
-function fromJsonSchema(given: unknown): ToolSchema {
+/** Throws `SchemaRefused` if the schema is not valid. */
+export function plainSchema(given: unknown, compile: CompileSchema): ToolSchema {
   const jsonSchema = asObject(given);
   try {
-    return { jsonSchema, check: compileJsonSchema(jsonSchema) };
+    return { isPlain: true, jsonSchema, check: compile(jsonSchema) };
   } catch (error) {
     throw new SchemaRefused(`is not valid JSON Schema: ${messageOf(error)}`);
   }

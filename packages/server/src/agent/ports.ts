@@ -71,6 +71,10 @@ export interface ToolOutcome {
 
 export const failedCall = (text: string): ToolOutcome => ({ status: 'failed', text });
 
+export const wrongArguments = (problem: string): ToolOutcome => failedCall(`The arguments are wrong: ${problem}`);
+export const wrongContext = (problem: string): ToolOutcome =>
+  failedCall(`The user's context is not what this tool needs: ${problem}`);
+
 /** The result of a call that changes files. */
 export interface FileResult {
   /** For the model, if the changes become visible. */
@@ -93,11 +97,11 @@ export interface CheckedTool {
 export function checkedCall({ checkInput, checkContext, execute }: CheckedTool): Tool['call'] {
   return async (given, call, argumentsText) => {
     const input = await checkInput(given);
-    if ('problem' in input) return failedCall(`The arguments are wrong: ${input.problem}`);
+    if ('problem' in input) return wrongArguments(input.problem);
     let about = call;
     if (checkContext !== undefined) {
       const context = await checkContext(call.userContext);
-      if ('problem' in context) return failedCall(`The user's context is not what this tool needs: ${context.problem}`);
+      if ('problem' in context) return wrongContext(context.problem);
       about = { ...call, context: context.value, experimental_context: context.value };
     }
     const result = await execute(input.value, about, argumentsText);

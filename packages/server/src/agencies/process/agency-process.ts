@@ -105,7 +105,7 @@ export class AgencyProcess {
     const { memoryMib, env, guard } = options;
     this.#child = spawn(
       process.execPath,
-      [`--max-old-space-size=${memoryMib}`, ...(IS_SOURCE ? ['-C', 'runwire'] : []), CHILD],
+      [`--max-old-space-size=${memoryMib}`, '--max-semi-space-size=4', ...(IS_SOURCE ? ['-C', 'runwire'] : []), CHILD],
       {
         env,
         // What people's code prints appears in the log of the server, on stderr.

@@ -5,6 +5,7 @@ import { type ModuleFailure, OWN_SENTENCE } from '../module-failure.ts';
 import { AgencyProcess, ProcessEnded, type ProcessFault } from './agency-process.ts';
 import type { LoadAnswer, LoadQuestion } from './messages.ts';
 import { ProcessGuard } from './process-guard.ts';
+import { stripFiles } from './strip-files.ts';
 
 /** How long the process itself may take to start. On a busy machine that is no fault of the code. */
 const START_MS = 60_000;
@@ -65,11 +66,20 @@ export class AgencyProcesses implements Disposable {
     const fail = (message: string) => resolve({ failure: ownSentence(message) });
     let timer = setTimeout(() => fail('The process that loads it did not start.'), START_MS);
     try {
-      const answered = process.ask({ kind: 'ping' }).then(() => {
+      const files = source.kind === 'package' ? new Map() : stripFiles(folder);
+      const answered = process.ask({ kind: 'ping' }).then(async () => {
+        const stripped = await files;
         clearTimeout(timer);
         const late = `It did not load within ${LOAD_MS / 1000} seconds; remove what loops or waits.`;
         timer = setTimeout(() => fail(late), LOAD_MS);
-        return process.ask({ kind: 'load', folder, source, resultCharacters, withheld }) as Promise<LoadAnswer>;
+        return process.ask({
+          kind: 'load',
+          folder,
+          source,
+          stripped,
+          resultCharacters,
+          withheld,
+        }) as Promise<LoadAnswer>;
       });
       answered.then(resolve, (error: unknown) => {
         if (error instanceof ProcessEnded) fail(loadingSentence(error.fault));

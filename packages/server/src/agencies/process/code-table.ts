@@ -1,13 +1,14 @@
+import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { ModelObject } from '@runwire/agency';
 import type { Tool, ToolOutcome } from '../../agent/ports.ts';
 import { ToolProgress } from '../../agent/tool-progress.ts';
 import type { AgencyDraft, AgentCode, RefusedCode } from '../agency-draft.ts';
 import { importModule, importPackage } from '../agency-modules.ts';
 import { AgencyBroken, Faults } from '../fault.ts';
-import type { OutputSchema } from '../loaded-agency.ts';
+import type { PreparedTool } from '../load-tool.ts';
 import { moduleFailure } from '../module-failure.ts';
-import { prepareCode, prepareTool } from '../prepare-code.ts';
-import { readTypeScriptDefinition } from '../read-typescript-agency.ts';
+import { type PreparedCode, prepareCode, prepareTool } from '../prepare-code.ts';
+import type { ToolSchema } from '../tool-schema.ts';
 import type {
   CallAnswer,
   DescribedAgent,
@@ -27,11 +28,14 @@ type Ask<Kind extends Question['kind']> = Extract<Question, { kind: Kind }>;
 const MAX_INSTRUCTIONS_CHARACTERS = 4 * 1024 * 1024;
 const ALWAYS_ROOM = { isFull: false, onceRoom: () => {} };
 
+/** The server compiles plain JSON Schema and checks values by it: Ajv would cost this process 11 MB. */
+const leaveToServer = () => (value: unknown) => ({ value });
+
 /** The code of one version of an agency, by the references under which the server knows its parts. */
 export class AgencyCodeTable {
   readonly #onWithheld: (variable: string) => void;
   readonly #tools = new Map<string, Tool>();
-  readonly #schemas = new Map<string, OutputSchema>();
+  readonly #schemas = new Map<string, ToolSchema>();
   readonly #models = new Map<string, ModelObject>();
   readonly #instructions = new Map<string, NonNullable<AgentCode['instructions']>>();
   #resultCharacters = 0;
@@ -62,7 +66,7 @@ export class AgencyCodeTable {
     }
   }
 
-  async #load({ folder, source, resultCharacters, withheld }: LoadQuestion): Promise<LoadAnswer> {
+  async #load({ folder, source, stripped, resultCharacters, withheld }: LoadQuestion): Promise<LoadAnswer> {
     this.#resultCharacters = resultCharacters;
     process.env = reportWithheld(process.env, withheld, this.#onWithheld);
     try {
@@ -71,15 +75,18 @@ export class AgencyCodeTable {
           await importPackage(folder, source.name);
           return { files: [], faults: [], agency: null, exports: [] };
         case 'agency': {
-          const { exports, files } = await importModule(folder, source.file);
-          const draft = await prepareCode(await readTypeScriptDefinition(folder, source.file, exports, new Faults()));
+          const { exports, files } = await importModule(folder, source.file, stripped);
+          // Only this form needs the check of the shape, which costs 8 MB.
+          const { readTypeScriptDefinition } = await import('../read-typescript-agency.ts');
+          const written = await readTypeScriptDefinition(folder, source.file, exports, new Faults());
+          const draft = await prepareCode(written, leaveToServer);
           return { files, faults: [], agency: this.#describeAgency(draft, source.file), exports: [] };
         }
         case 'tools': {
           const exports: DescribedExports[] = [];
           const files = new Set<string>();
           for (const file of source.files) {
-            const loaded = await importModule(folder, file);
+            const loaded = await importModule(folder, file, stripped);
             for (const one of loaded.files) files.add(one);
             exports.push(await this.#describeExports(file, loaded.exports));
           }
@@ -89,10 +96,13 @@ export class AgencyCodeTable {
     } catch (error) {
       if (error instanceof AgencyBroken) return { files: [], faults: error.faults, agency: null, exports: [] };
       return { failure: moduleFailure(error) };
+    } finally {
+      // Node would write its cache of compiled code at the exit, but the process is killed.
+      if (getCompileCacheDir() !== undefined) flushCompileCache();
     }
   }
 
-  #describeAgency({ value, agents, models }: AgencyDraft, file: string) {
+  #describeAgency({ value, agents, models }: AgencyDraft<PreparedCode>, file: string) {
     return {
       value,
       agents: agents.map(({ value: agent, code }): DescribedAgent => {
@@ -117,25 +127,38 @@ export class AgencyCodeTable {
       // If an agent names a function, its author gets a sentence about it.
       if (!isTool && typeof tool !== 'function') continue;
       const known = isTool && 'name' in tool && typeof tool.name === 'string' ? tool.name : name;
-      const prepared = await prepareTool(known, tool);
+      const prepared = await prepareTool(known, tool, leaveToServer);
       const part = 'refused' in prepared ? { ...prepared, isFunction: !isTool } : prepared;
       described.push([known, this.#describeTool(known, file, part)]);
     }
     return described;
   }
 
-  #describeTool(ref: string, file: string, tool: Tool | RefusedCode): DescribedTool | RefusedCode {
+  #describeTool(ref: string, file: string, tool: PreparedTool | RefusedCode): DescribedTool | RefusedCode {
     if ('refused' in tool) return tool;
     this.#tools.set(ref, tool);
-    this.#schemas.set(`tool ${ref}`, { jsonSchema: tool.inputSchema, check: tool.checkInput });
-    const { name, description, inputSchema, repeatable, timeoutMs, asks } = tool;
-    return { ref, file, name, description, inputSchema, repeatable, timeoutMs, asks: asks?.kind ?? null };
+    const { name, description, inputSchema, repeatable, timeoutMs, asks, schemas } = tool;
+    const { input, context } = schemas;
+    this.#schemas.set(`tool ${ref}`, input);
+    return {
+      ref,
+      file,
+      name,
+      description,
+      inputSchema,
+      repeatable,
+      timeoutMs,
+      asks: asks?.kind ?? null,
+      isPlainInput: input.isPlain,
+      plainContext: context?.isPlain === true ? context.jsonSchema : null,
+    };
   }
 
-  #describeSchema(ref: string, schema: OutputSchema | RefusedCode): DescribedSchema | RefusedCode {
+  #describeSchema(ref: string, schema: ToolSchema | RefusedCode): DescribedSchema | RefusedCode {
     if ('refused' in schema) return schema;
     this.#schemas.set(ref, schema);
-    return { ref, jsonSchema: schema.jsonSchema };
+    const { jsonSchema, isPlain } = schema;
+    return { ref, jsonSchema, isPlain };
   }
 
   #describeModels(prefix: string, models: AgentCode['models']): DescribedModel[] {

@@ -5,6 +5,8 @@ import type { QuestionKind } from '../../domain/question.ts';
 import type { RefusedCode } from '../agency-draft.ts';
 import type { Fault } from '../fault.ts';
 import type { ModuleFailure } from '../module-failure.ts';
+import type { JsonSchema } from '../tool-schema.ts';
+import type { StrippedFiles } from './strip-files.ts';
 
 /*
  * What a server and the process of an agency send each other. Parts of the code are named by references, which are equal in
@@ -31,6 +33,7 @@ export interface LoadQuestion {
   readonly source: CodeSource;
   /** The rest of a longer result is not sent. */
   readonly resultCharacters: number;
+  readonly stripped: StrippedFiles;
   /** The names of variables that the process does not get. */
   readonly withheld: readonly string[];
 }
@@ -110,11 +113,16 @@ export interface DescribedTool extends ModelTool {
   readonly repeatable: boolean;
   readonly timeoutMs: number | undefined;
   readonly asks: QuestionKind | null;
+  /** True if the server checks the input, because the schema is plain JSON Schema. Otherwise the process does. */
+  readonly isPlainInput: boolean;
+  /** The server checks the user's context too, if this is not null. */
+  readonly plainContext: JsonSchema | null;
 }
 
 export interface DescribedSchema {
   readonly ref: string;
-  readonly jsonSchema: Readonly<Record<string, unknown>>;
+  readonly jsonSchema: JsonSchema;
+  readonly isPlain: boolean;
 }
 
 export interface DescribedModel {

@@ -1,7 +1,18 @@
 import type { ModelObject, ToolCall } from '@runwire/agency';
-import { type AskingRule, alwaysAsks, type CheckResult, type Tool } from '../../agent/ports.ts';
+import {
+  type AskingRule,
+  alwaysAsks,
+  type CheckInput,
+  type CheckResult,
+  type Tool,
+  wrongArguments,
+  wrongContext,
+} from '../../agent/ports.ts';
+import { compileJsonSchema } from '../../lib/json-schema.ts';
 import type { AgentCode, RefusedCode } from '../agency-draft.ts';
 import type { AboutRun, OutputSchema } from '../loaded-agency.ts';
+import { refusedSchema } from '../prepare-code.ts';
+import { type JsonSchema, plainSchema, SchemaRefused } from '../tool-schema.ts';
 import type { AgencyCode } from './agency-code.ts';
 import { ProcessEnded } from './agency-process.ts';
 import type { DescribedAgent, DescribedModel, DescribedSchema, DescribedTool, SentCall } from './messages.ts';
@@ -28,18 +39,35 @@ export function remoteAgent(code: AgencyCode, agent: DescribedAgent): AgentCode 
 
 export function remoteTool(code: AgencyCode, described: DescribedTool | RefusedCode): Tool | RefusedCode {
   if ('refused' in described) return described;
-  const { ref, file, asks, ...shown } = described;
-  const checkInput = checkOf(code, `tool ${ref}`);
+  const { ref, file, asks, isPlainInput, plainContext, ...shown } = described;
+  const input = isPlainInput ? plainCheck('inputSchema', shown.inputSchema) : checkInProcess(code, `tool ${ref}`);
+  const context = plainContext === null ? null : plainCheck('contextSchema', plainContext);
+  if (typeof input !== 'function') return input;
+  if (context !== null && typeof context !== 'function') return context;
   const named = { ...shown, ref, file };
   return {
     ...shown,
-    checkInput,
-    asks: asks === null ? undefined : asks === 'tool' ? alwaysAsks(asks, checkInput) : approvalRule(code, ref),
-    call: (input, call, argumentsText) => {
-      const { abortSignal: signal, progress: onProgress } = call;
-      return code.call(named, { input, argumentsText, call: sentCall(call) }, { signal, onProgress });
+    checkInput: input,
+    asks: asks === null ? undefined : asks === 'tool' ? alwaysAsks(asks, input) : approvalRule(code, ref, input),
+    async call(given, call, argumentsText) {
+      const { abortSignal: signal, progress: onProgress, userContext } = call;
+      const checked = isPlainInput ? await input(given) : { value: given };
+      if ('problem' in checked) return wrongArguments(checked.problem);
+      const about = await context?.(userContext);
+      if (about !== undefined && 'problem' in about) return wrongContext(about.problem);
+      return code.call(named, { input: given, argumentsText, call: sentCall(call) }, { signal, onProgress });
     },
   };
+}
+
+/** The check of a plain JSON Schema is made in the server. */
+function plainCheck(field: string, jsonSchema: JsonSchema): CheckInput | RefusedCode {
+  try {
+    return plainSchema(jsonSchema, compileJsonSchema).check;
+  } catch (error) {
+    if (error instanceof SchemaRefused) return { refused: `cannot be used: its \`${field}\` ${error.message}` };
+    throw error;
+  }
 }
 
 function sentCall({ idempotencyKey, callId, userContext, member, approval, messages }: ToolCall): SentCall {
@@ -47,10 +75,11 @@ function sentCall({ idempotencyKey, callId, userContext, member, approval, messa
 }
 
 /** A process that ends counts as true: a call that may need approval is never made without it. */
-function approvalRule(code: AgencyCode, tool: string): AskingRule {
+function approvalRule(code: AgencyCode, tool: string, checkInput: CheckInput): AskingRule {
   return {
     kind: 'approval',
     async isNeeded(input, { toolCallId, context, messages }) {
+      if ('problem' in (await checkInput(input))) return false;
       const call = { toolCallId, context, messagesJson: JSON.stringify(messages) };
       try {
         return (await code.ask({ kind: 'approval', tool, input, call })) as boolean;
@@ -61,12 +90,21 @@ function approvalRule(code: AgencyCode, tool: string): AskingRule {
   };
 }
 
-const checkOf = (code: AgencyCode, schema: string) => async (value: unknown) =>
-  (await code.ask({ kind: 'check', schema, value })) as CheckResult;
+const checkInProcess =
+  (code: AgencyCode, schema: string): CheckInput =>
+  async (value) =>
+    (await code.ask({ kind: 'check', schema, value })) as CheckResult;
 
 function remoteSchema(code: AgencyCode, described: DescribedSchema | RefusedCode): OutputSchema | RefusedCode {
   if ('refused' in described) return described;
-  return { jsonSchema: described.jsonSchema, check: checkOf(code, described.ref) };
+  const { ref, jsonSchema, isPlain } = described;
+  if (!isPlain) return { jsonSchema, check: checkInProcess(code, ref) };
+  try {
+    return plainSchema(jsonSchema, compileJsonSchema);
+  } catch (error) {
+    if (error instanceof SchemaRefused) return refusedSchema(error);
+    throw error;
+  }
 }
 
 export function remoteModels(code: AgencyCode, models: readonly DescribedModel[]): AgentCode['models'] {
