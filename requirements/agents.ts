@@ -14,6 +14,12 @@ export const agentsRequirements = [
     quote: "Agencies given in code to the embedding API or to the testing entry stay in their caller's process.",
   },
   {
+    id: 'agents-29-agency-error',
+    section: '29',
+    quote:
+      '`instructions` functions […] that throw fail the run (in a delegation: the call) with code `agency_error` and a sentence that names agency, agent and function, never `internal_error`; it is charged 0, like `internal_error`.',
+  },
+  {
     id: 'agents-29-agencies-process',
     section: '29',
     quote:

@@ -11,6 +11,7 @@ import {
 import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { ONE_AGENCY } from './support/one-agency.ts';
+import { messagesFrame } from './support/scripted-server.ts';
 
 async function start(folder: AgenciesFolder, controller: ModelController, env: Readonly<Record<string, string>> = {}) {
   return startTestServer({
@@ -249,7 +250,7 @@ export const word = { description: 'A word.', inputSchema: { type: 'object' }, e
 });
 
 test('an agency shows the process of its code and the last fault', async (t) => {
-  cites(t, 'agents-29-agencies-process');
+  cites(t, 'agents-29-agencies-process', 'agents-29-agency-error');
   using folder = new AgenciesFolder({
     'support/agency.ts': `import { defineAgency, defineTool } from '@runwire/agency';
 const fail = defineTool({
@@ -258,7 +259,10 @@ const fail = defineTool({
   inputSchema: { type: 'object' },
   execute: () => new Promise(() => setTimeout(() => { throw new Error('The till is open.'); }, 1)),
 });
-export default defineAgency({ name: 'Support', agents: [{ name: 'Desk / 1', instructions: 'Help.', tools: [fail] }] });
+const desk = { name: 'Desk / 1', instructions: 'Help.', tools: [fail] };
+const throws = { name: 'Throws', instructions: () => { throw new Error('a secret'); } };
+const quits = { name: 'Quits', instructions: () => process.exit(3) };
+export default defineAgency({ name: 'Support', agents: [desk, throws, quits] });
 `,
   });
   await using controller = await ModelController.start();
@@ -294,4 +298,15 @@ export default defineAgency({ name: 'Support', agents: [{ name: 'Desk / 1', inst
   const seen = (await agencyOf(api.as(other.apiKey), 'support')).process.lastFault;
   const message = 'An error that nothing caught; the log of the server has its message.';
   assert.deepEqual(seen, { message, tool: 'fail', callId: null, runId: null, at }, 'the run is of another owner');
+
+  // A function that fails, or ends the process, fails its run with a sentence.
+  for (const agent of ['Throws', 'Quits']) {
+    const reader = await api.complete({ apiIntegrationId: 'own', chatId: agent, agent, message: 'Hi' });
+    await reader.whole();
+    const failed = `The function \`instructions\` of the agent \`${agent}\` of the agency \`support\` failed`;
+    const { error } = messagesFrame(reader);
+    assert.deepEqual(error, { code: 'agency_error', message: `${failed}; the log of the server has the reason.` });
+    assert.doesNotMatch(reader.text, /secret/);
+  }
+  assert.match((await processOf()).lastFault.message, /exit code 3/);
 });
