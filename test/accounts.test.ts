@@ -438,6 +438,7 @@ function tests(store: StoreName): void {
         ],
         source: 'bundled',
         mcp: [],
+        process: { state: 'none', pid: null, memoryBytes: null, restarts: 0, lastFault: null },
         error: null,
       },
     );

@@ -11,6 +11,7 @@ import {
 import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { ONE_AGENCY } from './support/one-agency.ts';
+import { messagesFrame } from './support/scripted-server.ts';
 
 async function start(folder: AgenciesFolder, controller: ModelController, env: Readonly<Record<string, string>> = {}) {
   return startTestServer({
@@ -18,6 +19,9 @@ async function start(folder: AgenciesFolder, controller: ModelController, env: R
     model: scriptedModel(controller.port),
   });
 }
+
+/** How `GET /v2/agencies` shows an agency without code. */
+const NO_PROCESS = { state: 'none', pid: null, memoryBytes: null, restarts: 0, lastFault: null };
 
 const TRIAGE = `name: Support
 agents:
@@ -44,7 +48,9 @@ test('an agency.yaml with one agent answers', async (t) => {
   await using server = await start(folder, controller);
   const { api } = server;
   await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
-  assert.equal((await agencyOf(api, 'support')).agents[0].description, null);
+  const { agents, process: code } = await agencyOf(api, 'support');
+  assert.equal(agents[0].description, null);
+  assert.deepEqual(code, NO_PROCESS);
   await api.put('/v2/integrations/own/members/m1', { name: 'Ada' });
   const answer = api.post('/get_completion_v2', {
     apiIntegrationId: 'own',
@@ -72,7 +78,8 @@ test('the same agency as YAML, Markdown and TypeScript asks the model the same',
   const requests: unknown[] = [];
   const shown: unknown[] = [];
   for (const form of Object.keys(ONE_AGENCY)) {
-    const { source, version, loadedAt, agency, ...rest } = await agencyOf(api, form);
+    const { source, version, loadedAt, agency, process: code, ...rest } = await agencyOf(api, form);
+    assert.equal(code.state, 'running');
     assert.deepEqual([source, rest.error], [form, null]);
     assert.match(version, /^[0-9a-f]{16}$/);
     assert.ok(!Number.isNaN(Date.parse(loadedAt)));
@@ -140,6 +147,7 @@ test('a broken agency answers 503, and the others answer as before', async () =>
     version: null,
     loadedAt: null,
     mcp: [],
+    process: NO_PROCESS,
   });
   const missing = 'The agency has no `name`; add a line such as `name: Support`.';
   const unknown = '`nam` is not a field of an agency; did you mean `name`?';
@@ -239,4 +247,66 @@ export const word = { description: 'A word.', inputSchema: { type: 'object' }, e
   });
   assert.deepEqual(await finish(await ask('c2')), ['New', 'old!']);
   assert.deepEqual(await finish(before), ['Old', 'old?']);
+});
+
+test('an agency shows the process of its code and the last fault', async (t) => {
+  cites(t, 'agents-29-agencies-process', 'agents-29-agency-error');
+  using folder = new AgenciesFolder({
+    'support/agency.ts': `import { defineAgency, defineTool } from '@runwire/agency';
+const fail = defineTool({
+  name: 'fail',
+  description: 'Ends its process.',
+  inputSchema: { type: 'object' },
+  execute: () => new Promise(() => setTimeout(() => { throw new Error('The till is open.'); }, 1)),
+});
+const desk = { name: 'Desk / 1', instructions: 'Help.', tools: [fail] };
+const throws = { name: 'Throws', instructions: () => { throw new Error('a secret'); } };
+const quits = { name: 'Quits', instructions: () => process.exit(3) };
+export default defineAgency({ name: 'Support', agents: [desk, throws, quits] });
+`,
+  });
+  await using controller = await ModelController.start();
+  await using server = await start(folder, controller);
+  const { api } = server;
+  const processOf = async () => (await agencyOf(api, 'support')).process;
+  const { memoryBytes: _, ...before } = await processOf();
+  assert.deepEqual(before, { state: 'running', pid: before.pid, restarts: 0, lastFault: null });
+  assert.ok(before.pid > 0 && before.pid !== process.pid);
+  await until(async () => (await processOf()).memoryBytes > 1_000_000);
+
+  await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
+  const answer = api.post('/get_completion_v2', { apiIntegrationId: 'own', message: 'Hi' });
+  const call = await controller.nextCall();
+  await call.toolCall('call_1', 'fail', '{}');
+  await call.end();
+  const second = await controller.nextCall();
+  const output = second.request.prompt.find(({ kind }) => kind === 'tool_output');
+  assert.match(output?.kind === 'tool_output' ? output.output : '', /outcome is unknown.*The till is open\./);
+  await second.end();
+  const { status, headers } = await answer;
+  assert.equal(status, 200);
+  assert.equal((await api.get('/readyz')).status, 200);
+  await until(async () => (await processOf()).state === 'running');
+  const { pid, restarts, lastFault } = await processOf();
+  assert.ok(pid > 0 && pid !== before.pid);
+  assert.equal(restarts, 1);
+  const runId = headers.get('x-run-id');
+  const { at, ...fault } = lastFault;
+  assert.deepEqual(fault, { message: 'The till is open.', tool: 'fail', callId: 'call_1', runId });
+  assert.ok(Math.abs(Date.now() - Date.parse(at)) < 60_000);
+  const { body: other } = await api.post('/v2/owners', { email: 'other@example.com' });
+  const seen = (await agencyOf(api.as(other.apiKey), 'support')).process.lastFault;
+  const message = 'An error that nothing caught; the log of the server has its message.';
+  assert.deepEqual(seen, { message, tool: 'fail', callId: null, runId: null, at }, 'the run is of another owner');
+
+  // A function that fails, or ends the process, fails its run with a sentence.
+  for (const agent of ['Throws', 'Quits']) {
+    const reader = await api.complete({ apiIntegrationId: 'own', chatId: agent, agent, message: 'Hi' });
+    await reader.whole();
+    const failed = `The function \`instructions\` of the agent \`${agent}\` of the agency \`support\` failed`;
+    const { error } = messagesFrame(reader);
+    assert.deepEqual(error, { code: 'agency_error', message: `${failed}; the log of the server has the reason.` });
+    assert.doesNotMatch(reader.text, /secret/);
+  }
+  assert.match((await processOf()).lastFault.message, /exit code 3/);
 });

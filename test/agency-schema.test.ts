@@ -31,6 +31,7 @@ const WHOLE = {
   defaultAgent: 'Triage',
   contextToModel: false,
   toolFiles: ['./tools.ts'],
+  env: { SHOP_URL: 'https://shop.example.com' },
   limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
   mcp: {
     github: { url: 'https://mcp.example.com', headers: { Authorization: 'x' }, tools: ['a'], approval: ['a'] },

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { startTestServer, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
+import { AgenciesFolder } from './support/agencies-folder.ts';
 import { folderOf, type ProcessResult, root, run, serve, startRunwire } from './support/cli-process.ts';
 import { eventually } from './support/eventually.ts';
 import { upload } from './support/uploads.ts';
@@ -28,11 +29,22 @@ const position = defineTool({
 const clerk = defineAgent({ name: 'Clerk', description: 'Pays.', instructions: 'Pay.', tools: [refund, position] });
 
 let server: TestServer;
+const TILL_TOOLS = "export const open_till = { inputSchema: { type: 'object' }, execute: () => 'open' };\n";
+const agencies = new AgenciesFolder({
+  'till/agency.yaml': 'name: Till\ntoolFiles: [./tools.ts]\nagents: [{ name: Clerk, instructions: You help. }]\n',
+  'till/tools.ts': TILL_TOOLS,
+});
 before(async () => {
-  server = await startTestServer({ agencies: { shop: defineAgency({ name: 'Shop', agents: [clerk] }) } });
+  server = await startTestServer({
+    agencies: { shop: defineAgency({ name: 'Shop', agents: [clerk] }) },
+    env: { RUNWIRE_AGENCIES_DIR: agencies.path },
+  });
   await server.api.post('/v2/integrations', { apiIntegrationId: 'shop', agency: 'shop' });
 });
-after(() => server[Symbol.asyncDispose]());
+after(async () => {
+  await server[Symbol.asyncDispose]();
+  agencies[Symbol.dispose]();
+});
 
 const environment = () => ({ RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_INTEGRATION: 'demo' });
 
@@ -471,6 +483,20 @@ test('serve --json prints one line of JSON with the address and the new key', as
   child.kill('SIGTERM');
   const { code, stdout } = await result;
   assert.deepEqual([code, stdout], [0, String(line)]);
+});
+
+test('agencies list shows a process that cannot start, and the last fault in one line', async () => {
+  const till = async () =>
+    (await server.api.get('/v2/agencies')).body.items.find(({ agency }: { agency: string }) => agency === 'till');
+  agencies.write({ 'till/tools.ts': 'export const open_till = {\n' });
+  process.kill((await till()).process.pid, 'SIGKILL');
+  await eventually('a failed start', async () => (await till()).process.state === 'failed');
+  const [[code, stdout, stderr] = []] = await session(['agencies', 'list']);
+  assert.equal(code, 0);
+  assert.match(stdout ?? '', /^till .* (failed|starting) /m);
+  assert.match(stderr ?? '', /^The process of the agency till is (failed|starting); restarts: 1; last fault: .+\n$/);
+  // Otherwise it is started again and again.
+  agencies.write({ 'till/tools.ts': TILL_TOOLS });
 });
 
 test('a reader that leaves ends a command without an error', async () => {

@@ -6,15 +6,26 @@ import { axeFindings } from '../proofs/support/console/axe-check.ts';
 import { ConsoleRig } from '../proofs/support/console/console-rig.ts';
 import { chooseInProfile } from '../proofs/support/console/sign-in-pages.ts';
 import { cites } from '../requirements/cite.ts';
+import type { Files } from './support/agencies-folder.ts';
 import { eventually } from './support/eventually.ts';
 import { missingService } from './support/services.ts';
 
 const noChromium = (await missingService('chromium')) ?? false;
 
+const TILL: Files = {
+  'till/agency.yaml':
+    'name: Till\ntoolFiles: [./tools.ts]\nagents: [{ name: Clerk, instructions: You help., tools: [open_till] }]\n',
+  'till/tools.ts': `export const open_till = {
+  inputSchema: { type: 'object' },
+  execute: () => new Promise(() => setTimeout(() => { throw new Error('The till is stuck.'); }, 1)),
+};
+`,
+};
+
 // `npm run prove -- console` visits every page.
 test('a person sets a password and creates an API key in a browser', { skip: noChromium }, async (t) => {
   cites(t, 'spec-5-where');
-  await using rig = await ConsoleRig.start({ agencies: {} });
+  await using rig = await ConsoleRig.start({ agencies: TILL });
   const page = await rig.openPage();
   const watch = rig.watchOf(page);
   await rig.signIn(page);
@@ -30,6 +41,7 @@ test('a person sets a password and creates an API key in a browser', { skip: noC
   await watch.quiet();
   assert.deepEqual(await axeFindings(watch.session), []);
   await seesTurnsOfOtherTabs(rig, page);
+  await seesFaultOfProcess(rig, page);
   assert.deepEqual(watch.takeProblems(), []);
 
   await t.test('the TypeScript client runs in a page of another origin without an aborted request', async () => {
@@ -60,6 +72,25 @@ test('a person sets a password and creates an API key in a browser', { skip: noC
     assert.deepEqual([failed, finished], [[], ['POST /get_completion_v2', 'POST /get_completion_v2']]);
   });
 });
+
+/** A tool ends the process of its agency. The page of the agency shows the new process and what happened. */
+async function seesFaultOfProcess(rig: ConsoleRig, page: Page): Promise<void> {
+  await rig.api.post('/v2/integrations', { apiIntegrationId: 'till', agency: 'till' });
+  const answer = await rig.api.post('/get_completion_v2', { apiIntegrationId: 'till', message: 'tool open_till {}' });
+  await eventually('a new process', async () => {
+    const { body } = await rig.api.get('/v2/agencies');
+    return body.items[0].process.restarts === 1 && body.items[0].process.state === 'running';
+  });
+  await page.goto(rig.url('agencies/till'));
+  const shown = page.getByRole('region', { name: 'Process', exact: true });
+  await shown.getByText('The till is stuck.').waitFor();
+  const facts = await shown.getByRole('definition').allInnerTexts();
+  const [state, memory, restarts, pid, , tool, call = '', runId] = facts;
+  const run = answer.headers.get('x-run-id');
+  assert.deepEqual([state, restarts, tool, runId], ['running', '1', 'open_till', run]);
+  assert.match(call, /^call_/);
+  assert.match(`${memory} ${pid}`, /^(not measured|[\d.]+ MB) \d+$/);
+}
 
 /** Two tabs have the same chat. Each shows what the other one sends. */
 async function seesTurnsOfOtherTabs(rig: ConsoleRig, page: Page): Promise<void> {

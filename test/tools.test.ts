@@ -344,6 +344,10 @@ test('refuses an agency with an unusable tool, and names the tool', async () => 
       { twice: { inputSchema: {}, execute: () => 1, repeatable: 'yes' } as unknown as AgentTool },
       /`twice` .* has a `repeatable` that is neither true nor false; /,
     ],
+    [
+      { slow: { inputSchema: {}, execute: () => 1, timeoutSeconds: 0 } },
+      /`slow` .* has a `timeoutSeconds` that is no number from 1 to 86400; /,
+    ],
     [{ web: { type: 'provider', id: 'openai.web_search', args: {} } as AgentTool }, /`web` .* runs at the provider; /],
     [
       [tool({ inputSchema: NO_INPUT, execute: () => 1 })] as unknown as Tools,

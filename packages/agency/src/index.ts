@@ -6,7 +6,7 @@ export interface ToolCall {
   readonly userContext: unknown;
   /** The member of the integration who asks. Null if the request named none. */
   readonly member: RunMember | null;
-  /** Aborted if the run is cancelled or its server stops. */
+  /** Aborted if the run is cancelled, its server stops, or the time of the call is over. */
   readonly abortSignal: AbortSignal;
   /** The decision about a call that needed approval. Null if the call needed none. */
   readonly approval: { readonly questionId: string; readonly reason: string | null } | null;
@@ -54,10 +54,15 @@ export interface AgentTool {
   /** True, or a function that returns true, if a person must approve a call before it is made. */
   readonly needsApproval?: boolean | ((input: never, call: never) => boolean | PromiseLike<boolean>) | undefined;
   /**
-   * True if a call may be repeated, with the same `idempotencyKey`, if its server died and its outcome is unknown.
-   * Otherwise the model receives the answer that the outcome is unknown.
+   * True if a call may be repeated, with the same `idempotencyKey`, if its process or its server died and its outcome is
+   * unknown. Otherwise the model receives the answer that the outcome is unknown.
    */
   readonly repeatable?: boolean | undefined;
+  /**
+   * How long a call may take, from 1 to 86 400 seconds. If absent, 300. Then `abortSignal` is aborted. A result within 5 more
+   * seconds still counts; after that the call fails. The limit of the run counts too.
+   */
+  readonly timeoutSeconds?: number | undefined;
 }
 
 export interface NamedTool extends AgentTool {
@@ -72,8 +77,10 @@ export interface ToolDefinition<Schema extends InputSchema = InputSchema> {
   readonly execute?: (input: InputOf<Schema>, call: ToolCall) => unknown;
   /** True if a person must approve a call before it is made. If a function throws, its call needs approval. */
   readonly needsApproval?: boolean | ((input: InputOf<Schema>, call: ApprovalCall) => boolean | PromiseLike<boolean>);
-  /** True if a call that was in progress when its server died may be repeated. See `AgentTool`. */
+  /** True if a call that was in progress when its process or its server died may be repeated. See `AgentTool`. */
   readonly repeatable?: boolean;
+  /** How long a call may take. If absent, 300. See `AgentTool`. */
+  readonly timeoutSeconds?: number;
 }
 
 /**

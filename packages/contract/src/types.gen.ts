@@ -2083,6 +2083,52 @@ export interface Agency {
     since: string;
   }[];
   /**
+   * The process that runs the agency's code, as this node sees it.
+   */
+  process: {
+    /**
+     * `starting`: it is started again after a fault, and calls wait for it. `failed`: it ended several times, and the next start follows after a pause. `none`: the agency has no code, or runs in the process of the server.
+     */
+    state: 'running' | 'starting' | 'failed' | 'none';
+    /**
+     * Number of the process in its system. Null if it does not run.
+     */
+    pid: number | null;
+    /**
+     * Heap and buffers of the process. Null if it does not run or was not measured yet.
+     */
+    memoryBytes: number | null;
+    /**
+     * How often the process was started again after a fault since this version was loaded.
+     */
+    restarts: number;
+    /**
+     * Why the process ended last. Null if it has not ended since this version was loaded.
+     */
+    lastFault: {
+      /**
+       * What happened. The text of an error is shown to the owner of the run only.
+       */
+      message: string;
+      /**
+       * The tool whose code caused it. Null if that is not known, or if it was no tool.
+       */
+      tool: string | null;
+      /**
+       * The call of the tool. Null if it is not known, or of another owner.
+       */
+      callId: string | null;
+      /**
+       * The run of the call. Null if it is not known, or of another owner.
+       */
+      runId: string | null;
+      /**
+       * When the process ended.
+       */
+      at: string;
+    } | null;
+  };
+  /**
    * Why the files of the agency cannot be loaded as they are now; null if they can. The other fields show the last version that could be loaded, which completions use. If there is none, completions get 503 `agency_unavailable`.
    */
   error: {

@@ -1,8 +1,9 @@
+import type { Agency } from '@runwire/client';
 import type { CliCommand, Context } from '../command.ts';
 import { wholeNumber } from '../command.ts';
 import { type ConnectionOptions, connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type ListOptions, note, print, printJson, printList, visible } from '../output.ts';
+import { type ListOptions, note, print, printJson, printList, shortened, visible } from '../output.ts';
 
 export function addAgencyCommands(program: CliCommand, { env }: Context): void {
   const agencies = program.command('agencies').explain({ summary: 'check agencies, and list those of a server' });
@@ -32,7 +33,7 @@ export function addAgencyCommands(program: CliCommand, { env }: Context): void {
     .explain({
       summary: 'list the agencies of a server',
       details: [
-        'The last column has the first fault of an agency whose files are broken. What is wrong with an MCP server is printed to standard error.',
+        'The last column has the first fault of an agency whose files are broken. What is wrong with an MCP server, and why the process of an agency ended last, is printed to standard error.',
       ],
       examples: ['runwire agencies list'],
     })
@@ -46,13 +47,24 @@ export function addAgencyCommands(program: CliCommand, { env }: Context): void {
         { title: 'agents', value: ({ agents }) => agents.map(({ name }) => name).join(', '), canShrink: true },
         { title: 'source', value: ({ source }) => source },
         { title: 'mcp', value: ({ mcp }) => mcp.map(({ server, state }) => `${server}: ${state}`).join(', ') || null },
+        { title: 'process', value: ({ process: { state } }) => (state === 'none' ? null : state) },
         { title: 'fault', value: ({ error }) => error?.message, canShrink: true },
       ]);
       if (options.json) return;
-      for (const { agency, mcp } of listed) {
+      for (const { agency, mcp, process: code } of listed) {
+        if (code.lastFault !== null) note(processLine(agency, code));
         for (const { server, error } of mcp) {
           if (error !== null) note(visible(`The MCP server ${server} of the agency ${agency} has a problem: ${error}`));
         }
       }
     });
+}
+
+/** One line about why the process of an agency ended last. */
+function processLine(agency: string, { state, restarts, lastFault }: Agency['process']): string {
+  const { message = '', tool = null, callId = null, runId = null } = lastFault ?? {};
+  const parts = Object.entries({ tool, call: callId, run: runId }).filter(([, value]) => value !== null);
+  const where = parts.length === 0 ? '' : ` (${parts.map(([name, value]) => `${name} ${value}`).join(', ')})`;
+  const line = `The process of the agency ${agency} is ${state}; restarts: ${restarts}; last fault${where}: ${message}`;
+  return shortened(line, Number.POSITIVE_INFINITY);
 }

@@ -64,6 +64,8 @@ class Agency(TypedDict):
     """When this version was loaded. Null if the agency could not be loaded."""
     mcp: list[AgencyMcpItem]
     """The MCP servers of the agency, as this node sees them."""
+    process: AgencyProcess
+    """The process that runs the agency's code, as this node sees it."""
     error: AgencyError | None
     """Why the files of the agency cannot be loaded as they are now; null if they can. The other fields show the last
     version that could be loaded, which completions use. If there is none, completions get 503
@@ -152,6 +154,38 @@ class AgencyMcpItem(TypedDict):
     """
     since: str
     """Since when the server has this state."""
+
+
+class AgencyProcess(TypedDict):
+    """The process that runs the agency's code, as this node sees it."""
+
+    state: Literal["running", "starting", "failed", "none"]
+    """`starting`: it is started again after a fault, and calls wait for it. `failed`: it ended several times, and
+    the next start follows after a pause. `none`: the agency has no code, or runs in the process of the server.
+    """
+    pid: int | None
+    """Number of the process in its system. Null if it does not run."""
+    memoryBytes: int | None
+    """Heap and buffers of the process. Null if it does not run or was not measured yet."""
+    restarts: int
+    """How often the process was started again after a fault since this version was loaded."""
+    lastFault: AgencyProcessLastFault | None
+    """Why the process ended last. Null if it has not ended since this version was loaded."""
+
+
+class AgencyProcessLastFault(TypedDict):
+    """Why the process ended last. Null if it has not ended since this version was loaded."""
+
+    message: str
+    """What happened. The text of an error is shown to the owner of the run only."""
+    tool: str | None
+    """The tool whose code caused it. Null if that is not known, or if it was no tool."""
+    callId: str | None
+    """The call of the tool. Null if it is not known, or of another owner."""
+    runId: str | None
+    """The run of the call. Null if it is not known, or of another owner."""
+    at: str
+    """When the process ended."""
 
 
 class Allowance(TypedDict):

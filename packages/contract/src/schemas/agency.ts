@@ -43,6 +43,32 @@ const mcpServer = Type.Object(
   { description: 'An MCP server. If each run has its own session, the session of the newest run.' },
 );
 
+const fault = Type.Object(
+  {
+    message: text('What happened. The text of an error is shown to the owner of the run only.'),
+    tool: nullable(text('The tool whose code caused it. Null if that is not known, or if it was no tool.')),
+    callId: nullable(text('The call of the tool. Null if it is not known, or of another owner.')),
+    runId: nullable(text('The run of the call. Null if it is not known, or of another owner.')),
+    at: time('When the process ended.'),
+  },
+  { description: 'Why the process ended last. Null if it has not ended since this version was loaded.' },
+);
+
+const agencyProcess = Type.Object(
+  {
+    state: oneOfStrings(['running', 'starting', 'failed', 'none'], {
+      description:
+        '`starting`: it is started again after a fault, and calls wait for it. `failed`: it ended several times, and the ' +
+        'next start follows after a pause. `none`: the agency has no code, or runs in the process of the server.',
+    }),
+    pid: nullable(count('Number of the process in its system. Null if it does not run.')),
+    memoryBytes: nullable(count('Heap and buffers of the process. Null if it does not run or was not measured yet.')),
+    restarts: count('How often the process was started again after a fault since this version was loaded.'),
+    lastFault: nullable(fault),
+  },
+  { description: "The process that runs the agency's code, as this node sees it." },
+);
+
 const error = Type.Object(
   {
     message: text('The first fault, in one line.'),
@@ -86,6 +112,7 @@ export const Agency = named(
       version: nullable(text('Hash of everything that the agency loads. Null if it could not be loaded.')),
       loadedAt: nullable(time('When this version was loaded. Null if the agency could not be loaded.')),
       mcp: Type.Array(mcpServer, { description: 'The MCP servers of the agency, as this node sees them.' }),
+      process: agencyProcess,
       error: nullable(error),
     },
     { description: 'A group of agents that work together.' },

@@ -42,6 +42,14 @@ export async function loadToolFiles(
       faults.add(place, path, error.message);
     }
   }
+  if (value.env !== undefined && value.toolFiles === undefined) {
+    faults.add(
+      place,
+      ['env'],
+      '`env` is for the code in `toolFiles`, which the agency does not have; remove it.',
+      'key',
+    );
+  }
   const env = expandEnv({ value, place }, variable, faults);
   if (files.length === 0 || faults.count > 0) return { code: null, tools };
   const { code, answer } = await loadCode({ ...codePlace, env }, { kind: 'tools', files }, faults);

@@ -37,6 +37,7 @@ import { StreamLimits } from '../http/stream-limits.ts';
 import { Nodes } from '../nodes/node-list.ts';
 import { runSteps } from '../runs/run-steps.ts';
 import { integrationById } from '../store/queries/accounts.ts';
+import { ownerOfRun } from '../store/queries/runs.ts';
 import { first } from '../store/store.ts';
 import { WriteProbe } from '../store/write-probe.ts';
 import type { Foundation } from './foundation.ts';
@@ -186,6 +187,7 @@ function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns,
   serviceRoutes(app, {
     agencies,
     mcpStates: (agency) => mcp.states(agency),
+    runOwner: async (runId) => (await first(store.reads.all(ownerOfRun, { runId })))?.owner_id ?? null,
     isReady: async () => life.isServing && (await writeProbe.takesWrites()),
     storeKind: store.kind,
     sandbox: sandbox.info,

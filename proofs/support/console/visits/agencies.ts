@@ -52,6 +52,8 @@ export const agencyVisits: readonly ConsoleVisit[] = [
       const refund = page.getByRole('listitem').filter({ hasText: 'refund' });
       await refund.getByText('asks for approval').waitFor();
       await page.getByRole('row', { name: 'Triage Delegation Research' }).waitFor();
+      const code = page.getByRole('region', { name: 'Process', exact: true });
+      await code.getByText('running', { exact: true }).waitFor();
       const servers = page.getByRole('region', { name: 'MCP servers' }).getByRole('listitem');
       await servers.filter({ hasText: 'warehouse' }).getByText('connected', { exact: true }).waitFor();
       await servers.filter({ hasText: 'carrier' }).getByText('failed', { exact: true }).waitFor();

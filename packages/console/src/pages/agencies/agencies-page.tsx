@@ -40,7 +40,7 @@ export function AgenciesPage() {
 }
 
 function AgencyCard({ agency }: { readonly agency: Agency }) {
-  const { agency: id, source, version, agents, error, loadedAt } = agency;
+  const { agency: id, source, version, agents, error, loadedAt, process } = agency;
   return (
     <li className="card stack">
       <div className="spread">
@@ -50,6 +50,7 @@ function AgencyCard({ agency }: { readonly agency: Agency }) {
           </Link>
         </h2>
         {error !== null && <Badge tone="bad">broken</Badge>}
+        {process.state === 'failed' && <Badge tone="bad">process failed</Badge>}
       </div>
       {error !== null && (
         <p className="agency-error">

@@ -10,6 +10,7 @@ import { Time } from '../../ui/time.tsx';
 import './agencies.css';
 import { AgencyFaults } from './agency-faults.tsx';
 import { AgencyGraph } from './agency-graph.tsx';
+import { AgencyProcess } from './agency-process.tsx';
 import { SOURCES, titleOf } from './agency-words.ts';
 import { AgentDetails } from './agent-details.tsx';
 import { FlowsTable } from './flows-table.tsx';
@@ -90,6 +91,7 @@ export function AgencyPage() {
           </section>
         )}
         {flows.length > 0 && <FlowsTable flows={flows} />}
+        {version !== null && <AgencyProcess process={agency.process} />}
         {version !== null && <McpServers servers={mcp} />}
       </div>
     </Page>

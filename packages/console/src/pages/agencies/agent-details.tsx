@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react';
 import { Badge } from '../../ui/feedback.tsx';
 import type { Agent } from './agency-words.ts';
+import { Fact } from './fact.tsx';
 
 interface AgentDetailsProps {
   readonly agent: Agent;
@@ -24,7 +24,7 @@ export function AgentDetails({ agent, isEntryPoint, isDefault }: AgentDetailsPro
         )}
         <p className="muted">{description ?? 'The agent has no description.'}</p>
       </div>
-      <dl className="agent-facts">
+      <dl className="agency-facts">
         <Fact title="Model">
           {model === null ? 'The model of the integration or of the server' : <code>{model}</code>}
         </Fact>
@@ -66,14 +66,5 @@ export function AgentDetails({ agent, isEntryPoint, isDefault }: AgentDetailsPro
         )}
       </dl>
     </section>
-  );
-}
-
-function Fact({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

@@ -172,6 +172,7 @@ export const agency = {
   version: '9f2c41d07be35a86',
   loadedAt: CREATED_AT,
   mcp: [],
+  process: { state: 'none', pid: null, memoryBytes: null, restarts: 0, lastFault: null },
   error: null,
 };
 

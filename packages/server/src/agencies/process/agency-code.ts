@@ -3,7 +3,8 @@ import { GRACE_MS } from '../../agent/call-limit.ts';
 import { failedCall, type ToolOutcome } from '../../agent/ports.ts';
 import { type AgencyProcess, type AskOptions, ProcessEnded, type ProcessFault } from './agency-process.ts';
 import type { AgencyProcesses } from './agency-processes.ts';
-import type { CallAnswer, LoadAnswer, LoadQuestion, Question, SentCall } from './messages.ts';
+import type { CallAnswer, LoadAnswer, LoadQuestion, Question, SentCall, UsedBy } from './messages.ts';
+import { toUsedBy } from './used-by.ts';
 
 /** How long a call waits for a process that is starting. */
 const START_WAIT_MS = 5000;
@@ -243,9 +244,10 @@ export class AgencyCode {
     for (let attempt = 1; ; attempt += 1) {
       const { code, process } = await this.#running();
       options.signal.throwIfAborted();
-      const late = code.#endIfStuck(process, tool);
+      const ask = { kind: 'call', tool: tool.ref, ...question } as const;
+      const late = code.#endIfStuck(process, tool, ask);
       try {
-        return checkedAnswer(await process.ask({ kind: 'call', tool: tool.ref, ...question }, options));
+        return checkedAnswer(await process.ask(ask, options));
       } catch (error) {
         if (!(error instanceof ProcessEnded) || options.signal.aborted) throw error;
         if (!tool.repeatable) return unknownOutcome(error.fault);
@@ -263,18 +265,18 @@ export class AgencyCode {
   }
 
   /** Replaces the process if the call ignores its signal after its time is over. */
-  #endIfStuck(process: AgencyProcess, { timeoutMs, name }: NamedTool): Disposable {
+  #endIfStuck(process: AgencyProcess, { timeoutMs, name }: NamedTool, ask: Question): Disposable {
     if (timeoutMs === undefined) return { [Symbol.dispose]() {} };
     const timer = setTimeout(() => {
       process.stuckCalls += 1;
-      if (this.#process === process) this.#replace(process, name);
+      if (this.#process === process) this.#replace(process, name, toUsedBy(ask));
     }, timeoutMs + GRACE_MS).unref();
     return { [Symbol.dispose]: () => clearTimeout(timer) };
   }
 
-  #replace(process: AgencyProcess, tool: string): void {
+  #replace(process: AgencyProcess, tool: string, usedBy: UsedBy): void {
     const message = `The tool \`${tool}\` took too long and ignored its \`abortSignal\`.`;
-    const fault: ProcessFault = { kind: 'replaced', message, usedBy: null, at: Date.now() };
+    const fault: ProcessFault = { kind: 'replaced', message, usedBy, at: Date.now() };
     this.#process = null;
     this.#recordFault(fault);
     const end = () => process.end(fault);

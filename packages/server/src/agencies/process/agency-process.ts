@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { readFrames, sendFrame } from './frames.ts';
 import type { Pong, Question, ReportedFault, SentError, ToProcess, ToServer, UsedBy } from './messages.ts';
 import type { ProcessGuard } from './process-guard.ts';
+import { toUsedBy } from './used-by.ts';
 
 /** How often a process is asked whether its event loop still turns. */
 const TICK_MS = 1000;
@@ -58,6 +59,7 @@ export interface ProcessOptions {
 }
 
 interface OpenQuestion {
+  readonly ask: Question;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly onProgress: ((text: string) => void) | undefined;
@@ -88,11 +90,13 @@ export class AgencyProcess {
   #fault: ProcessFault | null = null;
   #isEnding = false;
   #hasEnded = false;
-  #idleTicks = 0;
+  /** The first tick measures the memory. */
+  #idleTicks = IDLE_TICKS;
   /** Ticks since a ping that was not answered; null if no ping is open. */
   #unanswered: number | null = null;
   #wasOverLimit = false;
-  memoryBytes = 0;
+  /** Null before the first measurement. */
+  memoryBytes: number | null = null;
   /** Calls that took too long and ignored their signal. */
   stuckCalls = 0;
   /** Called after a question was answered. */
@@ -145,7 +149,7 @@ export class AgencyProcess {
     this.#nextId += 1;
     const id = this.#nextId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#open.set(id, { resolve, reject, onProgress, onPart });
+    this.#open.set(id, { ask, resolve, reject, onProgress, onPart });
     const abort = () => this.#send({ id, abort: true });
     try {
       this.#send({ id, ask });
@@ -241,12 +245,18 @@ export class AgencyProcess {
   }
 
   #endWith(kind: ProcessFault['kind'], message: string): void {
-    this.#fault ??= { kind, message, usedBy: null, at: Date.now() };
+    this.#fault ??= { kind, message, usedBy: this.#onlyUse, at: Date.now() };
     this.#kill();
   }
 
   #reason(message: string): ProcessFault {
-    return this.#fault ?? { kind: 'exit', message, usedBy: null, at: Date.now() };
+    return this.#fault ?? { kind: 'exit', message, usedBy: this.#onlyUse, at: Date.now() };
+  }
+
+  /** What the process was asked for, if that was one thing: then it ended the process. */
+  get #onlyUse(): UsedBy | null {
+    const asked = [...this.#open.values()].filter(({ ask }) => ask.kind !== 'ping');
+    return asked.length === 1 && asked[0] !== undefined ? toUsedBy(asked[0].ask) : null;
   }
 
   /** Ends the process, with what it started. */

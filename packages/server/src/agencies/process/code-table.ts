@@ -119,7 +119,7 @@ export class AgencyCodeTable {
           value: agent,
           instructions: code.instructions === undefined ? null : name,
           tools: [...code.tools].map(([tool, one]) => [tool, this.#describeTool(`${name}/${tool}`, file, one)]),
-          output: code.output === undefined ? null : this.#describeSchema(name, code.output),
+          output: code.output === undefined ? null : this.#describeSchema(`output ${name}`, code.output),
           models: this.#describeModels(`${name}/`, code.models),
         };
       }),

@@ -83,7 +83,11 @@ export interface SentError {
 
 /** The call, or the other use of the code, during which something happened. */
 export interface UsedBy {
-  readonly tool: string;
+  readonly use: Question['kind'];
+  /** The reference of the tool, schema or model, or the name of the agent. Null if the use concerns no part. */
+  readonly part: string | null;
+  /** The name of the tool. Null if the part is no tool. */
+  readonly tool: string | null;
   readonly callId: string | null;
   readonly runId: string | null;
 }

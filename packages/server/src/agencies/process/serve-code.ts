@@ -4,9 +4,13 @@ import { errorText } from '../../lib/error-text.ts';
 import { AgencyCodeTable } from './code-table.ts';
 import { readFrames, sendFrame } from './frames.ts';
 import type { Question, ReportedFault, SentError, ToProcess, ToServer, UsedBy } from './messages.ts';
+import { toUsedBy } from './used-by.ts';
 
 /** An unhandled error ended the process. */
 const EXCEPTION_EXIT_CODE = 70;
+
+/** Logs, the model and `/v2/agencies` get the message of a fault. */
+const MAX_FAULT_CHARACTERS = 2000;
 
 /** A question that is being answered. */
 export interface OpenAnswer {
@@ -74,7 +78,7 @@ export function serveCode(descriptor: number): void {
     const open = new Answer(id, send);
     answers.set(id, open);
     try {
-      const done = await usedBy.run(userOf(ask), () => table.answer(ask, open));
+      const done = await usedBy.run(toUsedBy(ask), () => table.answer(ask, open));
       send({ id, done });
     } catch (error) {
       send({ id, failed: sentError(error) });
@@ -94,8 +98,8 @@ export function serveCode(descriptor: number): void {
   channel.on('error', endGroup);
 
   const report = (kind: ReportedFault['kind'], thrown: unknown) => {
-    const fault = { kind, message: errorText(thrown), stack: stackOf(thrown), usedBy: usedBy.getStore() ?? null };
-    send({ fault });
+    const message = errorText(thrown).slice(0, MAX_FAULT_CHARACTERS);
+    send({ fault: { kind, message, stack: stackOf(thrown), usedBy: usedBy.getStore() ?? null } });
   };
   // People's code may replace it.
   const exit = process.exit.bind(process);
@@ -117,26 +121,6 @@ export function serveCode(descriptor: number): void {
 /** Ends this process and everything that its tools started. */
 function endGroup(): void {
   process.kill(process.platform === 'win32' ? process.pid : -process.pid, 'SIGKILL');
-}
-
-function userOf(ask: Question): UsedBy {
-  switch (ask.kind) {
-    case 'call': {
-      const { callId, idempotencyKey } = ask.call;
-      return { tool: ask.tool, callId, runId: idempotencyKey.slice(0, -callId.length - 1) };
-    }
-    case 'approval':
-      return { tool: ask.tool, callId: ask.call.toolCallId, runId: null };
-    case 'check':
-      return { tool: ask.schema, callId: null, runId: null };
-    case 'instructions':
-      return { tool: ask.agent, callId: null, runId: null };
-    case 'stream':
-      return { tool: ask.model, callId: null, runId: null };
-    case 'load':
-    case 'ping':
-      return { tool: ask.kind, callId: null, runId: null };
-  }
 }
 
 const MAX_MESSAGE_CHARACTERS = 100_000;

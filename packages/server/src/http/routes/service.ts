@@ -7,6 +7,7 @@ import { cursorBy, pageOfRows } from '../../domain/list-page.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { iso } from '../../domain/time.ts';
 import type { Nodes } from '../../nodes/node-list.ts';
+import { agencyProcessJson, type IsOwnRun } from '../agency-process-json.ts';
 import { DOCS_POLICY, type OpenApiDocument, renderDocs } from '../docs/render-docs.ts';
 import { METRICS_TYPE } from '../metrics-listener.ts';
 import { publicPath } from '../public-path.ts';
@@ -25,6 +26,8 @@ export interface ServiceRoutesDeps {
   readonly agencies: Agencies;
   /** The MCP servers of an agency. */
   readonly mcpStates: (agency: string) => readonly McpState[];
+  /** Returns null if the run does not exist. */
+  readonly runOwner: (runId: string) => Promise<string | null>;
   /** Rejects, or returns what is missing, while the server cannot accept requests. */
   readonly isReady: () => Promise<boolean>;
   readonly storeKind: string;
@@ -36,16 +39,23 @@ export interface ServiceRoutesDeps {
 }
 
 export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): void {
-  const { agencies, mcpStates, isReady, storeKind, sandbox, metrics, nodes, publicUrl } = deps;
+  const { agencies, mcpStates, runOwner, isReady, storeKind, sandbox, metrics, nodes, publicUrl } = deps;
 
-  route(app, operations.listAgencies, async ({ query }) => {
+  route(app, operations.listAgencies, async ({ principal, query }) => {
     // Agencies have no time of creation. The agency that was loaded last is first.
     const listed = agencies.list().toReversed();
     const start = decodeCursor(query.cursor)?.createdAt ?? 0;
     const limit = query.limit ?? 50;
-    const rows = listed.map((agency, place) => ({ agency, place })).slice(start, start + limit + 1);
+    const isOwnRun: IsOwnRun = async (runId) => (await runOwner(runId)) === principal.ownerId;
+    const shown = listed.slice(start, start + limit + 1).map(async (agency, index) => ({
+      place: start + index,
+      agency: {
+        ...agencyJson(agencies, agency, mcpStates(agency.id)),
+        process: await agencyProcessJson(agency.loaded?.code ?? null, isOwnRun),
+      },
+    }));
     const at = (row: { place: number }) => ({ createdAt: row.place + 1, id: '' });
-    return pageOfRows(rows, limit, cursorBy(at), ({ agency }) => agencyJson(agencies, agency, mcpStates(agency.id)));
+    return pageOfRows(await Promise.all(shown), limit, cursorBy(at), ({ agency }) => agency);
   });
 
   route(app, operations.listNodes, async ({ principal, query }) => nodes.list(principal, query));

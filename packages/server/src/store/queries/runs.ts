@@ -109,6 +109,14 @@ export const holdRun = statement('hold run', (db, p: { runId: string; attempt: n
     .where(unfinished),
 );
 
+export const ownerOfRun = statement('owner of run', (db, p: { runId: string }) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('integrations', 'integrations.integration_id', 'runs.integration_id')
+    .select('integrations.owner_id')
+    .where('runs.run_id', '=', p.runId),
+);
+
 /** Reads which run a run continues. */
 export const continuedRun = statement('continued run', (db, p: { runId: string }) =>
   db.selectFrom('runs').select('continues').where('run_id', '=', p.runId),
