@@ -247,14 +247,11 @@ export class AgencyCode {
       const ask = { kind: 'call', tool: tool.ref, ...question } as const;
       const late = code.#endIfStuck(process, tool, ask);
       try {
-        return (await process.ask(ask, options)) as CallAnswer;
+        return checkedAnswer(await process.ask(ask, options));
       } catch (error) {
         if (!(error instanceof ProcessEnded) || options.signal.aborted) throw error;
         if (!tool.repeatable) return unknownOutcome(error.fault);
-        const { usedBy } = error.fault;
-        const { callId, runId } = toUsedBy(ask);
-        // Calls of different runs can have the same id.
-        if (usedBy === null || (usedBy.callId === callId && usedBy.runId === runId)) endings += 1;
+        if (mayHaveEnded(question.call, error.fault)) endings += 1;
         if (endings === MAX_ENDINGS || attempt === MAX_ATTEMPTS) return this.#endedTwice(tool, error.fault);
       } finally {
         late[Symbol.dispose]();
@@ -296,9 +293,23 @@ export class AgencyCode {
   }
 }
 
+/** True if the call ended the process, or if it is not known which one did. */
+function mayHaveEnded({ idempotencyKey }: SentCall, { usedBy }: ProcessFault): boolean {
+  return usedBy === null || `${usedBy.runId}/${usedBy.callId}` === idempotencyKey;
+}
+
 /** The result of a call that was in progress when its process ended and that must not be repeated. */
 function unknownOutcome({ message }: ProcessFault): ToolOutcome {
   return failedCall(
     `The process of the agency ended while this call was under way, and its outcome is unknown: it may or may not have taken effect. ${message}`,
   );
+}
+
+/** People's code can write to the channel, or break what the answer is made of. */
+function checkedAnswer(answer: unknown): CallAnswer {
+  const { status, text, textLength } = (answer ?? {}) as Partial<CallAnswer>;
+  if ((status === 'completed' || status === 'failed') && typeof text === 'string') {
+    return typeof textLength === 'number' ? { status, text, textLength } : { status, text };
+  }
+  return failedCall('The process of the agency sent an answer that is no result of a tool; the outcome is unknown.');
 }

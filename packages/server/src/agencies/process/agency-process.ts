@@ -14,6 +14,8 @@ const IDLE_TICKS = 5;
 /** Code, stacks and what the allocator keeps. The limit of memory counts heap and buffers. */
 const OTHER_MEMORY_BYTES = 256 * 1024 * 1024;
 const PAGE_BYTES = 4096;
+/** How long the last messages of a process that has ended may take. */
+const LAST_MESSAGES_MS = 500;
 
 /** Why a process ended. */
 export interface ProcessFault {
@@ -208,9 +210,14 @@ export class AgencyProcess {
     this.#unanswered = 0;
     const answered = (pong: unknown) => {
       this.#unanswered = null;
-      this.#checkMemory((pong as Pong).memoryBytes);
+      this.#checkMemory(Number((pong as Pong | null | undefined)?.memoryBytes ?? 0));
     };
-    this.ask({ kind: 'ping' }).then(answered, () => {});
+    // People's code can break what the answer is made of. The event loop turns nevertheless.
+    const failed = () => {
+      this.#unanswered = null;
+      void this.#checkResident();
+    };
+    this.ask({ kind: 'ping' }).then(answered, failed);
   }
 
   /** Buffers that the collector has not freed yet count too, so the second measurement in a row decides. */
@@ -276,7 +283,9 @@ export class AgencyProcess {
     if (this.#channel.closed) done();
     else {
       this.#channel.once('close', done);
-      setTimeout(() => this.#channel.destroy(), 100).unref();
+      // The channel stays open if a process that left the group has it. On a busy machine the timer is due before what has
+      // arrived was read; an immediate runs after it was.
+      setTimeout(() => setImmediate(() => this.#channel.destroy()), LAST_MESSAGES_MS).unref();
     }
   }
 

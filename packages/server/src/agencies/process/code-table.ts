@@ -11,6 +11,7 @@ import { type PreparedCode, prepareCode, prepareTool } from '../prepare-code.ts'
 import type { ToolSchema } from '../tool-schema.ts';
 import type {
   CallAnswer,
+  CodeSource,
   DescribedAgent,
   DescribedExports,
   DescribedModel,
@@ -22,10 +23,12 @@ import type {
   Question,
 } from './messages.ts';
 import type { OpenAnswer } from './serve-code.ts';
+import type { StrippedFiles } from './strip-files.ts';
 
 type Ask<Kind extends Question['kind']> = Extract<Question, { kind: Kind }>;
 
 const MAX_INSTRUCTIONS_CHARACTERS = 4 * 1024 * 1024;
+const NOTHING = { files: [], faults: [], agency: null, exports: [] };
 const ALWAYS_ROOM = { isFull: false, onceRoom: () => {} };
 
 /** The server compiles plain JSON Schema and checks values by it: Ajv would cost this process 11 MB. */
@@ -70,35 +73,39 @@ export class AgencyCodeTable {
     this.#resultCharacters = resultCharacters;
     process.env = reportWithheld(process.env, withheld, this.#onWithheld);
     try {
-      switch (source.kind) {
-        case 'package':
-          await importPackage(folder, source.name);
-          return { files: [], faults: [], agency: null, exports: [] };
-        case 'agency': {
-          const { exports, files } = await importModule(folder, source.file, stripped);
-          // Only this form needs the check of the shape, which costs 8 MB.
-          const { readTypeScriptDefinition } = await import('../read-typescript-agency.ts');
-          const written = await readTypeScriptDefinition(folder, source.file, exports, new Faults());
-          const draft = await prepareCode(written, leaveToServer);
-          return { files, faults: [], agency: this.#describeAgency(draft, source.file), exports: [] };
-        }
-        case 'tools': {
-          const exports: DescribedExports[] = [];
-          const files = new Set<string>();
-          for (const file of source.files) {
-            const loaded = await importModule(folder, file, stripped);
-            for (const one of loaded.files) files.add(one);
-            exports.push(await this.#describeExports(file, loaded.exports));
-          }
-          return { files: [...files], faults: [], agency: null, exports };
-        }
-      }
+      return await this.#loadSource(folder, source, stripped);
     } catch (error) {
-      if (error instanceof AgencyBroken) return { files: [], faults: error.faults, agency: null, exports: [] };
+      if (error instanceof AgencyBroken) return { ...NOTHING, faults: error.faults };
       return { failure: moduleFailure(error) };
     } finally {
       // Node would write its cache of compiled code at the exit, but the process is killed.
       if (getCompileCacheDir() !== undefined) flushCompileCache();
+    }
+  }
+
+  async #loadSource(folder: string, source: CodeSource, stripped: StrippedFiles): Promise<LoadAnswer> {
+    switch (source.kind) {
+      case 'package':
+        await importPackage(folder, source.name);
+        return NOTHING;
+      case 'agency': {
+        const { exports, files } = await importModule(folder, source.file, stripped);
+        // Only this form needs the check of the shape, which costs 8 MB.
+        const { readTypeScriptDefinition } = await import('../read-typescript-agency.ts');
+        const written = await readTypeScriptDefinition(folder, source.file, exports, new Faults());
+        const draft = await prepareCode(written, leaveToServer);
+        return { ...NOTHING, files, agency: this.#describeAgency(draft, source.file) };
+      }
+      case 'tools': {
+        const exports: DescribedExports[] = [];
+        const files = new Set<string>();
+        for (const file of source.files) {
+          const loaded = await importModule(folder, file, stripped);
+          for (const one of loaded.files) files.add(one);
+          exports.push(await this.#describeExports(file, loaded.exports));
+        }
+        return { ...NOTHING, files: [...files], exports };
+      }
     }
   }
 

@@ -101,15 +101,17 @@ export function serveCode(descriptor: number): void {
     const message = errorText(thrown).slice(0, MAX_FAULT_CHARACTERS);
     send({ fault: { kind, message, stack: stackOf(thrown), usedBy: usedBy.getStore() ?? null } });
   };
+  // People's code may replace it.
+  const exit = process.exit.bind(process);
   let isReported = false;
   process.on('unhandledRejection', (reason) => report('rejection', reason));
   process.on('uncaughtException', (error) => {
     isReported = true;
     report('exception', error);
     // Small messages are in the socket by now. Others get a moment.
-    if (channel.writableLength === 0) process.exit(EXCEPTION_EXIT_CODE);
-    channel.once('drain', () => process.exit(EXCEPTION_EXIT_CODE));
-    setTimeout(() => process.exit(EXCEPTION_EXIT_CODE), 200);
+    if (channel.writableLength === 0) exit(EXCEPTION_EXIT_CODE);
+    channel.once('drain', () => exit(EXCEPTION_EXIT_CODE));
+    setTimeout(() => exit(EXCEPTION_EXIT_CODE), 200);
   });
   process.on('exit', (code) => {
     if (!isReported) report('exit', `It ended itself with exit code ${code}; remove \`process.exit\`.`);
