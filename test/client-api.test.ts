@@ -125,12 +125,12 @@ test('docs/client.md lists every method', () => {
     return `| \`${name}\` | ${names.join(', ')} |`;
   });
   assert.deepEqual(rowsBelow('| property | methods |'), resources);
-  const methodsOf = ({ prototype }: { prototype: object }) =>
+  const listMethods = ({ prototype }: { prototype: object }) =>
     Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
   const ofRun = rowsBelow('| member of `Run` | what it is |').map((row) => /^\| `(\w+)/.exec(row)?.[1]);
-  assert.deepEqual(ofRun.toSorted(), [...methodsOf(Run), 'admitted', 'for'].toSorted());
+  assert.deepEqual(ofRun.toSorted(), [...listMethods(Run), 'admitted', 'for'].toSorted());
   const [, others = ''] = /^.*The client also has (.*)\.$/m.exec(page) ?? [];
-  assert.deepEqual(others.match(/\w+(?=\(\))/g), methodsOf(Runwire));
+  assert.deepEqual(others.match(/\w+(?=\(\))/g), listMethods(Runwire));
 });
 
 test('has exactly the errors of the error table', async () => {

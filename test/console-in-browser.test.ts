@@ -47,10 +47,10 @@ test('a person sets a password and creates an API key in a browser', { skip: noC
     const other = await rig.browser.newPage();
     const failed: string[] = [];
     const finished: string[] = [];
-    const nameOf = (request: { method(): string; url(): string }) =>
+    const describeRequest = (request: { method(): string; url(): string }) =>
       `${request.method()} ${new URL(request.url()).pathname}`;
-    other.on('requestfailed', (request) => failed.push(`${nameOf(request)} ${request.failure()?.errorText}`));
-    other.on('requestfinished', (request) => finished.push(nameOf(request)));
+    other.on('requestfailed', (request) => failed.push(`${describeRequest(request)} ${request.failure()?.errorText}`));
+    other.on('requestfinished', (request) => finished.push(describeRequest(request)));
     await other.addScriptTag({ content: outputFiles[0]?.text ?? '' });
     // The first token is refused, so that the page reads a refusal too.
     const refused = `${body.clientToken.slice(0, -8)}AAAAAAAA`;

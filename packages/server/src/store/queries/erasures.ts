@@ -72,7 +72,7 @@ export const deletedErasures = statement('deleted erasures', (db, p: { limit: nu
 );
 
 /** Returns a row if anything is stored under the id. `content` is 0 if that is only a member without name and metadata. */
-export const anythingOf = statement('anything of', (db, p: Person & FileRange) => {
+export const findAnythingToErase = statement('find anything to erase', (db, p: Person & FileRange) => {
   const member = sql`select 1 from members where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId}`;
   return raw<{ content: number }>(
     db,
