@@ -190,7 +190,10 @@ test('chat --json prints one line for each run, and lines of a pipe approve noth
   assert.equal(code, 3);
   assert.equal(new Set(runs.map(({ chatId }) => chatId)).size, 1);
   assert.deepEqual([runs.length, runs[1].pending.length], [2, 1]);
-  assert.match(stderr, /^The run waits: a person must approve refund \{\}\.\nAnswer with: runwire answer \S+$/m);
+  assert.match(
+    stderr,
+    /^The run waits: a person must approve refund \{\}\.\nAnswer with: runwire answer \S+ -i shop$/m,
+  );
   const again = await runwire(['chat', '-i', 'shop', '--chat', runs[0].chatId], 'Hello\n');
   assert.match(again.stderr, /^The chat waits: a person must approve refund \{\}\. The first message declines it\.\n/);
 });
