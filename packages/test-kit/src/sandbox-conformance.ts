@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sandbox, SandboxEnd, SandboxLimits } from '@runwire/server/src/agent/sandbox-port.ts';
-import { temporaryFolder } from '@runwire/server/testing';
+import { temporaryFolder } from '@runwire/server/src/testing/temporary-folder.ts';
 
 const MIB = 1024 * 1024;
 
@@ -177,7 +177,8 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
   },
   {
     claim: 'too many files end at their limit',
-    command: 'for i in $(seq 1500); do : > f$i; done; sleep 20',
+    command: 'for i in $(seq 150); do : > f$i; done; sleep 20',
+    limits: { folderEntries: 100 },
     end: limit('folder'),
   },
   {
