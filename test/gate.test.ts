@@ -39,11 +39,11 @@ function folderOf(t: TestContext): string {
 test('CPU seconds include the processes that a child starts', {
   skip: childrenSeconds() === null && 'this system does not count them',
 }, () => {
-  const busy = 'while (process.cpuUsage().user < 500_000);';
+  const busy = 'while (process.cpuUsage().user < 200_000);';
   const parent = `require('node:child_process').spawnSync(process.execPath, ['-e', ${JSON.stringify(busy)}])`;
   const before = childrenSeconds() ?? 0;
   spawnSync(process.execPath, ['-e', parent]);
-  assert.ok((childrenSeconds() ?? 0) - before >= 0.45);
+  assert.ok((childrenSeconds() ?? 0) - before >= 0.18);
 });
 
 test('the report names each failed test once, with its reason and place', (t) => {
