@@ -309,7 +309,7 @@ test('an address that is none is refused when the client is made', () => {
 test('a server that never answered is given up early, with its address and the reason', async () => {
   assert.deepEqual([DEFAULT_TIMING.connectMs, DEFAULT_TIMING.giveUpMs], [10_000, 120_000]);
   const baseUrl = `http://127.0.0.1:${await freePort()}`;
-  const timing = { connectMs: 100, minPauseMs: 1, maxPauseMs: 20 };
+  const timing = { connectMs: 100, giveUpMs: 3000, minPauseMs: 1, maxPauseMs: 20 };
   const nowhere = new Runwire({ baseUrl, apiKey: TEST_API_KEY, integration: 'demo', timing });
   const reason = `connect ECONNREFUSED ${baseUrl.slice(7)}`;
   const message = `No whole answer from ${baseUrl}: ${reason}; check \`baseUrl\` and proxies.`;

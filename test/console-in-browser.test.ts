@@ -70,7 +70,8 @@ async function seesTurnsOfOtherTabs(rig: ConsoleRig, page: Page): Promise<void> 
   const answers = (tab: Page) => tab.getByRole('article', { name: 'Answer' });
   await page.goto(rig.url('integrations/demo/playground'));
   await send(page, 'tool absent {}');
-  await answers(page).getByRole('group').getByText('failed', { exact: true }).waitFor();
+  const isFailed = answers(page).getByRole('group').getByText('failed', { exact: true });
+  await isFailed.and(page.locator('.badge-bad')).waitFor();
   await page.waitForURL(/chat=/);
   const other = await page.context().newPage();
   await other.goto(page.url());
