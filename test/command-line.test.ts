@@ -206,12 +206,14 @@ test('with --json a refusal of chat and a usage error are one line of JSON', asy
 /** `script` of util-linux runs a program in a terminal. */
 test('chat and answer in a terminal ask open and new questions, and Ctrl-C leaves', {
   skip: process.platform !== 'linux',
-}, async () => {
+}, async (t) => {
   await (await server.api.complete({ apiIntegrationId: 'shop', chatId: 'open', message: '/tool refund {}' })).whole();
   const lineOf = (...args: string[]) => [...serve.slice(0, -1), ...args].map((word) => `'${word}'`).join(' ');
   const chat = `${lineOf('chat', '-i', 'shop', '--chat', 'open')}; echo "chat: $?"; ${lineOf('answer', '-i', 'shop', 'open')}`;
   const env = { ...process.env, ...environment(), TERM: 'xterm', NO_COLOR: '1' };
   const terminal = spawn('script', ['-qec', chat, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  // A test that fails must not leave a program that waits for input.
+  t.after(() => terminal.kill());
   const exited = once(terminal, 'exit');
   let screen = '';
   terminal.stdout.on('data', (text) => {
