@@ -358,6 +358,25 @@ test('a function that returns no token is named', async () => {
   }
 });
 
+test('a refused token is replaced once, and its answer is read to its end', async () => {
+  const tokens = ['wrong', TEST_API_KEY];
+  const answers: Response[] = [];
+  const options = { apiKey: async () => tokens.shift() ?? '' };
+  const { client: renewing } = disturbedClient(server.url, options, async ({ send }) => {
+    const answer = await send();
+    answers.push(answer);
+    return answer;
+  });
+  await renewing.me.get();
+  assert.deepEqual(
+    answers.map(({ status, bodyUsed }) => [status, bodyUsed]),
+    [
+      [401, true],
+      [200, true],
+    ],
+  );
+});
+
 test('a call without a whole answer is retried, and then lost', async () => {
   await using proxy = await FaultyProxy.start(server.url);
   const timing = { silenceMs: 500, minPauseMs: 1, maxPauseMs: 20 };
