@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
 import { builtSentence } from '../scripts/build/built-sentence.ts';
 import { checkBudgets, loadsOf } from '../scripts/console/budgets.ts';
 import { differentFiles } from '../scripts/console/compare-folders.ts';
-import { gatePlan } from '../scripts/gate-plan.ts';
 import { type Part, runParts } from '../scripts/parts.ts';
 import { childrenSeconds } from '../scripts/processor-time.ts';
 import { Progress } from '../scripts/progress.ts';
@@ -124,8 +123,17 @@ test('parts that passed do not run again, and each failed one is described', asy
   assert.match(printed.join(''), /^FAILED b, 0 s(, 0 CPU s)?: 1 test$/m);
 });
 
-test('the gate prints its steps with an estimate, and a build prints what it made', () => {
-  assert.match(gatePlan(), /^check: lock file \(3 s\), types .*, requirements \(1 s\): about \d+ minutes on 4 cores/);
+test('the gate prints its steps with an estimate, and a build prints what it made', (t) => {
+  // In an empty folder the first step fails.
+  const { stdout, stderr } = spawnSync(process.execPath, ['-C', 'runwire', join(root, 'scripts/check.ts')], {
+    cwd: folderOf(t),
+    env: { PATH: dirname(process.execPath) },
+    encoding: 'utf8',
+  });
+  const steps =
+    /^check: lock file \(3 s\), types .*, requirements \(1 s\): about \d+ minutes on 4 cores, .*\ncheck: lock file …\n/;
+  assert.match(stdout, steps);
+  assert.match(stderr, /^check: lock file failed: /m);
   const sentence = builtSentence([{ folder: 'cli' }, { folder: 'server' }], 12_345);
   assert.match(sentence, /^Built in 12\.3 s: packages\/cli\/dist, packages\/server\/dist\n`npm start` uses them/);
 });
