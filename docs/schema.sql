@@ -119,7 +119,7 @@ CREATE TABLE "erasures" (
   "deleted_at" bigint,
   constraint "erasures_key" primary key ("integration_id", "erased_id")
 ) without rowid;
-CREATE INDEX "erasures_finished" on "erasures" ("finished_at", "integration_id");
+CREATE INDEX "erasures_finished" on "erasures" ("finished_at");
 CREATE INDEX "erasures_folder" on "erasures" ("folder_id") where folder_id is not null;
 
 CREATE TABLE "event_chunks" (
@@ -535,7 +535,7 @@ create table "erasures" (
   deleted_at bigint,
   constraint erasures_key PRIMARY KEY (integration_id, erased_id)
 );
-CREATE INDEX erasures_finished ON erasures USING btree (finished_at, integration_id);
+CREATE INDEX erasures_finished ON erasures USING btree (finished_at);
 CREATE INDEX erasures_folder ON erasures USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 
 create table "event_chunks" (
