@@ -5,12 +5,10 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '@runwire/server/testing';
 import { EMBEDDED_FILE, embeddedStore } from '@runwire/test-kit/test-store.ts';
-import { type RawBuilder, sql } from 'kysely';
 import { INTEGRATION_DEFAULTS } from '../accounts/integrations.ts';
 import { Members } from '../accounts/members.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
 import { insertIntegration, insertOwner } from '../store/queries/accounts.ts';
-import { raw } from '../store/queries/raw.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { ErasureLoop } from './erasure-loop.ts';
 import { Erasures } from './erasures.ts';
@@ -78,7 +76,10 @@ async function open() {
   const erased = async (consumerId: string, integrationId?: string) => {
     while ((await status(consumerId, integrationId)) !== 'erased') await sleep(5);
   };
-  const ask = (query: RawBuilder<unknown>) => store.transact('account', (tx) => tx.query((db) => raw(db, query)));
+  const ask = (sql: string) => {
+    const query = { compile: () => ({ sql, parameters: [] }), execute: async () => [] as object[] };
+    return store.transact('account', (tx) => tx.query(() => query));
+  };
   const isInFiles = (text: string) => [path, `${path}-wal`].some((file) => readFileSync(file).includes(text));
   const owned = stack.move();
   const dispose = () => owned.disposeAsync();
@@ -141,19 +142,23 @@ test('names that a member had before are not in the files any more', { timeout: 
   // Pages are split while the names are stored.
   await Promise.all(ids.map((id) => rig.put(id, `PlantedName of ${id}`)));
   await Promise.all(ids.map((id) => rig.members.put('many', id, { name: null })));
+  await Promise.all(erased.map((id) => rig.erasures.erase('many', id)));
+  rig.start(3_600_000);
+  for (const id of erased) await rig.erased(id);
+  assert.deepEqual(
+    erased.filter((id) => rig.isInFiles(`PlantedName of ${id}`)),
+    [],
+  );
+  assert.deepEqual(rig.scrubs, ['file']);
+
   // This one is not changed, and its earlier row was deleted.
   await rig.put('eva', 'PlantedName of eva', 'few');
   await rig.members.delete('few', 'eva');
-  await rig.put('eva', null, 'few');
-  await Promise.all(erased.map((id) => rig.erasures.erase('many', id)));
-  await rig.erasures.erase('few', 'eva');
-  rig.start(3_600_000);
+  rig.start(0);
+  await rig.erase('eva', null, 'few');
   await rig.erased('eva', 'few');
-  for (const id of erased) await rig.erased(id);
-  const left = [...erased, 'eva'].filter((id) => rig.isInFiles(`PlantedName of ${id}`));
-  assert.deepEqual(left, []);
-  assert.deepEqual(rig.scrubs, ['file']);
-  // After the rewrite nothing of deleted members is left, so one without content needs none.
+  assert.deepEqual(rig.scrubs, ['file', 'file']);
+  // After the rewrite nothing of deleted members is left, so a member without content needs none.
   await rig.erase('fay', null, 'few');
   await rig.erased('fay', 'few');
   assert.equal(rig.scrubs.at(-1), 'log');
@@ -166,27 +171,27 @@ test('executes an erasure that an earlier version began again', { timeout: 60_00
   await rig.erased('ann');
   await rig.put('ann', 'PlantedName');
   // The statements of that version. It does not know `deleted_at`.
-  await rig.ask(sql`delete from members where consumer_id = 'ann'`);
-  await rig.ask(sql`update erasures set consumer_id = 'ann', started_at = started_at + 1, finished_at = null`);
+  await rig.ask(`delete from members where consumer_id = 'ann'`);
+  await rig.ask(`update erasures set consumer_id = 'ann', started_at = started_at + 1, finished_at = null`);
   rig.order.length = 0;
   rig.start(0);
   await rig.erased('ann');
   assert.deepEqual(rig.order, ['many'], 'its steps ran');
-  assert.deepEqual(await rig.ask(sql`select 1 from erasures where consumer_id is not null`), []);
+  assert.deepEqual(await rig.ask(`select 1 from erasures where consumer_id is not null`), []);
 });
 
 test('sums of folders are counted again after files of a chat were erased', { timeout: 60_000 }, async () => {
   await using rig = await open();
   await rig.put('ann', 'Ann');
   // A chat of the person has made a file in the folder of another member.
-  const file = sql`'many', '\u0001members\u0001ben\u0001x', 'blob', 30, '', '', 1, 'chat'`;
-  await rig.ask(sql`insert into files (integration_id, path, blob_key, size_bytes, etag, content_type, modified_at, chat_key)
-    values (${file})`);
-  const columns = sql`chat_key, integration_id, chat_id, consumer_id, num_messages, text_bytes, created_at, updated_at`;
-  await rig.ask(sql`insert into chats (${columns}) values ('chat', 'many', 'c1', 'ann', 0, 0, 1, 1)`);
-  await rig.ask(sql`insert into folder_bytes values ('many', '\u0001members\u0001ben', 30)`);
+  const file = 'integration_id, path, blob_key, size_bytes, etag, content_type, modified_at, chat_key';
+  const path = '\u0001members\u0001ben';
+  await rig.ask(`insert into files (${file}) values ('many', '${path}\u0001x', 'blob', 30, '', '', 1, 'chat')`);
+  await rig.ask(`insert into folder_bytes values ('many', '${path}', 30)`);
+  const chat = 'chat_key, integration_id, chat_id, consumer_id, num_messages, text_bytes, created_at, updated_at';
+  await rig.ask(`insert into chats (${chat}) values ('chat', 'many', 'c1', 'ann', 0, 0, 1, 1)`);
   await rig.erasures.erase('many', 'ann');
   rig.start(0);
   await rig.erased('ann');
-  assert.deepEqual(await rig.ask(sql`select path from files union select folder from folder_bytes`), []);
+  assert.deepEqual(await rig.ask(`select path from files union select folder from folder_bytes`), []);
 });

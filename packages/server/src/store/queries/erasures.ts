@@ -317,8 +317,8 @@ export interface FolderErasure {
 }
 
 /**
- * The erasures that replaced the id of a person with one of these folders, and those that did not replace an id yet, whose
- * folder is not stored. `folders`: `{id}`; the id is a hash of the integration and the folder.
+ * The erasures that replaced the id of a person with one of these folders, and the erasures that have not replaced an id yet:
+ * their folder is not stored. `folders`: `{id}`; the id is a hash of the integration and the folder.
  */
 export const erasuresOfFolders = statement(
   'erasures of folders',
