@@ -23,8 +23,8 @@ const RUN_POINTS: readonly WaitPoint[] = [
 ];
 const SHORT_POINTS: readonly WaitPoint[] = ['erasure.after-commit', 'erasure-bytes.after', 'erasure-scrub.before'];
 const ERASED_MS = 2 * WAIT_MS;
-/** Each erasure rewrites the database. */
-const LIMITS = { ...SHORT_LEASE, eraseRewriteMs: 0 };
+/** Each erasure rewrites the database. An upload that is held is not cut. */
+const LIMITS = { ...SHORT_LEASE, eraseRewriteMs: 0, uploadIdleMs: 10 * WAIT_MS };
 
 interface Stage {
   readonly rig: Rig;
