@@ -212,6 +212,7 @@ async function answer(call: ModelCall, { answerCharacters, files }: typeof FULL)
 export const proof: Proof = {
   name: 'fair',
   minutes: 3,
+  measuresTime: true,
   faults: {
     // The other owner is refused, or its files wait for a place.
     'shared-by-integration':
