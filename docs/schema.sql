@@ -200,10 +200,10 @@ CREATE TABLE "members" (
   "sort_key" text not null,
   "name_json" text,
   "active" integer not null,
+  "metadata_json" text not null,
   "own_limit" bigint,
   "created_at" bigint not null,
   "updated_at" bigint not null,
-  "metadata_json" text not null,
   constraint "members_key" primary key ("integration_id", "consumer_id")
 );
 CREATE INDEX "members_by_consumer_id" on "members" ("integration_id", lower("consumer_id"), "created_at", "sort_key", "consumer_id");

@@ -32,7 +32,7 @@ function failureText(label: string, { problem, output }: PartResult): string {
 }
 
 /**
- * Runs the parts that have not passed yet, `lanes` of them concurrently, then those that run alone, and prints a line for
+ * Runs the parts that have not passed yet, `lanes` of them concurrently, then each timed part alone, and prints a line for
  * each. Resolves to a text for each part that failed.
  */
 export async function runParts(parts: readonly Part[], progress: Progress, lanes: number): Promise<string[]> {
