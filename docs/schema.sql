@@ -208,9 +208,9 @@ CREATE TABLE "members" (
   "created_at" bigint not null,
   "updated_at" bigint not null,
   constraint "members_key" primary key ("integration_id", "consumer_id")
-) without rowid;
-CREATE INDEX "members_by_consumer_id" on "members" ("integration_id", lower("consumer_id"), "created_at", "sort_key");
-CREATE INDEX "members_by_name_json" on "members" ("integration_id", lower("name_json"), "created_at", "sort_key");
+);
+CREATE INDEX "members_by_consumer_id" on "members" ("integration_id", lower("consumer_id"), "created_at", "sort_key", "consumer_id");
+CREATE INDEX "members_by_name_json" on "members" ("integration_id", lower("name_json"), "created_at", "sort_key", "consumer_id");
 CREATE INDEX "members_newest" on "members" ("integration_id", "created_at", "sort_key");
 
 CREATE TABLE "messages" (

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { temporaryFolder } from '@runwire/test-kit';
 import { builtSentence } from '../scripts/build/built-sentence.ts';
 import { checkBudgets, loadsOf } from '../scripts/console/budgets.ts';
@@ -18,6 +19,7 @@ import { isRootOnDebian, missingServices, SERVICES } from './support/services.ts
 
 const FAILING = `
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 test('a claim that holds', () => {});
 test('a claim that does not', () => { throw new Error('the reason'); });
 test('a claim of parts', async (t) => {
@@ -121,6 +123,29 @@ test('parts that passed do not run again, and each failed one is described', asy
   assert.deepEqual(second, first.toReversed());
   assert.ok(printed.includes('1 of 3 parts passed before\n'));
   assert.match(printed.join(''), /^FAILED b, 0 s(, 0 CPU s)?: 1 test$/m);
+});
+
+test('a part that measures time runs alone', async (t) => {
+  let running = 0;
+  const beside: Record<string, number> = {};
+  const part = (label: string, alone = false): Part => ({
+    name: 'x',
+    label,
+    alone,
+    run: async () => {
+      running += 1;
+      await setImmediate();
+      beside[label] = running - 1;
+      await setImmediate();
+      running -= 1;
+      return { problem: null, summary: '', output: '' };
+    },
+  });
+  const print = t.mock.method(process.stdout, 'write', () => true);
+  const parts = [part('a'), part('timed', true), part('b'), part('timed too', true)];
+  await runParts(parts, new Progress(join(folderOf(t), 'passed.txt'), 'sources'), 2);
+  print.mock.restore();
+  assert.deepEqual(beside, { a: 1, b: 1, timed: 0, 'timed too': 0 });
 });
 
 test('the gate prints its steps with an estimate, and a build prints what it made', (t) => {

@@ -294,6 +294,15 @@ export const memberById = statement('member by id', (db, p: { integrationId: str
 );
 export type MemberRow = RowOf<typeof memberById>;
 
+/** What most callers need of a member. Its metadata, which can be large, is not read. */
+export const memberState = statement('member state', (db, p: { integrationId: string; consumerId: string }) =>
+  db
+    .selectFrom('members')
+    .select(['active', 'sort_key'])
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.consumerId),
+);
+
 export interface MemberValues {
   integrationId: string;
   consumerId: string;
