@@ -32,7 +32,7 @@ test('your first agency in five minutes works as written', async (t) => {
   assert.equal(start, 'RUNWIRE_AGENCIES_DIR=agencies RUNWIRE_AGENCIES_WATCH=true npm start\n');
   assert.match(variables, /^URL=http:\/\/127\.0\.0\.1:8787\nKEY=/);
   folder.write({ 'support/agency.yaml': one });
-  assert.equal(check, 'npm run --silent runwire -- agencies check agencies\n');
+  assert.equal(check, 'bin/runwire agencies check agencies\n');
   assert.equal((await runwire(['agencies', 'check', folder.path])).stdout, 'support: ok (yaml, 1 agent)\n');
   const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true' };
   await using server = await startTestServer({ env });
