@@ -94,7 +94,7 @@ export class Agencies implements Disposable {
         loaded.code?.end();
         throw error;
       }
-      const isSame = known?.loaded?.version === loaded.version && known.loaded.code?.stopped !== true;
+      const isSame = known?.loaded?.version === loaded.version && known.loaded.code?.isEnded !== true;
       if (isSame || this.#isDisposed) loaded.code?.end();
       if (isSame) this.#agencies.set(id, { ...known, error: null });
       else {

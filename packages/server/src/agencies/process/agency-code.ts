@@ -187,26 +187,19 @@ export class AgencyCode {
 
   /** Waits for a process, of this version or of its successor. Throws `CodeUnavailable`. */
   async #running(): Promise<{ readonly code: AgencyCode; readonly process: AgencyProcess }> {
-    const late = sleep(START_WAIT_MS, 'late' as const, { ref: false });
+    let late: Promise<'late'> | null = null;
     while (true) {
-      const code = this.#stop.signal.aborted ? this.#successor() : this;
-      if (code?.stopped === true) return this.#refuse();
-      if (code?.process) return { code, process: code.process };
-      if (code === null) return this.#refuse();
-      if ((await Promise.race([code.changed, late])) === 'late') return this.#refuse();
+      const code = this.isEnded ? this.#successor() : this;
+      if (code === null || code.isEnded) return this.#refuse();
+      if (code.#process !== null) return { code, process: code.#process };
+      late ??= sleep(START_WAIT_MS, 'late' as const, { ref: false });
+      if ((await Promise.race([code.#changed.promise, late])) === 'late') return this.#refuse();
     }
   }
 
-  get process(): AgencyProcess | null {
-    return this.#process;
-  }
-
-  get stopped(): boolean {
+  /** True if no process of this version is started again. */
+  get isEnded(): boolean {
     return this.#stop.signal.aborted;
-  }
-
-  get changed(): Promise<void> {
-    return this.#changed.promise;
   }
 
   #refuse(): never {
