@@ -56,8 +56,8 @@ test('the start prints agencies, broken ones, failed MCP servers and an open add
   await until(() => server.stdout.includes(failed));
   // The command line shows the same.
   const listed = await runwire(['agencies', 'list', '--url', server.url], { env });
-  assert.match(listed.stdout, /^AGENCY +AGENTS +SOURCE +MCP +FAULT\n/);
-  assert.match(listed.stdout, /^good +A +yaml +docs: failed +-$/m);
+  assert.match(listed.stdout, /^AGENCY +AGENTS +SOURCE +MCP +PROCESS +FAULT\n/);
+  assert.match(listed.stdout, /^good +A +yaml +docs: failed +- +-$/m);
   assert.deepEqual(
     [listed.code, listed.stderr],
     [0, `The MCP server docs of the agency good has a problem: ${SERVER_FAILURE}\n`],

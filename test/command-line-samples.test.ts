@@ -54,7 +54,10 @@ test('the samples of docs/command-line.md work as pasted', async (t) => {
   assert.match(printed, /You said: Summarise this line\.\n[\s\S]*^request: +order-17$[\s\S]*^RUN .*\nrun_/m);
   assert.equal(JSON.parse(readFileSync(join(folder, 'order-17.json'), 'utf8')).status, 'completed');
   const answered = await paste(questions, folder, env);
-  assert.match(answered, /^open questions: refund \{"cents":9900\}\n[\s\S]*refunded: Promised by phone\n$/m);
+  assert.match(
+    answered,
+    /^open questions: refund \{"invoice":"A1","cents":9900\}\n[\s\S]*refunded: Promised by phone\n$/m,
+  );
   const listed = await paste(chats, folder, env);
   assert.match(listed, /^CHAT [\s\S]*^CREATED .*\n.*You said: Summarise this line\.\n[\s\S]*^STEP .*\n +1 +Concierge/m);
   assert.match(await paste(files, folder, env), /^\/app\/mnt\/members\/user-42\/list\.txt\n[\s\S]*█/);

@@ -511,7 +511,7 @@ test('agencies list shows a process that cannot start, and the last fault in one
 test('a reader that leaves ends a command without an error', async () => {
   const [node, ...args] = serve.slice(0, -1);
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the shell
-  const script = '"$@" agencies list | true; exit ${PIPESTATUS[0]}';
+  const script = '"$@" integrations list | true; exit ${PIPESTATUS[0]}';
   const { code, stderr } = await run('bash', ['-c', script, 'bash', node ?? '', ...args], { env: environment() });
   assert.deepEqual([code, stderr], [0, '']);
 });

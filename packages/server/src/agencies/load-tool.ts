@@ -59,7 +59,8 @@ export async function loadTool(name: string, given: object, compile: CompileSche
   const schemas = { input, context };
   const shown = { name, description: String(tool.description ?? ''), inputSchema, checkInput, schemas };
   const repeatable = tool.repeatable === true;
-  if (execute === undefined) return { ...shown, repeatable, asks: alwaysAsks('tool', checkInput), call: onlyByCaller };
+  if (execute === undefined)
+    return { ...shown, repeatable, asks: alwaysAsks('tool', checkInput), call: onlyByCaller(checkInput) };
   return {
     ...shown,
     repeatable,

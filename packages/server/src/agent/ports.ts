@@ -83,7 +83,13 @@ export interface FileResult {
 }
 
 /** The call of a tool without code: the loop asks the caller instead. */
-export const onlyByCaller: Tool['call'] = async () => failedCall('Only the caller can run this tool.');
+export const onlyByCaller = (checkInput: CheckInput): Tool['call'] =>
+  checkedCall({
+    checkInput,
+    execute: async () => {
+      throw new Error('Only the caller can run this tool.');
+    },
+  });
 
 export interface CheckedTool {
   readonly checkInput: CheckInput;

@@ -14,7 +14,7 @@ export function clientTools(tools: readonly ClientTool[]): readonly Tool[] {
       repeatable: false,
       asks: alwaysAsks('tool', checkInput),
       checkInput,
-      call: onlyByCaller,
+      call: onlyByCaller(checkInput),
     };
   });
 }
