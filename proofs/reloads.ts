@@ -124,18 +124,18 @@ class Load {
 
   /** A long run calls `wait` and then `word`, others only `word`. */
   async #answer(call: ModelCall): Promise<void> {
-    const { runId, step, instructions, prompt } = call.request;
+    const { runId, instructions, prompt } = call.request;
     const marks = this.#marks.get(runId) ?? new Set();
     this.#marks.set(runId, marks.add(instructions));
-    for (const item of prompt) {
-      if (item.kind !== 'tool_output') continue;
+    const outputs = prompt.filter((item) => item.kind === 'tool_output');
+    for (const item of outputs) {
       if (/^Version \d+$/.test(item.output)) marks.add(item.output);
       else this.#fail(item.output);
     }
     const isLong = prompt.some((item) => item.kind === 'user' && item.text === 'long');
-    if (step === 1 && isLong) {
+    if (isLong && outputs.length === 0) {
       await call.toolCall(`${runId}-wait`, 'wait', JSON.stringify({ port: this.#rig.gate.port }));
-    } else if (step === (isLong ? 2 : 1)) await call.toolCall(`${runId}-word`, 'word', '{}');
+    } else if (outputs.length === Number(isLong)) await call.toolCall(`${runId}-word`, 'word', '{}');
     else await call.text('Done.');
     await call.end();
   }
