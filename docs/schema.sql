@@ -119,6 +119,8 @@ CREATE TABLE "erasures" (
   "deleted_at" bigint,
   constraint "erasures_key" primary key ("integration_id", "erased_id")
 ) without rowid;
+CREATE INDEX "erasures_finished" on "erasures" ("finished_at");
+CREATE INDEX "erasures_folder" on "erasures" ("folder_id") where folder_id is not null;
 
 CREATE TABLE "event_chunks" (
   "run_id" text not null,
@@ -190,7 +192,8 @@ CREATE TABLE "integrations" (
   "client_tools" integer default 0 not null,
   "quota_bytes" bigint,
   "member_quota_bytes" bigint,
-  "counted_bytes" bigint
+  "counted_bytes" bigint,
+  "leftovers" bigint default 1 not null
 ) without rowid;
 CREATE INDEX "integrations_owner" on "integrations" ("owner_id", "created_at", "sort_key");
 
@@ -205,9 +208,9 @@ CREATE TABLE "members" (
   "created_at" bigint not null,
   "updated_at" bigint not null,
   constraint "members_key" primary key ("integration_id", "consumer_id")
-) without rowid;
-CREATE INDEX "members_by_consumer_id" on "members" ("integration_id", lower("consumer_id"), "created_at", "sort_key");
-CREATE INDEX "members_by_name_json" on "members" ("integration_id", lower("name_json"), "created_at", "sort_key");
+);
+CREATE INDEX "members_by_consumer_id" on "members" ("integration_id", lower("consumer_id"), "created_at", "sort_key", "consumer_id");
+CREATE INDEX "members_by_name_json" on "members" ("integration_id", lower("name_json"), "created_at", "sort_key", "consumer_id");
 CREATE INDEX "members_newest" on "members" ("integration_id", "created_at", "sort_key");
 
 CREATE TABLE "messages" (
@@ -532,6 +535,8 @@ create table "erasures" (
   deleted_at bigint,
   constraint erasures_key PRIMARY KEY (integration_id, erased_id)
 );
+CREATE INDEX erasures_finished ON erasures USING btree (finished_at);
+CREATE INDEX erasures_folder ON erasures USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 
 create table "event_chunks" (
   run_id text collate "C" not null,
@@ -607,6 +612,7 @@ create table "integrations" (
   quota_bytes bigint,
   member_quota_bytes bigint,
   counted_bytes bigint,
+  leftovers bigint not null default 1,
   constraint integrations_pkey PRIMARY KEY (integration_id)
 );
 CREATE INDEX integrations_owner ON integrations USING btree (owner_id, created_at, sort_key);

@@ -102,6 +102,7 @@ function problemsOf(name: string, figures: LargeFigures): string[] {
 export const proof: Proof = {
   name: 'console-large',
   minutes: 5,
+  measuresTime: true,
   faults: {
     'render-rows': /members: rows in the document: expected at most 200, found \d{3,}/,
     'keep-lists': /members: bytes after leaving: expected at most \d+, found \d{7,}/,

@@ -155,6 +155,7 @@ const figuresOf = (scale: Scale) => ({ tokens: scale(1000, 5000), reloads: scale
 export const proof: Proof = {
   name: 'console-stream',
   minutes: 3,
+  measuresTime: true,
   faults: { 'render-all': /^finished blocks that were made again, tasks longer than 100 ms: expected "0", found / },
   figures: figuresOf,
   async run({ fault, scale }) {

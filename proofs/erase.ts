@@ -1,7 +1,8 @@
 import { ERASURE_POINTS, FileServer, type ServerProcess, SHORT_LEASE, type WaitPoint } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
-import { LateWriters, WORK_AGENCY } from './support/late-writers.ts';
+import { LATE_FAULT_MS } from './support/faults.ts';
+import { LateWriters, LOOK_MS, WORK_AGENCY } from './support/late-writers.ts';
 import { answerAbout, PlantedPerson } from './support/person.ts';
 import { named, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
@@ -22,8 +23,8 @@ const RUN_POINTS: readonly WaitPoint[] = [
 ];
 const SHORT_POINTS: readonly WaitPoint[] = ['erasure.after-commit', 'erasure-bytes.after', 'erasure-scrub.before'];
 const ERASED_MS = 2 * WAIT_MS;
-/** Each erasure rewrites the database. */
-const LIMITS = { ...SHORT_LEASE, eraseRewriteMs: 0 };
+/** Each erasure rewrites the database. An upload that is held is not cut. */
+const LIMITS = { ...SHORT_LEASE, eraseRewriteMs: 0, uploadIdleMs: 10 * WAIT_MS };
 
 interface Stage {
   readonly rig: Rig;
@@ -129,12 +130,14 @@ async function eraseWriting(nodes: number | null, fault: string | null, count: n
   await using files = await FileServer.start();
   const env = { ...files.env, RUNWIRE_AGENCIES_DIR: agencies.path, RUNWIRE_SANDBOX: 'just-bash' };
   const planted = fault ?? 'slow-signing';
+  // On a busy machine an erasure takes longer.
+  const lookMs = fault === null ? LOOK_MS : LATE_FAULT_MS;
   await using rig = await Rig.start({ nodes, env, limits: LIMITS, fault: planted });
   rig.model.onCall = answerAbout;
   let refused = 0;
   for (let number = 1; number <= count; number += 1) {
     const label = `${nodes === null ? 'embedded' : `${nodes} nodes`}, late writers ${number}`;
-    refused += (await named(label, new LateWriters(rig, files, 1000 + number).erase())).refusedImages;
+    refused += (await named(label, new LateWriters(rig, files, 1000 + number).erase(lookMs))).refusedImages;
     process.stdout.write(`${label}\n`);
   }
   return refused;

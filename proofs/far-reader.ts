@@ -97,6 +97,7 @@ async function measure(fault: string | null, dropHints: boolean, size: Record<'r
 export const proof: Proof = {
   name: 'far-reader',
   minutes: 1,
+  measuresTime: true,
   faults: { 'skip-chunk': /^(streams that came whole: expected 1|a far stream equals the near one: expected true), /m },
   figures: (scale) => ({ runs: scale(3, 30), cancels: scale(6, 60), deaf_equal_streams: scale(6, 60) }),
   async run({ fault, scale }) {

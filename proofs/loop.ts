@@ -68,6 +68,7 @@ async function call(api: ApiClient, requests: readonly LoopRequest[]): Promise<v
 export const proof: Proof = {
   name: 'loop',
   minutes: 3,
+  measuresTime: true,
   faults: { 'no-yield': /^\w+: longest turn of the event loop in ms of CPU: expected at most 200, found \d+\.$/m },
   async run({ fault, scale }) {
     await using rig = await Rig.start({ fault });

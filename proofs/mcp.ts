@@ -209,6 +209,7 @@ async function leftovers(stage: McpStage): Promise<number> {
 export const proof: Proof = {
   name: 'mcp',
   minutes: 1.5,
+  measuresTime: true,
   faults: {
     'wait-for-server': /^absent: first model call of a run: expected within 8000 ms, found later\.$/m,
     'inherit-environment': /^planted secrets in get-env: expected 0, found [1-5]\.$/m,

@@ -1,23 +1,41 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, join, relative } from 'node:path';
 import { freePort } from '@runwire/test-kit';
-import { expectAtMost, expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { expectAtMost, expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { publishedPackages } from '../scripts/build/packages.ts';
 import { CliServer, root } from '../test/support/cli-process.ts';
 import { samplesOf } from '../test/support/doc-samples.ts';
+import { machinePath, newcomersEnvironment } from '../test/support/newcomer.ts';
 import { PackedPackages } from './support/packed.ts';
 import { named, type Proof } from './support/proof.ts';
 
 /*
  * The packages as people install them: `publint` and `attw` find nothing, their sizes have limits, and they work in empty
- * JavaScript and TypeScript projects into which npm installs the tarballs alone. `init` and `create-runwire` make projects
- * that work by the commands of their own README. npm refuses to publish the sources and a build for tests.
+ * JavaScript and TypeScript projects into which npm installs the tarballs alone. `runwire init` and
+ * `create-runwire` make the same project, and it works by the commands of its own README. npm refuses to publish the sources
+ * and a build for tests.
  */
 
+/** How long a stopped server may take to end. */
+const STOP_MS = 30_000;
+/** npm finds the registry by the settings of this machine. The Node of this checkout is not on the path. */
+const newcomer = {
+  ...newcomersEnvironment(machinePath().join(delimiter)),
+  npm_config_prefer_offline: 'true',
+};
 /** What `npx runwire serve` needs. */
 const NEEDED = ['agency', 'documents', 'server', 'cli'];
 /** The most kB of a tarball. */
@@ -85,17 +103,32 @@ async function useInTypeScript(packed: PackedPackages, project: string): Promise
   await packed.run(process.execPath, ['shop.test.ts'], project);
 }
 
-/** Makes a project by the command, and follows its README. */
-async function makeProject(packed: PackedPackages, cwd: string, make: readonly string[], made: string): Promise<void> {
-  const settings = { npm_config_prefer_offline: 'true', npm_config_ignore_scripts: 'true' };
-  await packed.run('npx', make, cwd, settings);
-  const sh = (script: string, env = {}) => packed.run('sh', ['-ec', script], made, { ...settings, ...env });
+/** `create-runwire` on the Node of this machine, and `runwire init`, make the same project. Returns its folder. */
+async function makeProject(packed: PackedPackages, cwd: string): Promise<string> {
+  await packed.run('npx', ['create-runwire', 'made'], cwd, newcomer);
+  await packed.run('npx', ['runwire', 'init', 'init/made'], cwd);
+  const read = (folder: string) => {
+    const paths = readdirSync(join(cwd, folder), { recursive: true, encoding: 'utf8', withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    return paths.map((path) => {
+      const text = readFileSync(path, 'utf8').replace(/(?<=^RUNWIRE_API_KEY=)[\w-]{43}$/m, '…');
+      return [relative(join(cwd, folder), path), text];
+    });
+  };
+  expectEqual('project of `runwire init`', read('init/made'), read('made'));
+  return join(cwd, 'made');
+}
+
+/** Follows the README of a project. Its Node and its compiler are from the registry. */
+async function useProject(packed: PackedPackages, made: string): Promise<void> {
+  const env = newcomer;
+  const sh = (script: string, more = {}) => packed.run('sh', ['-ec', script], made, { ...env, ...more });
   const readme = readFileSync(join(made, 'README.md'), 'utf8');
   const [, use = '', check = ''] = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, sample]) => sample);
-  // In place of `npm install`: the packages are not published yet. Node and the compiler are from the registry.
-  await sh(`npm install ${[...NEEDED, 'client'].map((name) => packed.tarball(name)).join(' ')}`);
-  // SIGTERM ends npm and, because of `exec`, the server: the data folder is free again.
-  await using server = await CliServer.start({ cwd: made, env: { ...packed.env, ...settings } }, ['npm', 'start']);
+  // The README asks for this, because no registry has the packages yet.
+  await packed.run(process.execPath, ['scripts/build/install-into.ts', made], packed.checkout, env);
+  await using server = await CliServer.start({ cwd: made, env }, ['npm', 'start']);
   expectEqual('status of the console', (await fetch(`${server.url}/console/`)).status, 200);
   const answer = await sh(use, { RUNWIRE_URL: server.url });
   if (!/You said: Hello\nThe tool was called\. It returned: \w+day, /.test(answer)) {
@@ -105,9 +138,10 @@ async function makeProject(packed: PackedPackages, cwd: string, make: readonly s
   if (!/helper: ok \(yaml, 1 agent\)[\s\S]*^ℹ pass 1$/m.test(checked))
     throw new Shortfall(`check: found \`${checked}\``);
   await sh('npm run types');
-  await useBackend(made, server.url, packed.env);
-  const [served] = childrenOf(server.pid);
-  await server.stop('SIGTERM');
+  await useBackend(made, server.url, env);
+  const [served] = findDescendants(server.pid);
+  // Only npm gets the signal. It passes it on to the server, because of `exec` in the script.
+  await within('the end of `npm start` after SIGTERM', STOP_MS, server.stop('SIGTERM'));
   expectEqual('the server after SIGTERM to npm', existsSync(`/proc/${served}`), false);
 }
 
@@ -135,7 +169,7 @@ async function useBackend(made: string, runwireUrl: string, env: NodeJS.ProcessE
     );
   } finally {
     const gone = once(backend, 'close');
-    for (const child of childrenOf(backend.pid ?? 0)) process.kill(child, 'SIGTERM');
+    for (const child of findDescendants(backend.pid ?? 0)) process.kill(child, 'SIGTERM');
     await gone;
   }
 }
@@ -170,17 +204,16 @@ export const proof: Proof = {
       if (fault === 'lost-types' && name === 'client') rmSync(join(dist, 'index.d.ts'));
     });
     const kb: Record<string, number> = {};
-    for (const { folder, exports } of publishedPackages) {
+    const checks = publishedPackages.map(async ({ folder, exports }) => {
       const hasExports = Object.keys(exports).length > 0;
       kb[`${folder.replace('-', '_')}_kb`] = await named(folder, checkPackage(packed, folder, hasExports));
-    }
+    });
+    await Promise.all(checks);
     const project = await packed.project('javascript', [...NEEDED, 'client', 'contract', 'typebox', 'create-runwire']);
     await named('JavaScript', useInJavaScript(packed, project));
     await named('TypeScript', useInTypeScript(packed, project));
-    await named('create-runwire', makeProject(packed, project, ['create-runwire', 'made'], join(project, 'made')));
-    const empty = join(project, 'empty');
-    mkdirSync(empty);
-    await named('init', makeProject(packed, empty, ['runwire', 'init'], empty));
+    const made = await named('create-runwire', makeProject(packed, project));
+    await named('project', useProject(packed, made));
     await refusePublishing(packed);
     return { packages: publishedPackages.length, findings: 0, projects: 4, ...kb };
   },
@@ -190,13 +223,13 @@ export const proof: Proof = {
 function ended({ pid }: CliServer): Disposable {
   return {
     [Symbol.dispose]: () => {
-      for (const child of childrenOf(pid)) process.kill(child, 'SIGTERM');
+      for (const child of findDescendants(pid)) process.kill(child, 'SIGTERM');
     },
   };
 }
 
 /** Returns all descendants of a process. */
-function childrenOf(pid: number): number[] {
+function findDescendants(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  return text === '' ? [] : text.split(' ').flatMap((child) => [...childrenOf(Number(child)), Number(child)]);
+  return text === '' ? [] : text.split(' ').flatMap((child) => [...findDescendants(Number(child)), Number(child)]);
 }

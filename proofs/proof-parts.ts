@@ -44,5 +44,7 @@ function partOf(proof: Proof, args: readonly string[], sentence: RegExp | null):
     const summary = isReduced ? `${line} (short form: at full scale it takes ${minutes} minutes)` : line;
     return { problem: problemIn(outcome, sentence), summary, output };
   }
-  return { name, label: [name, ...args].join(' '), run };
+  // A planted fault has to fail, so it need not run alone.
+  const alone = sentence === null && proof.measuresTime === true;
+  return { name, label: [name, ...args].join(' '), alone, run };
 }

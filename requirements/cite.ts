@@ -26,7 +26,7 @@ export function cites(test: TestContext, ...ids: CitableId[]): void {
   for (const id of ids) {
     const requirement = requirementsById.get(id);
     if (requirement === undefined) {
-      throw new Error(`No requirement has the id "${id}": see requirements/spec.ts and requirements/contract.ts.`);
+      throw new Error(`No requirement has the id "${id}": see requirements/all-requirements.ts.`);
     }
     if (requirement.later !== undefined) {
       throw new Error(`"${id}" is marked as later (${requirement.later}): remove the mark where this test shows it.`);

@@ -1,6 +1,6 @@
 export type LaterIssue = 'Rate limits';
 
-/** One sentence or table row of the specification (ids `spec-…`) or of the contract (ids `contract-…`). */
+/** One sentence or table row of the specification (`spec-…`), the contract (`contract-…`) or the rules of agents (`agents-…`). */
 export interface Requirement {
   /** Stable: tests cite it. */
   readonly id: string;

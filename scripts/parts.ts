@@ -7,6 +7,8 @@ export interface Part {
   readonly name: string;
   /** Names this part alone. */
   readonly label: string;
+  /** True if the part measures time: no other part may run beside it. */
+  readonly alone?: boolean;
   run(): Promise<PartResult>;
 }
 
@@ -30,15 +32,14 @@ function failureText(label: string, { problem, output }: PartResult): string {
 }
 
 /**
- * Runs the parts that have not passed yet, `lanes` of them concurrently, and prints a line for each. Resolves to a text for
- * each part that failed.
+ * Runs the parts that have not passed yet, `lanes` of them concurrently, then each timed part alone, and prints a line for
+ * each. Resolves to a text for each part that failed.
  */
 export async function runParts(parts: readonly Part[], progress: Progress, lanes: number): Promise<string[]> {
   const rest = parts.filter(({ label }) => !progress.has(label));
   if (rest.length < parts.length)
     process.stdout.write(`${parts.length - rest.length} of ${parts.length} parts passed before\n`);
   const failures: string[] = [];
-  const queue = rest.values();
   let counted = childrenSeconds() ?? 0;
   /** The system counts a process when it has ended, so the seconds since the last part ended belong to this one. */
   function cpuSeconds(): string {
@@ -46,7 +47,7 @@ export async function runParts(parts: readonly Part[], progress: Progress, lanes
     counted = now ?? 0;
     return now === null ? '' : `, ${(now - before).toFixed(0)} CPU s`;
   }
-  async function lane(): Promise<void> {
+  async function lane(queue: Iterable<Part>): Promise<void> {
     for (const part of queue) {
       const start = performance.now();
       const result = await part.run();
@@ -57,6 +58,8 @@ export async function runParts(parts: readonly Part[], progress: Progress, lanes
       process.stdout.write(`${outcome} ${part.label}, ${seconds} s${cpuSeconds()}: ${result.summary}\n`);
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane));
+  const shared = rest.filter(({ alone }) => alone !== true).values();
+  await Promise.all(Array.from({ length: lanes }, () => lane(shared)));
+  await lane(rest.filter(({ alone }) => alone === true));
   return failures;
 }

@@ -19,6 +19,8 @@ import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
+/* Needs its own process: six nodes would run beside the tests of other files. */
+
 /** Two clusters that most tests share: one with hints, and one without any. */
 const clusters = new Map<boolean, Cluster>();
 const both = skip === false ? [true, false] : [];

@@ -32,7 +32,7 @@ test('your first agency in five minutes works as written', async (t) => {
   assert.equal(start, 'RUNWIRE_AGENCIES_DIR=agencies RUNWIRE_AGENCIES_WATCH=true npm start\n');
   assert.match(variables, /^URL=http:\/\/127\.0\.0\.1:8787\nKEY=/);
   folder.write({ 'support/agency.yaml': one });
-  assert.equal(check, 'npm run --silent runwire -- agencies check agencies\n');
+  assert.equal(check, 'bin/runwire agencies check agencies\n');
   assert.equal((await runwire(['agencies', 'check', folder.path])).stdout, 'support: ok (yaml, 1 agent)\n');
   const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true' };
   await using server = await startTestServer({ env });
@@ -69,8 +69,9 @@ test('the recipes of the pages about other frameworks are the files that the pro
   assert.equal((await listed(server.api)).get('food')?.error, null);
 });
 
-test('the samples of docs/agencies.md load, and the server reports its fault', async () => {
+test('the samples of the pages about agencies load, and the server reports its fault', async () => {
   const page = 'docs/agencies.md';
+  const ofCode = 'docs/agency-process.md';
   const tool =
     "export const find_invoice = { description: 'Finds it.', inputSchema: { type: 'object' }, execute: () => '' };\n";
   using folder = new AgenciesFolder({
@@ -78,11 +79,15 @@ test('the samples of docs/agencies.md load, and the server reports its fault', a
     'support/billing.md': 'You answer questions about invoices.\n',
     'support/agents/reviewer.md': samplesOf(page, 'markdown')[0] ?? '',
     'support/tools.ts': tool,
+    'shop/agency.yaml': samplesOf(ofCode, 'yaml')[0] ?? '',
+    'shop/tools.ts': samplesOf(ofCode, 'ts')[0] ?? '',
     'broken/agency.yaml': 'name: Broken\nagents:\n  - name: A\n    role: Helper\n    instructions: Help.\n',
   });
-  await using server = await startTestServer({ env: { RUNWIRE_AGENCIES_DIR: folder.path } });
+  const env = { RUNWIRE_AGENCIES_DIR: folder.path, AWS_REGION: 'eu-central-1' };
+  await using server = await startTestServer({ env });
   const agencies = await listed(server.api);
   assert.equal(agencies.get('support')?.error, null);
+  assert.equal(agencies.get('shop')?.error, null);
   assert.deepEqual(
     agencies.get('support')?.agents.map(({ name, tools }) => [name, ...tools]),
     [

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { askDatabase, freshDatabase, imageAttachment, pngOf, postgresStore, startTestServer } from '@runwire/test-kit';
-import { CliServer, folderOf, runwire } from './support/cli-process.ts';
+import { folderOf, runwire } from './support/cli-process.ts';
 import { markOf } from './support/one-image.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -42,7 +42,7 @@ test('one of two concurrent first starts on different folders succeeds', { skip 
   await using database = await freshDatabase();
   const folders = Array.from({ length: 4 }, () => folderOf(t));
   const starts = await Promise.allSettled(
-    folders.map((RUNWIRE_DATA_DIR) => CliServer.start({ env: { DATABASE_URL: database.url, RUNWIRE_DATA_DIR } })),
+    folders.map((dataDir) => startTestServer({ env: { DATABASE_URL: database.url }, dataDir })),
   );
   const up = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
   try {

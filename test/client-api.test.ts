@@ -125,12 +125,12 @@ test('docs/client.md lists every method', () => {
     return `| \`${name}\` | ${names.join(', ')} |`;
   });
   assert.deepEqual(rowsBelow('| property | methods |'), resources);
-  const methodsOf = ({ prototype }: { prototype: object }) =>
+  const listMethods = ({ prototype }: { prototype: object }) =>
     Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
   const ofRun = rowsBelow('| member of `Run` | what it is |').map((row) => /^\| `(\w+)/.exec(row)?.[1]);
-  assert.deepEqual(ofRun.toSorted(), [...methodsOf(Run), 'admitted', 'for'].toSorted());
+  assert.deepEqual(ofRun.toSorted(), [...listMethods(Run), 'admitted', 'for'].toSorted());
   const [, others = ''] = /^.*The client also has (.*)\.$/m.exec(page) ?? [];
-  assert.deepEqual(others.match(/\w+(?=\(\))/g), methodsOf(Runwire));
+  assert.deepEqual(others.match(/\w+(?=\(\))/g), listMethods(Runwire));
 });
 
 test('has exactly the errors of the error table', async () => {
@@ -309,7 +309,7 @@ test('an address that is none is refused when the client is made', () => {
 test('a server that never answered is given up early, with its address and the reason', async () => {
   assert.deepEqual([DEFAULT_TIMING.connectMs, DEFAULT_TIMING.giveUpMs], [10_000, 120_000]);
   const baseUrl = `http://127.0.0.1:${await freePort()}`;
-  const timing = { connectMs: 100, minPauseMs: 1, maxPauseMs: 20 };
+  const timing = { connectMs: 100, giveUpMs: 3000, minPauseMs: 1, maxPauseMs: 20 };
   const nowhere = new Runwire({ baseUrl, apiKey: TEST_API_KEY, integration: 'demo', timing });
   const reason = `connect ECONNREFUSED ${baseUrl.slice(7)}`;
   const message = `No whole answer from ${baseUrl}: ${reason}; check \`baseUrl\` and proxies.`;
@@ -356,6 +356,25 @@ test('a function that returns no token is named', async () => {
     }
     assert.deepEqual(requests, []);
   }
+});
+
+test('a refused token is replaced once, and its answer is read to its end', async () => {
+  const tokens = ['wrong', TEST_API_KEY];
+  const answers: Response[] = [];
+  const options = { apiKey: async () => tokens.shift() ?? '' };
+  const { client: renewing } = disturbedClient(server.url, options, async ({ send }) => {
+    const answer = await send();
+    answers.push(answer);
+    return answer;
+  });
+  await renewing.me.get();
+  assert.deepEqual(
+    answers.map(({ status, bodyUsed }) => [status, bodyUsed]),
+    [
+      [401, true],
+      [200, true],
+    ],
+  );
 });
 
 test('a call without a whole answer is retried, and then lost', async () => {

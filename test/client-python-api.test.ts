@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, test } from 'node:test';
 import { operations } from '@runwire/contract/schemas';
@@ -157,12 +159,27 @@ describe('the Python client and the API', { skip: (await missingService('python'
     test(`${kind} gives up early, with address and reason, if no server ever answered`, async () => {
       const url = `http://127.0.0.1:${await freePort()}`;
       const timing = { connect_seconds: 0.3, min_pause_seconds: 0.01 };
+      const limits = 'return [client._transport.timing.connect_seconds, client._transport.timing.give_up_seconds]';
+      assert.deepEqual(await python.run(limits, given(kind, { url })), [10, 120]);
       for (const code of ['await client.run("Hi")', 'await client.me.get()']) {
         const error = await python.fail(code, given(kind, { url, timing }));
         assert.equal(error.class, 'ConnectionLostError');
         assert.ok(error.message.includes(url), error.message);
         assert.match(error.message, /[Rr]efused|Connect call failed/);
+        if (code.includes('run')) assert.match(error.message, / for 0\.3 s: /);
       }
+      // A server that never answers is not asked again after this time. Other calls are sent four times.
+      let connections = 0;
+      await using silent = createServer((socket) => {
+        connections += 1;
+        socket.on('error', () => {}).destroy();
+      }).listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      const impatient = { connect_seconds: 0.3, min_pause_seconds: 0.8 };
+      const lost = given(kind, { url: `http://127.0.0.1:${port}`, timing: impatient });
+      assert.equal((await python.fail('await client.me.get()', lost)).class, 'ConnectionLostError');
+      assert.ok(connections <= 2, `${connections} connections`);
     });
 
     test(`${kind} raises if a file was cut`, async () => {

@@ -202,7 +202,10 @@ test('chat --json prints one line for each run, and lines of a pipe approve noth
   assert.equal(code, 3);
   assert.equal(new Set(runs.map(({ chatId }) => chatId)).size, 1);
   assert.deepEqual([runs.length, runs[1].pending.length], [2, 1]);
-  assert.match(stderr, /^The run waits: a person must approve refund \{\}\.\nAnswer with: runwire answer \S+$/m);
+  assert.match(
+    stderr,
+    /^The run waits: a person must approve refund \{\}\.\nAnswer with: runwire answer \S+ -i shop$/m,
+  );
   const again = await runwire(['chat', '-i', 'shop', '--chat', runs[0].chatId], 'Hello\n');
   assert.match(again.stderr, /^The chat waits: a person must approve refund \{\}\. The first message declines it\.\n/);
 });
@@ -216,13 +219,16 @@ test('with --json a refusal of chat and a usage error are one line of JSON', asy
 });
 
 /** `script` of util-linux runs a program in a terminal. */
-test('chat in a terminal asks open and new questions, and Ctrl-C leaves', {
+test('chat and answer in a terminal ask open and new questions, and Ctrl-C leaves', {
   skip: process.platform !== 'linux',
-}, async () => {
+}, async (t) => {
   await (await server.api.complete({ apiIntegrationId: 'shop', chatId: 'open', message: '/tool refund {}' })).whole();
-  const chat = [...serve.slice(0, -1), 'chat', '-i', 'shop', '--chat', 'open'].map((word) => `'${word}'`).join(' ');
+  const lineOf = (...args: string[]) => [...serve.slice(0, -1), ...args].map((word) => `'${word}'`).join(' ');
+  const chat = `${lineOf('chat', '-i', 'shop', '--chat', 'open')}; echo "chat: $?"; ${lineOf('answer', '-i', 'shop', 'open')}`;
   const env = { ...process.env, ...environment(), TERM: 'xterm', NO_COLOR: '1' };
   const terminal = spawn('script', ['-qec', chat, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  // A test that fails must not leave a program that waits for input.
+  t.after(() => terminal.kill());
   const exited = once(terminal, 'exit');
   let screen = '';
   terminal.stdout.on('data', (text) => {
@@ -240,13 +246,16 @@ test('chat in a terminal asks open and new questions, and Ctrl-C leaves', {
   await type('y\r', '  → paid\r\n');
   await type('/tool position {}\r', 'Output of position {}, as JSON or text: ');
   await type('Rome\r', 'It returned: Rome');
-  await type('/tool refund {}\r', asked);
-  await type('\u0003', 'The questions stay open; the next message in the chat declines them.');
   await type('/slow 600\r', 'This ');
   await type('\u0003', 'The run was cancelled.');
-  terminal.stdin.write('\u0003');
+  await type('/tool refund {}\r', asked);
+  await type('\u0003', 'The questions stay open; the next message in the chat declines them.');
+  // The chat leaves with 130, and `answer` asks what it left open.
+  await type('\u0003', asked);
+  assert.match(screen, /^chat: 130\r$/m);
+  await type('y\r', '  → paid\r\n');
   const [code] = await exited;
-  assert.equal(code, 130, screen);
+  assert.equal(code, 0, screen);
 });
 
 test('events prints what exists; with --follow it waits for the end; cancel ends the run', async () => {

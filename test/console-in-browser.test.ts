@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
@@ -59,14 +62,15 @@ test('a person sets a password and creates an API key in a browser', { skip: noC
     const other = await rig.browser.newPage();
     const failed: string[] = [];
     const finished: string[] = [];
-    const nameOf = (request: { method(): string; url(): string }) =>
+    const describeRequest = (request: { method(): string; url(): string }) =>
       `${request.method()} ${new URL(request.url()).pathname}`;
-    other.on('requestfailed', (request) => failed.push(`${nameOf(request)} ${request.failure()?.errorText}`));
-    other.on('requestfinished', (request) => finished.push(nameOf(request)));
+    other.on('requestfailed', (request) => failed.push(`${describeRequest(request)} ${request.failure()?.errorText}`));
+    other.on('requestfinished', (request) => finished.push(describeRequest(request)));
     await other.addScriptTag({ content: outputFiles[0]?.text ?? '' });
     // The first token is refused, so that the page reads a refusal too.
     const refused = `${body.clientToken.slice(0, -8)}AAAAAAAA`;
-    const script = `ask(${JSON.stringify(rig.baseUrl)}, ${JSON.stringify([refused, body.clientToken])})`;
+    await using proxy = await LateEnds.start(rig.baseUrl);
+    const script = `ask(${JSON.stringify(proxy.url)}, ${JSON.stringify([refused, body.clientToken])})`;
     assert.match(String(await other.evaluate(script)), /is on its way/);
     await eventually('both requests', async () => finished.length + failed.length >= 2);
     assert.deepEqual([failed, finished], [[], ['POST /get_completion_v2', 'POST /get_completion_v2']]);
@@ -92,6 +96,37 @@ async function seesFaultOfProcess(rig: ConsoleRig, page: Page): Promise<void> {
   assert.match(`${memory} ${pid}`, /^(not measured|[\d.]+ MB) \d+$/);
 }
 
+/** A proxy that ends each answer a moment after its last byte. */
+class LateEnds implements AsyncDisposable {
+  readonly url: string;
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  static async start(target: string): Promise<LateEnds> {
+    const server = createServer((incoming, outgoing) => {
+      const { method, headers } = incoming;
+      const passed = request(`${target}${incoming.url}`, { method, headers }, (answer) => {
+        const { 'content-length': _, ...rest } = answer.headers;
+        outgoing.writeHead(answer.statusCode ?? 502, rest);
+        answer.pipe(outgoing, { end: false });
+        answer.on('end', () => setTimeout(() => outgoing.end(), 200));
+      });
+      incoming.pipe(passed);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new LateEnds(server);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await this.#server[Symbol.asyncDispose]();
+  }
+}
+
 /** Two tabs have the same chat. Each shows what the other one sends. */
 async function seesTurnsOfOtherTabs(rig: ConsoleRig, page: Page): Promise<void> {
   const send = async (tab: Page, message: string) => {
@@ -101,7 +136,8 @@ async function seesTurnsOfOtherTabs(rig: ConsoleRig, page: Page): Promise<void> 
   const answers = (tab: Page) => tab.getByRole('article', { name: 'Answer' });
   await page.goto(rig.url('integrations/demo/playground'));
   await send(page, 'tool absent {}');
-  await answers(page).getByRole('group').getByText('failed', { exact: true }).waitFor();
+  const isFailed = answers(page).getByRole('group').getByText('failed', { exact: true });
+  await isFailed.and(page.locator('.badge-bad')).waitFor();
   await page.waitForURL(/chat=/);
   const other = await page.context().newPage();
   await other.goto(page.url());

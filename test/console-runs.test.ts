@@ -5,7 +5,7 @@ import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { measured, meteredFetch, pollMs } from '../packages/console/src/app/traffic.ts';
 import { CurrentSteps } from '../packages/console/src/pages/runs/current-steps.ts';
 import { isCompacted, kindOf, previewOf, readableFrame } from '../packages/console/src/pages/runs/event-text.ts';
-import { statusOf } from '../packages/console/src/pages/runs/run-state.ts';
+import { toStatus } from '../packages/console/src/pages/runs/run-state.ts';
 import { contentOf } from '../packages/console/src/pages/runs/step-content.ts';
 import { timelineOf } from '../packages/console/src/pages/runs/step-tree.ts';
 
@@ -127,7 +127,7 @@ test('reads a list again so rarely that it takes at most 5 kB/s', async (t) => {
 
 test('a run with open questions is shown as waiting', () => {
   const shown = (pending: readonly unknown[], status = 'completed', cancelRequested: string | null = null) =>
-    statusOf({ status, cancelRequested, pending } as never);
+    toStatus({ status, cancelRequested, pending } as never);
   deepEqual(
     [shown([]), shown([{}]), shown([], 'running'), shown([], 'running', 'immediate')],
     ['completed', 'waiting', 'running', 'cancelling'],

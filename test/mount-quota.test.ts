@@ -182,6 +182,8 @@ function tests(store: StoreName): void {
     assert.equal((await sign(api, 'a', 100, 'other')).status, 200);
     assert.equal((await sign(api, 'b', 1)).status, 409);
     assert.equal((await sign(api, 'b', 1, 'other')).status, 409);
+    await api.patch('/v2/integrations/other', { quotaBytes: 0 });
+    assert.equal((await sign(api, 'b', 1, 'other')).status, 200, 'it has none');
     await using free = await start(0);
     for (let place = 0; place < 5; place += 1) {
       assert.equal((await sign(free.api, `f${place}`, 20_971_520)).status, 200);

@@ -225,7 +225,9 @@ function tests(store: StoreName): void {
 
   test('a request may bring tools, if the integration allows it', async () => {
     const tools = [{ name: 'pick', description: 'Picks.', inputSchema: { type: 'object', required: ['n'] } }];
-    const asked = async (clientTools: object[]) => (await refusal(await post({ clientTools }))).body.error;
+    const request = { apiIntegrationId: integration, chatId: 'c', message: 'Go.' };
+    const asked = async (clientTools: object[]) =>
+      (await refusal(await rig.api.complete({ ...request, clientTools }))).body.error;
     assert.match(await asked(tools), /`clientTools` is not allowed by this integration/);
     await rig.api.patch(`/v2/integrations/${integration}`, { clientTools: true });
     assert.match(

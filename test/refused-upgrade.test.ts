@@ -19,7 +19,7 @@ const EARLIER = [
   ),
   ...['passwords', 'sessions', 'set_up_links', 'sign_in_failures'].map((table) => `drop table ${table}`),
   ...['erasures', 'pending_blobs', 'folder_bytes'].map((table) => `drop table ${table}`),
-  ...['quota_bytes', 'member_quota_bytes', 'counted_bytes'].map(
+  ...['quota_bytes', 'member_quota_bytes', 'counted_bytes', 'leftovers'].map(
     (column) => `alter table integrations drop column ${column}`,
   ),
   'drop index runs_consumer',

@@ -190,8 +190,11 @@ function tests(store: StoreName): void {
         const query = { groupBy: 'day', splitBy, ...filter } as const;
         const title = JSON.stringify(query);
         const whole = expected(query);
-        for (const limit of [7, 200]) assert.deepEqual((await paged(query, limit)).map(short), whole, title);
-        for (const slice of filter === filters[0] ? [1, 17, 300] : [17]) {
+        // The filters do not change how a summary is divided into pages and slices.
+        const isFirst = filter === filters[0];
+        for (const limit of isFirst ? [7, 200] : [20])
+          assert.deepEqual((await paged(query, limit)).map(short), whole, title);
+        for (const slice of isFirst ? [1, 17, 300] : [17]) {
           const { items } = await usageSummary(
             { reads: database.reads, takeTurn },
             'demo',

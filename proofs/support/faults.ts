@@ -20,6 +20,7 @@ import {
 } from '@runwire/test-kit';
 import pg from 'pg';
 import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
+import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
 import { PROCESS_FAULTS } from './process-faults.ts';
@@ -219,11 +220,16 @@ const callFirst =
     return true;
   };
 
-async function signSlowly<R>(statement: string, read: () => Promise<R[]>): Promise<R[]> {
-  const found = await read();
-  if (statement === 'erasures version') await sleep(1500);
-  return found;
-}
+/** How long a proof of late writers looks for a planted fault. */
+export const LATE_FAULT_MS = 8000;
+
+const signSlowly =
+  (pauseMs: number) =>
+  async <R>(statement: string, read: () => Promise<R[]>): Promise<R[]> => {
+    const found = await read();
+    if (statement === 'erasures of folders') await sleep(pauseMs);
+    return found;
+  };
 
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   // No request is known again: each is stored under an id of its own.
@@ -311,6 +317,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   // Every run sees all files of its integration.
   'no-file-access': () => rows('admission facts', (all) => all.map((row) => ({ ...row, file_access: 'all' }))),
   ...ATTACHMENT_FAULTS,
+  ...BAD_TOOL_FAULTS,
   ...MODEL_FAULTS,
   ...MCP_FAULTS,
   ...PROCESS_FAULTS,
@@ -333,7 +340,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   // Loops over pages never let the event loop turn.
   'no-yield': () => ({ turns: new NoTurns(1) }),
   // No fault: a signing takes long between the look at erasures and its transaction.
-  'slow-signing': () => ({ wrapStore: hookStore({ read: signSlowly }) }),
+  'slow-signing': () => ({ wrapStore: hookStore({ read: signSlowly(1500) }) }),
   // An erasure does not know the bytes that its person still writes.
   'forget-pending': () => params('insert pending', (given) => ({ ...given, erasedId: null, path: null })),
   // A form is accepted without a row.
@@ -341,9 +348,9 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   // A signing does not look whether the folder was erased.
   'sign-anyway': () => ({
     wrapStore: hookStore({
-      read: signSlowly,
-      readInside: async (statement, read) =>
-        statement === 'erasures version' ? ([{ version: '0 0 0', running: 0 }] as never[]) : read(),
+      // Long enough that E3 commits before, also on a busy machine.
+      read: signSlowly(LATE_FAULT_MS),
+      readInside: async (statement, read) => (statement === 'erasures of folders' ? [] : read()),
     }),
   }),
   // Bytes of refused requests are not deleted.

@@ -12,7 +12,7 @@ export const WORK_AGENCY =
   'name: Work\nagents:\n  - { name: Worker, description: Works., instructions: Work., sandbox: true }\n';
 
 /** How long the proof looks whether the erasure waits for an upload. */
-const LOOK_MS = 1500;
+export const LOOK_MS = 1500;
 const IMAGES = 6;
 
 /** A file whose second half is sent later. */
@@ -42,7 +42,7 @@ export class LateWriters {
     return this.#rig.servers.at(-1) ?? this.#rig.server();
   }
 
-  async erase(): Promise<{ readonly refusedImages: number }> {
+  async erase(lookMs: number): Promise<{ readonly refusedImages: number }> {
     const person = this.#person;
     await person.register(this.#rig.server(), { agency: 'work', fileAccess: 'member' });
     const held = await this.#holdUpload();
@@ -53,7 +53,7 @@ export class LateWriters {
     // The signing has begun. The command is somewhere between its start and the commit of its files.
     await sleep(Math.random() * 700);
     expectEqual('status of the erasure', await person.erase(this.#rig.server()), 202);
-    await sleep(LOOK_MS);
+    await sleep(lookMs);
     if (await person.isErased(this.#rig.server())) {
       throw new Shortfall('The person was erased while its bytes were written.');
     }

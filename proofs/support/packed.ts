@@ -9,6 +9,8 @@ import { root } from '../../test/support/cli-process.ts';
 import { linkPackages } from './link-packages.ts';
 
 const execute = promisify(execFile);
+/** A program that runs longer has failed, for example npm without a registry. */
+const LIMIT_MS = 300_000;
 
 /** The packages as people install them: built in a copy of this checkout, and packed. */
 export class PackedPackages implements Disposable {
@@ -31,13 +33,8 @@ export class PackedPackages implements Disposable {
     try {
       await packed.#copy();
       await packed.build();
-      for (const { folder: name } of publishedPackages) {
-        const dist = packed.dist(name);
-        spoil(name, dist);
-        await packed.#pack(name, dist);
-      }
-      // The one package of others that a published package depends on.
-      await packed.#pack('typebox', join(root, 'node_modules/typebox'));
+      for (const { folder: name } of publishedPackages) spoil(name, packed.dist(name));
+      await packed.#pack();
       return packed;
     } catch (error) {
       packed[Symbol.dispose]();
@@ -66,9 +63,15 @@ export class PackedPackages implements Disposable {
     linkPackages(root, this.checkout);
   }
 
-  async #pack(name: string, folder: string): Promise<void> {
-    const stdout = await this.run('npm', ['pack', '--json', '--ignore-scripts', folder], this.folder);
-    this.tarballs.set(name, join(this.folder, JSON.parse(stdout)[0].filename));
+  async #pack(): Promise<void> {
+    const folders = new Map(publishedPackages.map(({ folder: name }) => [name, this.dist(name)]));
+    // The one package of others that a published package depends on.
+    folders.set('typebox', join(root, 'node_modules/typebox'));
+    const stdout = await this.run('npm', ['pack', '--json', '--ignore-scripts', ...folders.values()], this.folder);
+    const packed: readonly { filename: string }[] = JSON.parse(stdout);
+    [...folders.keys()].forEach((name, index) => {
+      this.tarballs.set(name, join(this.folder, packed[index]?.filename ?? ''));
+    });
   }
 
   async build(...args: readonly string[]): Promise<void> {
@@ -77,11 +80,13 @@ export class PackedPackages implements Disposable {
 
   /** Runs a program to its end, and returns its output. Throws a `Shortfall` if it fails. */
   async run(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+    const options = { cwd, timeout: LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: 2 ** 28 } as const;
     try {
-      return (await execute(program, args, { cwd, env: { ...this.env, ...env }, maxBuffer: 2 ** 28 })).stdout;
+      return (await execute(program, args, { ...options, env: { ...this.env, ...env } })).stdout;
     } catch (error) {
-      const { stdout = '', stderr = '', code } = error as { stdout?: string; stderr?: string; code: unknown };
-      throw new Shortfall(`${[program, ...args].join(' ')}: exit ${code}:\n${`${stdout}${stderr}`.slice(-4000)}`);
+      const { stdout = '', stderr = '', code, signal } = error as Partial<Record<string, unknown>>;
+      const output = `${stdout}${stderr}`.slice(-4000);
+      throw new Shortfall(`${[program, ...args].join(' ')}: exit ${signal ?? code}:\n${output}`);
     }
   }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type FileServer, imageAttachment, type ModelCall, pngOf, type ServerProcess } from '@runwire/test-kit';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { sign, upload } from '../../test/support/uploads.ts';
@@ -163,7 +164,13 @@ export class PlantedPerson {
   async begin({ api }: ServerProcess, what = 'hold', isWithFile = false): Promise<void> {
     const url = this.#files.serve(`/${this.marks[0]}-late.txt`, this.text('attached late'), 'text/plain');
     const attachments = isWithFile ? [{ type: 'input_file', file_url: url, filename: 'late.txt' }] : [];
-    const reader = await api.complete({ ...this.body(what), ...(isWithFile ? { attachments } : {}) });
+    const request = { ...this.body(what), ...(isWithFile ? { attachments } : {}) };
+    let reader = await api.complete(request);
+    // With their short leases, nodes on a busy machine lose their identity for a moment.
+    for (let tries = 1; reader.status === 503 && tries < 20; tries += 1) {
+      await sleep(500);
+      reader = await api.complete(request);
+    }
     expectEqual('status of the open run', reader.status, 200);
     const hasText = () => reader.text.includes(this.marks[0]) && reader.text.includes('answer');
     await until('first text of the open run', hasText);

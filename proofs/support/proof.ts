@@ -20,6 +20,8 @@ export interface Proof {
   readonly faults: Readonly<Record<string, RegExp>>;
   /** Figures that must come out exactly, for a server on the embedded store. */
   readonly figures?: (scale: Scale) => Readonly<Record<string, number>>;
+  /** True if it limits short times or compares times. `npm run check:full` runs nothing beside it. */
+  readonly measuresTime?: boolean;
   /** True if `--nodes` can be given. */
   readonly spreads?: boolean;
   /** Resolves to the figures that it proved. Throws a `Shortfall` if a figure is wrong, `LeftOut` if it cannot run here. */

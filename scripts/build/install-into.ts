@@ -36,6 +36,6 @@ if (!dists.every((dist) => existsSync(join(dist, 'package.json'))))
 const project = resolve(folder);
 const vendor = join(project, 'vendor');
 mkdirSync(vendor, { recursive: true });
-for (const dist of dists) npm(['pack', '--silent', '--pack-destination', vendor, dist], project);
+npm(['pack', '--silent', '--pack-destination', vendor, ...dists], project);
 const { version } = (await import(join(dists[0] ?? '', 'package.json'), { with: { type: 'json' } })).default;
 npm(['install', ...packages.map((name) => `./vendor/runwire-${name}-${version}.tgz`)], project);

@@ -98,12 +98,13 @@ export const publishedPackages: readonly PublishedPackage[] = [
   },
 ];
 
-/** The servers that tests and proofs start as processes, see `TEST_BUILD` in the test kit. */
+/** What tests and proofs start as processes, see `TEST_BUILD` in the test kit. */
 export const testServer: PublishedPackage = {
   folder: 'test-kit',
   description: '',
   files: {
     'server-main': 'server-main.ts',
+    'scripted-mcp-main': 'scripted-mcp-main.ts',
     'proof-server': '../../../proofs/support/server-process.ts',
     ...serverThreads('../../server/src/'),
   },

@@ -2,20 +2,18 @@ import { operations } from '@runwire/contract/schemas';
 import { _ } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { readConfig } from '../../packages/server/src/config/read-config.ts';
-import { schemaOf, schemasWithLimit } from '../../packages/server/src/http/openapi.ts';
-import { ajvFor, partName, schemasDigest } from '../../packages/server/src/http/validators.ts';
+import { schemaOf } from '../../packages/server/src/http/openapi.ts';
+import { ajvFor, partName } from '../../packages/server/src/http/validators.ts';
 
 const PARTS = ['body', 'querystring', 'params', 'headers'] as const;
 const standaloneCode = standalone as unknown as typeof standalone.default;
 
 /**
  * Returns the module that takes the place of `http/precompiled-validators.ts` in the bundle: the code of one validator for
- * each part of each operation. It fits as long as the settings leave the schemas as they are.
+ * each part of each operation, for the longest message by default.
  */
 export function precompiledModule(): string {
   const { messageCharacters } = readConfig({}).config.limits;
-  const schemas = schemasWithLimit(messageCharacters);
-  const named = Object.fromEntries(schemas.map((schema) => [schema.$id as string, schema]));
   const parts = Object.values(operations).flatMap((operation) => {
     const schema = schemaOf(operation) as Readonly<Record<string, object | undefined>>;
     return PARTS.flatMap((httpPart) => {
@@ -27,11 +25,10 @@ export function precompiledModule(): string {
   const bodies = parts.filter(({ httpPart }) => httpPart === 'body');
   const texts = parts.filter(({ httpPart }) => httpPart !== 'body');
   return `import { stringFormats as formats } from './string-formats.ts';
-import { schemasDigest } from './validators.ts';
-${moduleCode('bodies', bodies, named)}
-${moduleCode('texts', texts, named)}
+${moduleCode('bodies', bodies, messageCharacters)}
+${moduleCode('texts', texts, messageCharacters)}
 export const precompiled = {
-  fits: (schemas) => schemasDigest(schemas) === ${JSON.stringify(schemasDigest(named))},
+  messageCharacters: ${messageCharacters},
   validators: { ...bodies, ...texts },
 };
 `;
@@ -44,8 +41,8 @@ interface Part {
 }
 
 /** The code of these validators as an object that has them by name. */
-function moduleCode(object: string, parts: readonly Part[], named: Readonly<Record<string, object>>): string {
-  const ajv = ajvFor(parts[0]?.httpPart, named, { source: true, formats: _`formats` });
+function moduleCode(object: string, parts: readonly Part[], messageCharacters: number): string {
+  const ajv = ajvFor(parts[0]?.httpPart, messageCharacters, { source: true, formats: _`formats` });
   const ids: Record<string, string> = {};
   for (const [index, { name, schema }] of parts.entries()) {
     // References are resolved against it: a name with a slash would move them.

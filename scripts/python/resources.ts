@@ -127,11 +127,11 @@ function module(isAsync: boolean): string {
     'from __future__ import annotations',
     'from typing import Any, Literal, Mapping, Sequence',
     'from . import models',
-    `from ._resource import ${prefix}Content, ${prefix}ItemList, ${prefix}Resource`,
+    `from ._resource import ${['Caller', `${prefix}Content`, `${prefix}ItemList`, `${prefix}Resource`].sort().join(', ')}`,
     'from ._transport import OMITTED, Omitted, Transport',
   ];
   const [future, typing, ...own] = imports;
-  const api = `class ${prefix}Api:\n    """Every operation of the API that needs a key."""\n\n    def __init__(self, transport: Transport) -> None:\n${fields.join('\n')}`;
+  const api = `class ${prefix}Api(Caller):\n    """Every operation of the API that needs a key."""\n\n    def __init__(self, transport: Transport) -> None:\n        super().__init__(transport)\n${fields.join('\n')}`;
   const what = `Operations of the API${isAsync ? ' for asyncio' : ''}`;
   return `${[banner(what), future, typing, own.join('\n')].join('\n\n')}\n\n\n${[...classes, api].join('\n\n\n')}\n`;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
+import { SCRIPTED_MCP } from '@runwire/test-kit/scripted-mcp-program.ts';
 import { AgenciesFolder } from './agencies-folder.ts';
 import { type HeldRun, messagesFrame, ScriptedServer } from './scripted-server.ts';
 
@@ -10,7 +11,7 @@ const quoted = (path: string) => JSON.stringify(resolve(import.meta.dirname, '..
 const NODE = JSON.stringify(process.execPath);
 const EVERYTHING = quoted('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 const FILESYSTEM = quoted('node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
-const SCRIPTED = quoted('packages/test-kit/src/scripted-mcp-main.ts');
+const SCRIPTED = JSON.stringify(SCRIPTED_MCP);
 
 /** `command` and `args` of programs that are MCP servers. */
 export const everything = `command: ${NODE}, args: [${EVERYTHING}]`;

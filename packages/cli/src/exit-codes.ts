@@ -65,7 +65,7 @@ export interface Failure {
 }
 
 /** Explains an error to the person or the script that called, in the words of the command. */
-export function failureOf(error: unknown, command?: Command): Failure {
+export function toFailure(error: unknown, command?: Command): Failure {
   const noAnswer = { code: null, status: null, requestId: null };
   if (!isClientError(error)) {
     const message = error instanceof Error ? error.message : String(error);
@@ -83,7 +83,7 @@ export function failureOf(error: unknown, command?: Command): Failure {
 
 /** Prints an error, and sets the exit code. */
 export function report(error: unknown, isJson: boolean, command: Command): void {
-  const failure = failureOf(error, command);
+  const failure = toFailure(error, command);
   const { exitCode, message, code, status, requestId } = failure;
   process.exitCode = exitCode;
   if (isJson) note(jsonLine({ error: message, code, status, requestId }, process.stderr));

@@ -110,7 +110,10 @@ export function explainEnd({ status, error, pending, chatId }: RunResult, comman
   if (status === 'cancelled') note('The run was cancelled.');
   if (pending.length === 0) return EXIT_OF_END[status];
   for (const question of pending) note(`The run waits: ${questionText(question)}.`);
-  note(visible(`Answer with: runwire answer ${chatId}`));
+  const { integration, url } = command.opts<{ integration?: string; url?: string }>();
+  // Without them the pasted command could ask another integration, or another server.
+  const named = `${integration === undefined ? '' : ` -i ${integration}`}${url === undefined ? '' : ` --url ${url}`}`;
+  note(visible(`Answer with: runwire answer ${chatId}${named}`));
   return EXIT.incomplete;
 }
 

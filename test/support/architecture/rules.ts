@@ -76,7 +76,8 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   nodes: ['store', ...base],
   runs: ['chats', 'accounts', 'eventlog', 'store', ...base],
   accounts: ['agencies', 'store', ...base],
-  agencies: [...agentPorts, ...base],
+  // The process of an agency reports progress, and a call that outlives its time ends it.
+  agencies: [...agentPorts, 'agent/call-limit.ts', 'agent/tool-progress.ts', ...base],
   chats: ['store', ...base],
   attachments: ['files', 'storage/*.ts', 'guarded-fetch', 'store', ...base],
   files: ['storage', 'store', ...base],
@@ -150,8 +151,10 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
 /** Within one package, a part that another part must not reach by a relative path. */
 export const closedParts = [{ from: 'packages/contract/src/', except: 'packages/contract/src/schemas/' }];
 
+/** The process of an agency has no settings; it watches what people's code reads. */
 export const environmentReaders = [
   'packages/server/src/config/**',
+  'packages/server/src/agencies/process/withheld-variables.ts',
   'packages/test-kit/src/**',
   'packages/cli/src/main.ts',
 ];
@@ -196,12 +199,13 @@ export const clientModules = [
   'node:dgram',
 ];
 export const socketModules = ['node:http', 'node:https', 'node:http2', 'node:net', 'node:tls'];
-/** `http/` only listens. The sandbox reads a pipe by the class that reads sockets. The store's connection to PostgreSQL uses a socket that combines writes. */
+/** `http/` only listens. The sandbox and the process of an agency read a pipe by the class that reads sockets. The store's connection to PostgreSQL uses a socket that combines writes. */
 export const socketUsers = [
   ...outgoingUsers,
   'http/**',
   'store/postgres/gathering-socket.ts',
   'sandbox/bubblewrap/output-pipe.ts',
+  'agencies/process/serve-code.ts',
   'lib/url-rules/address.ts',
 ];
 

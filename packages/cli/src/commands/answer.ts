@@ -51,7 +51,7 @@ export function addAnswerCommand(program: CliCommand, { env }: Context): void {
       const { pending, consumerId } = await client.chats.get({ chatId });
       if (pending.length === 0) throw new Error(`No question is open in the chat ${chatId}.`);
       const member = consumerId === null ? {} : { consumerId };
-      const request = { ...fieldsOf(options), ...member, chatId };
+      const request = { ...toRunRequest(options), ...member, chatId };
       if (hasAnswers(options)) {
         const answers = answersByOptions(pending, options);
         await showRun(client.run({ ...request, answers }), options, command);
@@ -73,7 +73,7 @@ export function addAnswerCommand(program: CliCommand, { env }: Context): void {
     });
 }
 
-const fieldsOf = ({ message, context, request }: Options): RunRequest => ({
+const toRunRequest = ({ message, context, request }: Options): RunRequest => ({
   message,
   ...(context === undefined ? {} : { user_context: jsonOption('--context', context) }),
   ...(request === undefined ? {} : { usageRequestId: request }),

@@ -162,7 +162,7 @@ function addMessagesCommand(program: CliCommand, { env }: Context): void {
     .command('messages')
     .explain({
       summary: 'list the messages of a chat, the newest first',
-      examples: ['runwire messages trip', 'runwire messages trip --json | jq -r .[0].content'],
+      examples: ['runwire messages trip', "runwire messages trip --json | jq -r '.[0].content'"],
     })
     .argument('CHAT')
     .option('--limit <N>', 'the largest number of messages; default: 100', wholeNumber, 100)

@@ -1,6 +1,6 @@
 import type { CliCommand, Context } from '../command.ts';
 import { connect } from '../connection.ts';
-import { EXIT, failureOf, failureText } from '../exit-codes.ts';
+import { EXIT, failureText, toFailure } from '../exit-codes.ts';
 import { note, print, printJson, widthOf, wrapped } from '../output.ts';
 
 interface DoctorOptions {
@@ -45,7 +45,7 @@ export function addDoctorCommand(program: CliCommand, { env }: Context): void {
 }
 
 async function proxyResults(env: Context['env'], url: string): Promise<CheckResult[]> {
-  const findings = await proxyFindings(env, url).catch((error: unknown) => [failureText(failureOf(error))]);
+  const findings = await proxyFindings(env, url).catch((error: unknown) => [failureText(toFailure(error))]);
   const all = findings.length === 0 ? [null] : findings;
   return all.map((finding) => ({ check: 'proxy', about: url, finding }));
 }

@@ -65,7 +65,7 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
       examples: [
         'runwire runs',
         'runwire runs --agent Concierge --from 2026-11-01',
-        'runwire runs --status failed --json | jq -r .[].runId',
+        "runwire runs --status failed --json | jq -r '.[].runId'",
       ],
     })
     .option('--chat <ID>', 'only runs of this chat')

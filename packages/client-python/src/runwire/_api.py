@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Mapping, Sequence
 
 from . import models
-from ._resource import Content, ItemList, Resource
+from ._resource import Caller, Content, ItemList, Resource
 from ._transport import OMITTED, Omitted, Transport
 
 
@@ -617,10 +617,11 @@ class MeApi(Resource):
         return answer
 
 
-class Api:
+class Api(Caller):
     """Every operation of the API that needs a key."""
 
     def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
         self.runs = RunsApi(transport)
         self.chats = ChatsApi(transport)
         self.members = MembersApi(transport)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Mapping, Sequence
 
 from . import models
-from ._resource import AsyncContent, AsyncItemList, AsyncResource
+from ._resource import AsyncContent, AsyncItemList, AsyncResource, Caller
 from ._transport import OMITTED, Omitted, Transport
 
 
@@ -622,10 +622,11 @@ class AsyncMeApi(AsyncResource):
         return answer
 
 
-class AsyncApi:
+class AsyncApi(Caller):
     """Every operation of the API that needs a key."""
 
     def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
         self.runs = AsyncRunsApi(transport)
         self.chats = AsyncChatsApi(transport)
         self.members = AsyncMembersApi(transport)

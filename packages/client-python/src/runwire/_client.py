@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import ssl
 import uuid
-from typing import Any, BinaryIO, Mapping, Sequence
+from typing import Any, BinaryIO, ClassVar, Generic, Mapping, Sequence, TypeVar
 
 from ._answers import Answering, AsyncOnApproval, OnApproval, Tools
 from ._api import Api
@@ -13,6 +13,7 @@ from ._async_api import AsyncApi
 from ._async_io import AsyncioIo
 from ._credentials import ApiKey, AsyncApiKey
 from ._io import finish
+from ._resource import Caller
 from ._run import RunReader
 from ._sync_io import SocketIo
 from ._timing import Timing
@@ -22,13 +23,18 @@ from ._upload import OnProgress, UploadRequest, upload
 from ._views import AsyncRun, Run
 
 
-class Runwire(Api):
-    """A client of one Runwire server. Threads may share it."""
+Key = TypeVar("Key", bound=AsyncApiKey)
+
+
+class _Client(Caller, Generic[Key]):
+    """The constructor of both clients. The class that follows it in a client adds the operations."""
+
+    _make_io: ClassVar[type[SocketIo] | type[AsyncioIo]]
 
     def __init__(
         self,
         base_url: str,
-        api_key: ApiKey,
+        api_key: Key,
         integration: str | None = None,
         *,
         timing: Timing = Timing(),
@@ -39,8 +45,13 @@ class Runwire(Api):
         `api_key` may be a function that returns a client token; it is asked again shortly before the token ends.
         `ssl_context` replaces the certificates of the machine.
         """
-        self._transport = Transport(SocketIo(ssl_context), base_url, api_key, integration, timing)
-        super().__init__(self._transport)
+        super().__init__(Transport(self._make_io(ssl_context), base_url, api_key, integration, timing))
+
+
+class Runwire(_Client[ApiKey], Api):
+    """A client of one Runwire server. Threads may share it."""
+
+    _make_io = SocketIo
 
     def run(
         self,
@@ -103,25 +114,10 @@ class Runwire(Api):
         return finish(upload(self._transport, request))
 
 
-class AsyncRunwire(AsyncApi):
+class AsyncRunwire(_Client[AsyncApiKey], AsyncApi):
     """A client of one Runwire server, for asyncio. Tasks of one event loop may share it."""
 
-    def __init__(
-        self,
-        base_url: str,
-        api_key: AsyncApiKey,
-        integration: str | None = None,
-        *,
-        timing: Timing = Timing(),
-        ssl_context: ssl.SSLContext | None = None,
-    ) -> None:
-        """`integration` is that of every call that names no other.
-
-        `api_key` may be a function that returns a client token; it is asked again shortly before the token ends.
-        `ssl_context` replaces the certificates of the machine.
-        """
-        self._transport = Transport(AsyncioIo(ssl_context), base_url, api_key, integration, timing)
-        super().__init__(self._transport)
+    _make_io = AsyncioIo
 
     async def run(
         self,

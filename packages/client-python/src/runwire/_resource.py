@@ -14,11 +14,15 @@ Item = TypeVar("Item")
 Page = TypeVar("Page")
 
 
-class Resource:
-    """Operations that block the thread."""
+class Caller:
+    """Calls the API through one transport."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+
+
+class Resource(Caller):
+    """Operations that block the thread."""
 
     def _json(self, route: str, fields: Mapping[str, Any]) -> Any:
         return finish(self._transport.json(route, fields))
@@ -30,11 +34,8 @@ class Resource:
         return Content(finish(self._transport.raw(route, fields)), route)
 
 
-class AsyncResource:
+class AsyncResource(Caller):
     """Operations that suspend the task."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def _json(self, route: str, fields: Mapping[str, Any]) -> Any:
         return await self._transport.json(route, fields)

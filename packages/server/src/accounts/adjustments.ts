@@ -9,7 +9,7 @@ import {
 } from '../domain/allowance.ts';
 import { newId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { integrationById, memberById } from '../store/queries/accounts.ts';
+import { integrationById, memberState } from '../store/queries/accounts.ts';
 import {
   type AdjustmentRow,
   adjustmentByKey,
@@ -44,7 +44,7 @@ export class Adjustments {
         tx.all(keepIntegration, { integrationId }),
         tx.all(lockMember, { integrationId, consumerId }),
         first(tx.all(integrationById, { integrationId })),
-        first(tx.all(memberById, { integrationId, consumerId })),
+        first(tx.all(memberState, { integrationId, consumerId })),
         first(
           tx.all(adjustmentByKey, {
             integrationId,
@@ -64,7 +64,7 @@ export class Adjustments {
 
   async list(integrationId: string, consumerId: string, query: ListQuery) {
     const { reads } = this.#store;
-    const member = await first(reads.all(memberById, { integrationId, consumerId }));
+    const member = await first(reads.all(memberState, { integrationId, consumerId }));
     if (member === undefined) throw new Refusal('member_not_found', NO_MEMBER);
     return readPage(
       reads,

@@ -3,7 +3,7 @@ import type { Caller, ClientToken } from '../domain/caller.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { LruCache } from '../lib/lru-cache.ts';
-import { firstOwner, keyById, memberById, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
+import { firstOwner, keyById, memberState, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
 import { sessionById } from '../store/queries/sign-in.ts';
 import { first, type Reads, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -152,7 +152,7 @@ export class Authentication {
     if (clientToken.expiresAt <= now) throw tokenRefused('expired');
     if (principal.key.expiresAt !== null && principal.key.expiresAt <= now) throw tokenRefused('key');
     const { integrationId, consumerId, memberKey } = clientToken;
-    const member = await first(this.#reads.all(memberById, { integrationId, consumerId }));
+    const member = await first(this.#reads.all(memberState, { integrationId, consumerId }));
     if (member?.active !== 1) throw tokenRefused('member');
     if (memberKey !== null && memberKey !== member.sort_key) throw tokenRefused('recreated');
     return verified;

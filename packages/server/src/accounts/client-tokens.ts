@@ -6,7 +6,7 @@ import { originProblem } from '../domain/origin.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
-import { type IntegrationRow, integrationById, memberById } from '../store/queries/accounts.ts';
+import { type IntegrationRow, integrationById, memberState } from '../store/queries/accounts.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { ClientTokenSigning } from './client-token-signing.ts';
 
@@ -41,7 +41,7 @@ export class ClientTokens {
     }
     const [integration, member] = await Promise.all([
       first(this.#reads.all(integrationById, { integrationId })),
-      first(this.#reads.all(memberById, { integrationId, consumerId })),
+      first(this.#reads.all(memberState, { integrationId, consumerId })),
     ]);
     if (integration === undefined) throw new Refusal('integration_not_found');
     const folder = folderOf(integration, { ...input, can });

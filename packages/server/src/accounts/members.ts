@@ -10,6 +10,7 @@ import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
+import { noteLeftovers } from '../store/leftovers.ts';
 import {
   deleteMember,
   insertMember,
@@ -72,7 +73,8 @@ export class Members {
       active: Number(input.active ?? row?.active ?? true),
       metadataJson: input.metadata === undefined ? (row?.metadata_json ?? '{}') : JSON.stringify(input.metadata),
       ownLimit: input.allowance === undefined ? (row?.own_limit ?? null) : (input.allowance?.limit ?? null),
-      now,
+      // Different from `created_at` after any change: an erasure has to know that there was one.
+      now: row === undefined ? now : Math.max(now, row.created_at + 1),
     });
     for (;;) {
       if ((await tx.run(insertMember, { ...values(undefined), sortKey: sortableId(now) })) === 1) return true;
@@ -115,7 +117,10 @@ export class Members {
 
   /** Deletes the member but not the usage, which is stored by day under the member's id. */
   async delete(integrationId: string, consumerId: string): Promise<void> {
-    const deleted = await this.#store.transact('account', (tx) => tx.run(deleteMember, { integrationId, consumerId }));
+    const deleted = await this.#store.transact('account', async (tx) => {
+      await noteLeftovers(this.#store, tx, [integrationId]);
+      return tx.run(deleteMember, { integrationId, consumerId });
+    });
     if (deleted === 0) throw new Refusal('member_not_found', 'This integration has no member with this `consumerId`.');
   }
 }

@@ -5,7 +5,7 @@ import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';
 import type { Hold } from '../lib/fair-budget.ts';
-import { memberById } from '../store/queries/accounts.ts';
+import { memberState } from '../store/queries/accounts.ts';
 import { lockForAdmission } from '../store/queries/locks.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
 import type { CompletionRequest } from './completion-request.ts';
@@ -141,7 +141,7 @@ export class RunAdmission {
     if (inline.length === 0) return NO_BLOBS;
     const check = async (tx: Tx) => {
       await tx.all(lockForAdmission, { integrationId, consumerId });
-      if (consumerId === null || (await tx.all(memberById, { integrationId, consumerId })).length > 0) return;
+      if (consumerId === null || (await tx.all(memberState, { integrationId, consumerId })).length > 0) return;
       throw new FactsChanged('The member was deleted.');
     };
     return await this.#deps.blobs.store({ integrationId, consumerId, check }, inline);

@@ -3,6 +3,7 @@ import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { Tool } from '../agent/ports.ts';
 import type { Path, Place } from './fault.ts';
 import type { AboutRun, OutputSchema } from './loaded-agency.ts';
+import type { RefusedCode } from './refused-code.ts';
 
 /** An agent in the shape of `agency.yaml`, and where it was written. */
 export interface AgentDraft<Code = AgentCode> {
@@ -11,14 +12,6 @@ export interface AgentDraft<Code = AgentCode> {
   /** The path of the agent in `place`. */
   readonly path: Path;
   readonly code: Code;
-}
-
-/** A part of people's code that cannot be used. */
-export interface RefusedCode {
-  /** Continues a sentence that begins with the name of the part. */
-  readonly refused: string;
-  /** True if a function is exported in place of a tool. */
-  readonly isFunction?: boolean;
 }
 
 /** What an agent has that YAML cannot express. Its functions may run in another process. */

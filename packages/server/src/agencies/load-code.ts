@@ -13,7 +13,7 @@ export interface LoadedCode {
   readonly answer: Exclude<LoadAnswer, { failure: unknown }>;
 }
 
-/** Where the code of an agency is loaded. */
+/** The agency whose code is loaded, and what it runs in. */
 export interface CodePlace {
   readonly processes: AgencyProcesses;
   readonly agency: string;

@@ -1,10 +1,11 @@
 import { compileJsonSchema } from '../lib/json-schema.ts';
-import type { AgentDraft, RefusedCode } from './agency-draft.ts';
+import type { AgentDraft } from './agency-draft.ts';
 import { type AgencyFolder, besideFile, FileRefused } from './agency-folder.ts';
 import { type Faults, FILE_START, positionIn } from './fault.ts';
 import type { OutputSchema } from './loaded-agency.ts';
 import { prepareSchema } from './prepare-code.ts';
 import type { WrittenAt } from './read-text.ts';
+import type { RefusedCode } from './refused-code.ts';
 
 /** Loads the schema of an agent's answer: a schema of its code, a file, or an inline JSON Schema. */
 export async function loadOutput(

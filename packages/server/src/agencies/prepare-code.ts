@@ -1,5 +1,6 @@
-import type { AgencyDraft, AgentCode, RefusedCode, WrittenCode } from './agency-draft.ts';
+import type { AgencyDraft, AgentCode, WrittenCode } from './agency-draft.ts';
 import { loadTool, type PreparedTool, ToolRefused } from './load-tool.ts';
+import type { RefusedCode } from './refused-code.ts';
 import { type CompileSchema, readSchema, SchemaRefused, type ToolSchema } from './tool-schema.ts';
 
 /** Code that was checked, with its schemas. */

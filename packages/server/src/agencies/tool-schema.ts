@@ -6,7 +6,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface ToolSchema {
   readonly jsonSchema: JsonSchema;
   readonly check: CheckInput;
-  /** True if the JSON Schema says everything that `check` does. */
+  /** True if a value that the JSON Schema accepts passes `check` unchanged. */
   readonly isPlain: boolean;
 }
 

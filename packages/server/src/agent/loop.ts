@@ -91,7 +91,7 @@ function reportServers({ progress, emit }: RunScope, place: LoopPlace, agent: Te
   for (const failed of agent.failedServers) {
     if (progress.reportedServers.has(failed.server)) continue;
     progress.reportedServers.add(failed.server);
-    if (!wasReported) emit({ type: 'mcp_server_failed', ...speakerOf(agent.name, place), ...failed });
+    if (!wasReported) emit({ type: 'mcp_server_failed', ...toSpeaker(agent.name, place), ...failed });
   }
 }
 
@@ -193,7 +193,7 @@ async function leafOutcome(setting: Setting, call: ToolCallItem, approved: Appro
   // The key of an approved call is that of the run in which the model made it.
   const runId = approved === null ? scope.runId : (continuation?.runId ?? scope.runId);
   const member = () => scope.team.member();
-  const speaker = speakerOf(call.agent, loop);
+  const speaker = toSpeaker(call.agent, loop);
   const onProgress = (text: string) => scope.emit({ type: 'tool_progress', ...speaker, callId: call.callId, text });
   const about = { runId, userContext, member, signal, prompt, approval };
   return callTool(call, agent.tools, { ...about, room, onProgress });
@@ -297,7 +297,7 @@ async function recordBegin({ scope, loop: { loop, callerAgent }, agent }: Settin
   scope.signal.throwIfAborted();
 }
 
-const speakerOf = (agent: string, { loop, callerAgent }: LoopPlace): Speaker => ({
+const toSpeaker = (agent: string, { loop, callerAgent }: LoopPlace): Speaker => ({
   agent,
   callerAgent,
   ...(loop === '' ? {} : { loop }),
@@ -318,8 +318,8 @@ async function callStep(
     const { steps: step } = progress;
     const outcome = await makeOutcome();
     const { handoff, asked, publication } = outcome;
-    const speaker = speakerOf(call.agent, place);
-    const itemOf = (about: OutcomeText & Pick<Outcome, 'status'>): ToolOutputItem => ({
+    const speaker = toSpeaker(call.agent, place);
+    const toOutputItem = (about: OutcomeText & Pick<Outcome, 'status'>): ToolOutputItem => ({
       kind: 'tool_output',
       ...speaker,
       callId: call.callId,
@@ -347,14 +347,14 @@ async function callStep(
     });
     let shown: OutcomeText & Pick<Outcome, 'status'> = outcome;
     if (publication !== undefined) {
-      const published = itemOf(outcome);
+      const published = toOutputItem(outcome);
       const problem = await scope.publish(publication, stepOf(outcome.status, published), published);
       if (problem === null) return published;
       shown = failedCall(problem);
     }
     signal.throwIfAborted();
     const { status } = shown;
-    const item = itemOf(shown);
+    const item = toOutputItem(shown);
     progress.items.push(item);
     if (asked !== undefined && status === 'completed') scope.finished.addExchange(agent.name, asked, item);
     if (handoff !== undefined) scope.emit({ type: 'agent_updated', ...speaker, newAgent: handoff });

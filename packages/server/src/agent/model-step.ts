@@ -86,7 +86,7 @@ async function askModel(
   signal.throwIfAborted();
   const startedAt = Date.now();
   const tooLong = agent.output === null ? null : new AbortController();
-  const assembly = new ResponseAssembly(model.id, speakerOf(input), scope, {
+  const assembly = new ResponseAssembly(model.id, toSpeaker(input), scope, {
     handOffs: agent.handOffs,
     holdsAnswer: agent.output !== null,
     onTooLong: () => tooLong?.abort(),
@@ -164,7 +164,7 @@ function settingsOf(settings: ModelSettings, hasCalled: boolean): ModelSettings 
   return hasCalled && !FREE_CHOICES.has(settings.toolChoice) ? { ...settings, toolChoice: 'auto' } : settings;
 }
 
-const speakerOf = ({ agent, callerAgent, loop }: ModelStepInput) => ({
+const toSpeaker = ({ agent, callerAgent, loop }: ModelStepInput) => ({
   agent: agent.name,
   callerAgent,
   ...(loop === '' ? {} : { loop }),

@@ -1,6 +1,7 @@
 import type { PendingBlobs } from '../files/pending-blobs.ts';
 import { Sweep } from '../lib/sweep.ts';
 import type { BlobStore, ListedBlob } from '../storage/blob-store.ts';
+import { noteLeftovers } from '../store/leftovers.ts';
 import { deleteBlobRow, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/queries/attachments.ts';
 import { deleteFreedFile, freedFiles } from '../store/queries/files.ts';
 import type { Store } from '../store/store.ts';
@@ -82,6 +83,11 @@ export class BlobSweep extends Sweep {
       const keys = files.flatMap((file) => [file.blob_key, file.text_key]).filter((key) => key !== null);
       for (const key of keys) await this.#blobs.delete(key);
       await this.#store.transact('sweep', async (tx) => {
+        await noteLeftovers(
+          this.#store,
+          tx,
+          files.map((file) => file.integration_id),
+        );
         for (const { blob_key: blobKey } of files) await tx.run(deleteFreedFile, { blobKey });
       });
       count += keys.length;

@@ -9,7 +9,7 @@ import { isVisible, type Scope, wholeIntegration } from '../domain/scope.ts';
 import { iso } from '../domain/time.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
-import { integrationById, memberById } from '../store/queries/accounts.ts';
+import { integrationById, memberState } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
 import {
   type AttachmentRow,
@@ -149,7 +149,7 @@ export class Chats {
           first(tx.all(integrationById, { integrationId })),
         ]);
         if (integration === undefined) throw new Refusal('integration_not_found');
-        if (consumerId !== null && (await first(tx.all(memberById, { integrationId, consumerId }))) === undefined) {
+        if (consumerId !== null && (await first(tx.all(memberState, { integrationId, consumerId }))) === undefined) {
           throw new Refusal('member_not_found');
         }
         const others = await tx.all(chatsInTheWay, { integrationId, chatId, alias });

@@ -15,6 +15,7 @@ export function openErasure(foundation: Foundation, { cancel }: OpenedRuns) {
       cancelRun: (integrationId, runId) => cancelRun(cancel, wholeIntegration(integrationId), runId, 'immediate'),
       settleUploads,
       isClear: (person) => pending.isClear(person),
+      deleteAbandoned: () => pending.deleteAbandoned(),
       deleteBlob: (blobKey) => blobs.delete(blobKey),
       scrub,
       rewriteMs: limits.eraseRewriteMs,

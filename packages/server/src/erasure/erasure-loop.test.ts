@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '@runwire/server/testing';
 import { EMBEDDED_FILE, embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { INTEGRATION_DEFAULTS } from '../accounts/integrations.ts';
+import { Members } from '../accounts/members.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
-import { newId } from '../domain/ids.ts';
-import { insertIntegration, insertMember, insertOwner } from '../store/queries/accounts.ts';
+import { insertIntegration, insertOwner } from '../store/queries/accounts.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { ErasureLoop } from './erasure-loop.ts';
 import { Erasures } from './erasures.ts';
@@ -32,6 +32,8 @@ async function open() {
   const ids = new ErasedIds('secret');
   const scrubs: string[] = [];
   const order: string[] = [];
+  /** How often the loop looked at pending bytes, and how often they are pending. */
+  const pending = { looks: 0, until: 0, abandoned: 0 };
   const loops: ErasureLoop[] = [];
   const start = (rewriteMs: number) => {
     const loop = new ErasureLoop({
@@ -40,7 +42,13 @@ async function open() {
       rewriteMs,
       cancelRun: async () => {},
       settleUploads: async (integrationId) => void order.push(integrationId),
-      isClear: async () => true,
+      isClear: async () => {
+        pending.looks += 1;
+        return pending.looks > pending.until;
+      },
+      deleteAbandoned: async () => {
+        pending.abandoned += 1;
+      },
       deleteBlob: async () => {},
       scrub: (depth) => {
         scrubs.push(depth);
@@ -56,10 +64,11 @@ async function open() {
     for (const loop of loops) await loop[Symbol.asyncDispose]();
   });
   const erasures = new Erasures(store, ids, () => loops.at(-1)?.wake());
+  const members = new Members(store, null as never);
+  const put = (consumerId: string, name: string | null, integrationId = 'many') =>
+    members.put(integrationId, consumerId, name === null ? {} : { name });
   const erase = async (consumerId: string, name: string | null, integrationId = 'many') => {
-    const member = { integrationId, consumerId, active: 1, metadataJson: '{}', ownLimit: null, now: 1 };
-    const nameJson = name === null ? null : JSON.stringify(name);
-    await store.transact('account', (tx) => tx.run(insertMember, { ...member, nameJson, sortKey: newId('key') }));
+    await put(consumerId, name, integrationId);
     await erasures.erase(integrationId, consumerId);
   };
   const status = async (consumerId: string, integrationId = 'many') =>
@@ -67,10 +76,15 @@ async function open() {
   const erased = async (consumerId: string, integrationId?: string) => {
     while ((await status(consumerId, integrationId)) !== 'erased') await sleep(5);
   };
+  const ask = (sql: string) => {
+    const query = { compile: () => ({ sql, parameters: [] }), execute: async () => [] as object[] };
+    return store.transact('account', (tx) => tx.query(() => query));
+  };
   const isInFiles = (text: string) => [path, `${path}-wal`].some((file) => readFileSync(file).includes(text));
   const owned = stack.move();
   const dispose = () => owned.disposeAsync();
-  return { start, erase, erased, status, scrubs, order, isInFiles, [Symbol.asyncDispose]: dispose };
+  const state = { scrubs, order, pending, members, erasures };
+  return { ...state, start, put, erase, erased, status, ask, isInFiles, [Symbol.asyncDispose]: dispose };
 }
 
 test('one rewrite serves all erasures that wait, and the next one waits', { timeout: 60_000 }, async () => {
@@ -108,4 +122,76 @@ test('the erasures of one owner do not delay those of another', { timeout: 60_00
   await rig.erased('member 24');
   assert.equal(rig.order.length, 26);
   assert.ok(rig.order.indexOf('few') <= 1, `the turn of the other owner was ${rig.order.indexOf('few')}`);
+});
+
+test('an erasure that waits for bytes only looks, less and less often', { timeout: 60_000 }, async () => {
+  await using rig = await open();
+  for (const id of ['ann', 'ben']) await rig.erase(id, null);
+  // Both are looked at when their steps are done, after 500 ms, and after 1500 ms.
+  rig.pending.until = 4;
+  rig.start(0);
+  for (const id of ['ann', 'ben']) await rig.erased(id);
+  assert.equal(rig.pending.abandoned, 2, 'all that wait share a look');
+  assert.equal(rig.order.length, 4, 'the steps of each ran twice');
+});
+
+test('names that a member had before are not in the files any more', { timeout: 60_000 }, async () => {
+  await using rig = await open();
+  const ids = Array.from({ length: 400 }, (_, number) => `${(number * 7919) % 400} member`);
+  const erased = ids.slice(0, 40);
+  // Pages are split while the names are stored.
+  await Promise.all(ids.map((id) => rig.put(id, `PlantedName of ${id}`)));
+  await Promise.all(ids.map((id) => rig.members.put('many', id, { name: null })));
+  await Promise.all(erased.map((id) => rig.erasures.erase('many', id)));
+  rig.start(3_600_000);
+  for (const id of erased) await rig.erased(id);
+  assert.deepEqual(
+    erased.filter((id) => rig.isInFiles(`PlantedName of ${id}`)),
+    [],
+  );
+  assert.deepEqual(rig.scrubs, ['file']);
+
+  // This one is not changed, and its earlier row was deleted.
+  await rig.put('eva', 'PlantedName of eva', 'few');
+  await rig.members.delete('few', 'eva');
+  rig.start(0);
+  await rig.erase('eva', null, 'few');
+  await rig.erased('eva', 'few');
+  assert.deepEqual(rig.scrubs, ['file', 'file']);
+  // After the rewrite nothing of deleted members is left, so a member without content needs none.
+  await rig.erase('fay', null, 'few');
+  await rig.erased('fay', 'few');
+  assert.equal(rig.scrubs.at(-1), 'log');
+});
+
+test('executes an erasure that an earlier version began again', { timeout: 60_000 }, async () => {
+  await using rig = await open();
+  await rig.erase('ann', null);
+  rig.start(0);
+  await rig.erased('ann');
+  await rig.put('ann', 'PlantedName');
+  // The statements of that version. It does not know `deleted_at`.
+  await rig.ask(`delete from members where consumer_id = 'ann'`);
+  await rig.ask(`update erasures set consumer_id = 'ann', started_at = started_at + 1, finished_at = null`);
+  rig.order.length = 0;
+  rig.start(0);
+  await rig.erased('ann');
+  assert.deepEqual(rig.order, ['many'], 'its steps ran');
+  assert.deepEqual(await rig.ask(`select 1 from erasures where consumer_id is not null`), []);
+});
+
+test('sums of folders are counted again after files of a chat were erased', { timeout: 60_000 }, async () => {
+  await using rig = await open();
+  await rig.put('ann', 'Ann');
+  // A chat of the person has made a file in the folder of another member.
+  const file = 'integration_id, path, blob_key, size_bytes, etag, content_type, modified_at, chat_key';
+  const path = '\u0001members\u0001ben';
+  await rig.ask(`insert into files (${file}) values ('many', '${path}\u0001x', 'blob', 30, '', '', 1, 'chat')`);
+  await rig.ask(`insert into folder_bytes values ('many', '${path}', 30)`);
+  const chat = 'chat_key, integration_id, chat_id, consumer_id, num_messages, text_bytes, created_at, updated_at';
+  await rig.ask(`insert into chats (${chat}) values ('chat', 'many', 'c1', 'ann', 0, 0, 1, 1)`);
+  await rig.erasures.erase('many', 'ann');
+  rig.start(0);
+  await rig.erased('ann');
+  assert.deepEqual(await rig.ask(`select path from files union select folder from folder_bytes`), []);
 });

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapAtMost } from '../lib/map-concurrently.ts';
 import { WakeableLoop } from '../lib/wakeable-loop.ts';
+import { beginRewrite, endRewrite } from '../store/leftovers.ts';
 import {
   activeRunsOfPerson,
   deletedErasures,
@@ -24,6 +25,8 @@ export interface ErasureLoopDeps extends Omit<DeleteDeps, 'isClosed'> {
   readonly settleUploads: (integrationId: string) => Promise<void>;
   /** True if no request, run or upload of the person still writes or deletes bytes, on any node. */
   readonly isClear: (person: ErasedPerson) => Promise<boolean>;
+  /** Deletes bytes that dead nodes left, and bytes that this node could not delete before. */
+  readonly deleteAbandoned: () => Promise<unknown>;
   /** Removes bytes of deleted rows from the files of the database. Null if the database does so in its own time. */
   readonly scrub: ((depth: ScrubDepth) => Promise<void>) | null;
   /** The least time between two rewrites of the database. */
@@ -32,7 +35,8 @@ export interface ErasureLoopDeps extends Omit<DeleteDeps, 'isClosed'> {
 }
 
 const POLL_MS = 5000;
-const SOON_MS = 500;
+/** The first pause of an erasure that waits for bytes. It doubles up to `POLL_MS`. */
+const FIRST_WAIT_MS = 500;
 /** After so many erasures the loop looks whose turn it is. */
 const TURNS = 10;
 /** One rewrite serves so many erasures. */
@@ -44,11 +48,20 @@ const CANCELS_TOGETHER = 8;
 const STATUS_MS = 30 * 86_400_000;
 const MAX_RETRY_MS = 300_000;
 
+interface Pause {
+  readonly untilMs: number;
+  readonly pauseMs: number;
+}
+
 /**
  * Executes the erasures that any node accepted, also a node that died. Every node does so: the steps are idempotent, and a
  * second node finds less to do.
  *
  *   look ──▶ E2 to E4 of each erasure, owners in turn ──▶ one scrub for all of them ──▶ marked as finished
+ *                    │          ▲
+ *           (bytes are pending) └── E2 to E4 once more
+ *                    ▼          │
+ *                  wait ──(none is pending)
  *
  * On the embedded store a scrub rewrites the whole database, and transactions wait for it. So an erasure with content waits
  * until the last rewrite is `rewriteMs` ago. One without content needs no rewrite: the statements that delete its rows
@@ -58,7 +71,12 @@ export class ErasureLoop implements AsyncDisposable {
   readonly #deps: ErasureLoopDeps;
   readonly #loop: WakeableLoop;
   /** Erasures that failed on this node: when to retry, and the pause before that. */
-  readonly #failed = new Map<string, { readonly retryAtMs: number; readonly pauseMs: number }>();
+  readonly #failed = new Map<string, Pause>();
+  /** Erasures that wait for pending bytes: when to look at them. */
+  readonly #waiting = new Map<string, Pause>();
+  #waitTimer: NodeJS.Timeout | undefined;
+  /** When the current look began. Pauses count from here, so that erasures of one look are due together. */
+  #lookedAtMs = 0;
   #rewriteAtMs = Number.NEGATIVE_INFINITY;
   #scrubPauseMs = POLL_MS / 2;
 
@@ -81,8 +99,11 @@ export class ErasureLoop implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    const { store } = this.#deps;
+    const { store, deleteAbandoned } = this.#deps;
+    this.#lookedAtMs = performance.now();
+    if ([...this.#waiting.values()].some((pause) => this.#isOver(pause))) await deleteAbandoned();
     await this.#deleteAll();
+    this.#lookWhenOver();
     if (this.#loop.isClosed) return;
     await this.#finish();
     const until = Date.now() - STATUS_MS;
@@ -96,7 +117,7 @@ export class ErasureLoop implements AsyncDisposable {
     while (!this.#loop.isClosed) {
       const waiting = await store.reads.all(unfinishedErasures, { limit: tried.size + TURNS });
       const untried = waiting.filter((erasure) => !tried.has(erasureKey(erasure)));
-      if (untried.length === 0) return;
+      if (untried.length === 0) return this.#forgetOthers(tried);
       for (const erasure of untried.slice(0, TURNS)) {
         if (this.#loop.isClosed) return;
         tried.add(erasureKey(erasure));
@@ -106,40 +127,67 @@ export class ErasureLoop implements AsyncDisposable {
     }
   }
 
+  /** Other nodes finish erasures too. `found`: the keys of the erasures that this look found. */
+  #forgetOthers(found: ReadonlySet<string>): void {
+    for (const pauses of [this.#failed, this.#waiting]) {
+      for (const key of pauses.keys()) if (!found.has(key)) pauses.delete(key);
+    }
+  }
+
   /** An erasure that fails does not stop the others. */
   async #try(erasure: ErasureRow): Promise<void> {
     const { integration_id: integrationId, erased_id: erasedId } = erasure;
     const key = erasureKey(erasure);
     const failed = this.#failed.get(key);
-    if (failed !== undefined && failed.retryAtMs > performance.now()) return;
+    const waiting = this.#waiting.get(key);
+    if (!this.#isOver(failed) || !this.#isOver(waiting)) return;
     try {
-      await this.#delete(erasure);
+      if (await this.#delete(erasure, waiting !== undefined)) this.#waiting.delete(key);
+      else this.#waiting.set(key, this.#longerPause(waiting, FIRST_WAIT_MS, POLL_MS));
       this.#failed.delete(key);
     } catch (error) {
-      const pauseMs = Math.min(MAX_RETRY_MS, 2 * (failed?.pauseMs ?? POLL_MS / 2));
-      this.#failed.set(key, { retryAtMs: performance.now() + pauseMs, pauseMs });
+      this.#failed.set(key, this.#longerPause(failed, POLL_MS, MAX_RETRY_MS));
+      this.#waiting.delete(key);
       this.#deps.logger.error({ err: error, integrationId, erasedId }, 'an erasure failed; it is retried');
     }
   }
 
-  /** E2 to E4. Stops early if a run of the person is still active, or if the server stops: the next look continues. */
-  async #delete(erasure: ErasureRow): Promise<void> {
-    const { store, ids, settleUploads, isClear } = this.#deps;
-    const { integration_id: integrationId, erased_id: erasedId, started_at: startedAt } = erasure;
-    const isClosed = () => this.#loop.isClosed;
-    if (await this.#cancelRuns(erasure)) await replaceEarly(store, ids, erasure, isClosed);
-    if (isClosed() || !(await replacePerson(store, ids, erasure))) return;
-    await settleUploads(integrationId);
-    await deleteRest({ ...this.#deps, isClosed }, { integrationId, erasedId });
-    if (isClosed()) return;
-    if (!(await isClear({ integrationId, erasedId }))) return this.#lookSoon();
-    await store.transact('erasure', (tx) =>
-      tx.run(markDeleted, { integrationId, erasedId, startedAt, now: Date.now() }),
-    );
+  #isOver(pause: Pause | undefined): boolean {
+    return pause === undefined || pause.untilMs <= this.#lookedAtMs;
   }
 
-  #lookSoon(): void {
-    setTimeout(() => this.#loop.wake(), SOON_MS).unref();
+  #longerPause(last: Pause | undefined, firstMs: number, maxMs: number): Pause {
+    const pauseMs = last === undefined ? firstMs : Math.min(maxMs, 2 * last.pauseMs);
+    return { untilMs: this.#lookedAtMs + pauseMs, pauseMs };
+  }
+
+  /**
+   * E2 to E4. Stops early if a run of the person is still active, or if the server stops: the next look continues. Resolves to
+   * false if bytes of the person are pending. An erasure that waits for them only looks: its steps would find nothing.
+   */
+  async #delete(erasure: ErasureRow, isWaiting: boolean): Promise<boolean> {
+    const { store, ids, settleUploads, isClear } = this.#deps;
+    const { integration_id: integrationId, erased_id: erasedId, started_at: startedAt } = erasure;
+    const person = { integrationId, erasedId };
+    const isClosed = () => this.#loop.isClosed;
+    if (isWaiting && !(await isClear(person))) return false;
+    if (await this.#cancelRuns(erasure)) await replaceEarly(store, ids, erasure, isClosed);
+    if (isClosed() || !(await replacePerson(store, ids, erasure))) return true;
+    await settleUploads(integrationId);
+    await deleteRest({ ...this.#deps, isClosed }, person);
+    if (isClosed()) return true;
+    if (!(await isClear(person))) return false;
+    await store.transact('erasure', (tx) => tx.run(markDeleted, { ...person, startedAt }));
+    return true;
+  }
+
+  /** One timer for all erasures that wait. */
+  #lookWhenOver(): void {
+    clearTimeout(this.#waitTimer);
+    const nextMs = Math.min(...Array.from(this.#waiting.values(), ({ untilMs }) => untilMs));
+    if (this.#loop.isClosed || nextMs === Number.POSITIVE_INFINITY) return;
+    // One more millisecond, because a timer can fire a little early.
+    this.#waitTimer = setTimeout(() => this.#loop.wake(), Math.max(0, nextMs - performance.now()) + 1).unref();
   }
 
   /** E2: no run of the person can start, because the id is refused. Resolves to true if no run is active any more. */
@@ -163,10 +211,12 @@ export class ErasureLoop implements AsyncDisposable {
     if (served.length === 0) return;
     const depth = served.some((erasure) => erasure.has_content === 1) ? 'file' : 'log';
     try {
+      if (depth === 'file') await store.transact('erasure', (tx) => tx.run(beginRewrite, {}));
       waitAt?.('erasure-scrub.before');
       // After the last change of a row that contains something of these persons.
       await scrub(depth);
       waitAt?.('erasure-scrub.after');
+      if (depth === 'file') await store.transact('erasure', (tx) => tx.run(endRewrite, {}));
     } catch (error) {
       this.#scrubPauseMs = Math.min(MAX_RETRY_MS, 2 * this.#scrubPauseMs);
       if (depth === 'file') this.#rewriteAtMs = performance.now() + this.#scrubPauseMs;
@@ -199,6 +249,7 @@ export class ErasureLoop implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loop[Symbol.asyncDispose]();
+    clearTimeout(this.#waitTimer);
   }
 }
 

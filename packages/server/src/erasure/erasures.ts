@@ -3,7 +3,7 @@ import { memberFolder } from '../domain/file-access.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { deleteMember, integrationById } from '../store/queries/accounts.ts';
-import { anythingOf, beginErasure, type ErasureRow, erasureOf } from '../store/queries/erasures.ts';
+import { beginErasure, type ErasureRow, erasureOf, findAnythingToErase } from '../store/queries/erasures.ts';
 import { rangeBelow } from '../store/queries/files.ts';
 import { lockIntegrationForDelete } from '../store/queries/locks.ts';
 import { first, type Store } from '../store/store.ts';
@@ -54,7 +54,7 @@ export class Erasures {
       const known = await first(tx.all(erasureOf, { integrationId, erasedId }));
       if (known !== undefined && known.consumer_id !== null) return known;
       const range = rangeBelow(memberFolder(integration.member_folder, consumerId));
-      const found = await first(tx.all(anythingOf, { integrationId, consumerId, ...range }));
+      const found = await first(tx.all(findAnythingToErase, { integrationId, consumerId, ...range }));
       if (found === undefined) {
         if (known === undefined) throw new Refusal('member_not_found', NOTHING);
         return known;

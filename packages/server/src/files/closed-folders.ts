@@ -1,8 +1,9 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import { DEFAULT_MEMBER_FOLDER, isBelow, memberFolder } from '../domain/file-access.ts';
-import type { MountPath } from '../domain/mount-path.ts';
+import { foldersAbove, type MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { type ErasuresVersion, erasedFolders, erasuresVersion, memberFolderOf } from '../store/queries/erasures.ts';
+import { erasuresOfFolders, type FolderErasure, memberFolderOf } from '../store/queries/erasures.ts';
+import { jsonRows } from '../store/queries/file-batches.ts';
 import { storedPath } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { openForm } from '../store/queries/upload-forms.ts';
@@ -26,9 +27,20 @@ export async function checkFormOpen(tx: Tx, integrationId: string, { path, expir
   if ((await first(tx.all(openForm, form))) === undefined) throw new FormClosed();
 }
 
-/** Read it when a signing begins. */
-export async function readErasuresVersion(reads: Reads, integrationId: string): Promise<ErasuresVersion> {
-  return (await first(reads.all(erasuresVersion, { integrationId }))) ?? { version: '', running: 0 };
+/** A file for which a form is signed. */
+export interface SignedPath {
+  readonly integrationId: string;
+  readonly path: MountPath;
+}
+
+/** Reads the erasures of the folders above a file, by the hashes of the folders. Call it when a signing begins. */
+export function readFolderErasures(
+  reads: Reads,
+  ids: ErasedIds,
+  { integrationId, path }: SignedPath,
+): Promise<FolderErasure[]> {
+  const folders = Array.from(foldersAbove([path]), (folder) => ({ id: ids.folder(integrationId, folder) }));
+  return reads.all(erasuresOfFolders, { integrationId, folders: jsonRows(folders) });
 }
 
 /**
@@ -39,19 +51,22 @@ export async function readErasuresVersion(reads: Reads, integrationId: string): 
 export async function checkFolderOpen(
   tx: Tx,
   ids: ErasedIds,
-  { integrationId, path }: { readonly integrationId: string; readonly path: MountPath },
-  begun: ErasuresVersion,
+  file: SignedPath,
+  begun: readonly FolderErasure[],
 ): Promise<void> {
-  const now = await readErasuresVersion(tx, integrationId);
-  const isSame = now.version === begun.version;
-  if (isSame && now.running === 0) return;
-  const template = (await first(tx.all(memberFolderOf, { integrationId })))?.member_folder ?? DEFAULT_MEMBER_FOLDER;
-  const above = new Set<string>();
-  for (const { index } of path.matchAll(/\//g)) above.add(ids.folder(integrationId, path.slice(0, index)));
-  for (const erasure of await tx.all(erasedFolders, { integrationId })) {
-    const { consumer_id: consumerId, folder_id: folderId, deleted_at: deletedAt } = erasure;
-    const isRefused = consumerId !== null && isBelow(path, memberFolder(template, consumerId));
-    const isErased = folderId !== null && above.has(folderId) && (deletedAt === null || !isSame);
-    if (isRefused || isErased) throw new Refusal('erasure_running');
+  const known = new Set(begun.map(erasureVersion));
+  const refusedIds: string[] = [];
+  for (const erasure of await readFolderErasures(tx, ids, file)) {
+    const { running, consumer_id: consumerId } = erasure;
+    if (consumerId !== null) refusedIds.push(consumerId);
+    else if (running === 1 || !known.has(erasureVersion(erasure))) throw new Refusal('erasure_running');
   }
+  if (refusedIds.length === 0) return;
+  const { integrationId, path } = file;
+  const template = (await first(tx.all(memberFolderOf, { integrationId })))?.member_folder ?? DEFAULT_MEMBER_FOLDER;
+  if (refusedIds.some((id) => isBelow(path, memberFolder(template, id)))) throw new Refusal('erasure_running');
 }
+
+/** Changes if the erasure begins again, and if it replaces the id of its person. */
+const erasureVersion = (erasure: FolderErasure): string =>
+  `${erasure.erased_id} ${erasure.started_at} ${erasure.replaced_at}`;

@@ -1,5 +1,8 @@
 import { Sweep } from '../lib/sweep.ts';
+import { noteLeftovers } from '../store/leftovers.ts';
 import { integrationsToEmpty, markFilesDeleted } from '../store/queries/accounts.ts';
+import { forgetFolders, integrationsWithFolders } from '../store/queries/folder-bytes.ts';
+import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { deleteFormsOf, integrationsWithForms, oldForms } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -20,17 +23,20 @@ export interface FileSweepDeps {
 }
 
 const BATCH = 1000;
+const DAY_MS = 86_400_000;
 /** S3's clock may differ from ours, and a large upload takes time to appear. */
 const FORM_SLACK_MS = 60_000;
 
 /**
  * T7 for files: deletes the files of integrations that were deleted a day ago, and upload forms that are closed. If S3
- * receives the forms, it first publishes what arrived.
+ * receives the forms, it first publishes what arrived. Once a day it forgets the sums of folders, because nodes of earlier
+ * versions do not update them: the next check of a folder counts it again.
  */
 export class FileSweep extends Sweep {
   readonly #deps: FileSweepDeps;
   readonly #options: FileSweepOptions;
   #sweptDropsAt = Number.NEGATIVE_INFINITY;
+  #forgotFoldersAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: FileSweepDeps, options: FileSweepOptions) {
     super(options.sweepMs, 'files of integrations', deps.logger);
@@ -49,7 +55,26 @@ export class FileSweep extends Sweep {
       count += await this.#deps.sweepDrops(until);
       this.#sweptDropsAt = began;
     }
+    if (this.#deps.store.kind === 'postgres' && performance.now() - this.#forgotFoldersAt >= DAY_MS) {
+      await this.#forgetFolders();
+      this.#forgotFoldersAt = performance.now();
+    }
     return count;
+  }
+
+  async #forgetFolders(): Promise<void> {
+    const { store } = this.#deps;
+    for (let after = ''; !this.isClosed; ) {
+      const page = await store.reads.all(integrationsWithFolders, { after, limit: BATCH });
+      for (const { integration_id: integrationId } of page) {
+        await store.transact('sweep', async (tx) => {
+          await tx.all(lockIntegrationForFiles, { integrationId });
+          await tx.run(forgetFolders, { integrationId });
+        });
+        after = integrationId;
+      }
+      if (page.length < BATCH) return;
+    }
   }
 
   async #sweepForms(): Promise<number> {
@@ -61,7 +86,10 @@ export class FileSweep extends Sweep {
       await settleUploads(integrationId);
       // A read costs less than a commit, and most forms are still open.
       if ((await store.reads.all(oldForms, { integrationId, until })).length === 0) continue;
-      count += await store.transact('sweep', (tx) => tx.run(deleteFormsOf, { integrationId, until }));
+      count += await store.transact('sweep', async (tx) => {
+        await noteLeftovers(store, tx, [integrationId]);
+        return tx.run(deleteFormsOf, { integrationId, until });
+      });
     }
     return count;
   }

@@ -6,12 +6,24 @@ import { ErasedIds } from '../domain/erased-ids.ts';
 import { memberFolder } from '../domain/file-access.ts';
 import { newId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { newFileBlobKey } from '../storage/blob-store.ts';
-import { beginErasure, closeForms, markDeleted, markReplaced, tagPersonsPending } from '../store/queries/erasures.ts';
+import { type BlobStore, newFileBlobKey } from '../storage/blob-store.ts';
+import {
+  beginErasure,
+  closeForms,
+  erasuresOfFolders,
+  markDeleted,
+  markReplaced,
+  oldErasures,
+  refusedPerson,
+  tagPersonsPending,
+  unfinishedErasures,
+} from '../store/queries/erasures.ts';
 import { insertFiles, jsonRows, type NewFileRow } from '../store/queries/file-batches.ts';
 import { rangeBelow, storedPath } from '../store/queries/files.ts';
 import { insertNode } from '../store/queries/nodes.ts';
 import { abandonPending } from '../store/queries/pending-blobs.ts';
+import type { Statement } from '../store/statement.ts';
+import type { Store } from '../store/store.ts';
 import { ThisNode } from '../store/this-node.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { FormClosed } from './closed-folders.ts';
@@ -39,7 +51,9 @@ async function open(storeName: StoreName) {
     tx.run(insertNode, { ...identity, version: '1', now: 1, host: 'h', address: null }),
   );
   const logger = createLogger('silent');
-  const pending = new PendingBlobs({ store, blobs, ids, node, logger });
+  const pendingOn = (onStore: Store, onBlobs: BlobStore) =>
+    new PendingBlobs({ store: onStore, blobs: onBlobs, ids, node, logger });
+  const pending = pendingOn(store, blobs);
   const uploads = new Files({ store, blobs, pending, settleUploads: async () => {}, logger });
   const owner = { integrationId: INTEGRATION, consumerId: PERSON, path: null };
   const begin = async () => {
@@ -60,7 +74,7 @@ async function open(storeName: StoreName) {
           await tx.run(closeForms, range);
           const folderId = ids.folder(INTEGRATION, FOLDER);
           await tx.run(markReplaced, { ...person, folderId, content: 1, now: 6 });
-        } else await tx.run(markDeleted, { ...person, startedAt: 5, now: 7 });
+        } else await tx.run(markDeleted, { ...person, startedAt: 5 });
       }
     });
   return {
@@ -69,6 +83,7 @@ async function open(storeName: StoreName) {
     blobs,
     node,
     pending,
+    pendingOn,
     uploads,
     begin,
     isStored,
@@ -161,9 +176,78 @@ function tests(storeName: StoreName): void {
     during.push(async () => {
       await store.transact('erasure', (tx) => tx.query((db) => db.deleteFrom('erasures')));
       await rig.erase(['begin', 'replace', 'delete']);
-      await store.transact('erasure', (tx) => tx.query((db) => db.updateTable('erasures').set({ started_at: 9 })));
+      await store.transact('erasure', (tx) =>
+        tx.query((db) => db.updateTable('erasures').set({ started_at: 9, deleted_at: 9 })),
+      );
     });
     await assert.rejects(sign(), refused, 'begun and ended while it signs');
+  });
+
+  test('a signing and a registration find erasures by indexes', async () => {
+    const rig = await open(storeName);
+    await using _ = rig.files;
+    const query = (sql: string, parameters: readonly unknown[] = []) => ({
+      compile: () => ({ sql, parameters }),
+      execute: async () => [] as object[],
+    });
+    const plan = <P>(statement: Statement<P, unknown>, params: P) =>
+      rig.store.transact('account', async (tx) => {
+        // On a small table PostgreSQL would read all rows.
+        const others = storeName === 'postgres' ? ['seqscan', 'hashjoin', 'mergejoin'] : [];
+        for (const method of others) await tx.query(() => query(`set local enable_${method} = off`));
+        const explain = storeName === 'postgres' ? 'explain' : 'explain query plan';
+        const rows = await tx.query((db) => {
+          const { sql, parameters } = statement.build(db, params).compile();
+          return query(`${explain} ${sql}`, parameters);
+        });
+        return JSON.stringify(rows);
+      });
+    const folders = jsonRows([{ id: 'a' }]);
+    const signing = await plan(erasuresOfFolders, { integrationId: INTEGRATION, folders });
+    assert.match(signing, /erasures_folder \(folder_id=|Index Cond: \(folder_id = /);
+    assert.match(signing, /erasures_finished/);
+    assert.match(await plan(refusedPerson, { integrationId: INTEGRATION, consumerId: PERSON }), /erasures_finished/);
+    assert.match(await plan(unfinishedErasures, { limit: 10 }), /erasures_finished/);
+    assert.match(await plan(oldErasures, { until: 1 }), /erasures_finished/);
+  });
+
+  test('a batch whose row may not exist deletes no bytes', async () => {
+    const rig = await open(storeName);
+    await using _ = rig.files;
+    const key = newFileBlobKey();
+    await rig.blobs.put(key, Buffer.from('bytes'));
+    // The connection is lost after the commit, so the caller does not know of it.
+    const transact: Store['transact'] = async (name, work) => {
+      const value = await rig.store.transact(name, work);
+      if (lost.pop() === true) throw new StoreUnavailable('away');
+      return value;
+    };
+    const lost = [true];
+    const pending = rig.pendingOn({ ...rig.store, reads: rig.store.reads, transact }, rig.blobs);
+    const owner = { integrationId: INTEGRATION, consumerId: PERSON, path: null };
+    await assert.rejects(pending.begin([key], owner, anyone), StoreUnavailable);
+    await pending.deleteAbandoned();
+    assert.equal(await rig.pending.isClear(rig.person), true, 'the row is deleted');
+    assert.notEqual(await rig.blobs.read(key), null);
+  });
+
+  test('bytes that cannot be deleted do not keep other bytes', async () => {
+    const rig = await open(storeName);
+    await using _ = rig.files;
+    const broken = new Set<string>();
+    const remove = async (key: string) => {
+      if (broken.has(key)) throw new Error('The disk is broken.');
+      await rig.blobs.delete(key);
+    };
+    const blobs = { ...rig.blobs, delete: remove, deleteUnfinished: remove };
+    const pending = rig.pendingOn(rig.store, blobs as unknown as BlobStore);
+    const batches = [await rig.begin(), await rig.begin(), await rig.begin()];
+    for (const { keys } of batches.slice(0, 2)) broken.add(keys[0] ?? '');
+    for (const batch of batches.slice(0, 2)) await pending.abandon(batch);
+    broken.delete(batches[1]?.keys[0] ?? '');
+    await rig.store.transact('account', (tx) => tx.query((db) => db.updateTable('nodes').set({ dead: 1 })));
+    await pending.deleteAbandoned();
+    assert.deepEqual(await Promise.all(batches.map(rig.isStored)), [true, false, false]);
   });
 
   test('retries the deletion after an outage of the store', async () => {

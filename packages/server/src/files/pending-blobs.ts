@@ -153,7 +153,6 @@ export class PendingBlobs {
 
   /** True if no blob of the person is pending on any node. */
   async isClear(person: ErasedPerson): Promise<boolean> {
-    await this.deleteAbandoned();
     return (await this.#deps.store.reads.all(pendingOfPerson, person)).length === 0;
   }
 }

@@ -1,8 +1,10 @@
+import { isBelow } from '../domain/file-access.ts';
 import { type MountPath, wholePath } from '../domain/mount-path.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
 import { MAX_UNREFERRED_MS } from '../storage/blob-store.ts';
 import type { IntegrationRow } from '../store/queries/accounts.ts';
-import { type FileRow, filesIn, rangeOf, type SeenFiles } from '../store/queries/files.ts';
+import { announcedAt, jsonPaths } from '../store/queries/file-batches.ts';
+import { type FileRow, mountPath, type SeenFiles } from '../store/queries/files.ts';
 import type { Tx } from '../store/store.ts';
 import { type FileChange, pathsTakenByFiles, pathsTakenByForms, readFiles, writeChanges } from './change-files.ts';
 import { checkQuotas, type FileQuotas, QuotaExceeded } from './quotas.ts';
@@ -49,7 +51,7 @@ export async function publishChanges(tx: Tx, integration: IntegrationRow, given:
     integrationId,
     staged.map(({ path }) => path),
   );
-  await checkEtags(tx, integrationId, given, old);
+  await checkEtags(tx, given, old);
   const changes = staged.map(({ path, put, contentType, stagedEtag }): FileChange => {
     if (put === null) return { kind: 'delete', path };
     // A file that existed keeps the chat that made it.
@@ -80,24 +82,37 @@ function beyondQuota({ full: { folder, quotaBytes } }: QuotaExceeded): NotPublis
 /** Checks that each file is still the version that the run began with. */
 async function checkEtags(
   tx: Tx,
-  integrationId: string,
   { seen, changes }: RunChanges,
   current: ReadonlyMap<MountPath, FileRow>,
 ): Promise<void> {
-  const conflicts: MountPath[] = [];
-  const taken: MountPath[] = [];
-  for (const { path, stagedEtag } of changes) {
-    if ((current.get(path)?.etag ?? null) === stagedEtag) continue;
-    // No more are looked up than are named.
-    const isSeen =
-      stagedEtag !== null ||
-      (taken.length < SHOWN_PATHS && (await tx.query(filesIn(integrationId, rangeOf(path), seen, 1))).length > 0);
-    (isSeen ? conflicts : taken).push(path);
-  }
+  const changed = changes.filter(({ path, stagedEtag }) => (current.get(path)?.etag ?? null) !== stagedEtag);
+  if (changed.length === 0) return;
+  // Another writer made these files: a file that the run does not see is only named as a path that is taken.
+  const made = changed.flatMap(({ path, stagedEtag }) => (stagedEtag === null ? [path] : []));
+  const hidden = await hiddenPaths(tx, seen, made, current);
+  const conflicts = changed.flatMap(({ path }) => (hidden.has(path) ? [] : [path]));
   if (conflicts.length > 0) {
     throw new NotPublished(`No file was changed. ${CONFLICT}${listed(conflicts)}`);
   }
-  if (taken.length > 0) throw pathsTaken(taken);
+  throw pathsTaken([...hidden]);
+}
+
+/** Returns the paths of those files that the run does not see: see `SeenFiles`. */
+async function hiddenPaths(
+  tx: Tx,
+  seen: SeenFiles,
+  paths: readonly MountPath[],
+  files: ReadonlyMap<MountPath, FileRow>,
+): Promise<ReadonlySet<MountPath>> {
+  if (seen.all) return new Set();
+  const { chatKey, folder } = seen;
+  const hidden = new Set(
+    paths.filter((path) => files.get(path)?.chat_key !== chatKey && (folder === null || !isBelow(path, folder))),
+  );
+  if (hidden.size === 0) return hidden;
+  for (const { path } of await tx.all(announcedAt, { chatKey, paths: jsonPaths(hidden) }))
+    hidden.delete(mountPath(path));
+  return hidden;
 }
 
 /** Checks that no new file has the name of a folder, and no folder that of a file. The error does not name the other file. */

@@ -2,12 +2,12 @@ import type { ErasedIds } from '../domain/erased-ids.ts';
 import { newId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { ErasuresVersion } from '../store/queries/erasures.ts';
+import type { FolderErasure } from '../store/queries/erasures.ts';
 import { storedPath } from '../store/queries/files.ts';
 import { insertForm } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
 import { checkFree, lockFiles, PathTaken } from './change-files.ts';
-import { checkFolderOpen, readErasuresVersion } from './closed-folders.ts';
+import { checkFolderOpen, readFolderErasures } from './closed-folders.ts';
 import { FORM_MS } from './post-policy/check-form.ts';
 import { signForm } from './post-policy/sign-form.ts';
 import { checkQuotas, type FileQuotas } from './quotas.ts';
@@ -46,8 +46,8 @@ export class UploadSigning {
 
   async sign(request: UploadRequest): Promise<SignedUpload> {
     const { integrationId, path, contentType, sizeBytes, base } = request;
-    const { store, target, settleUploads } = this.#deps;
-    const erasures = await readErasuresVersion(store.reads, integrationId);
+    const { store, ids, target, settleUploads } = this.#deps;
+    const erasures = await readFolderErasures(store.reads, ids, request);
     // Taken before the key is read: if the key is retired in between, the form counts as signed before.
     const signedAt = Date.now();
     const expiresAt = signedAt + FORM_MS;
@@ -69,7 +69,7 @@ export class UploadSigning {
   async #store(
     { integrationId, path, contentType, sizeBytes }: UploadRequest,
     form: { readonly formId: string; readonly signedAt: number; readonly expiresAt: number; readonly toS3: number },
-    erasures: ErasuresVersion,
+    erasures: readonly FolderErasure[],
   ): Promise<void> {
     const { store, ids, quotas } = this.#deps;
     try {

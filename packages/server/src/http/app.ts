@@ -21,7 +21,7 @@ import type { ForwardedForWarning } from './forwarded-for.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
 import { COMPLETION_PATH, operationsAt, originForm, pathOf } from './paths.ts';
 import { type RequestIds, traceOf } from './request-id.ts';
-import { buildValidator } from './validators.ts';
+import { validatorsFor } from './validators.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -84,7 +84,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // One server: at `localhost` Fastify would start another for the second address, which nothing below watches.
     serverFactory: (handler) => createServer(limits, handler),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
-    schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
+    schemaController: { compilersFactory: { buildValidator: () => validatorsFor(limits.messageCharacters) as never } },
     frameworkErrors: (error, request, reply) => {
       // The hooks do not run for a path that cannot be decoded.
       request.receivedAt = performance.now();

@@ -26,14 +26,13 @@ declare module 'fastify' {
   }
 }
 
-/** Registers the named schemas, and makes the OpenAPI document of the routes when it is first requested. */
+/** Makes the OpenAPI document of the routes when it is first requested. */
 export function registerOpenApi(
   app: FastifyInstance,
   servers: OpenApiServers,
   limits: { readonly messageCharacters: number },
 ): void {
   const schemas = schemasWithLimit(limits.messageCharacters);
-  for (const schema of schemas) app.addSchema(schema);
   const routed: Operation[] = [];
   app.addHook('onRoute', ({ config }) => {
     if (config?.operation !== undefined) routed.push(config.operation);

@@ -1,8 +1,8 @@
 import type { ValidateFunction } from 'ajv';
 
 export interface PrecompiledValidators {
-  /** False if a setting changed a schema after the build. */
-  fits(namedSchemas: Readonly<Record<string, object>>): boolean;
+  /** The longest message that they accept. It is the only setting that changes a schema. */
+  readonly messageCharacters: number;
   /** By the name of the part, see `partName`. */
   readonly validators: Readonly<Record<string, ValidateFunction>>;
 }

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { Ajv, type CodeOptions, type ValidateFunction } from 'ajv';
+import { schemasWithLimit } from './openapi.ts';
 import { precompiled } from './precompiled-validators.ts';
 import { stringFormats } from './string-formats.ts';
 
@@ -15,19 +15,11 @@ export interface RequestPart {
 export const partName = ({ method, url, httpPart }: Omit<RequestPart, 'schema'>): string =>
   `${method} ${url} ${httpPart}`;
 
-/** Tells whether schemas are those of the build. */
-export const schemasDigest = (namedSchemas: Readonly<Record<string, object>>): string =>
-  hash('sha256', JSON.stringify(Object.entries(namedSchemas).sort(([a], [b]) => (a < b ? -1 : 1))));
-
 /**
  * Bodies are checked as they are: without coercion, removal or defaults. Parameters and queries are text, so numbers are
  * read from the text.
  */
-export function ajvFor(
-  httpPart: string | undefined,
-  namedSchemas: Readonly<Record<string, object>>,
-  code: CodeOptions = {},
-): Ajv {
+export function ajvFor(httpPart: string | undefined, messageCharacters: number, code: CodeOptions = {}): Ajv {
   const ajv = new Ajv({
     coerceTypes: httpPart !== 'body',
     removeAdditional: false,
@@ -41,21 +33,34 @@ export function ajvFor(
     formats: stringFormats,
     code,
   });
-  for (const [id, schema] of Object.entries(namedSchemas)) ajv.addSchema(schema, id);
+  for (const schema of schemasWithLimit(messageCharacters)) ajv.addSchema(schema, schema.$id);
   return ajv;
 }
 
-/** Makes Fastify's validators: from the build's table if it has one for these schemas, otherwise at the first use. */
-export function buildValidator(externalSchemas: unknown) {
-  const namedSchemas = externalSchemas as Readonly<Record<string, object>>;
-  const table = precompiled?.fits(namedSchemas) === true ? precompiled.validators : {};
-  const made = new Map<boolean, Ajv>();
-  const compile = ({ schema, httpPart }: RequestPart): ValidateFunction => {
-    const isBody = httpPart === 'body';
-    const ajv = made.get(isBody) ?? ajvFor(httpPart, namedSchemas);
-    made.set(isBody, ajv);
-    return ajv.compile(schema);
+const compiledByLimit = new Map<number, (part: RequestPart) => ValidateFunction>();
+
+/** Compiles each part once for all servers of this process that have the same longest message. */
+function compilerFor(messageCharacters: number): (part: RequestPart) => ValidateFunction {
+  const known = compiledByLimit.get(messageCharacters);
+  if (known !== undefined) return known;
+  const [instances, compiled] = [new Map<boolean, Ajv>(), new Map<string, ValidateFunction>()];
+  const compile = (part: RequestPart): ValidateFunction => {
+    const name = partName(part);
+    const isBody = part.httpPart === 'body';
+    const ajv = instances.get(isBody) ?? ajvFor(part.httpPart, messageCharacters);
+    instances.set(isBody, ajv);
+    const validate = compiled.get(name) ?? ajv.compile(part.schema);
+    compiled.set(name, validate);
+    return validate;
   };
+  compiledByLimit.set(messageCharacters, compile);
+  return compile;
+}
+
+/** Makes Fastify's validators: from the build's table if it is for this limit, otherwise at the first use. */
+export function validatorsFor(messageCharacters: number) {
+  const table = precompiled?.messageCharacters === messageCharacters ? precompiled.validators : {};
+  const compile = compilerFor(messageCharacters);
   return (part: RequestPart) => table[partName(part)] ?? compiledAtFirstUse(() => compile(part));
 }
 

@@ -8,7 +8,7 @@ export function connectFailure(error: unknown, address: McpAddress): string {
 
 function advice(error: unknown, address: McpAddress): string {
   if (address.kind === 'http') {
-    const isRefused = [401, 403].includes(statusOf(error) ?? 0) || nameOf(error) === 'UnauthorizedError';
+    const isRefused = [401, 403].includes(readStatus(error) ?? 0) || readClassName(error) === 'UnauthorizedError';
     return isRefused ? 'check `headers` or `oauth` of the server' : 'check `url`, and that the server runs';
   }
   const { command } = address;
@@ -20,8 +20,8 @@ function advice(error: unknown, address: McpAddress): string {
 }
 
 /** The classes of the SDK are not loaded here: it costs 0.2 s of CPU, and most starts need no MCP server. */
-const nameOf = (error: unknown) => (error instanceof Error ? error.constructor.name : '');
+const readClassName = (error: unknown) => (error instanceof Error ? error.constructor.name : '');
 
-function statusOf(error: unknown): number | undefined {
+function readStatus(error: unknown): number | undefined {
   return (error as { readonly data?: { readonly status?: number } } | null)?.data?.status;
 }

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { ScriptedMcpHttp } from '@runwire/test-kit';
+import { SCRIPTED_MCP } from '@runwire/test-kit/scripted-mcp-program.ts';
 import { Connection, type ConnectionSetting } from './connection.ts';
 
-const PROGRAM = resolve(import.meta.dirname, '../../../test-kit/src/scripted-mcp-main.ts');
-
 const settingOf = (mode: ConnectionSetting['mode'], ...args: readonly string[]): ConnectionSetting => ({
-  address: { kind: 'stdio', command: process.execPath, args: [PROGRAM, ...args], env: {}, cwd: null, secrets: [] },
+  address: { kind: 'stdio', command: process.execPath, args: [SCRIPTED_MCP, ...args], env: {}, cwd: null, secrets: [] },
   variable: () => null,
   askForeign: () => assert.fail('no foreign address'),
   mode,

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { resolve } from 'node:path';
 import { test } from 'node:test';
 import type { ToolCall } from '@runwire/agency';
+import { SCRIPTED_MCP } from '@runwire/test-kit/scripted-mcp-program.ts';
 import type { McpServer } from '../agent/mcp-port.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { McpServers } from './mcp-servers.ts';
-
-const PROGRAM = resolve(import.meta.dirname, '../../../test-kit/src/scripted-mcp-main.ts');
 
 const server = (more: Partial<McpServer> = {}): McpServer => ({
   name: 'one',
@@ -17,7 +15,7 @@ const server = (more: Partial<McpServer> = {}): McpServer => ({
   isPerRun: false,
   isFilled: false,
   silenceMs: 5000,
-  address: () => ({ kind: 'stdio', command: process.execPath, args: [PROGRAM], env: {}, cwd: null, secrets: [] }),
+  address: () => ({ kind: 'stdio', command: process.execPath, args: [SCRIPTED_MCP], env: {}, cwd: null, secrets: [] }),
   ...more,
 });
 

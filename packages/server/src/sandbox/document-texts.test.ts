@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import type { DocumentReader } from '@runwire/documents';
 import { askToRead, pdfOfPages, STORES, TestFiles } from '@runwire/test-kit';
 import { documentReader } from '@runwire/test-kit/read-document.ts';
@@ -8,9 +8,11 @@ import { sampleDocument } from '@runwire/test-kit/sample-documents.ts';
 const PATH = '/app/mnt/a.pdf';
 const PDF = 'application/pdf';
 
+const real = documentReader();
+after(() => real[Symbol.asyncDispose]());
+
 /** The real reader, which counts its calls and waits before each. */
-class CountedReader implements AsyncDisposable {
-  readonly #real = documentReader();
+class CountedReader {
   count = 0;
   /** Called before each read. */
   before: () => Promise<void> = async () => {};
@@ -21,12 +23,8 @@ class CountedReader implements AsyncDisposable {
     this.count += 1;
     this.signal = signal;
     await this.before();
-    return await this.#real.read(source, options, signal);
+    return await real.read(source, options, signal);
   };
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#real[Symbol.asyncDispose]();
-  }
 }
 
 async function blobsOf({ blobs }: TestFiles): Promise<Set<string>> {
@@ -38,7 +36,7 @@ async function blobsOf({ blobs }: TestFiles): Promise<Set<string>> {
 for (const store of STORES) {
   describe(store, () => {
     test('makes the text once for each version of a file', async () => {
-      await using reader = new CountedReader();
+      const reader = new CountedReader();
       await using stored = await TestFiles.open({ store, reader });
       const files = stored.seenBy('one');
       await stored.put('one', PATH, pdfOfPages(2), PDF);
@@ -57,7 +55,7 @@ for (const store of STORES) {
     });
 
     test('a text of a replaced or deleted file is not stored', async () => {
-      await using reader = new CountedReader();
+      const reader = new CountedReader();
       await using stored = await TestFiles.open({ store, reader });
       const files = stored.seenBy('one');
       for (const change of [
@@ -80,7 +78,7 @@ for (const store of STORES) {
     });
 
     test('a reader on another node that was faster wins, and one text stays', async () => {
-      await using reader = new CountedReader();
+      const reader = new CountedReader();
       await using stored = await TestFiles.open({ store, reader });
       await stored.put('one', PATH, pdfOfPages(1), PDF);
       const [here, there] = [stored.seenBy('one'), stored.seenByAnotherNode('one')];
@@ -94,7 +92,7 @@ for (const store of STORES) {
     });
 
     test('a text that is lost or damaged is made again', async () => {
-      await using reader = new CountedReader();
+      const reader = new CountedReader();
       await using stored = await TestFiles.open({ store, reader });
       const files = stored.seenBy('one');
       await stored.put('one', PATH, pdfOfPages(1), PDF);
@@ -111,7 +109,7 @@ for (const store of STORES) {
 }
 
 test('two concurrent readers share one conversion, and one may leave', async () => {
-  await using reader = new CountedReader();
+  const reader = new CountedReader();
   await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
   await stored.put('one', PATH, pdfOfPages(1), PDF);
@@ -137,7 +135,7 @@ test('two concurrent readers share one conversion, and one may leave', async () 
 });
 
 test('a conversion stops when its last reader leaves, and a later reader begins a new one', async () => {
-  await using reader = new CountedReader();
+  const reader = new CountedReader();
   await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
   await stored.put('one', PATH, pdfOfPages(1), PDF);
@@ -157,7 +155,7 @@ test('a conversion stops when its last reader leaves, and a later reader begins 
 });
 
 test('a failure is remembered by the node, and not stored', async () => {
-  await using reader = new CountedReader();
+  const reader = new CountedReader();
   await using stored = await TestFiles.open({ reader });
   await stored.put('one', PATH, sampleDocument('encrypted.pdf'), PDF);
   const sentence = `${PATH} is encrypted; attach it without a password.`;
@@ -171,7 +169,7 @@ test('a failure is remembered by the node, and not stored', async () => {
 });
 
 test('a document above the limit is not read into memory', async () => {
-  await using reader = new CountedReader();
+  const reader = new CountedReader();
   await using stored = await TestFiles.open({ reader, maxDocumentBytes: 1000 });
   await stored.put('one', PATH, pdfOfPages(100), PDF);
   assert.match(

@@ -19,9 +19,13 @@ export interface ErasuresTable {
   started_at: number;
   replaced_at: number | null;
   finished_at: number | null;
-  /** 0 if the person had nothing but its id. */
+  /** 0 if the person never had anything but its id. */
   has_content: Generated<number>;
-  /** When everything of the person was deleted. The erasure then waits for a rewrite of the embedded database. */
+  /**
+   * `started_at` of the erasure that has deleted everything of the person. It then waits for a rewrite of the embedded
+   * database. Any other value belongs to an earlier erasure of the id: nodes of earlier versions begin an erasure again
+   * without a change of this column, or store the time here.
+   */
   deleted_at: Generated<number | null>;
 }
 

@@ -21,6 +21,8 @@ import * as signIn from './migrations/0018-sign-in.ts';
 import * as listFilters from './migrations/0019-list-filters.ts';
 import * as fileQuotas from './migrations/0020-file-quotas.ts';
 import * as pendingBlobs from './migrations/0021-pending-blobs.ts';
+import * as erasureLookups from './migrations/0022-erasure-lookups.ts';
+import * as membersByRow from './migrations/0023-members-by-row.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -46,6 +48,8 @@ const MIGRATIONS = {
   '0019-list-filters': listFilters,
   '0020-file-quotas': fileQuotas,
   '0021-pending-blobs': pendingBlobs,
+  '0022-erasure-lookups': erasureLookups,
+  '0023-members-by-row': membersByRow,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */
@@ -67,8 +71,21 @@ function migrationsOf(kind: StoreKind): Record<string, Migration> {
   );
 }
 
+/** A PostgreSQL database can contain tables of other programs in other schemas. */
 async function currentSchema(db: Kysely<Schema>): Promise<string | undefined> {
   return (await sql<{ name: string }>`select current_schema() as name`.execute(db)).rows[0]?.name;
+}
+
+/** Returns the names of the migrations that were applied; none if the database is empty. */
+async function appliedMigrations(db: Kysely<Schema>, kind: StoreKind, schema = ''): Promise<string[]> {
+  const table = DEFAULT_MIGRATION_TABLE;
+  // Not Kysely's introspection, which reads all columns of all tables.
+  const found =
+    kind === 'postgres'
+      ? sql`select 1 from pg_catalog.pg_tables where schemaname = ${schema} and tablename = ${table}`
+      : sql`select 1 from sqlite_master where type = 'table' and name = ${table}`;
+  if ((await found.execute(db)).rows.length === 0) return [];
+  return (await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db)).rows.map(({ name }) => name);
 }
 
 export interface MigrateOptions {
@@ -81,22 +98,15 @@ export interface MigrateOptions {
 /** Applies the missing migrations. Throws, and changes nothing, if the schema is newer than this program. */
 export async function migrate(db: Kysely<Schema>, kind: StoreKind, options: MigrateOptions = {}): Promise<void> {
   const { upTo = null, beforeMigrating } = options;
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  // A PostgreSQL database can contain tables of other programs in other schemas.
   const schema = kind === 'postgres' ? await currentSchema(db) : undefined;
-  if (tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE && table.schema === schema)) {
-    const applied = await (db as unknown as Kysely<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>)
-      .selectFrom(DEFAULT_MIGRATION_TABLE)
-      .select('name')
-      .execute();
-    const names = applied.map(({ name }) => name);
-    if (unknownMigrations(names).length > 0) {
-      throw new StartRefused(
-        'The database was made by a newer version of Runwire than this one; start that version, or restore a backup.',
-      );
-    }
-    if (names.length > 0 && !names.includes(LATEST_MIGRATION)) await beforeMigrating?.();
+  const applied = await appliedMigrations(db, kind, schema);
+  if (unknownMigrations(applied).length > 0) {
+    throw new StartRefused(
+      'The database was made by a newer version of Runwire than this one; start that version, or restore a backup.',
+    );
   }
+  if (upTo === null && Object.keys(MIGRATIONS).every((name) => applied.includes(name))) return;
+  if (applied.length > 0 && !applied.includes(LATEST_MIGRATION)) await beforeMigrating?.();
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => migrationsOf(kind) },

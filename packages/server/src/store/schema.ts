@@ -169,6 +169,8 @@ export interface IntegrationsTable {
   /** The quotas of all files, and of the files below the folder of one member. If null, the setting counts. */
   quota_bytes: Generated<number | null>;
   member_quota_bytes: Generated<number | null>;
+  /** See `store/leftovers.ts`. */
+  leftovers: Generated<number>;
   /** 1 if requests may bring tools of their own. */
   client_tools: Generated<number>;
   created_at: number;

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { AgencyDefinition } from '@runwire/agency';
 import type { Model } from '../agent/ports.ts';
 import type { RunningServer } from '../compose/running-server.ts';
 import { ApiClient } from './api-client.ts';
 import { startWithOverrides } from './start-with-overrides.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** The key of the first owner in every test installation. */
 export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
@@ -43,10 +42,6 @@ export class TestServer implements AsyncDisposable {
     await this.server[Symbol.asyncDispose]();
     await this.#cleanUp();
   }
-}
-
-export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'runwire-test-'));
 }
 
 /**

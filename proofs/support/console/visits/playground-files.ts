@@ -3,24 +3,24 @@ import type { Locator } from 'playwright-core';
 import type { ConsoleVisit } from '../visit.ts';
 import { chooseMember, ended, openPlayground, send, sentMessages } from './playground.ts';
 
-const filesOf = (name: string, type: string, bytes: string) =>
+const makeFiles = (name: string, type: string, bytes: string) =>
   `const files = new DataTransfer();
   files.items.add(new File([${bytes}], '${name}', { type: '${type}' }));`;
 
 const DROP = `{
-  ${filesOf('dropped.txt', 'text/plain', '"Buy bread."')}
+  ${makeFiles('dropped.txt', 'text/plain', '"Buy bread."')}
   document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true, cancelable: true }));
 }`;
 
 /** The smallest GIF, under the name that browsers give to images of the clipboard. */
 const GIF = 'Uint8Array.fromBase64("R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=")';
 const PASTE = `{
-  ${filesOf('image.png', 'image/gif', GIF)}
+  ${makeFiles('image.png', 'image/gif', GIF)}
   const paste = new ClipboardEvent('paste', { clipboardData: files, bubbles: true, cancelable: true });
   document.activeElement.dispatchEvent(paste);
 }`;
 
-async function pathsOf(sent: Locator): Promise<readonly string[]> {
+async function readPaths(sent: Locator): Promise<readonly string[]> {
   const items = await sent.getByRole('listitem').all();
   return await Promise.all(items.map(async (item) => (await item.getAttribute('title')) ?? ''));
 }
@@ -55,7 +55,7 @@ export const playgroundFiles: ConsoleVisit = {
     await sent.getByRole('list', { name: 'Files' }).getByText('notes.txt').waitFor();
     await sent.getByText('The model gets 1 attachment.').waitFor();
     const folder = `/app/mnt/members/${visit.seed.members[5]}/playground/`;
-    const paths = await pathsOf(sent);
+    const paths = await readPaths(sent);
     expectEqual('files of the member', paths.filter((path) => path.startsWith(folder)).length, 3);
     await ended(visit, 1);
     expectEqual('messages after two keys', await sent.count(), 1);
@@ -68,7 +68,7 @@ export const playgroundFiles: ConsoleVisit = {
     await visit.checkPage('playground-too-many-files');
     await send(visit, 'The same name five times');
     await ended(visit, 2);
-    expectEqual('files of the same name', new Set(await pathsOf(sent.last())).size, 5);
+    expectEqual('files of the same name', new Set(await readPaths(sent.last())).size, 5);
     await visit.expectRefusal(400, async () => {
       const wrong = page.waitForEvent('filechooser');
       await page.getByRole('button', { name: 'Attach files' }).click();

@@ -110,6 +110,27 @@ export const runVisits: readonly ConsoleVisit[] = [
     },
   },
   {
+    name: 'runs-of-a-slow-network',
+    async run(visit) {
+      const { page, rig, integration } = visit;
+      await heldRun(visit, 'polled');
+      let reads = 0;
+      await page.route(/\/runs\?/, async (route) => {
+        reads += 1;
+        const body = await (await route.fetch()).json();
+        const contentType = 'application/json';
+        await route.fulfill({ contentType, body: JSON.stringify({ ...body, padding: 'x'.repeat(60_000) }) });
+      });
+      await visit.open(`integrations/${integration}/runs`);
+      await page.getByRole('row').getByText('running', { exact: true }).first().waitFor();
+      // A list with an active run is read every 2 s, but 60 kB only every 12 s, so that it takes at most 5 kB/s.
+      const before = reads;
+      await page.waitForTimeout(7000);
+      expectEqual('reads of the first 7 s are at most', Math.max(1, reads - before), 1);
+      await rig.model.release();
+    },
+  },
+  {
     name: 'run-of-a-team',
     async run(visit) {
       const { page, api, integration, seed } = visit;

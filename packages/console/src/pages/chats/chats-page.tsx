@@ -37,7 +37,7 @@ const columnsOf = (integration: string): readonly Column<Chat>[] => [
     isMinor: true,
     cell: ({ consumerId }) => (consumerId === null ? <Nothing /> : <bdi>{shorten(consumerId)}</bdi>),
   },
-  { title: 'Status', share: 1.2, cell: ChatState },
+  { title: 'Status', share: 1.4, cell: ChatState },
   { title: 'Messages', isNumber: true, isMinor: true, cell: ({ numMessages }) => formatNumber(numMessages) },
   { title: 'Updated', share: 1.7, cell: ({ updatedAt }) => <Time time={updatedAt} age /> },
   {

@@ -52,7 +52,7 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
       isMinor: true,
       cell: ({ size }) => (size === null ? <Nothing /> : formatBytes(size)),
     },
-    { title: 'Type', share: 1.6, isMinor: true, cell: ({ kind, contentType }) => contentType ?? kind },
+    { title: 'Type', share: 2.4, isMinor: true, cell: ({ kind, contentType }) => contentType ?? kind },
     {
       title: 'Changed',
       share: 1.6,

@@ -11,7 +11,7 @@ interface AgencyProblem {
 }
 
 /** Returns null if the agency can be used as it is, or if it is not known yet. */
-function problemOf(agencies: readonly Agency[] | undefined, id: string): AgencyProblem | null {
+function findProblem(agencies: readonly Agency[] | undefined, id: string): AgencyProblem | null {
   if (agencies === undefined) return null;
   const agency = agencies.find((one) => one.agency === id);
   if (agency === undefined) {
@@ -40,13 +40,13 @@ interface AgencyWarningProps {
 
 /** For a row of the list. */
 export function AgencyBadge({ agencies, agency }: AgencyWarningProps) {
-  const problem = problemOf(agencies, agency);
+  const problem = findProblem(agencies, agency);
   return problem === null ? null : <Badge tone="warn">{problem.state}</Badge>;
 }
 
 /** For the page of the integration. */
 export function AgencyWarning({ agencies, agency }: AgencyWarningProps) {
-  const problem = problemOf(agencies, agency);
+  const problem = findProblem(agencies, agency);
   if (problem === null) return null;
   return (
     <div className="notice notice-warn" role="status">

@@ -5,7 +5,7 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { RunError } from '../../ui/run-error.tsx';
-import { durationOf, statusOf } from '../runs/run-state.ts';
+import { durationOf, toStatus } from '../runs/run-state.ts';
 import { useChanges } from './changes.ts';
 import type { Turn } from './conversation.ts';
 import { Figures } from './figures.tsx';
@@ -187,7 +187,7 @@ function StoredAnswer({ message, run, apiIntegrationId }: StoredAnswerProps) {
       {error !== null && <RunError error={error} />}
       <Figures
         run={{ apiIntegrationId, runId }}
-        status={run === undefined ? status : statusOf(run)}
+        status={run === undefined ? status : toStatus(run)}
         charged={run ?? null}
         firstTokenMs={null}
         totalMs={null}

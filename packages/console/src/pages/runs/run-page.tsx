@@ -8,7 +8,7 @@ import { Time } from '../../ui/time.tsx';
 import { RunActions } from './run-actions.tsx';
 import { RunPanes } from './run-panes.tsx';
 import { runQuery } from './run-queries.ts';
-import { statusOf } from './run-state.ts';
+import { toStatus } from './run-state.ts';
 import './runs.css';
 
 export function RunPage() {
@@ -28,7 +28,7 @@ export function RunPage() {
       place={run.runId}
       lead={
         <span className="row" role="status">
-          <Status status={statusOf(run)} />
+          <Status status={toStatus(run)} />
           <Time time={run.createdAt} age />
         </span>
       }

@@ -11,7 +11,7 @@ import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunFilters, type RunSearch } from './run-filters.tsx';
-import { durationOf, isActive, statusOf } from './run-state.ts';
+import { durationOf, isActive, toStatus } from './run-state.ts';
 import { useTick } from './use-tick.ts';
 import './runs.css';
 
@@ -22,7 +22,7 @@ const IDLE_REFETCH_MS = 15_000;
 const refetchMs = (runs: readonly RunRecord[]) => (runs.some(isActive) ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS);
 
 const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
-  { title: 'Status', share: 1.4, cell: (run) => <Status status={statusOf(run)} /> },
+  { title: 'Status', share: 1.4, cell: (run) => <Status status={toStatus(run)} /> },
   {
     title: 'Agent',
     share: 1.4,

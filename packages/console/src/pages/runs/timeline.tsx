@@ -4,7 +4,7 @@ import { Status } from '../../ui/feedback.tsx';
 import { SelectField } from '../../ui/form.tsx';
 import { CurrentRow } from './current-row.tsx';
 import { type CurrentStep, startOfCurrent } from './current-steps.ts';
-import { durationOf, isActive, startOf, statusOf } from './run-state.ts';
+import { durationOf, isActive, startOf, toStatus } from './run-state.ts';
 import type { TimelineStep } from './step-tree.ts';
 import { TimelineRow } from './timeline-row.tsx';
 
@@ -64,7 +64,7 @@ export function Timeline({ run, rows, current, chosen, search, onChoose, onFilte
           >
             <span className="timeline-text">
               <strong>Whole run</strong>
-              <Status status={statusOf(run)} />
+              <Status status={toStatus(run)} />
             </span>
             <span className="small number">{formatDuration(span.durationMs)}</span>
           </button>

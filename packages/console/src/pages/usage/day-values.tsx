@@ -10,7 +10,7 @@ export interface PlotArea {
 
 type NameOf = (series: Series) => string;
 
-const sumOf = (series: readonly Series[], day: number) =>
+const addUp = (series: readonly Series[], day: number) =>
   series.reduce((sum, { values }) => sum + (values[day] ?? 0), 0);
 
 /** The values of a day as a sentence, for screen readers. */
@@ -18,7 +18,7 @@ export function dayText(days: readonly string[], series: readonly Series[], name
   const values = series
     .filter((one) => (one.values[day] ?? 0) > 0)
     .map((one) => `${nameOf(one)} ${formatNumber(one.values[day] ?? 0)}`);
-  if (values.length > 1) values.push(`all ${formatNumber(sumOf(series, day))}`);
+  if (values.length > 1) values.push(`all ${formatNumber(addUp(series, day))}`);
   return `${formatDay(days[day] ?? '')}: ${values.join(', ') || 'nothing'}`;
 }
 
@@ -55,7 +55,7 @@ export function DayValues({ days, series, nameOf, day, area }: DayValuesProps) {
         {shown.length > 1 && (
           <span className="plot-value">
             <span className="plot-all">All</span>
-            <span className="number">{formatNumber(sumOf(series, day))}</span>
+            <span className="number">{formatNumber(addUp(series, day))}</span>
           </span>
         )}
       </div>

@@ -2,12 +2,13 @@ import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { ModelObject } from '@runwire/agency';
 import type { Tool, ToolOutcome } from '../../agent/ports.ts';
 import { ToolProgress } from '../../agent/tool-progress.ts';
-import type { AgencyDraft, AgentCode, RefusedCode } from '../agency-draft.ts';
+import type { AgencyDraft, AgentCode } from '../agency-draft.ts';
 import { importModule, importPackage } from '../agency-modules.ts';
 import { AgencyBroken, Faults } from '../fault.ts';
 import type { PreparedTool } from '../load-tool.ts';
 import { moduleFailure } from '../module-failure.ts';
 import { type PreparedCode, prepareCode, prepareTool } from '../prepare-code.ts';
+import type { RefusedCode } from '../refused-code.ts';
 import type { ToolSchema } from '../tool-schema.ts';
 import type {
   CallAnswer,
@@ -22,8 +23,8 @@ import type {
   Pong,
   Question,
 } from './messages.ts';
-import type { OpenAnswer } from './serve-code.ts';
 import type { StrippedFiles } from './strip-files.ts';
+import { reportWithheld } from './withheld-variables.ts';
 
 type Ask<Kind extends Question['kind']> = Extract<Question, { kind: Kind }>;
 
@@ -33,6 +34,15 @@ const ALWAYS_ROOM = { isFull: false, onceRoom: () => {} };
 
 /** The server compiles plain JSON Schema and checks values by it: Ajv would cost this process 11 MB. */
 const leaveToServer = () => (value: unknown) => ({ value });
+
+/** A question that is being answered. */
+export interface OpenAnswer {
+  readonly signal: AbortSignal;
+  progress(text: string): void;
+  part(part: unknown): void;
+  /** Resolves when the reader of a stream has room for a part. */
+  room(): Promise<void>;
+}
 
 /** The code of one version of an agency, by the references under which the server knows its parts. */
 export class AgencyCodeTable {
@@ -71,7 +81,7 @@ export class AgencyCodeTable {
 
   async #load({ folder, source, stripped, resultCharacters, withheld }: LoadQuestion): Promise<LoadAnswer> {
     this.#resultCharacters = resultCharacters;
-    process.env = reportWithheld(process.env, withheld, this.#onWithheld);
+    reportWithheld(withheld, this.#onWithheld);
     try {
       return await this.#loadSource(folder, source, stripped);
     } catch (error) {
@@ -250,19 +260,4 @@ function withMessages<About extends object>(messagesJson: string, about: About) 
     enumerable: true,
     configurable: true,
   }) as About & { readonly messages: readonly unknown[] };
-}
-
-/** People's code gets undefined for a withheld variable. The first reading of each is reported. */
-function reportWithheld(
-  env: NodeJS.ProcessEnv,
-  withheld: readonly string[],
-  onWithheld: (variable: string) => void,
-): NodeJS.ProcessEnv {
-  const unreported = new Set(withheld);
-  return new Proxy(env, {
-    get(target, name) {
-      if (typeof name === 'string' && !(name in target) && unreported.delete(name)) onWithheld(name);
-      return target[name as string];
-    },
-  });
 }

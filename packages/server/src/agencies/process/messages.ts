@@ -2,9 +2,9 @@ import type { AboutRun, ApprovalCall, ToolCall } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { ModelTool, ToolOutcome } from '../../agent/ports.ts';
 import type { QuestionKind } from '../../domain/question.ts';
-import type { RefusedCode } from '../agency-draft.ts';
 import type { Fault } from '../fault.ts';
 import type { ModuleFailure } from '../module-failure.ts';
+import type { RefusedCode } from '../refused-code.ts';
 import type { JsonSchema } from '../tool-schema.ts';
 import type { StrippedFiles } from './strip-files.ts';
 

@@ -9,9 +9,10 @@ import {
   wrongContext,
 } from '../../agent/ports.ts';
 import { compileJsonSchema } from '../../lib/json-schema.ts';
-import type { AgentCode, RefusedCode } from '../agency-draft.ts';
+import type { AgentCode } from '../agency-draft.ts';
 import type { AboutRun, OutputSchema } from '../loaded-agency.ts';
 import { refusedSchema } from '../prepare-code.ts';
+import type { RefusedCode } from '../refused-code.ts';
 import { type JsonSchema, plainSchema, SchemaRefused } from '../tool-schema.ts';
 import type { AgencyCode } from './agency-code.ts';
 import { ProcessEnded } from './agency-process.ts';

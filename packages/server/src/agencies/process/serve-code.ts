@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Socket } from 'node:net';
 import { errorText } from '../../lib/error-text.ts';
-import { AgencyCodeTable } from './code-table.ts';
+import { AgencyCodeTable, type OpenAnswer } from './code-table.ts';
 import { readFrames, sendFrame } from './frames.ts';
 import type { Question, ReportedFault, SentError, ToProcess, ToServer, UsedBy } from './messages.ts';
 import { toUsedBy } from './used-by.ts';
@@ -11,15 +11,6 @@ const EXCEPTION_EXIT_CODE = 70;
 
 /** Logs, the model and `/v2/agencies` get the message of a fault. */
 const MAX_FAULT_CHARACTERS = 2000;
-
-/** A question that is being answered. */
-export interface OpenAnswer {
-  readonly signal: AbortSignal;
-  progress(text: string): void;
-  part(part: unknown): void;
-  /** Resolves when the reader of a stream has room for a part. */
-  room(): Promise<void>;
-}
 
 class Answer implements OpenAnswer {
   readonly #controller = new AbortController();

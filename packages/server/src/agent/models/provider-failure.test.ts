@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { providerSettingNames } from '../../domain/providers.ts';
 import { failureOfEvent, failureOfStatus, NO_ADVICE } from './provider-failure.ts';
+import { withoutResponses } from './provider-models.ts';
 
 const asked = { model: 'm', apiKey: 'sk-1', settings: providerSettingNames('openai') };
 
@@ -26,4 +27,17 @@ test('a deeply nested error is an error like any other', () => {
     failureOfStatus(asked, 400, nested(1_000_000), NO_ADVICE).failure.message,
     /refused the request \(400\)\.$/,
   );
+});
+
+test('only the 404 of a compatible server names the other protocol', () => {
+  const messageOf = (api: 'responses' | 'chat', baseUrl: string) => {
+    const target = { ...asked, withoutResponses: withoutResponses({ name: 'openai', api, baseUrl }) };
+    return failureOfStatus(target, 404, '', NO_ADVICE).failure.message;
+  };
+  assert.match(
+    messageOf('responses', 'http://127.0.0.1:8000/v1'),
+    /OPENAI_BASE_URL\. .* set RUNWIRE_OPENAI_API=chat\.$/,
+  );
+  for (const message of [messageOf('responses', 'https://api.openai.com/v1'), messageOf('chat', 'http://127.0.0.1/v1')])
+    assert.match(message, /check the name of the model and OPENAI_BASE_URL\.$/);
 });

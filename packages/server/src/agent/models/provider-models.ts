@@ -80,7 +80,12 @@ const PROTOCOLS: Readonly<Record<ProviderApi, Protocol>> = {
 };
 
 /** Most servers that imitate OpenAI have Chat Completions only, and answer 404 to the Responses API. */
-function withoutResponses({ name, api, baseUrl, settings = providerSettingNames(name) }: ProviderOptions) {
+export function withoutResponses({
+  name,
+  api,
+  baseUrl,
+  settings = providerSettingNames(name),
+}: Pick<ProviderOptions, 'name' | 'api' | 'baseUrl' | 'settings'>): string | undefined {
   if (api !== 'responses' || settings.api === null || baseUrl === PROVIDERS.get(name)?.baseUrl) return undefined;
   return `If the server has no Responses API, like vLLM and Ollama, set ${chosenApi(settings.api, 'chat')}.`;
 }

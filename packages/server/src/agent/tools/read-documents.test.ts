@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { askToRead, pdfOfPages, TestFiles } from '@runwire/test-kit';
 import { pdfOf } from '@runwire/test-kit/large-documents.ts';
 import { documentReader, textOf } from '@runwire/test-kit/read-document.ts';
@@ -9,6 +9,8 @@ import type { AgentFiles } from '../files-port.ts';
 import { READ_LIMITS } from './read-file.ts';
 
 const PDF = 'application/pdf';
+const reader = documentReader();
+after(() => reader[Symbol.asyncDispose]());
 
 /** Calls the tool until no note tells how to continue, and returns the joined lines. */
 async function readAll(files: AgentFiles, path: string, range: (next: number | null) => object): Promise<string> {
@@ -25,8 +27,7 @@ async function readAll(files: AgentFiles, path: string, range: (next: number | n
 }
 
 test('a document read by lines or by pages has the text of the same attachment', async () => {
-  await using stored = await TestFiles.open();
-  await using reader = documentReader();
+  await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
   for (const name of Object.keys(SAMPLE_SENTENCES)) {
     const path = `/app/mnt/${name}`;
@@ -41,7 +42,7 @@ test('a document read by lines or by pages has the text of the same attachment',
 });
 
 test('a document that cannot be converted gives one sentence with the reason', async () => {
-  await using stored = await TestFiles.open({ maxDocumentBytes: 100_000 });
+  await using stored = await TestFiles.open({ reader, maxDocumentBytes: 100_000 });
   const files = stored.seenBy('one');
   for (const [name, reason] of Object.entries(REFUSED_SAMPLES)) {
     const path = `/app/mnt/${name}`;
@@ -58,7 +59,7 @@ test('a document that cannot be converted gives one sentence with the reason', a
 });
 
 test('names the pages, and reads a range of pages or lines', async () => {
-  await using stored = await TestFiles.open();
+  await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
   const path = '/app/mnt/u/report.pdf';
   const bytes = pdfOfPages(5);
@@ -95,7 +96,7 @@ test('names the pages, and reads a range of pages or lines', async () => {
 });
 
 test('a page that is longer than an answer is continued by lines', async () => {
-  await using stored = await TestFiles.open();
+  await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
   // From the top of the page to its end, and again: text outside the page is not read.
   const line = (number: number) => `1 0 0 1 9 ${800 - (number % 75) * 10} Tm (${`line ${number} `.padEnd(90, '.')}) Tj`;
@@ -111,7 +112,7 @@ test('a page that is longer than an answer is continued by lines', async () => {
 });
 
 test('refuses pages together with lines, and pages of a file without pages', async () => {
-  await using stored = await TestFiles.open();
+  await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
   await stored.put('one', '/app/mnt/a.txt', 'one');
   await stored.put('one', '/app/mnt/a.docx', sampleDocument('pandoc.docx'));
@@ -131,7 +132,7 @@ test('refuses pages together with lines, and pages of a file without pages', asy
 });
 
 test('describes an image by type, size and pixels, and names the way to see it', async () => {
-  await using stored = await TestFiles.open();
+  await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
   const see = 'which this tool cannot show: to see it, ask the user to attach it to a message.';
   for (const [type, base64] of Object.entries(SAMPLE_IMAGES)) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -7,8 +7,10 @@ import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import {
   checkCase,
+  makeStage,
   runCase,
   SANDBOX_CASES,
+  SANDBOX_TEST_LIMITS,
   type SandboxCase,
   sandboxConformance,
 } from '@runwire/test-kit/sandbox-conformance.ts';
@@ -19,6 +21,7 @@ import { BubblewrapSandbox } from './bubblewrap-sandbox.ts';
 const missing = await missingBubblewrap();
 /** A descriptor that bubblewrap does not get itself. */
 const INHERITED = 20;
+const MIB = 1024 * 1024;
 const isRoot = process.getuid?.() === 0;
 
 sandboxConformance('bubblewrap', () => new BubblewrapSandbox({ proc: true }), missing);
@@ -188,4 +191,30 @@ test('works as an unprivileged user', { skip: notRoot ?? false }, async () => {
   assert.doesNotMatch(output, /PLANTED/);
   const memory = 'for i in 1 2 3 4; do (x=$(head -c 90000000 /dev/zero | tr "\\0" x); sleep 20) & done; wait';
   assert.equal((await inProcess(memory, { uid: 65_531, gid: 65_531 })).trim(), '{"end":"limit","limit":"memory"}');
+});
+
+test('ends a command that leaves too little of the disk free', { skip: notRoot ?? false }, async () => {
+  const sandbox = new BubblewrapSandbox({ proc: true });
+  const folder = makeStage(sandbox);
+  const { uid, gid } = sandbox.owner ?? { uid: 0, gid: 0 };
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=20m,mode=0700,uid=${uid},gid=${gid}`, 'runwire-test', folder]);
+  try {
+    // The limits of the folder allow more than the disk has.
+    const limits = { ...SANDBOX_TEST_LIMITS, fileBytes: 64 * MIB, folderBytes: 64 * MIB };
+    const fill = (bytes: number, seconds: number) =>
+      sandbox.run(
+        {
+          command: `head -c ${bytes} /dev/zero > f; sleep ${seconds}`,
+          ...{ folder, agencyFolder: null, workingFolder: '', limits },
+        },
+        () => {},
+        new AbortController().signal,
+      );
+    assert.deepEqual(await fill(18 * MIB, 0.5), { end: 'exited', exitCode: 0 });
+    // Less than 5 % of it are left.
+    assert.deepEqual(await fill(19.5 * MIB, 20), { end: 'limit', limit: 'disk' });
+  } finally {
+    execFileSync('umount', [folder]);
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -53,7 +53,11 @@ export class DiskBlobStore implements BlobStore {
   }
 
   async put(key: BlobKey, bytes: Uint8Array): Promise<void> {
-    await this.#store(key, (file) => onDisk(file.writeFile(bytes)));
+    await this.#store(key, async (file) => {
+      this.#waitAt?.('upload-bytes.before');
+      await onDisk(file.writeFile(bytes));
+      this.#waitAt?.('upload-bytes.after');
+    });
   }
 
   async write(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<WrittenBytes> {

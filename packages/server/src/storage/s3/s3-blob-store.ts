@@ -12,7 +12,7 @@ import {
   type WrittenBytes,
 } from '../blob-store.ts';
 import { openObject } from './open-object.ts';
-import type { S3Bucket, S3Object } from './s3-bucket.ts';
+import type { PutBody, S3Bucket, S3Object } from './s3-bucket.ts';
 import type { SpoolFolder } from './spool-folder.ts';
 
 /** No upload takes this long: an older spool belongs to a process that died. */
@@ -53,18 +53,21 @@ export class S3BlobStore implements BlobStore {
   }
 
   async put(key: BlobKey, bytes: Uint8Array): Promise<void> {
-    const body = { bytes: () => bytes, length: bytes.length, contentType: CONTENT_TYPE };
-    await this.#bucket.put(this.#key(key), body);
+    await this.#put(key, { bytes: () => bytes, length: bytes.length });
   }
 
   async write(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<WrittenBytes> {
     this.#waitAt?.('upload-bytes.before');
     await using spooled = await this.#spools.keep(key, bytes);
+    await this.#put(key, spooled);
+    return { size: spooled.length, md5: Buffer.from(spooled.md5, 'base64').toString('hex') };
+  }
+
+  async #put(key: BlobKey, body: Omit<PutBody, 'contentType'>): Promise<void> {
     this.#waitAt?.('upload-bytes.after');
     this.#waitAt?.('upload-sync.before');
-    await this.#bucket.put(this.#key(key), { ...spooled, contentType: CONTENT_TYPE });
+    await this.#bucket.put(this.#key(key), { ...body, contentType: CONTENT_TYPE });
     this.#waitAt?.('upload-sync.after');
-    return { size: spooled.length, md5: Buffer.from(spooled.md5, 'base64').toString('hex') };
   }
 
   /**

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import { beginLongTransaction, closeLongTransaction, rowsOf } from './long-transaction.ts';
-import { LIVENESS } from './settings.ts';
+import { plainConfig } from './settings.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
@@ -25,11 +25,20 @@ test('a failed read of rows reports its own error, not the aborted transaction',
 test('a session ends if its node is unreachable, unless the operator decides otherwise', { skip }, async () => {
   await using database = await migratedDatabase();
   const url = `${database.url}?options=-c%20tcp_keepalives_count%3D9`;
+  const { keepAlive, keepAliveInitialDelayMillis } = plainConfig({ url, pooled: false });
+  assert.deepEqual([keepAlive, keepAliveInitialDelayMillis], [true, 15_000], 'probes of the node');
   const client = await beginLongTransaction({ url, pool: 1, pooled: false }, 'begin');
-  const names = Object.keys(LIVENESS);
+  const wanted = {
+    client_connection_check_interval: '10000',
+    tcp_keepalives_count: '9',
+    tcp_keepalives_idle: '15',
+    tcp_keepalives_interval: '5',
+    tcp_user_timeout: '45000',
+  };
+  const names = Object.keys(wanted);
   const { rows } = await client.query('select name, setting from pg_settings where name = any($1)', [names]);
   const settings = Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
-  assert.deepEqual(settings, { ...LIVENESS, tcp_keepalives_count: '9' });
+  assert.deepEqual(settings, wanted);
   await closeLongTransaction(client);
 });
 

@@ -194,6 +194,7 @@ export const insertIntegration = statement(
       created_at: p.now,
       updated_at: p.now,
       deleted_at: null,
+      leftovers: 0,
     }),
 );
 
@@ -293,6 +294,15 @@ export const memberById = statement('member by id', (db, p: { integrationId: str
 );
 export type MemberRow = RowOf<typeof memberById>;
 
+/** What most callers need of a member. Its metadata, which can be large, is not read. */
+export const memberState = statement('member state', (db, p: { integrationId: string; consumerId: string }) =>
+  db
+    .selectFrom('members')
+    .select(['active', 'sort_key'])
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.consumerId),
+);
+
 export interface MemberValues {
   integrationId: string;
   consumerId: string;
@@ -311,21 +321,26 @@ const memberColumns = (p: MemberValues) => ({
   updated_at: p.now,
 });
 
-/** Changes no row if the member is registered already. Waits for a concurrent insert of the same member. */
-export const insertMember = statement('insert member', (db, p: MemberValues & { sortKey: string }) =>
-  db
-    .insertInto('members')
-    .values({
-      integration_id: p.integrationId,
-      consumer_id: p.consumerId,
-      sort_key: p.sortKey,
-      ...memberColumns(p),
-      created_at: p.now,
-    })
-    .onConflict((c) => c.columns(['integration_id', 'consumer_id']).doNothing()),
+/**
+ * Changes no row if the member is registered already. Waits for a concurrent insert of the same member. It overwrites the
+ * rows that it moves to another page: otherwise copies of 35 % of 2000 ids stayed after their members were deleted.
+ */
+export const insertMember = statement(
+  'insert member',
+  (db, p: MemberValues & { sortKey: string }) =>
+    db
+      .insertInto('members')
+      .values({
+        integration_id: p.integrationId,
+        consumer_id: p.consumerId,
+        sort_key: p.sortKey,
+        ...memberColumns(p),
+        created_at: p.now,
+      })
+      .onConflict((c) => c.columns(['integration_id', 'consumer_id']).doNothing()),
+  { overwrites: true },
 );
 
-/** Earlier names are overwritten: an erasure of a member without a name does not rewrite the database. */
 export const updateMember = statement(
   'update member',
   (db, p: MemberValues) =>

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
+import type { JsonRows } from './file-batches.ts';
 import { type FileRange, isFileIn } from './files.ts';
 import { raw } from './raw.ts';
 
@@ -25,13 +26,17 @@ export const erasureOf = statement('erasure of', (db, p: ErasedPerson) =>
 
 export type ErasureRow = Awaited<ReturnType<ReturnType<(typeof erasureOf)['build']>['execute']>>[number];
 
+/** An erasure with the id is not finished: with this condition an index finds the few that are not. */
+const isRefused = sql<boolean>`consumer_id is not null and finished_at is null`;
+
 /** Returns a row if the id is refused until it is replaced. */
 export const refusedPerson = statement('refused person', (db, p: Person) =>
   db
     .selectFrom('erasures')
     .select('erased_id')
     .where('integration_id', '=', p.integrationId)
-    .where('consumer_id', '=', p.consumerId),
+    .where('consumer_id', '=', p.consumerId)
+    .where(isRefused),
 );
 
 /**
@@ -51,7 +56,7 @@ export const unfinishedErasures = statement('unfinished erasures', (db, p: { lim
             .over((over) => over.partitionBy('i.owner_id').orderBy('e.started_at').orderBy('e.erased_id'))
             .as('turn'),
         )
-        .where(sql<boolean>`e.finished_at is null and e.deleted_at is null`)
+        .where(sql<boolean>`e.finished_at is null and (e.deleted_at is null or e.deleted_at <> e.started_at)`)
         .as('waiting'),
     )
     .selectAll()
@@ -66,19 +71,25 @@ export const deletedErasures = statement('deleted erasures', (db, p: { limit: nu
   db
     .selectFrom('erasures')
     .selectAll()
-    .where(sql<boolean>`finished_at is null and deleted_at is not null`)
-    .orderBy('deleted_at')
+    .where(sql<boolean>`finished_at is null and deleted_at = started_at`)
+    .orderBy('started_at')
     .limit(p.limit),
 );
 
-/** Returns a row if anything is stored under the id. `content` is 0 if that is only a member without name and metadata. */
-export const anythingOf = statement('anything of', (db, p: Person & FileRange) => {
+/**
+ * Returns a row if anything is stored under the id. `content` is 0 if that is a member without name and metadata, which was
+ * never changed, and if no deleted rows of the integration are left in the files of the database.
+ */
+export const findAnythingToErase = statement('find anything to erase', (db, p: Person & FileRange) => {
   const member = sql`select 1 from members where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId}`;
   return raw<{ content: number }>(
     db,
     sql<{ content: number }>`
-      select content from (select case when
-        exists (${member} and (name_json is not null or metadata_json <> '{}'))
+      select case when content = 1
+        or exists (select 1 from integrations where integration_id = ${p.integrationId} and leftovers <> 0)
+        then 1 else 0 end as content
+      from (select case when
+        exists (${member} and (name_json is not null or metadata_json <> '{}' or updated_at <> created_at))
         or exists (select 1 from chats where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from runs where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from usage_days where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
@@ -118,6 +129,7 @@ export const beginErasure = statement(
           has_content: sql<number>`case when erasures.finished_at is null then 1 else excluded.has_content end`,
         })),
       ),
+  { overwrites: true },
 );
 
 export const activeRunsOfPerson = statement('active runs of person', (db, p: Person) =>
@@ -294,30 +306,35 @@ export const closeForms = statement('close forms', (db, p: FileRange) =>
     .where('path', '<', p.to),
 );
 
-export interface ErasuresVersion {
-  /** Changes if an erasure in this integration begins, or replaces the id of its person. */
-  readonly version: string;
-  /** The number of erasures that have not deleted everything. */
+export interface FolderErasure {
+  readonly erased_id: string;
+  readonly started_at: number;
+  readonly replaced_at: number | null;
+  /** 1 if files of the folder are still being deleted. */
   readonly running: number;
+  /** The refused id, if the row was not found by its folder. */
+  readonly consumer_id: string | null;
 }
 
-export const erasuresVersion = statement('erasures version', (db, p: { integrationId: string }) =>
-  raw<ErasuresVersion>(
-    db,
-    sql<ErasuresVersion>`
-      select cast(count(*) as text) || ' ' || cast(coalesce(sum(started_at), 0) as text) || ' '
-        || cast(coalesce(sum(replaced_at), 0) as text) as version,
-        cast(count(case when deleted_at is null and finished_at is null then 1 end) as bigint) as running
-      from erasures where integration_id = ${p.integrationId}`,
-  ),
-);
-
-/** The ids that are refused, and the hashes of the folders whose files were erased. */
-export const erasedFolders = statement('erased folders', (db, p: { integrationId: string }) =>
-  db
-    .selectFrom('erasures')
-    .select(['consumer_id', 'folder_id', 'deleted_at'])
-    .where('integration_id', '=', p.integrationId),
+/**
+ * The erasures that replaced the id of a person with one of these folders, and the erasures that have not replaced an id yet:
+ * their folder is not stored. `folders`: `{id}`; the id is a hash of the integration and the folder.
+ */
+export const erasuresOfFolders = statement(
+  'erasures of folders',
+  (db, p: { integrationId: string; folders: JsonRows }) =>
+    raw<FolderErasure>(
+      db,
+      sql<FolderErasure>`
+        select e.erased_id, e.started_at, e.replaced_at, cast(case when e.finished_at is null
+          and (e.deleted_at is null or e.deleted_at <> e.started_at) then 1 else 0 end as bigint) as running,
+          cast(null as text) as consumer_id
+        from json_each(${p.folders}) as j cross join erasures as e
+        where e.folder_id = j.value ->> 'id' and e.folder_id is not null
+        union all
+        select erased_id, started_at, replaced_at, 0, consumer_id from erasures
+        where integration_id = ${p.integrationId} and ${isRefused}`,
+    ),
 );
 
 /** From then on the id can be registered again. `content` is 1 if E3 found something that E1 did not. */
@@ -338,10 +355,10 @@ export const markReplaced = statement(
 );
 
 /** Everything of the person is deleted. Changes no row if the erasure was begun again. */
-export const markDeleted = statement('mark deleted', (db, p: ErasedPerson & { startedAt: number; now: number }) =>
+export const markDeleted = statement('mark deleted', (db, p: ErasedPerson & { startedAt: number }) =>
   db
     .updateTable('erasures')
-    .set({ deleted_at: p.now })
+    .set({ deleted_at: p.startedAt })
     .where('integration_id', '=', p.integrationId)
     .where('erased_id', '=', p.erasedId)
     .where('started_at', '=', p.startedAt)

@@ -29,6 +29,16 @@ export const filesAt = statement('files at', (db, p: { integrationId: string; pa
   ),
 );
 
+/** Returns those of the paths that were announced in the chat. */
+export const announcedAt = statement('announced at', (db, p: { chatKey: string; paths: JsonRows }) =>
+  raw<{ path: StoredPath }>(
+    db,
+    sql<{ path: StoredPath }>`
+      select a.path from json_each(${p.paths}) as j cross join announced_files as a
+      where a.chat_key = ${p.chatKey} and a.path = j.value ->> 'path'`,
+  ),
+);
+
 /**
  * Returns the files of which a new file would be a folder (`below` is one of them, `path` the new file), and the files that
  * are at one of `folders`, the folders of the new files (`path` is null).

@@ -172,7 +172,7 @@ export const storeText = statement(
 export const freedFiles = statement('freed files', (db, p: { until: number; limit: number }) =>
   db
     .selectFrom('files')
-    .select(['blob_key', 'text_key'])
+    .select(['integration_id', 'blob_key', 'text_key'])
     .where('freed_at', '<=', p.until)
     .orderBy('freed_at')
     .limit(p.limit),

@@ -10,7 +10,8 @@ import { raw } from './raw.ts';
  * every later change of its files updates the row. So a check reads one row, and not every file of the member.
  *
  * A node of an earlier version changes files and not these rows. It adds to `file_bytes` of the integration and not to
- * `counted_bytes`: while the two differ, no row of the integration is used.
+ * `counted_bytes`: while the two differ, no row of the integration is used. Bytes that it moves from one member to another
+ * do not show there, so on PostgreSQL, on which nodes of several versions can run, a sweep deletes all rows once a day.
  */
 
 /** Adds to the sums of folders that have a row. `folders`: `{path, bytes}`. */
@@ -45,6 +46,19 @@ export const forgetFoldersIn = statement('forget folders in', (db, p: FileRange)
 
 export const forgetFolders = statement('forget folders', (db, p: { integrationId: string }) =>
   db.deleteFrom('folder_bytes').where('integration_id', '=', p.integrationId),
+);
+
+/** The integrations with sums, in pages. */
+export const integrationsWithFolders = statement(
+  'integrations with folders',
+  (db, p: { after: string; limit: number }) =>
+    db
+      .selectFrom('folder_bytes')
+      .select('integration_id')
+      .distinct()
+      .where('integration_id', '>', p.after)
+      .orderBy('integration_id')
+      .limit(p.limit),
 );
 
 /** Call it after `forgetFolders`: the rows that follow are right. */

@@ -5,20 +5,25 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { storeConformance } from '@runwire/test-kit/store-conformance.ts';
+import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
 import * as first from '../migrations/0001-first.ts';
+import { insertMember, memberById, memberState } from '../queries/accounts.ts';
 import { attachmentsOfRun } from '../queries/attachments.ts';
 import { eraseEvents } from '../queries/erasures.ts';
 import { insertChunk } from '../queries/eventlog.ts';
+import { memberSizes } from '../queries/member-list.ts';
 import { raw } from '../queries/raw.ts';
 import { runsToCompact } from '../queries/retention.ts';
 import type { Tx } from '../store.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { sqliteDialect } from './dialect.ts';
 import { SqliteStore } from './sqlite-store.ts';
+
+const MEBIBYTE = 1024 * 1024;
 
 const onFatal = (error: unknown) => {
   throw error;
@@ -202,6 +207,11 @@ test('a database of the first version is migrated and keeps its rows', async () 
   });
   assert.equal((await migrator.migrateToLatest()).error, undefined);
   database.exec(`insert into event_chunks (run_id, first_id, last_id, data) values ('r', 1, 1, 'kept')`);
+  const member = { integration_id: 'i', consumer_id: 'c', sort_key: 's', name_json: null, active: 1 };
+  const rest = { metadata_json: '{"kept":1}', own_limit: 5, created_at: 1, updated_at: 2 };
+  database
+    .prepare(`insert into members values (${Object.keys({ ...member, ...rest }).map(() => '?')})`)
+    .run(...Object.values({ ...member, ...rest }));
   assert.throws(() => database.prepare('select rowid from event_chunks'), /no such column/);
   database.close();
   await using store = await open();
@@ -212,11 +222,45 @@ test('a database of the first version is migrated and keeps its rows', async () 
     rows.map((row) => row.data),
     ['kept'],
   );
+  const members = await store.reads.all(memberById, { integrationId: 'i', consumerId: 'c' });
+  assert.deepEqual({ ...members[0] }, { ...member, ...rest });
   const migrated = new DatabaseSync(path);
   assert.equal(migrated.prepare('select rowid from event_chunks').all().length, 1);
   migrated.close();
   const again = { runId: 'r', firstId: 1, lastId: 1, data: 'told again' };
   assert.equal(await store.transact('flush', (tx) => tx.run(insertChunk, again)), 0);
+  rmSync(folder, { recursive: true });
+});
+
+/** Returns how many bytes the work read from files. Linux counts them for each thread. */
+async function bytesRead(work: () => Promise<unknown>): Promise<number> {
+  const read = () => Number(/rchar: (\d+)/.exec(readFileSync('/proc/thread-self/io', 'utf8'))?.[1]);
+  const before = read();
+  await work();
+  return read() - before;
+}
+
+test('a lookup of a member reads no large metadata', { skip: process.platform !== 'linux' }, async () => {
+  const folder = temporaryFolder();
+  await using store = await embeddedStore(folder);
+  const metadataJson = JSON.stringify({ note: 'x'.repeat(MEBIBYTE) });
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  const values = { integrationId: 'i', nameJson: null, active: 1, metadataJson, ownLimit: null, now: 1 };
+  await store.transact('account', async (tx) => {
+    for (const id of ids) await tx.run(insertMember, { ...values, consumerId: id, sortKey: id });
+    await tx.run(insertMember, { ...values, consumerId: 'small', sortKey: 'small', metadataJson: '{}' });
+  });
+  const all = { integrationId: 'i', start: null, before: null, limit: 50 };
+  const lookups = {
+    small: () => store.reads.all(memberById, { integrationId: 'i', consumerId: 'small' }),
+    state: () => store.reads.all(memberState, { integrationId: 'i', consumerId: 'd' }),
+    sizes: () => store.reads.query(memberSizes(all)),
+    search: () => store.reads.query(memberSizes({ ...all, start: 's' })),
+  };
+  for (const [name, lookUp] of Object.entries(lookups)) {
+    const bytes = await bytesRead(lookUp);
+    assert.ok(bytes < MEBIBYTE / 2, `${name} read ${bytes} bytes`);
+  }
   rmSync(folder, { recursive: true });
 });
 
