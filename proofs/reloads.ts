@@ -199,7 +199,7 @@ const numbers = (from: number, count: number) => Array.from({ length: count }, (
 
 export const proof: Proof = {
   name: 'reloads',
-  minutes: 6,
+  minutes: 2.5,
   faults: {
     'keep-modules': /^processes of agencies: expected 2, found \d+\.$/m,
     'mix-versions': /^runs that saw two versions: expected 0, found \d+\.$/m,
