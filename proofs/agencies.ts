@@ -145,7 +145,9 @@ agents:
 const wordTool = (word: number) =>
   `export const word = { description: 'A word.', inputSchema: { type: 'object' }, execute: () => 'Version ${word}' };\n`;
 
+/** The message and the events of a run whose process is killed. */
 const KILL = 'Kill.';
+const KILL_EVENTS = 13;
 
 /** Edits an agency under load: the steps of one run see one version. The process of each version is killed at another event. */
 async function reload(fault: string | null, edits: number): Promise<Record<string, number>> {
@@ -213,7 +215,8 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
     process.kill(pid, 'SIGKILL');
     await within('end of a run whose process was killed', WAIT_MS, reader.over);
     const { status, error } = JSON.parse(reader.frames.find(({ event }) => event === 'messages')?.data ?? '{}');
-    expectEqual('end of a run whose process was killed', [status, error], ['completed', null]);
+    const end = [status, error, reader.frames.length];
+    expectEqual('end of a run whose process was killed', end, ['completed', null, KILL_EVENTS]);
     await until('restart', async () => (await agencyProcess(rig.api(), 'words')).restarts === restarts + 1);
   };
   for (let edit = 1; edit <= edits; edit += 1) {
@@ -223,7 +226,7 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
     folder.write({ 'words/agency.yaml': wordAgency(edit), 'words/tools.ts': wordTool(edit) });
     await until('reload', async () => (await versionOf()) !== before);
     await release();
-    await killAt(edit);
+    await killAt(1 + ((edit * 4) % KILL_EVENTS));
   }
   for (const reader of readers) await within('end of a run', WAIT_MS, reader.over);
   expectEqual('runs that changed their version', mixed, 0);
