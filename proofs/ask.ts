@@ -162,7 +162,7 @@ const mayBeOpenAt = ({ phase, at, time }: Kill) =>
   phase === 'answer' && (/^(admit|header|first-byte)\./.test(at) || (at.startsWith('step.') && time === 1));
 
 /** Asks and answers, while the process of the agency dies at a point. The same server continues. */
-async function killProcessAt(rig: Rig, kill: Kill, name: string): Promise<void> {
+async function killProcessAt(rig: Rig, kill: Kill, name: string, sums: Sums): Promise<void> {
   let server: ServerProcess;
   const apis = () => [server.api];
   const untilKilled = () =>
@@ -184,8 +184,10 @@ async function killProcessAt(rig: Rig, kill: Kill, name: string): Promise<void> 
   await untilKilled();
   const output = outputForModel(rig, `${name}-a`) ?? '';
   const count = made(rig, `${name}-a`);
-  if (mayBeOpenAt(kill) && UNKNOWN.test(output)) expectEqual('calls that were open, at most 1', Math.max(count, 1), 1);
+  const isUnknown = mayBeOpenAt(kill) && UNKNOWN.test(output);
+  if (isUnknown) expectEqual('calls that were open, at most 1', Math.max(count, 1), 1);
   else expectEqual('executions of an approved call, and its output', [count, output], [1, PAID]);
+  addTo(sums, { process_kills: 1, unknown_calls: Number(isUnknown) });
 }
 
 /** The process dies while it makes the approved call. */
@@ -382,8 +384,7 @@ async function killProcesses(kills: readonly LabelledKill[], judges: ProviderJud
     await rig.add();
     await rig.prepare(INTEGRATION);
     play(rig);
-    await named('process', killProcessAt(rig, kill, 'c1'));
-    addTo(sums, { process_kills: 1 });
+    await named('process', killProcessAt(rig, kill, 'c1', sums));
     if (kill === kills[0]?.[1]) await named('process', killDuringCall(rig, sums));
     await judge(judges, rig, sums);
   });
