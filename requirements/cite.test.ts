@@ -150,7 +150,10 @@ test('the count fails on an id given twice', () => {
 test('every id begins with its document and section and has a quote', () => {
   for (const { id, section, quote } of allRequirements) {
     assert.match(id, /^(spec|contract|agents)-[0-9.]+(-[a-z0-9]+)+$/);
-    assert.ok(['spec', 'contract', 'agents'].some((name) => id.startsWith(`${name}-${section}-`)), id);
+    assert.ok(
+      ['spec', 'contract', 'agents'].some((name) => id.startsWith(`${name}-${section}-`)),
+      id,
+    );
     assert.ok(quote.length > 0 && quote === quote.replace(/\s+/g, ' ').trim(), id);
   }
 });

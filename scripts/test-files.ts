@@ -18,7 +18,7 @@ export const fullFiles = (): string[] => allTestFiles().filter((file) => file.en
 const FILE_HOOK = /^(beforeEach|afterEach)\(/m;
 /** In a comment of a test file, with the reason. */
 export const OWN_PROCESS = 'Needs its own process:';
-/** Of the sources of one process. A process that runs long keeps the gate waiting at its end. */
+/** How many bytes of sources one process runs. A process that runs long keeps the gate waiting at its end. */
 export const GROUP_BYTES = 160_000;
 
 /**

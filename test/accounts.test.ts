@@ -404,7 +404,7 @@ function tests(store: StoreName): void {
   });
 
   test('agencies are listed with their agents and entry points', async (t) => {
-    cites(t, 'contract-3-agencies', 'contract-3-entry-points', 'contract-9-agency');
+    cites(t, 'contract-3-agencies', 'contract-3-entry-points', 'contract-9-agency', 'agents-29-in-process');
     const { items, nextCursor } = (await api.get('/v2/agencies')).body;
     assert.equal(nextCursor, null);
     const demo = items.find((agency: { agency: string }) => agency.agency === 'demo');
@@ -444,6 +444,7 @@ function tests(store: StoreName): void {
     );
     const other = items.find((agency: { agency: string }) => agency.agency === 'test');
     assert.deepEqual(other.entryPoints, ['Clerk', 'Writer']);
+    assert.equal(other.process.state, 'none', 'code of this process');
     assert.deepEqual(other.agents[0].tools, ['echo', 'break']);
   });
 }

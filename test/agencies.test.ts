@@ -202,7 +202,8 @@ test('after a restart with a broken agency, completions are refused and nothing 
   assert.equal((await api.patch('/v2/integrations/own', { textOnly: true })).status, 200);
 });
 
-test('a run keeps the version that it started with', async () => {
+test('a run keeps the version that it started with', async (t) => {
+  cites(t, 'agents-29-child-process', 'agents-29-older-version');
   const agency = (word: string) => `name: Support
 toolFiles: [./tools.ts]
 agents:
@@ -211,7 +212,7 @@ agents:
     tools: [word]
 `;
   const tools = (word: string) => `import { helper } from './helper.ts';
-export const word = { description: 'A word.', inputSchema: { type: 'object' }, execute: () => helper('${word}') };
+export const word = { description: 'A word.', inputSchema: { type: 'object' }, repeatable: true, execute: () => helper('${word}') };
 `;
   const helper = (mark: string) => `export const helper = (word: string): string => word + '${mark}';\n`;
   using folder = new AgenciesFolder({
@@ -237,7 +238,8 @@ export const word = { description: 'A word.', inputSchema: { type: 'object' }, e
     return [second.request.instructions, output?.kind === 'tool_output' ? output.output : null];
   };
   const before = await ask('c1');
-  const { version } = await agencyOf(api, 'support');
+  const orphan = await ask('c3');
+  const { version, process: old } = await agencyOf(api, 'support');
   folder.write({ 'support/agency.yaml': agency('New'), 'support/helper.ts': helper('!') });
   await until(async () => (await agencyOf(api, 'support')).version !== version);
   await until(async () => {
@@ -247,6 +249,10 @@ export const word = { description: 'A word.', inputSchema: { type: 'object' }, e
   });
   assert.deepEqual(await finish(await ask('c2')), ['New', 'old!']);
   assert.deepEqual(await finish(before), ['Old', 'old?']);
+  assert.notEqual((await agencyOf(api, 'support')).process.pid, old.pid);
+  // The files of the old version are gone, so its run continues with the code of the new one. The call may be repeated.
+  process.kill(old.pid, 'SIGKILL');
+  assert.deepEqual(await finish(orphan), ['Old', 'old!']);
 });
 
 test('an agency shows the process of its code and the last fault', async (t) => {

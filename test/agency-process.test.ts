@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,6 +12,7 @@ import {
   type TestServer,
 } from '@runwire/test-kit';
 import { pino } from 'pino';
+import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { eventually } from './support/eventually.ts';
 
@@ -21,11 +23,12 @@ agents:
   - name: Agent
     instructions: Help.
     files: false
-    tools: [forgets, throws_later, dies, dies_again, loops, late, stuck, unreadable, large, reads_env, guarded, counts]
+    tools: [forgets, throws_later, dies, dies_again, spawns, hoards, loops, late, stuck, unreadable, large, reads_env, guarded, counts]
 `;
 
 /** `made` counts the calls in a file, because a process that ends forgets them. */
-const TOOLS = `import { appendFileSync } from 'node:fs';
+const TOOLS = `import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 const tool = (execute: (input: unknown, call: any) => unknown, more = {}) => ({
   description: 'A tool.', inputSchema: { type: 'object' }, execute, ...more,
@@ -35,6 +38,9 @@ export const forgets = tool(async () => { void Promise.reject(new Error('forgott
 export const throws_later = tool(async () => { setTimeout(() => { throw new Error('thrown in a timer'); }, 5); await sleep(60_000); });
 export const dies = tool(() => { made('dies'); process.exit(3); });
 export const dies_again = tool(() => { made('dies_again'); process.exit(3); }, { repeatable: true });
+const kept: unknown[] = [];
+export const spawns = tool(() => { made('pid ' + spawn('sleep', ['600']).pid); process.exit(3); });
+export const hoards = tool(async () => { kept.push(Buffer.alloc(200 * 1024 * 1024, 1)); await sleep(60_000); });
 export const loops = tool(() => { for (;;); });
 export const late = tool(async (_input, { abortSignal }) => { await sleep(60_000, null, { signal: abortSignal }); }, { timeoutSeconds: 1 });
 export const stuck = tool(() => new Promise(() => { setInterval(() => {}, 1000); }), { timeoutSeconds: 1 });
@@ -62,7 +68,7 @@ class Rig implements AsyncDisposable {
       await startTestServer({
         env: { RUNWIRE_AGENCIES_DIR: rig.folder.path, RUNWIRE_AGENCIES_WATCH: 'true' },
         model: scriptedModel(rig.controller.port),
-        limits: { agencySilenceMs: 2000 },
+        limits: { agencySilenceMs: 2000, agencyMemoryMib: 128 },
         logger: pino({ level: 'warn' }, { write: (line: string) => void rig.log.push(JSON.parse(line)) }),
       }),
     );
@@ -97,9 +103,17 @@ class Rig implements AsyncDisposable {
     return Number(new RegExp(`agency_faults_total{agency="bad",kind="${kind}"} (\\d+)`).exec(text)?.[1] ?? 0);
   }
 
+  get #lines(): readonly string[] {
+    return readFileSync(join(this.folder.path, 'bad/made.txt'), 'utf8').split('\n');
+  }
+
   made(name: string): number {
-    const lines = readFileSync(join(this.folder.path, 'bad/made.txt'), 'utf8').split('\n');
-    return lines.filter((line) => line === name).length;
+    return this.#lines.filter((line) => line === name).length;
+  }
+
+  /** The process that the tool `spawns` started. */
+  spawned(): number {
+    return Number(this.#lines.find((line) => line.startsWith('pid '))?.slice(4));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -107,9 +121,16 @@ class Rig implements AsyncDisposable {
   }
 }
 
+/** False for a process that has ended and was not collected by its parent. */
+function isAlive(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return /^[^Z\s]/.test(stdout);
+}
+
 const UNKNOWN = /^The process of the agency ended while this call was under way, and its outcome is unknown/;
 
-test('a fault of a tool ends its process at most, and the server and its other runs continue', async () => {
+test('a fault of a tool ends its process at most, and the server and its other runs continue', async (t) => {
+  cites(t, 'agents-29-rejection', 'agents-29-fault', 'agents-29-ended-twice');
   await using rig = await Rig.open();
   const { api, controller } = rig;
   // This run streams while the tools of others fail.
@@ -146,16 +167,22 @@ test('a fault of a tool ends its process at most, and the server and its other r
   assert.equal((await other).status, 200);
 });
 
-test('a tool has its time, and a process with a tool that ignores its signal is replaced', async () => {
+test('a tool has limits of time and memory, and what it started ends with its process', async (t) => {
+  cites(t, 'agents-29-timeout', 'agents-29-memory', 'agents-29-memory-counts', 'agents-29-group');
   await using rig = await Rig.open();
   assert.equal(await rig.outputOf('late'), 'The tool failed: The tool took longer than 1 seconds and was stopped.');
   assert.equal(await rig.metric('replaced'), 0);
   assert.equal(await rig.outputOf('stuck'), 'The tool failed: The tool took longer than 1 seconds and was stopped.');
   await eventually('the process is replaced', async () => (await rig.metric('replaced')) === 1);
   assert.equal(await rig.outputOf('counts'), 'two');
+  assert.match(await rig.outputOf('spawns'), UNKNOWN);
+  await eventually('the end of what a tool started', async () => !isAlive(rig.spawned()));
+  assert.match(await rig.outputOf('hoards'), /outcome is unknown.*It used more than 128 MiB; /);
+  assert.equal(await rig.metric('memory'), 1);
 });
 
-test('the code does not get the secrets of the server, and `env` passes single variables on', async () => {
+test('the code does not get the secrets of the server, and `env` passes single variables on', async (t) => {
+  cites(t, 'agents-29-env');
   await using rig = await Rig.open();
   assert.deepEqual(JSON.parse(await rig.outputOf('reads_env')), [null, TEST_API_KEY, 'text']);
   assert.equal(
@@ -164,7 +191,8 @@ test('the code does not get the secrets of the server, and `env` passes single v
   );
 });
 
-test('a call asks for approval if the process ends while that is decided', async () => {
+test('a call asks for approval if the process ends while that is decided', async (t) => {
+  cites(t, 'agents-29-approval');
   await using rig = await Rig.open();
   const { answer } = await rig.call('guarded');
   const { status, body } = await answer;

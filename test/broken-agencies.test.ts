@@ -6,6 +6,7 @@ import { AgencyBroken } from '../packages/server/src/agencies/fault.ts';
 import { loadFolder } from '../packages/server/src/agencies/load-folder.ts';
 import { NO_PROVIDERS } from '../packages/server/src/agencies/read-providers.ts';
 import { modelProblem, providerTable } from '../packages/server/src/compose/provider-table.ts';
+import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { brokenAgencies, writeBroken } from './support/broken-agencies.ts';
 
@@ -30,7 +31,8 @@ const setting = {
 };
 
 for (const broken of brokenAgencies) {
-  test(`reports ${broken.name}`, async () => {
+  test(`reports ${broken.name}`, async (t) => {
+    if (broken.name === 'variables in TypeScript') cites(t, 'agents-29-env-typescript');
     using folder = new AgenciesFolder();
     writeBroken(folder, 'support', broken);
     await assert.rejects(loadFolder(join(folder.path, 'support'), 'support', setting), (error) => {

@@ -7,7 +7,7 @@ import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { leavesOf } from '../packages/cli/src/command.ts';
 import { synopsis } from '../packages/cli/src/help.ts';
 import { buildProgram } from '../packages/cli/src/program.ts';
-import { CliServer, folderOf, root, run, serve } from './support/cli-process.ts';
+import { CliServer, folderOf, root, run, serve, sourceArguments } from './support/cli-process.ts';
 import { readPage, samplesOf } from './support/doc-samples.ts';
 import { printedCurl } from './support/first-steps.ts';
 
@@ -89,7 +89,7 @@ test('a project of `runwire init` runs by the commands of its own README', async
   await server.stop();
   // In place of `npm install`.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const tested = await run(process.execPath, ['-C', 'runwire', '--test'], { cwd: folder });
+  const tested = await run(process.execPath, [...sourceArguments, '--test'], { cwd: folder });
   assert.equal(tested.code, 0, tested.stdout);
 
   for (const name of ['demo', 'My shop']) {

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { type AgencyDefinition, defineAgency } from '@runwire/agency';
 import { startTestServer, storeEnvironment, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
-import { root } from './support/cli-process.ts';
+import { root, sourceArguments } from './support/cli-process.ts';
 import { columnOf } from './support/columns.ts';
 import { paste, run, samplesOf } from './support/doc-samples.ts';
 import { writeTypeScriptSamples } from './support/typescript-samples.ts';
@@ -137,7 +137,7 @@ test('the samples in TypeScript compile, the test passes, and the agencies are a
     }).catch((error: { readonly stdout: string }) => error);
     assert.equal(checked.stdout, '');
   }
-  await run(process.execPath, ['-C', 'runwire', sampleTest], { env: { PATH: process.env.PATH }, timeout: 60_000 });
+  await run(process.execPath, [...sourceArguments, sampleTest], { env: { PATH: process.env.PATH }, timeout: 60_000 });
   const agencies: Record<string, AgencyDefinition> = {};
   for (const [index, file] of files.entries()) {
     const { default: agency, agent } = await import(pathToFileURL(file).href);

@@ -19,7 +19,6 @@ import { isRootOnDebian, missingServices, SERVICES } from './support/services.ts
 
 const FAILING = `
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 test('a claim that holds', () => {});
 test('a claim that does not', () => { throw new Error('the reason'); });
 test('a claim of parts', async (t) => {

@@ -89,7 +89,7 @@ export class BadToolsStage implements AsyncDisposable {
 
   /** Adds an agency with these tools, and an integration of the same name. */
   async addAgency(id: string, tools: readonly BadTool[]): Promise<void> {
-    const files = Object.entries(agencyFiles(this.#markOf(id), tools));
+    const files = Object.entries(agencyFiles(this.#markFor(id), tools));
     this.#folder.write(Object.fromEntries(files.map(([file, text]) => [`${id}/${file}`, text])));
     await until(`${id}: loading`, () => this.#isLoaded(id));
     await this.rig.prepare({ apiIntegrationId: id, agency: id });
@@ -102,10 +102,15 @@ export class BadToolsStage implements AsyncDisposable {
     return found !== undefined;
   }
 
-  #markOf = (id: string): string => `${this.#mark}-${id}-end`;
+  /** In the environment of every process of an agency. */
+  #markFor(id: string): string {
+    return `${this.#mark}-${id}-end`;
+  }
 
-  /** The processes of an agency, and the processes that its tools started. */
-  processes = (id: string) => processesWith(id === '' ? this.#mark : this.#markOf(id));
+  /** The processes of an agency, or of all, and the processes that its tools started. */
+  processes(id: string | null) {
+    return processesWith(id === null ? this.#mark : this.#markFor(id));
+  }
 
   /** Deletes an agency. No process of it may be left. */
   async removeAgency(id: string): Promise<void> {
@@ -160,7 +165,13 @@ export class BadToolsStage implements AsyncDisposable {
     await this.rig[Symbol.asyncDispose]();
     this.#folder[Symbol.dispose]();
     // If the proof failed, something may be left.
-    for (const { pid } of this.processes('')) process.kill(pid, 'SIGKILL');
+    for (const { pid } of this.processes(null)) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    }
   }
 }
 

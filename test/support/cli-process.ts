@@ -13,11 +13,10 @@ export const root = join(import.meta.dirname, '../..');
 /** This cache halves the CPU time of a start. All processes of the gate share it. */
 export const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'runwire-test-compile-cache');
 
-/** See `TEST_BUILD` in the test kit. */
-const command =
-  process.env.TEST_BUILD === undefined
-    ? ['-C', 'runwire', join(root, 'packages/cli/src/main.ts')]
-    : [join(root, 'packages/cli/dist/main.js')];
+const usesBuild = process.env.TEST_BUILD !== undefined;
+/** Lets Node load the packages from their sources, unless there is a build. See `TEST_BUILD` in the test kit. */
+export const sourceArguments: readonly string[] = usesBuild ? [] : ['-C', 'runwire'];
+const command = [...sourceArguments, join(root, usesBuild ? 'packages/cli/dist/main.js' : 'packages/cli/src/main.ts')];
 
 /** The program and arguments of `runwire serve`. */
 export const serve: readonly [string, ...string[]] = [process.execPath, ...command, 'serve'];

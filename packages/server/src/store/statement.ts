@@ -8,7 +8,7 @@ interface Compilable<R> {
 }
 
 /**
- * A query with named parameters. Each store compiles it once for its dialect: a compiled query costs 4 µs more than raw
+ * A query with named parameters. It is compiled once for each dialect: a compiled query costs 4 µs more than raw
  * SQL, a query that is built each time 13–35 µs more.
  */
 export interface Statement<P, R> {
@@ -54,7 +54,22 @@ export interface CompiledStatement {
   bind(params: unknown): unknown[];
 }
 
-export function compileStatement<P, R>(db: Kysely<Schema>, source: Statement<P, R>): CompiledStatement {
+/** The statements of one dialect. All connections of a process share them. */
+export class CompiledStatements {
+  readonly #compiled = new Map<Statement<never, unknown>, CompiledStatement>();
+
+  /** `db` compiles the statement if it is used for the first time. */
+  get<P, R>(db: Kysely<Schema>, source: Statement<P, R>): CompiledStatement {
+    let compiled = this.#compiled.get(source as Statement<never, unknown>);
+    if (compiled === undefined) {
+      compiled = compileStatement(db, source);
+      this.#compiled.set(source as Statement<never, unknown>, compiled);
+    }
+    return compiled;
+  }
+}
+
+function compileStatement<P, R>(db: Kysely<Schema>, source: Statement<P, R>): CompiledStatement {
   const holes = new Proxy({}, { get: (_, key) => new Hole(String(key)) }) as P;
   const { sql, parameters } = source.build(db, holes).compile();
   const plan = parameters.map((value) => (value instanceof Hole ? value.key : { constant: value }));

@@ -1,7 +1,7 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import type { QueryConfig } from 'pg';
 import { NODE_ALIVE, type Schema } from '../schema.ts';
-import { type CompiledStatement, compileStatement, type Statement } from '../statement.ts';
+import { CompiledStatements, type Statement } from '../statement.ts';
 import type { QueryOf } from '../store.ts';
 import type { CommitMark } from './commit-marks.ts';
 
@@ -15,12 +15,10 @@ const compiler = new Kysely<Schema>({
   },
 });
 
-/**
- * Compiles each statement once for all connections. A connection prepares a statement by its name when it first uses
- * it.
- */
+const compiledStatements = new CompiledStatements();
+
+/** The queries of statements. A connection prepares a statement by its name when it first uses it. */
 export class Statements {
-  readonly #compiled = new Map<Statement<never, unknown>, CompiledStatement>();
   readonly #named: boolean;
 
   /** `named` is false if a pooler gives each transaction another connection. */
@@ -45,11 +43,7 @@ export class Statements {
   }
 
   bound<P, R>(statement: Statement<P, R>, params: P): QueryConfig {
-    let compiled = this.#compiled.get(statement as Statement<never, unknown>);
-    if (compiled === undefined) {
-      compiled = compileStatement(compiler, statement);
-      this.#compiled.set(statement as Statement<never, unknown>, compiled);
-    }
+    const compiled = compiledStatements.get(compiler, statement);
     const values = storable(compiled.bind(params));
     return this.#named ? { name: compiled.name, text: compiled.sql, values } : { text: compiled.sql, values };
   }

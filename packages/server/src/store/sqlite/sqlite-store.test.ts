@@ -165,9 +165,12 @@ test('the write-ahead log is checkpointed while the store is open', async () => 
       await store.transact('flush', (tx) => tx.run(insertChunk, chunk));
     }
   };
-  await write(4000);
+  const isWrittenAgain = () => statSync(`${path}-wal`).size < (last / 2) * data.length;
+  // The checkpoints are made by a thread, which a busy machine delays.
+  do await write(500);
+  while (!isWrittenAgain() && last < 10_000);
   assert.ok(statSync(path).size >= 100 * data.length, 'the database itself holds what the log held');
-  assert.ok(statSync(`${path}-wal`).size < 2000 * data.length, 'the log was written from its start again');
+  assert.ok(isWrittenAgain(), 'the log was written from its start again');
   rmSync(folder, { recursive: true });
 });
 

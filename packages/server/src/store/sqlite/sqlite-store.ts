@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
-import { type CompiledStatement, compileStatement, type Statement } from '../statement.ts';
+import { type CompiledStatement, CompiledStatements, type Statement } from '../statement.ts';
 import type { QueryOf, Reads, ScrubDepth, Store, Tx } from '../store.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -35,6 +35,8 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
+const compiledStatements = new CompiledStatements();
+
 class Connection implements Reads {
   protected readonly database: DatabaseSync;
   readonly #compiler: Kysely<Schema>;
@@ -48,7 +50,7 @@ class Connection implements Reads {
   protected prepare<P, R>(statement: Statement<P, R>) {
     let entry = this.#prepared.get(statement as Statement<never, unknown>);
     if (entry === undefined) {
-      const compiled = compileStatement(this.#compiler, statement);
+      const compiled = compiledStatements.get(this.#compiler, statement);
       entry = { compiled, prepared: this.database.prepare(compiled.sql) };
       this.#prepared.set(statement as Statement<never, unknown>, entry);
     }
