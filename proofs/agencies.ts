@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, FakeProvider, type ModelCall } from '@runwire/test-kit';
+import { type ApiClient, agencyProcess, FakeProvider, type ModelCall } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { type BrokenAgency, brokenAgencies, writeBroken } from '../test/support/broken-agencies.ts';
 import { ONE_AGENCY } from '../test/support/one-agency.ts';
+import { UNKNOWN } from './support/process-kills.ts';
 import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
@@ -144,7 +145,11 @@ agents:
 const wordTool = (word: number) =>
   `export const word = { description: 'A word.', inputSchema: { type: 'object' }, execute: () => 'Version ${word}' };\n`;
 
-/** Edits an agency under load: the steps of one run see one version. */
+/** The message and the events of a run whose process is killed. */
+const KILL = 'Kill.';
+const KILL_EVENTS = 13;
+
+/** Edits an agency under load: the steps of one run see one version. The process of each version is killed at another event. */
 async function reload(fault: string | null, edits: number): Promise<Record<string, number>> {
   using folder = new AgenciesFolder({ 'words/agency.yaml': wordAgency(0), 'words/tools.ts': wordTool(0) });
   await using rig = await Rig.start({
@@ -157,9 +162,17 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
   let held: ModelCall[] = [];
   let runs = 0;
   let mixed = 0;
+  let unknown = 0;
   // The first step of each run waits until the agency was edited and loaded.
   rig.model.onCall = async (call) => {
     const { runId, step, instructions, prompt } = call.request;
+    const isKilled = prompt.some((item) => item.kind === 'user' && item.text === KILL);
+    if (step === 1 && isKilled) {
+      seen.set(runId, instructions);
+      await call.toolCall('call_1', 'word', '{}');
+      await call.end();
+      return;
+    }
     if (step === 1) {
       seen.set(runId, instructions);
       versions.add(instructions);
@@ -167,8 +180,10 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
       return;
     }
     const output = prompt.findLast((item) => item.kind === 'tool_output');
-    const isSame = instructions === seen.get(runId) && output?.kind === 'tool_output' && output.output === instructions;
-    if (!isSame) mixed += 1;
+    const word = output?.kind === 'tool_output' ? output.output : '';
+    const isUnknown = isKilled && UNKNOWN.test(word);
+    if (isUnknown) unknown += 1;
+    if (instructions !== seen.get(runId) || (word !== instructions && !isUnknown)) mixed += 1;
     await call.end();
   };
   const readers: Awaited<ReturnType<ApiClient['complete']>>[] = [];
@@ -188,6 +203,22 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
     }
   };
   const versionOf = async () => (await listed(rig.api())).get('words')?.version;
+  /** Kills the process of the loaded version when the client has this many events. */
+  const killAt = async (events: number) => {
+    const { pid, restarts } = await agencyProcess(rig.api(), 'words');
+    const reader = await rig.api().complete({ apiIntegrationId: 'words', message: KILL });
+    await within(
+      `event ${events}`,
+      WAIT_MS,
+      reader.until(({ frames }) => frames.length >= events),
+    );
+    process.kill(pid, 'SIGKILL');
+    await within('end of a run whose process was killed', WAIT_MS, reader.over);
+    const { status, error } = JSON.parse(reader.frames.find(({ event }) => event === 'messages')?.data ?? '{}');
+    const end = [status, error, reader.frames.length];
+    expectEqual('end of a run whose process was killed', end, ['completed', null, KILL_EVENTS]);
+    await until('restart', async () => (await agencyProcess(rig.api(), 'words')).restarts === restarts + 1);
+  };
   for (let edit = 1; edit <= edits; edit += 1) {
     await start(8);
     const before = await versionOf();
@@ -195,6 +226,7 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
     folder.write({ 'words/agency.yaml': wordAgency(edit), 'words/tools.ts': wordTool(edit) });
     await until('reload', async () => (await versionOf()) !== before);
     await release();
+    await killAt(1 + ((edit * 4) % KILL_EVENTS));
   }
   for (const reader of readers) await within('end of a run', WAIT_MS, reader.over);
   expectEqual('runs that changed their version', mixed, 0);
@@ -202,6 +234,8 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
     runs,
     edits,
     versions: expectEqual('versions that runs used', versions.size, edits),
+    process_kills: edits,
+    unknown_calls: unknown,
     changed_version: mixed,
   };
 }

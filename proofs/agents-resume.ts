@@ -2,26 +2,48 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { inLanes } from './support/lanes.ts';
+import { checkOpenCall, type KillSums, killProcess, noKills } from './support/process-kills.ts';
 import { addTo, named, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { checkCancelled, checkTeamRun, type TeamResult, uncut } from './support/team-checks.ts';
-import { answerAll, endHeld, FRAMES, holdAll, LAST_STEP, playUntil, type TeamRun } from './support/team-run.ts';
+import {
+  answerAll,
+  callId,
+  endHeld,
+  FRAMES,
+  holdAll,
+  LAST_STEP,
+  ONCE,
+  playUntil,
+  type TeamRun,
+  TOOLS,
+} from './support/team-run.ts';
 
 /*
  * A run of five agents, with a hand-off, two concurrent delegations, one of which delegates again, and four tool calls. Its
  * server is killed when the client has seen event 1, event 2, and so on: on the embedded store the next start continues the
  * run, of three nodes another one does. At every tenth event the run is also cancelled in both ways, and its server is
- * stopped in good order. Models and tools are served, and their calls counted, in this process, which survives the servers.
+ * stopped in good order. The process in which the server runs the tools is killed at every event, too. Models and tools are
+ * served, and their calls counted, in this process, which survives the servers.
  */
 
-const INTEGRATION = { apiIntegrationId: 'agents', agency: 'team' };
+const AGENCY = 'team';
+const INTEGRATION = { apiIntegrationId: 'agents', agency: AGENCY };
+const agencyFolders = [AGENCY] as const;
 const EVERY_EVENT = Array.from({ length: FRAMES }, (_, index) => index + 1);
 const EVERY_TENTH = EVERY_EVENT.filter((event) => event % 10 === 0);
 /** Events at which several responses and tool calls are open, of which some have stored items. */
-const SHORT = { embedded: [50, 88], nodes: [17, 43, 68, 91, 116], tenth: [50, 90] };
+const SHORT = {
+  embedded: [50, 88],
+  nodes: [17, 43, 68, 91, 116],
+  tenth: [50, 90],
+  processes: [43, 47, 72, 80, 88, 116],
+};
 const NEVER_MS = 3_600_000;
 /** The runs that a node has when it is killed. */
 const GROUP = 16;
+/** The runs whose process is killed. After a few kills the next process starts only after a pause. */
+const PROCESS_GROUP = 32;
 /** Stops in good order as soon as it is asked to, but lets steps end. */
 const DRAINS = { drainMs: 0, handOverMs: WAIT_MS };
 
@@ -64,7 +86,7 @@ interface CheckOptions {
  * every tenth.
  */
 async function embedded({ fault, events, tenth }: Cuts, sums: Sums): Promise<void> {
-  await using rig = await Rig.open({ fault, limits: DRAINS });
+  await using rig = await Rig.open({ fault, limits: DRAINS, agencyFolders });
   await rig.add({ fault: null });
   await rig.prepare(INTEGRATION);
   const whole = await uncut(rig);
@@ -114,7 +136,7 @@ async function untilDraining({ url }: ServerProcess): Promise<void> {
 
 /** Kills a node of three with many runs, again and again; then one is stopped in good order and hands its runs over. */
 async function onNodes(events: readonly number[], tenth: readonly number[], sums: Sums): Promise<number> {
-  await using rig = await Rig.start({ nodes: 3, limits: { ...SHORT_LEASE, ...DRAINS } });
+  await using rig = await Rig.start({ nodes: 3, limits: { ...SHORT_LEASE, ...DRAINS }, agencyFolders });
   await rig.prepare(INTEGRATION);
   const whole = await uncut(rig);
   let doomed = 0;
@@ -140,18 +162,52 @@ async function onNodes(events: readonly number[], tenth: readonly number[], sums
   return doomed;
 }
 
+/** Kills the process of the agency under runs at all these events. The server and its streams continue. */
+async function killProcesses(fault: string | null, events: readonly number[], sums: KillSums): Promise<void> {
+  await using rig = await Rig.start({ fault, agencyFolders });
+  await rig.prepare(INTEGRATION);
+  const whole = await uncut(rig);
+  for (let index = 0; index < events.length; index += PROCESS_GROUP) {
+    const runs: (readonly [number, TeamRun])[] = [];
+    for (const event of events.slice(index, index + PROCESS_GROUP)) {
+      runs.push([event, await playUntil(rig, `process-${event}`, event)]);
+    }
+    const open = await killProcess(rig, AGENCY, rig.server());
+    answerAll(rig);
+    await Promise.all(runs.map(([, { runId }]) => endHeld(rig, runId)));
+    for (const [event, { runId, reader }] of runs) {
+      await within(`end of the stream of event ${event}`, WAIT_MS, reader.over);
+      const check = checkTeamRun(rig, runId, { frames: reader.frames, whole, onlyProcess: true });
+      const { attempt } = await named(`process at event ${event}`, check);
+      expectEqual(`attempts of event ${event}`, attempt, 1);
+      const cut = TOOLS.filter((name) => open.has(callId(runId, name)));
+      for (const name of cut) checkOpenCall(rig, callId(runId, name), !ONCE.includes(name), sums);
+      sums.process_runs += 1;
+    }
+    sums.process_kills += 1;
+    holdAll(rig);
+  }
+}
+
 export const proof: Proof = {
   name: 'agents-resume',
   minutes: 5,
   faults: {
     'forget-loops': /^event \d+: calls of finished steps repeated: expected 0, found \d+\.$/m,
     'count-by-order': /^event \d+: calls of finished steps repeated: expected 0, found \d+\.$/m,
+    'repeat-calls': /^process at event \d+: calls of tool [ty]: expected at most 1, found 2\.$/m,
     'keep-void-items': /^event \d+: items neither finished nor void: expected 0, found \d+\.$/m,
   },
   async run({ fault, scale }) {
     const events = scale(SHORT.embedded, EVERY_EVENT);
     const tenth = scale(SHORT.tenth, EVERY_TENTH);
     const sums: Sums = { runs: 0, void_items: 0, exact_usage: 0 };
+    const kills = noKills();
+    if (fault === null || fault === 'repeat-calls') {
+      await killProcesses(fault, scale(SHORT.processes, EVERY_EVENT), kills);
+      expectAtLeast('calls whose outcome is unknown', kills.unknown_calls, 1);
+      expectAtLeast('calls that were repeated', kills.repeated_calls, 1);
+    }
     if (fault !== null) {
       await embedded({ fault, events, tenth: [] }, sums);
       return sums;
@@ -175,6 +231,7 @@ export const proof: Proof = {
       kills: events.length + nodeKills,
       cancelled: 2 * tenth.length,
       ...sums,
+      ...kills,
       repeated: 0,
       called_twice: 0,
     };

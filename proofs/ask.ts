@@ -1,8 +1,9 @@
 import type { ApiClient, HeldToolCall, ModelCall, ServerProcess, StreamReader, WaitPoint } from '@runwire/test-kit';
-import { SHORT_LEASE } from '@runwire/test-kit';
+import { agencyProcess, SHORT_LEASE } from '@runwire/test-kit';
 import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { inLanes } from './support/lanes.ts';
+import { checkOpenCall, killProcess, noKills, outputForModel, UNKNOWN } from './support/process-kills.ts';
 import { addTo, named, type Proof } from './support/proof.ts';
 import { ProviderJudges } from './support/provider-judges.ts';
 import { Rig } from './support/rig.ts';
@@ -10,14 +11,15 @@ import { type Body, whole } from './support/story.ts';
 
 /*
  * A model wants to pay, and a person must approve it. The tool is served, and its calls counted, in this process. Servers
- * are killed at every wait point of the request that asks and of the request that answers, alone and as one of three nodes.
+ * are killed at every wait point of the request that asks and of the request that answers, alone and as one of three nodes,
+ * and so are the processes in which they run the tool.
  * Then questions are approved, declined, ignored, answered by others, a hundred times and after 30 days. An approved call
  * is made once, and no other. Every adapter sends every prompt to a provider that refuses what the real one refuses.
  */
 
-const INTEGRATION = { apiIntegrationId: 'ask', agency: 'asking' };
+const AGENCY = 'asking';
+const INTEGRATION = { apiIntegrationId: 'ask', agency: AGENCY };
 const DAYS_30 = 30 * 86_400_000;
-const UNKNOWN = /its outcome is unknown/;
 const PAID = 'paid';
 const LANES = 2;
 
@@ -116,14 +118,6 @@ const approve = ({ pending }: OpenRun) => pending.map(({ question_id: questionId
 /** How often a call was made. */
 const made = ({ gate }: Rig, callId: string) => gate.calls.filter((call) => call.callId === callId).length;
 
-/** The output of the call that the model got. */
-function outputForModel({ model }: Rig, callId: string): string | undefined {
-  const outputs = model.calls.flatMap(({ request }) =>
-    request.prompt.flatMap((item) => (item.kind === 'tool_output' && item.callId === callId ? [item.output] : [])),
-  );
-  return outputs.at(-1);
-}
-
 /** Asks and answers, while a server dies. Alone, the next one continues; of several, another one does. */
 async function killOne(rig: Rig, kill: Kill, name: string): Promise<void> {
   let server: ServerProcess = rig.server();
@@ -163,7 +157,58 @@ async function checkCall(rig: Rig, { chatId, runId }: OpenRun, kill: Kill): Prom
   for (const key of keys) expectEqual('idempotency key', key, `${runId}/${callId}`);
 }
 
-type Sums = Record<'kills' | 'node_kills' | 'answered' | 'refused' | 'prompts', number>;
+/** Until these points of the answering run its call may not have ended. */
+const mayBeOpenAt = ({ phase, at, time }: Kill) =>
+  phase === 'answer' && (/^(admit|header|first-byte)\./.test(at) || (at.startsWith('step.') && time === 1));
+
+/** Asks and answers, while the process of the agency dies at a point. The same server continues. */
+async function killProcessAt(rig: Rig, kill: Kill, name: string, sums: Sums): Promise<void> {
+  let server: ServerProcess;
+  const apis = () => [server.api];
+  const untilKilled = () =>
+    until(`kill at ${kill.at}`, async () => (await agencyProcess(server.api, AGENCY)).restarts === 1);
+  const add = async (killAt: object) => {
+    await Promise.all(rig.servers.map((one) => one.kill()));
+    rig.servers.length = 0;
+    server = await rig.add(killAt);
+  };
+  const doomed = { killAt: kill.at, killAfter: kill.time, killsAgencies: true };
+  await add(kill.phase === 'ask' ? doomed : {});
+  const asked = await askFor(apis, name);
+  if (kill.phase === 'ask') await untilKilled();
+  else await add(doomed);
+  expectEqual('calls before the answer', made(rig, `${name}-a`), 0);
+  const answers = bodyOf(name, { message: '', answers: approve(asked), usageRequestId: `${name}-answer` });
+  const end = await send(apis, answers);
+  expectEqual('end of the answering run', [end.status, end.pending], ['completed', []]);
+  await untilKilled();
+  const output = outputForModel(rig, `${name}-a`) ?? '';
+  const count = made(rig, `${name}-a`);
+  const isUnknown = mayBeOpenAt(kill) && UNKNOWN.test(output);
+  if (isUnknown) expectEqual('calls that were open, at most 1', Math.max(count, 1), 1);
+  else expectEqual('executions of an approved call, and its output', [count, output], [1, PAID]);
+  addTo(sums, { process_kills: 1, unknown_calls: Number(isUnknown) });
+}
+
+/** The process dies while it makes the approved call. */
+async function killDuringCall(rig: Rig, sums: Sums): Promise<void> {
+  const server = rig.server();
+  const asked = await askFor(() => [server.api], 'open');
+  rig.gate.onCall = null;
+  const answers = bodyOf('open', { message: '', answers: approve(asked), usageRequestId: 'open-answer' });
+  const end = send(() => [server.api], answers);
+  await within('call of the tool', WAIT_MS, rig.gate.holds('open-a'));
+  expectEqual('calls of the process', [...(await killProcess(rig, AGENCY, server))], ['open-a']);
+  expectEqual('end of the answering run', (await end).status, 'completed');
+  const calls = noKills();
+  checkOpenCall(rig, 'open-a', false, calls);
+  addTo(sums, { process_kills: 1, unknown_calls: calls.unknown_calls });
+}
+
+type Sums = Record<
+  'kills' | 'node_kills' | 'process_kills' | 'unknown_calls' | 'answered' | 'refused' | 'prompts',
+  number
+>;
 
 async function judge(judges: ProviderJudges, { model }: Rig, sums: Sums): Promise<void> {
   for (const { request } of model.calls) {
@@ -331,6 +376,20 @@ async function afterMonths(rig: Rig): Promise<void> {
   expectEqual('answer after 30 days', [end.status, made(rig, 'later-a')], ['completed', 1]);
 }
 
+type LabelledKill = readonly [label: string, kill: Kill];
+
+async function killProcesses(kills: readonly LabelledKill[], judges: ProviderJudges, sums: Sums): Promise<void> {
+  await inLanes(LANES, kills, async (kill) => {
+    await using rig = await Rig.open({ agencyFolders: [AGENCY] });
+    await rig.add();
+    await rig.prepare(INTEGRATION);
+    play(rig);
+    await named('process', killProcessAt(rig, kill, 'c1', sums));
+    if (kill === kills[0]?.[1]) await named('process', killDuringCall(rig, sums));
+    await judge(judges, rig, sums);
+  });
+}
+
 export const proof: Proof = {
   name: 'ask',
   minutes: 6,
@@ -339,7 +398,15 @@ export const proof: Proof = {
     'answer-twice': /^refusal: expected "question_not_pending", found "admitted"\.$/m,
   },
   async run({ fault, scale }) {
-    const sums: Sums = { kills: 0, node_kills: 0, answered: 0, refused: 0, prompts: 0 };
+    const sums: Sums = {
+      kills: 0,
+      node_kills: 0,
+      process_kills: 0,
+      unknown_calls: 0,
+      answered: 0,
+      refused: 0,
+      prompts: 0,
+    };
     await using judges = await ProviderJudges.open();
     {
       using folder = new AgenciesFolder({
@@ -359,7 +426,7 @@ export const proof: Proof = {
     const kills = KILLS.filter((_, place) => place % scale(5, 1) === 0);
     const labelled = kills.map((kill) => [`${kill.phase} at ${kill.at} ${kill.time}`, kill] as const);
     await inLanes(LANES, labelled, async (kill) => {
-      await using rig = await Rig.open();
+      await using rig = await Rig.open({ agencyFolders: [AGENCY] });
       await rig.add();
       await rig.prepare(INTEGRATION);
       play(rig);
@@ -367,7 +434,8 @@ export const proof: Proof = {
       addTo(sums, { kills: 1 });
       await judge(judges, rig, sums);
     });
-    await using rig = await Rig.start({ nodes: 3, limits: SHORT_LEASE });
+    await killProcesses(labelled, judges, sums);
+    await using rig = await Rig.start({ nodes: 3, limits: SHORT_LEASE, agencyFolders: [AGENCY] });
     await rig.prepare(INTEGRATION);
     play(rig);
     const nodes = rig.servers.map(({ api }) => api);

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ApiClient,
+  agencyProcess,
+  copyHeldTools,
   type ModelCall,
   PUBLISH_POINTS,
   SHORT_LEASE,
@@ -34,17 +36,24 @@ import {
   SWEEP_NOW,
 } from './support/file-checks.ts';
 import { inLanes } from './support/lanes.ts';
+import { outputForModel, UNKNOWN } from './support/process-kills.ts';
 import { addTo, LeftOut, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 /*
  * A command of an agent changes 22 files. The server dies by SIGKILL, or stops by SIGSTOP until another node has taken the
  * run over, at every point from the staged files to the commit. All changes must be visible together with the step, or none.
+ * The process in which the server runs another tool of the agent dies at the same points, and then all changes are visible.
  * Then many runs change the same files concurrently, within a quota.
  */
 
-const AGENCY = 'name: Work\nagents:\n  - { name: Worker, description: Works., instructions: Work., sandbox: true }\n';
-const FIELDS = { apiIntegrationId: INTEGRATION, agency: 'work', fileAccess: 'all' };
+const AGENCY = 'work';
+const agencyText = (tools: string) => `name: Work
+toolFiles: [./${tools}]
+agents:
+  - { name: Worker, description: Works., instructions: Work., sandbox: true, tools: [gate] }
+`;
+const FIELDS = { apiIntegrationId: INTEGRATION, agency: AGENCY, fileAccess: 'all' };
 const FILES = 20;
 /** The sweeps of drafts and spools wait a day. */
 const LONG_AGO = new Date(Date.now() - 2 * 86_400_000);
@@ -82,10 +91,12 @@ const isSame = (one: readonly string[], other: readonly string[]) =>
 
 /** The surroundings of the servers of one stage: an agency, and a temporary folder in which leftovers can be counted. */
 class Surroundings implements Disposable {
-  readonly #agencies = new AgenciesFolder({ 'work/agency.yaml': AGENCY });
+  readonly #agencies = new AgenciesFolder({ [`${AGENCY}/agency.yaml`]: '' });
   readonly #folder = mkdtempSync(join(tmpdir(), 'runwire-publish-'));
 
   constructor() {
+    const tools = copyHeldTools(join(this.#agencies.path, AGENCY));
+    this.#agencies.write({ [`${AGENCY}/agency.yaml`]: agencyText(tools) });
     // Commands have another user.
     chmodSync(this.#folder, 0o777);
   }
@@ -172,6 +183,44 @@ async function killEverywhere({ store, place }: Setting, points: readonly KillPo
     addTo(sum, { kills: 1, all: Number(isAfter), none: Number(!isAfter) });
   }
   return sum;
+}
+
+/** The process of the agency dies at each point, while its tool `gate` and a command are in progress. */
+async function killProcesses(points: readonly WaitPoint[]) {
+  using around = new Surroundings();
+  await using rig = await Rig.open({ env: around.env });
+  let before = NO_FILES;
+  for (const [index, at] of points.entries()) {
+    const after = nextContent(before, index + 1);
+    const server = await rig.add({ killAt: at, killsAgencies: true });
+    if (index === 0) await rig.prepare(FIELDS);
+    await within('start of the process', WAIT_MS, agencyProcess(server.api, AGENCY));
+    const gateId = `gate-${index}`;
+    rig.gate.onCall = null;
+    rig.model.onCall = async (call) => {
+      if (call.request.prompt.at(-1)?.kind === 'tool_output') return finish(call);
+      await call.toolCall(gateId, 'gate', JSON.stringify({ port: rig.gate.port }));
+      await call.toolCall(`command-${index}`, 'run_command', JSON.stringify({ command: commandOf(index + 1) }));
+      await call.end();
+    };
+    const reader = await server.api.complete({ apiIntegrationId: INTEGRATION, message: 'Do it' });
+    await until(`${at}: kill of the process`, async () => (await agencyProcess(server.api, AGENCY)).restarts === 1);
+    rig.gate.onCall = ({ callId }) => rig.gate.open(callId, 'opened');
+    for (const callId of rig.gate.held) rig.gate.open(callId, 'opened');
+    await within(`${at}: end of the run`, WAIT_MS, reader.over);
+    const messages = JSON.parse(reader.frames.find(({ event }) => event === 'messages')?.data ?? '{}');
+    expectEqual(`${at}: end of the run`, messages.status, 'completed');
+    const output = outputForModel(rig, `command-${index}`) ?? '';
+    expectEqual(`${at}: whether the model knows the outcome`, output.startsWith('Exit code 0.'), true);
+    expectEqual(`${at}: whether all changes are visible`, isSame(await seenIn(server.api), after), true);
+    const gateOutput = outputForModel(rig, gateId) ?? '';
+    expectEqual(`${at}: output of the other tool`, gateOutput === 'opened' || UNKNOWN.test(gateOutput), true);
+    expectAtMost(`${at}: calls of the other tool`, rig.gate.calls.filter(({ callId }) => callId === gateId).length, 1);
+    before = after;
+    await server.kill();
+    rig.servers.length = 0;
+  }
+  return { process_kills: points.length };
 }
 
 /** Returns every row as a line that can be compared. */
@@ -297,6 +346,8 @@ const KILLS = [setting('sqlite', 'disk'), setting('postgres', 's3')];
 const MORE_KILLS = [...KILLS, setting('sqlite', 's3'), setting('postgres', 'disk')];
 const SHORT: readonly KillPoint[] = ['command-run.after', 'publish.before-commit', 'publish.after-commit'];
 
+const SHORT_PROCESSES: readonly WaitPoint[] = ['command-run.before', 'command-bytes.after', 'publish.before-commit'];
+
 const pointsOf = (place: FilePlace): readonly KillPoint[] => [
   ...PUBLISH_POINTS.slice(0, -2),
   ...BYTES_POINTS,
@@ -318,16 +369,18 @@ export const proof: Proof = {
   faults: { 'write-before-commit': /: whether `file_bytes` is the sum of the sizes: expected true, found false\.$/m },
   figures: (scale) =>
     scale<Record<string, number>>(
-      { kills: 6, all: 2, none: 4, stops: 2, late: 0, published: 46, refused: 14 },
-      { kills: 44, all: 4, none: 40, stops: 8, late: 0, published: 92, refused: 28 },
+      { kills: 6, all: 2, none: 4, process_kills: 3, stops: 2, late: 0, published: 46, refused: 14 },
+      { kills: 44, all: 4, none: 40, process_kills: 8, stops: 8, late: 0, published: 92, refused: 28 },
     ),
   async run({ fault, scale }) {
     const missing = (await missingService('s3')) ?? (await missingService('postgres')) ?? (await missingBubblewrap());
     if (missing !== null) throw new LeftOut(missing);
-    const sum = { kills: 0, all: 0, none: 0, stops: 0, late: 0, published: 0, refused: 0, conflicts: 0 };
+    const killed = { kills: 0, all: 0, none: 0, process_kills: 0 };
+    const sum = { ...killed, stops: 0, late: 0, published: 0, refused: 0, conflicts: 0 };
     await inLanes(LANES, scale(KILLS, MORE_KILLS), async (one) => {
       addTo(sum, await killEverywhere(one, scale(SHORT, pointsOf(one.place)), fault));
     });
+    addTo(sum, await killProcesses(scale(SHORT_PROCESSES, PUBLISH_POINTS)));
     const stops = scale<readonly WaitPoint[]>(['command-bytes.after', 'publish.before-commit'], PUBLISH_POINTS);
     await inLanes(
       LANES,

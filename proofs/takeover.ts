@@ -1,20 +1,23 @@
 import { type ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import type { Proof } from './support/proof.ts';
+import { checkOpenCall, type KillSums, killProcess, noKills } from './support/process-kills.ts';
+import { named, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { expectAllowance } from './support/story.ts';
-import { answerAll, checkContinued, playUntil, TOKENS } from './support/three-step-run.ts';
+import { answerAll, CALLS, checkContinued, EVERY_FRAME, playUntil, TOKENS } from './support/three-step-run.ts';
 
 /*
  * Three nodes share a database. One of them has many runs of three model answers and three tool calls, each held at another
  * place, when it dies by SIGKILL. The readers continue on the other two. The first node that dies has stored only finished
- * steps; a new node replaces it, and the next one dies with half of a step stored.
+ * steps; a new node replaces it, and the next one dies with half of a step stored. Then the process that runs the tools of a
+ * node is killed under runs that are held at every event, and the node continues them.
  */
 
 const CONSUMER = 'member-1';
 /** The frames at which the runs are held: in a model answer, between two tool calls, after a finished step. */
 const HELD_AT = [5, 22, 27, 21, 37, 42, 2, 17, 34, 43];
 const TOOL = 'gate_again';
+const AGENCY = 'gate';
 
 function holdAll({ model, gate }: Rig): void {
   model.onCall = null;
@@ -96,6 +99,37 @@ async function killOne(rig: Rig, { doomed, count, onlySteps, endWithinMs }: Kill
   return sum;
 }
 
+/** Kills the process of the agency on a node under its runs. The node and its streams continue. */
+async function killProcesses(rig: Rig, events: readonly number[], sums: KillSums): Promise<number> {
+  let tokens = 0;
+  for (const tool of ['gate', TOOL] as const) {
+    const node = rig.server(2);
+    const runs = [];
+    for (const event of events) {
+      const options = { api: node.api, tool, consumerId: CONSUMER, settles: true };
+      runs.push({ event, run: await playUntil(rig, `${tool}-${event}`, event, options) });
+    }
+    const chats = new Map(runs.map(({ run: { runId, chatId } }) => [runId, chatId]));
+    const open = await killProcess(rig, AGENCY, node);
+    answerAll(rig, tool, (runId) => chats.get(runId) ?? '');
+    for (const { run } of runs) await run.sendRest();
+    for (const { event, run } of runs) {
+      const label = `process at event ${event}`;
+      await within(`${label}: end of the stream`, WAIT_MS, run.reader.over);
+      const check = { api: node.api, frames: run.reader.frames, onlySteps: true, callsOfTool: 2 } as const;
+      const { run: ended } = await named(label, checkContinued(rig, run, check));
+      expectEqual(`${label}: attempts`, ended.attempt, 1);
+      tokens += Number(ended.usage.total_tokens);
+      const cut = CALLS.map((name) => `${run.chatId}-${name}`).filter((id) => open.has(id));
+      for (const id of cut) checkOpenCall(rig, id, tool === TOOL, sums);
+      sums.process_runs += 1;
+    }
+    sums.process_kills += 1;
+    holdAll(rig);
+  }
+  return tokens;
+}
+
 export const proof: Proof = {
   name: 'takeover',
   minutes: 1.2,
@@ -105,11 +139,11 @@ export const proof: Proof = {
     // The promise is 15 s. A busy machine gets three times as long; the fault needs no slack to show.
     const takenWithinMs = fault === null ? scale(45_000, 15_000) : 2 * SHORT_LEASE.leaseMs;
     const limits = scale<object>(SHORT_LEASE, {});
-    await using rig = await Rig.open({ nodes: 0, fault, limits });
+    await using rig = await Rig.open({ nodes: 0, fault, limits, agencyFolders: [AGENCY] });
     await rig.add({ limits: { ...limits, flushMs: 3_600_000 } });
     for (const _ of [1, 2]) await rig.add();
     const allowances = { unit: 'tokens', limit: 1_000_000, period: 'lifetime' };
-    await rig.prepare({ apiIntegrationId: 'takeover', agency: 'gate', allowances }, CONSUMER);
+    await rig.prepare({ apiIntegrationId: 'takeover', agency: AGENCY, allowances }, CONSUMER);
     const ownMs = await ownTime(rig, count);
     const endWithinMs = Math.round(takenWithinMs + ownMs);
     const checkUsed = (tokens: number) =>
@@ -124,8 +158,14 @@ export const proof: Proof = {
     const second = await killOne(rig, { doomed: 1, count, onlySteps: false, endWithinMs });
     expectAtLeast('stored frames made void', second.stored_void, 1);
     await checkUsed(first.tokens + second.tokens);
+    const kills = noKills();
+    const third = await killProcesses(rig, scale(HELD_AT, EVERY_FRAME), kills);
+    expectAtLeast('calls whose outcome is unknown', kills.unknown_calls, 1);
+    expectAtLeast('calls that were repeated', kills.repeated_calls, 1);
+    await checkUsed(first.tokens + second.tokens + third);
     return {
       kills: 2,
+      ...kills,
       runs: 2 * count,
       completed: first.completed + second.completed,
       repeated: 0,

@@ -23,6 +23,7 @@ import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
+import { PROCESS_FAULTS } from './process-faults.ts';
 import { writeBeforeCommit } from './publish-faults.ts';
 import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
 import { quotaOutsideTransaction, rowBeforeBlob, stageChanges } from './staged-changes.ts';
@@ -319,6 +320,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   ...BAD_TOOL_FAULTS,
   ...MODEL_FAULTS,
   ...MCP_FAULTS,
+  ...PROCESS_FAULTS,
   ...TOKEN_FAULTS,
   ...SIGN_IN_FAULTS,
   // The process ends when a checkpoint fails.

@@ -74,12 +74,15 @@ export interface TeamCheck {
   readonly betweenSteps?: boolean;
   /** True if nothing but finished steps was stored, each with all events before it. */
   readonly onlySteps?: boolean;
+  /** True if only the process of the agency was killed. */
+  readonly onlyProcess?: boolean;
 }
 
 /** The run continued after its server ended, and nothing was done twice: it has the steps and the answer of an uncut run. */
 export async function checkTeamRun(rig: Rig, runId: string, check: TeamCheck) {
-  const { api, frames, whole, betweenSteps = false, onlySteps = false } = check;
-  const story = await checkStory(rig, { ...(api === undefined ? {} : { api }), runId, seen: frames });
+  const { api, frames, whole, betweenSteps = false, onlySteps = false, onlyProcess = false } = check;
+  const callsOfTool = onlyProcess ? 2 : 1;
+  const story = await checkStory(rig, { ...(api === undefined ? {} : { api }), runId, seen: frames, callsOfTool });
   const { run, steps, stream } = story;
   expectEqual('end of the run', [run.status, run.error], ['completed', null]);
   const { usage, ...result } = resultOf(story);
@@ -99,7 +102,7 @@ export async function checkTeamRun(rig: Rig, runId: string, check: TeamCheck) {
   const counted = run.usage.request_count - expected.request_count;
   const stored = voidCalls(stream.frames);
   expectAtLeast('void calls that are counted', counted, stored);
-  expectAtMost('void calls that are counted', counted, betweenSteps ? 0 : onlySteps ? stored : died);
+  expectAtMost('void calls that are counted', counted, betweenSteps || onlyProcess ? 0 : onlySteps ? stored : died);
   if (counted === 0) expectEqual('usage', usage, expected);
   expectEqual('what a reader put together', validFrames(frames), stream.frames);
   const void_items = checkItems(stream.frames);

@@ -19,7 +19,7 @@ import { type Body, checkStory, validFrames } from './story.ts';
 const ANSWERS = [['a', 'b'], ['c'], []];
 /** A repeated step has a new number, so the numbers may have gaps. */
 const STEPS = ['model', 'tool', 'tool', 'model', 'tool', 'model'];
-const CALLS = ['a', 'b', 'c'];
+export const CALLS = ['a', 'b', 'c'];
 const TOKENS_PER_STEP = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
 export const TOKENS = ANSWERS.length * TOKENS_PER_STEP;
 
@@ -36,6 +36,8 @@ interface Act {
   /** The number of frames that the client has after everything that the act causes has arrived. */
   readonly frames: number;
   readonly play: (scene: Scene) => unknown;
+  /** True if a tool call ends, not if the model sends something. */
+  readonly endsCall?: true;
   /** True if the model is asked again after it. */
   readonly asks?: true;
   /** Calls of the tool that are held after it. */
@@ -55,12 +57,12 @@ const ACTS: readonly Act[] = [
   { frames: 13, play: calls('a') },
   { frames: 17, play: calls('b') },
   { frames: 21, play: ends, holds: ['a', 'b'] },
-  { frames: 22, play: opens('b', 'second') },
-  { frames: 24, play: opens('a', 'first'), asks: true },
+  { frames: 22, play: opens('b', 'second'), endsCall: true },
+  { frames: 24, play: opens('a', 'first'), endsCall: true, asks: true },
   { frames: 27, play: says('More. ') },
   { frames: 34, play: calls('c') },
   { frames: 37, play: ends, holds: ['c'] },
-  { frames: 39, play: opens('c', 'third'), asks: true },
+  { frames: 39, play: opens('c', 'third'), endsCall: true, asks: true },
   { frames: 42, play: says('All ') },
   { frames: 43, play: says('done.') },
   { frames: 50, play: ends },
@@ -75,6 +77,8 @@ export interface RunOptions {
   /** The tool that the model calls. `gate_again` may be repeated. */
   readonly tool?: 'gate' | 'gate_again';
   readonly consumerId?: string;
+  /** Waits until the model has received a call that the last act causes. */
+  readonly settles?: boolean;
 }
 
 export interface PlayedRun {
@@ -84,6 +88,8 @@ export interface PlayedRun {
   readonly reader: StreamReader;
   /** Makes the model fail at the next moment at which it could send something. */
   readonly fail: () => Promise<void>;
+  /** Sends the rest of the answer that the model is sending, if it is. */
+  readonly sendRest: () => Promise<void>;
 }
 
 /** Returns the next call of this run. Skips calls of runs that were cut. */
@@ -96,7 +102,7 @@ export async function nextCall({ model }: Rig, runId: string): Promise<ModelCall
 
 /** Plays the run, in lock-step, until the client has this many frames. */
 export async function playUntil(rig: Rig, chatId: string, frames: number, options: RunOptions = {}) {
-  const { api = rig.api(), tool = 'gate', ...member } = options;
+  const { api = rig.api(), tool = 'gate', settles = false, ...member } = options;
   const { gate } = rig;
   const ids = { apiIntegrationId: rig.integration, chatId, usageRequestId: chatId };
   const reader = await api.complete({ ...ids, message: 'Go', ...member });
@@ -107,14 +113,16 @@ export async function playUntil(rig: Rig, chatId: string, frames: number, option
   /** The model is being asked and has not received the call yet: the run is cut at this moment. */
   let isAsked = false;
   let seen = 0;
+  let played = 0;
   for (const act of ACTS) {
     if (seen >= frames) break;
     await act.play(scene);
     seen = act.frames;
+    played += 1;
     const count = Math.min(seen, frames);
     const hasThem = reader.until((r) => r.frames.length >= count);
     await within(`frame ${count}`, WAIT_MS, hasThem);
-    isAsked = act.asks === true && seen > frames;
+    isAsked = act.asks === true && seen > frames && !settles;
     if (act.asks === true && !isAsked) scene.call = await nextCall(rig, runId);
     if (act.holds !== undefined) held = act.holds.map(scene.callId);
     else if (act.asks === true) held = [];
@@ -129,7 +137,14 @@ export async function playUntil(rig: Rig, chatId: string, frames: number, option
     if (held.length > 0 || isAsked) scene.call = await nextCall(rig, runId);
     await scene.call.fail('model_error', 'The model fell over.');
   };
-  return { runId, chatId, tool, reader, fail };
+  const sendRest = async () => {
+    for (const act of ACTS.slice(played)) {
+      if (act.endsCall === true) return;
+      await act.play(scene);
+      if (act.play === ends) return;
+    }
+  };
+  return { runId, chatId, tool, reader, fail, sendRest };
 }
 
 /** Model and tools answer every call after a kill, each from the beginning of the step that the call is for. */
@@ -162,16 +177,24 @@ function checkUsage(run: Body, steps: readonly Body[], { model }: Rig, onlySteps
   return counted === 0;
 }
 
+interface ContinuedCheck {
+  readonly api?: ApiClient;
+  readonly frames: readonly Frame[];
+  readonly onlySteps: boolean;
+  readonly callsOfTool?: 1 | 2;
+}
+
 /**
  * The run continued after its server died, and no finished step was repeated. A tool that may not be repeated was called once.
- * Any other tool can tell by its key that it was called before. `onlySteps`: only finished steps were stored.
+ * Any other tool can tell by its key that it was called before. `onlySteps`: only finished steps were stored. `callsOfTool`
+ * is 2 if the process of the agency was killed.
  */
 export async function checkContinued(
   rig: Rig,
   { runId, chatId, tool }: PlayedRun,
-  { api = rig.api(), frames, onlySteps }: { api?: ApiClient; frames: readonly Frame[]; onlySteps: boolean },
+  { api = rig.api(), frames, onlySteps, callsOfTool = 1 }: ContinuedCheck,
 ) {
-  const { run, steps, stream } = await checkStory(rig, { api, runId, seen: frames });
+  const { run, steps, stream } = await checkStory(rig, { api, runId, seen: frames, callsOfTool });
   expectEqual('end of the run', [run.status, run.error], ['completed', null]);
   const kinds = steps.map(({ kind }) => kind);
   expectEqual('steps', kinds.toReversed(), STEPS);

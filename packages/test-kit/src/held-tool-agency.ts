@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
 import { defineAgency, defineAgent, defineTool, type NamedTool } from '@runwire/agency';
-import { onLines } from '@runwire/server/testing';
 
-const gate = (name: string, repeatable: boolean, needsApproval = false) =>
+/* Proofs copy this module into folders of agencies, so it imports no other module of the project. */
+
+const gateTool = (name: string, repeatable: boolean, needsApproval = false) =>
   defineTool({
     name,
     description: 'Ends when the listener on the port answers.',
@@ -16,14 +17,16 @@ const gate = (name: string, repeatable: boolean, needsApproval = false) =>
         socket.on('error', reject);
         socket.on('close', () => reject(new Error('The controller closed the connection.')));
         socket.write(`${JSON.stringify({ callId, idempotencyKey })}\n`);
-        onLines(socket, (line) => {
-          resolve(line);
+        // The answer is one short line.
+        socket.once('data', (data) => {
+          resolve(String(data).trim());
           socket.end();
         });
       }),
   });
 
-const GATES = [gate('gate', false), gate('gate_again', true)];
+export const gate = gateTool('gate', false);
+const GATES = [gate, gateTool('gate_again', true)];
 
 /** One agent whose tool calls wait until a `ToolController`, in the process of the test, lets them end. */
 export const heldToolAgency = defineAgency({
@@ -58,7 +61,7 @@ const locate = defineTool({ name: 'locate', description: 'Only the caller can.',
 
 /** A person must approve every `pay`, and the caller answers `locate`. Lead asks Billing, and Billing asks Clerk. */
 const asking = (needsApproval: boolean) => {
-  const tools = [gate('pay', false, needsApproval), locate];
+  const tools = [gateTool('pay', false, needsApproval), locate];
   return defineAgency({
     name: 'Asking',
     agents: ['Lead', 'Billing', 'Clerk'].map((name) => member(name, tools)),

@@ -53,6 +53,8 @@ export {
   temporaryFolder,
   withoutComments,
 } from '@runwire/server/testing';
+export { copyHeldTools } from './agency-folders.ts';
+export { agencyProcess, findAgencyProcesses } from './agency-kills.ts';
 export { askTool, askToRead, askToSearch } from './ask-tool.ts';
 export { blobStoreConformance } from './blob-store-conformance.ts';
 export { CommitProxy } from './commit-proxy.ts';

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { ModelController, type StreamReader, temporaryFolder } from '@runwire/server/testing';
+import { type FolderAgency, writeAgencyFolders } from './agency-folders.ts';
 import { askDatabase } from './postgres-server.ts';
 import { type FollowedRun, follow } from './roaming-client.ts';
 import { expectEqual, WAIT_MS, within } from './shortfall.ts';
@@ -21,6 +22,8 @@ export interface RigOptions extends ServerOptions {
   readonly nodes?: number | null;
   /** False if the servers use the model that their settings name instead of the scripted one. */
   readonly scripted?: boolean;
+  /** Gives the servers these agencies as folders, and no others, so that their tools run in processes of agencies. */
+  readonly agencyFolders?: readonly FolderAgency[];
   /** Uses this database and leaves it, instead of a new one. */
   readonly databaseUrl?: string;
 }
@@ -34,19 +37,22 @@ interface FollowOptions {
 
 /** A rig without a server: `add` starts the first one. */
 async function open(options: RigOptions = {}) {
-  const { nodes, scripted = true, databaseUrl, ...common } = options;
+  const { nodes, scripted = true, databaseUrl, agencyFolders, ...common } = options;
   await using building = new AsyncDisposableStack();
   const model = building.use(await ModelController.start());
   const gate = building.use(await ToolController.start());
   const isOwn = databaseUrl === undefined && typeof nodes === 'number';
   const url = isOwn ? building.use(await freshDatabase()).url : (databaseUrl ?? null);
   const dataDir = temporaryFolder();
+  const agencies = agencyFolders === undefined ? null : temporaryFolder();
+  if (agencies !== null) writeAgencyFolders(agencies, agencyFolders ?? []);
   const over = new AbortController();
   building.defer(async () => {
     over.abort();
     await Promise.all(rig.servers.map((server) => server.kill()));
     await forgetStore(dataDir);
     rmSync(dataDir, { recursive: true, force: true });
+    if (agencies !== null) rmSync(agencies, { recursive: true, force: true });
   });
   const rig = {
     model,
@@ -77,9 +83,15 @@ async function open(options: RigOptions = {}) {
       if (url === null) await fenceServers(dataDir);
       const server = await ServerProcess.start({
         ...(scripted ? { controllerPort: model.port } : {}),
+        ...(agencies === null ? {} : { withTestAgencies: false }),
         ...rest,
         dataDir,
-        env: { ...(url === null ? {} : { DATABASE_URL: url }), ...common.env, ...env },
+        env: {
+          ...(url === null ? {} : { DATABASE_URL: url }),
+          ...(agencies === null ? {} : { RUNWIRE_AGENCIES_DIR: agencies }),
+          ...common.env,
+          ...env,
+        },
         ...(typeof fault === 'string' ? { fault } : {}),
       });
       rig.servers.push(server);

@@ -1,5 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { compose } from '@runwire/server/src/compose/compose.ts';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { startWhenDiskHasSpace } from '@runwire/server/src/compose/start-when-disk-has-space.ts';
@@ -8,6 +10,7 @@ import { readConfig } from '@runwire/server/src/config/read-config.ts';
 import type { UploadPoint, WaitAt, WaitPoint } from '@runwire/server/src/domain/wait-points.ts';
 import { silentNotifier } from '@runwire/server/src/store/notifier.ts';
 import { scriptedModel } from '@runwire/server/testing';
+import { findAgencyProcesses } from './agency-kills.ts';
 import { fillDisk } from './fill-disk.ts';
 import { askingAgency, emptyAgency, heldTeamAgency, heldToolAgency, trustingAgency } from './held-tool-agency.ts';
 import { LoopWatch } from './loop-watch.ts';
@@ -19,6 +22,8 @@ export interface ProcessOptions {
   /** Dies by SIGKILL when it reaches this point for the `killAfter`th time (default 1). */
   readonly killAt?: WaitPoint | UploadPoint;
   readonly killAfter?: number;
+  /** The processes of its agencies, not the server, die at `killAt`. */
+  readonly killsAgencies?: boolean;
   /** After its parent has armed it, stops itself there by SIGSTOP, until it gets SIGCONT. */
   readonly stopAt?: { readonly point: WaitPoint; readonly time: number };
   /** Waits at this point until the file exists, removes it, and continues; after 10 s it continues without the file. */
@@ -52,6 +57,8 @@ export const ARM = 'arm';
 export const SWEEP = 'sweep';
 /** A parent sends this to watch the event loop from now on, and to learn its longest turn since the last message. */
 export const LOOP = 'loop';
+/** A parent sends this to learn how much memory is in use after a garbage collection. */
+export const MEMORY = 'memory';
 /** A parent sends this to fill the disk the next time that the server reaches this point. */
 export interface FillAt {
   readonly fillAt: WaitPoint | UploadPoint;
@@ -68,13 +75,27 @@ function filler({ file, at }: NonNullable<ProcessOptions['fill']>): WaitAt {
   };
 }
 
-function signaller(signal: NodeJS.Signals, point: WaitPoint | UploadPoint, time: number, counts = () => true): WaitAt {
+function atPoint(point: WaitPoint | UploadPoint, time: number, act: () => void, counts = () => true): WaitAt {
   let left = time;
   return (reached) => {
     if (reached !== point || !counts()) return;
     left -= 1;
-    if (left === 0) process.kill(process.pid, signal);
+    if (left === 0) act();
   };
+}
+
+const signalSelf = (signal: NodeJS.Signals) => () => void process.kill(process.pid, signal);
+
+function killAgencies(): void {
+  for (const pid of findAgencyProcesses(process.pid)) process.kill(pid, 'SIGKILL');
+}
+
+/** Heap and buffers that are reachable. The resident memory also contains what the allocator keeps. */
+function usedBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 const HOLD_MS = 10_000;
@@ -104,10 +125,18 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   const overrides: Overrides = {
     agencies: options.withTestAgencies === false ? {} : TEST_AGENCIES,
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
-    ...(options.killAt === undefined ? {} : { waitAt: signaller('SIGKILL', options.killAt, options.killAfter ?? 1) }),
+    ...(options.killAt === undefined
+      ? {}
+      : {
+          waitAt: atPoint(
+            options.killAt,
+            options.killAfter ?? 1,
+            options.killsAgencies === true ? killAgencies : signalSelf('SIGKILL'),
+          ),
+        }),
     ...(options.stopAt === undefined
       ? {}
-      : { waitAt: signaller('SIGSTOP', options.stopAt.point, options.stopAt.time, () => isArmed) }),
+      : { waitAt: atPoint(options.stopAt.point, options.stopAt.time, signalSelf('SIGSTOP'), () => isArmed) }),
     ...(options.hold === undefined ? {} : { waitAt: holder(options.hold.at, options.hold.file) }),
     ...(options.fill === undefined ? {} : { waitAt: filler(options.fill) }),
     ...(options.dropHints === true ? { notifier: silentNotifier } : {}),
@@ -134,6 +163,10 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
     }
     if (message === SWEEP) {
       process.send?.({ swept: await server.probes.sweepBlobs() });
+      return;
+    }
+    if (message === MEMORY) {
+      process.send?.({ usedBytes: usedBytes() });
       return;
     }
     if (message === LOOP) {

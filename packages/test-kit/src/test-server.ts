@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { startWithOverrides } from '@runwire/server/src/testing/start-with-overrides.ts';
 import { ApiClient, TEST_API_KEY, TestServer, type TestServerOptions, temporaryFolder } from '@runwire/server/testing';
-import { ARM, type FillAt, LOOP, type ProcessOptions, SWEEP } from './server-process.ts';
+import { ARM, type FillAt, LOOP, MEMORY, type ProcessOptions, SWEEP } from './server-process.ts';
 import { copyEmbeddedTemplate, forgetStore, type StoreName, storeEnvironment } from './test-store.ts';
 
 export interface StoreTestServerOptions extends TestServerOptions, Overrides {
@@ -150,6 +150,11 @@ export class ServerProcess implements AsyncDisposable {
   /** Asks the process for its own figures. */
   probe(): Promise<{ activeRuns: number; openStreams: number; fullStreams: number; rssBytes: number }> {
     return this.#ask('probe');
+  }
+
+  /** Resolves to the bytes of heap and buffers that are in use after a garbage collection. */
+  async usedBytes(): Promise<number> {
+    return (await this.#ask<{ usedBytes: number }>(MEMORY)).usedBytes;
   }
 
   /** Sweeps files without references. Resolves to their number. */

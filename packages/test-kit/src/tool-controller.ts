@@ -49,6 +49,11 @@ export class ToolController implements AsyncDisposable {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
+  /** The ids of the calls that are held. */
+  get held(): ReadonlySet<string> {
+    return new Set(this.#held.keys());
+  }
+
   /** Resolves when the call is held. */
   async holds(callId: string): Promise<void> {
     while (!this.#held.has(callId)) await new Promise<void>((resolve) => this.#wake.push(resolve));
