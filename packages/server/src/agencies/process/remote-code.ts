@@ -118,15 +118,17 @@ function remoteModel(code: AgencyCode, { ref, specificationVersion, provider, mo
     specificationVersion,
     provider,
     modelId,
-    doStream({ abortSignal: signal, ...options }: { readonly abortSignal: AbortSignal }) {
+    doStream({ abortSignal, ...options }: { readonly abortSignal: AbortSignal }) {
       const { promise: begun, resolve, reject } = Promise.withResolvers<{ stream: ReadableStream<unknown> }>();
+      const cancelled = new AbortController();
       let more: (parts: number) => void = () => {};
       let unread = 0;
       const stream = new ReadableStream<unknown>(
         {
           start(controller) {
             const onPart = (part: unknown) => {
-              if (typeof part !== 'object' || part === null) return;
+              // The reader cancels the stream after the last part that it needs; parts may be under way.
+              if (cancelled.signal.aborted || typeof part !== 'object' || part === null) return;
               if ('begun' in part) resolve({ stream });
               else if ('value' in part) {
                 unread += 1;
@@ -137,13 +139,17 @@ function remoteModel(code: AgencyCode, { ref, specificationVersion, provider, mo
               more = send;
               send(STREAM_WINDOW);
             };
+            const signal = AbortSignal.any([abortSignal, cancelled.signal]);
             code.askOnce({ kind: 'stream', model: ref, options }, { signal, onPart, onMore }).then(
-              () => controller.close(),
+              () => {
+                resolve({ stream });
+                if (!cancelled.signal.aborted) controller.close();
+              },
               (error: unknown) => {
                 // A new process may answer.
                 if (error instanceof ProcessEnded) Object.assign(error, { isRetryable: true });
                 reject(error);
-                controller.error(error);
+                if (!cancelled.signal.aborted) controller.error(error);
               },
             );
           },
@@ -151,6 +157,7 @@ function remoteModel(code: AgencyCode, { ref, specificationVersion, provider, mo
             more(unread);
             unread = 0;
           },
+          cancel: () => cancelled.abort(),
         },
         { highWaterMark: STREAM_WINDOW / 2 },
       );
