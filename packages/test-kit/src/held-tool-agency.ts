@@ -19,7 +19,7 @@ const gateTool = (name: string, repeatable: boolean, needsApproval = false) =>
         socket.write(`${JSON.stringify({ callId, idempotencyKey })}\n`);
         // The answer is one short line.
         socket.once('data', (data) => {
-          resolve(String(data).trim());
+          resolve(String(data).replace(/\n$/, ''));
           socket.end();
         });
       }),
