@@ -105,7 +105,7 @@ export const HARMFUL: readonly BadTool[] = [
   { name: 'crash', code: 'process.abort();', output: unknown('It crashed \\(SIGABRT\\)') },
   {
     name: 'microtask_loop',
-    code: 'const again = () => Promise.resolve().then(again); again(); await never;',
+    code: 'const again = () => queueMicrotask(again); again(); await never;',
     output: SILENT,
   },
   {
