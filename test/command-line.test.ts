@@ -223,8 +223,8 @@ test('chat and answer in a terminal ask open and new questions, and Ctrl-C leave
   skip: process.platform !== 'linux',
 }, async (t) => {
   await (await server.api.complete({ apiIntegrationId: 'shop', chatId: 'open', message: '/tool refund {}' })).whole();
-  const lineOf = (...args: string[]) => [...serve.slice(0, -1), ...args].map((word) => `'${word}'`).join(' ');
-  const chat = `${lineOf('chat', '-i', 'shop', '--chat', 'open')}; echo "chat: $?"; ${lineOf('answer', '-i', 'shop', 'open')}`;
+  const toShellLine = (...args: string[]) => [...serve.slice(0, -1), ...args].map((word) => `'${word}'`).join(' ');
+  const chat = `${toShellLine('chat', '-i', 'shop', '--chat', 'open')}; echo "chat: $?"; ${toShellLine('answer', '-i', 'shop', 'open')}`;
   const env = { ...process.env, ...environment(), TERM: 'xterm', NO_COLOR: '1' };
   const terminal = spawn('script', ['-qec', chat, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   // A test that fails must not leave a program that waits for input.
