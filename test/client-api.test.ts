@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import * as clientModule from '@runwire/client';
 import { AuthenticationError, ForbiddenError, QuestionsPendingError, Run, Runwire, UploadError } from '@runwire/client';
 import { errors } from '@runwire/contract';
@@ -14,34 +13,9 @@ import { errorOfAnswer } from '../packages/client/src/errors.ts';
 import { DEFAULT_TIMING } from '../packages/client/src/timing.ts';
 import { disturbedClient } from './support/disturbed-fetch.ts';
 import { readPage } from './support/doc-samples.ts';
+import { shop } from './support/shop-agency.ts';
 
 /* The API, the errors and the questions of the TypeScript client, against the real server with the offline model. */
-
-const schema = { type: 'object' };
-const refund = defineTool({
-  ...{ name: 'refund', description: 'Pays money back.', inputSchema: schema, needsApproval: true },
-  execute: (_, { approval }) => `refunded: ${approval?.reason}`,
-});
-const pack = defineTool({
-  ...{ name: 'pack', description: 'Packs the goods.', inputSchema: schema },
-  execute: (_, { progress }) => {
-    progress('1 of 2');
-    return 'packed';
-  },
-});
-const position = defineTool({ name: 'position', description: 'Tells where the user is.', inputSchema: schema });
-const shop = defineAgency({
-  name: 'Shop',
-  agents: [
-    defineAgent({
-      name: 'Clerk',
-      description: 'Sells.',
-      instructions: 'Sell.',
-      tools: [refund, pack, position],
-      files: false,
-    }),
-  ],
-});
 
 let server: TestServer;
 let client: Runwire;
@@ -224,7 +198,7 @@ test('answers questions by itself, and leaves a question open that it cannot ans
     {
       tools: {
         pick: {
-          ...{ description: 'Lets the user pick.', inputSchema: schema },
+          ...{ description: 'Lets the user pick.', inputSchema: { type: 'object' } },
           execute: () => {
             throw new Error('The window was closed.');
           },
