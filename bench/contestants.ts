@@ -29,9 +29,10 @@ export interface ContestantOptions {
 }
 
 /** Runs `start` so that the servers which it starts, of this or of another checkout, count what they do. */
-export async function withCounting<T>(start: () => Promise<T>): Promise<T> {
+export async function withCounting<T>(start: () => Promise<T>, { isOptimized = true } = {}): Promise<T> {
   const before = process.env.NODE_OPTIONS;
-  process.env.NODE_OPTIONS = `${before ?? ''} --import=${pathToFileURL(script('counting.ts'))}`;
+  const module = `${pathToFileURL(script('counting.ts'))}${isOptimized ? '' : '?unoptimized'}`;
+  process.env.NODE_OPTIONS = `${before ?? ''} --import=${module}`;
   try {
     return await start();
   } finally {
@@ -41,6 +42,7 @@ export async function withCounting<T>(start: () => Promise<T>): Promise<T> {
 }
 
 const INTEGRATION = 'bench';
+const CONFLICT = 409;
 
 /** Deleted at exit, so that an interrupted benchmark leaves no folder. The servers exit when their channel closes. */
 const folders = new Set<string>();
@@ -118,13 +120,17 @@ export async function startProvider(): Promise<{ readonly port: number; stop(): 
   return { port, stop: () => child.disconnect() };
 }
 
-/** The integration counts tokens, and every member has an allowance that the benchmark cannot exhaust. */
-async function prepareAccounts(url: string, apiKey: string, members: number): Promise<void> {
+/**
+ * The integrations count tokens, and every member has an allowance that the benchmark cannot exhaust. Idempotent, because a
+ * server of another version has only the integrations of its own benchmark.
+ */
+export async function prepareAccounts(url: string, apiKey: string, members: number): Promise<void> {
   const send = async (method: string, path: string, body: unknown) => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
     const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} was answered by ${answer.status}: ${text}`);
+    if (!answer.ok && answer.status !== CONFLICT)
+      throw new Error(`${method} ${path} was answered by ${answer.status}: ${text}`);
   };
   const allowances = { unit: 'tokens', limit: 1_000_000, period: 'month' };
   for (const [apiIntegrationId, agency] of Object.entries({
