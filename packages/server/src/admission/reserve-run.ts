@@ -14,6 +14,7 @@ import {
   JOURNAL_FORMAT_WITH_URLS,
 } from '../domain/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
+import { insertActiveRun, NO_MEMBER } from '../store/queries/active-runs.ts';
 import { growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { announceFile, storedPath } from '../store/queries/files.ts';
@@ -117,6 +118,16 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     memberFolder: files.memberFolder,
     now,
   });
+  const tracked = tx.run(insertActiveRun, {
+    integrationId,
+    member: consumerId ?? NO_MEMBER,
+    chatKey,
+    runId,
+    nodeId,
+    held: decision.held,
+    unit: decision.unit,
+    day,
+  });
   const meta: Meta = {
     runId,
     chatId,
@@ -132,7 +143,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   // `joined` locks the chat's row: from then on no sweep can delete its copies. If one has, an expired link matters now.
   const links =
     hasHistory && !keepAttachments ? refreshesRefusal(tx, chatKey, request.refreshes, now) : Promise.resolve(null);
-  await Promise.all([joined, messageWritten, runWritten, eventWritten, links]);
+  await Promise.all([joined, messageWritten, runWritten, tracked, eventWritten, links]);
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.

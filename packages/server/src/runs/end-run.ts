@@ -8,6 +8,7 @@ import type { JournalledStep } from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
+import { deleteActiveRun, insertUnsuccessfulRun, NO_MEMBER } from '../store/queries/active-runs.ts';
 import { growChat, insertMessage } from '../store/queries/admission.ts';
 import { raiseUsageDay } from '../store/queries/allowance.ts';
 import { endOfRun, finishRun } from '../store/queries/runs.ts';
@@ -98,7 +99,10 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
     startedAt: end.startedAt,
     now,
   });
-  writes.push(finished);
+  const { runId, integrationId, chatKey } = end;
+  const member = end.consumerId ?? NO_MEMBER;
+  writes.push(finished, tx.run(deleteActiveRun, { integrationId, member, chatKey, runId }));
+  if (status !== 'completed') writes.push(tx.run(insertUnsuccessfulRun, { runId }));
   if (end.lastStep !== null) writes.push(storeStep(tx, end.runId, end.lastStep));
   writes.push(storeChunks(tx, end.runId, end.chunks));
   if (end.consumerId !== null && charge.runs > 0) {
