@@ -322,7 +322,8 @@ CREATE TABLE "runs" (
   "member_folder" text,
   "continues" text,
   "answers_json" text,
-  "client_tools_json" text
+  "client_tools_json" text,
+  "counted" integer default 0 not null
 ) without rowid;
 CREATE UNIQUE INDEX "runs_active_chat" on "runs" ("chat_key") where status in ('admitted', 'running');
 CREATE INDEX "runs_active_member" on "runs" ("integration_id", "consumer_id") where status in ('admitted', 'running');
@@ -379,6 +380,11 @@ CREATE TABLE "steps" (
   constraint "steps_key" primary key ("run_id", "step")
 );
 
+CREATE TABLE "uncounted_runs" (
+  "run_id" text primary key,
+  "integration_id" text not null
+) without rowid;
+
 CREATE TABLE "upload_forms" (
   "integration_id" text not null,
   "form_id" text not null,
@@ -408,8 +414,50 @@ CREATE TABLE "usage_days" (
   "tokens" bigint not null,
   "credits" bigint not null,
   "credit_millionths" bigint default 0 not null,
+  "ended_runs" bigint default 0 not null,
+  "request_count" bigint default 0 not null,
+  "input_tokens" bigint default 0 not null,
+  "cached_tokens" bigint default 0 not null,
+  "output_tokens" bigint default 0 not null,
+  "reasoning_tokens" bigint default 0 not null,
+  "charged_runs" bigint default 0 not null,
+  "charged_tokens" bigint default 0 not null,
+  "charged_credits" bigint default 0 not null,
+  "newest_run_id" text default '' not null,
   constraint "usage_days_key" primary key ("integration_id", "consumer_id", "day")
 ) without rowid;
+
+CREATE TABLE "usage_hours" (
+  "integration_id" text not null,
+  "hour" integer not null,
+  "node_id" text not null,
+  "agent" text not null,
+  "model" text not null,
+  "status" text not null,
+  "error_code" text not null,
+  "agency_version" text not null,
+  "has_member" integer not null,
+  "rerun" integer not null,
+  "runs" bigint not null,
+  "model_runs" bigint not null,
+  "charged_model_runs" bigint not null,
+  "request_count" bigint not null,
+  "input_tokens" bigint not null,
+  "cached_tokens" bigint not null,
+  "output_tokens" bigint not null,
+  "reasoning_tokens" bigint not null,
+  "charged_runs" bigint not null,
+  "charged_tokens" bigint not null,
+  "charged_credits" bigint not null,
+  "newest_run_id" text not null,
+  constraint "usage_hours_key" primary key ("integration_id", "hour", "node_id", "agent", "model", "status", "error_code", "agency_version", "has_member", "rerun")
+) without rowid;
+
+CREATE TABLE "usage_walk" (
+  "id" integer primary key,
+  "after_run_id" text not null,
+  "last_run_id" text not null
+);
 
 -- PostgreSQL
 
@@ -749,6 +797,7 @@ create table "runs" (
   continues text collate "C",
   answers_json text collate "C",
   client_tools_json text collate "C",
+  counted integer not null default 0,
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 CREATE UNIQUE INDEX runs_active_chat ON runs USING btree (chat_key) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
@@ -809,6 +858,12 @@ create table "steps" (
   constraint steps_key PRIMARY KEY (run_id, step)
 );
 
+create table "uncounted_runs" (
+  run_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  constraint uncounted_runs_pkey PRIMARY KEY (run_id)
+);
+
 create table "upload_forms" (
   integration_id text collate "C" not null,
   form_id text collate "C" not null,
@@ -839,5 +894,48 @@ create table "usage_days" (
   tokens bigint not null,
   credits bigint not null,
   credit_millionths bigint not null default 0,
+  ended_runs bigint not null default 0,
+  request_count bigint not null default 0,
+  input_tokens bigint not null default 0,
+  cached_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  reasoning_tokens bigint not null default 0,
+  charged_runs bigint not null default 0,
+  charged_tokens bigint not null default 0,
+  charged_credits bigint not null default 0,
+  newest_run_id text collate "C" not null default ''::text,
   constraint usage_days_key PRIMARY KEY (integration_id, consumer_id, day)
+);
+
+create table "usage_hours" (
+  integration_id text collate "C" not null,
+  hour integer not null,
+  node_id text collate "C" not null,
+  agent text collate "C" not null,
+  model text collate "C" not null,
+  status text collate "C" not null,
+  error_code text collate "C" not null,
+  agency_version text collate "C" not null,
+  has_member integer not null,
+  rerun integer not null,
+  runs bigint not null,
+  model_runs bigint not null,
+  charged_model_runs bigint not null,
+  request_count bigint not null,
+  input_tokens bigint not null,
+  cached_tokens bigint not null,
+  output_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  charged_runs bigint not null,
+  charged_tokens bigint not null,
+  charged_credits bigint not null,
+  newest_run_id text collate "C" not null,
+  constraint usage_hours_key PRIMARY KEY (integration_id, hour, node_id, agent, model, status, error_code, agency_version, has_member, rerun)
+);
+
+create table "usage_walk" (
+  id integer not null,
+  after_run_id text collate "C" not null,
+  last_run_id text collate "C" not null,
+  constraint usage_walk_pkey PRIMARY KEY (id)
 );
