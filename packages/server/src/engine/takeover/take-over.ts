@@ -201,5 +201,6 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     createdAt: run.created_at,
     startedAt: run.started_at ?? run.created_at,
   };
-  return admittedRun(runIdentity(run), settingsOf(run), input, { trace: NO_TRACE, attempt, opening, resumed });
+  const { nodeId } = deps.node;
+  return admittedRun(runIdentity(run), settingsOf(run), input, { trace: NO_TRACE, attempt, nodeId, opening, resumed });
 }
