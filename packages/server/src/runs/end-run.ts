@@ -99,14 +99,15 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
     startedAt: end.startedAt,
     now,
   });
-  const { runId, integrationId, chatKey } = end;
-  const member = end.consumerId ?? NO_MEMBER;
+  const { run, runId, chatKey } = end;
+  const { integrationId } = run;
+  const member = run.consumerId ?? NO_MEMBER;
   writes.push(finished, tx.run(deleteActiveRun, { integrationId, member, chatKey, runId }));
   if (status !== 'completed') writes.push(tx.run(insertUnsuccessfulRun, { runId }));
   if (end.lastStep !== null) writes.push(storeStep(tx, end.runId, end.lastStep));
   writes.push(storeChunks(tx, end.runId, end.chunks));
-  const { run, usage } = end;
-  writes.push(...countRun(tx, { run, status, errorCode: end.error?.code ?? null, usage, byModel, charge }));
+  const errorCode = end.error?.code ?? null;
+  writes.push(...countRun(tx, { run, status, errorCode, usage: end.usage, byModel, charge }));
   await Promise.all(writes);
   if ((await finished) !== 1) throw await whyNotEnded(tx, end);
   return charge;

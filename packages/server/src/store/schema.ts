@@ -4,8 +4,8 @@ import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/atta
 import type { FileAccess } from '../domain/file-access.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
-import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
+import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 
 /*
  * Column types that both databases have: text, and 64-bit integers (times are milliseconds since 1970, flags are 0 or
