@@ -18,5 +18,8 @@ export async function handOver(deps: EngineDeps, run: AdmittedRun, log: RunLog, 
       if ((await tx.run(releaseRun, { runId, attempt })) !== 1) throw RunLost.ofAttempt(runId, attempt);
     }),
   );
-  deps.logger.info({ runId, attempt }, 'this server is shutting down; a run was handed over between two steps');
+  deps.logger.info(
+    { runId, ...run.trace, attempt },
+    'this server is shutting down; a run was handed over between two steps',
+  );
 }
