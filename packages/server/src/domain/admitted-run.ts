@@ -76,8 +76,10 @@ export interface AttemptStart {
   /** The request that admitted the run; empty in later attempts. */
   readonly trace: RequestTrace;
   readonly attempt: number;
-  /** The first event of this attempt, which is already stored: `meta` or `resumed`. */
+  /** The first event of this attempt: `meta` or `resumed`. */
   readonly opening: RunEvent;
+  /** False if the first flush, step or end of the run stores the opening. */
+  readonly isOpeningStored: boolean;
   /** Null in the first attempt. */
   readonly resumed: ResumePoint | null;
 }
