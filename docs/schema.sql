@@ -337,7 +337,8 @@ CREATE TABLE "runs" (
   "answers_json" text,
   "client_tools_json" text,
   "tracked" integer default 0 not null,
-  "only_step_json" text
+  "only_step_json" text,
+  "counted" integer default 0 not null
 ) without rowid;
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
@@ -391,6 +392,11 @@ CREATE TABLE "steps" (
   constraint "steps_key" primary key ("run_id", "step")
 );
 
+CREATE TABLE "uncounted_runs" (
+  "run_id" text primary key,
+  "integration_id" text not null
+) without rowid;
+
 CREATE TABLE "unsuccessful_runs" (
   "integration_id" text not null,
   "status" text not null,
@@ -428,8 +434,50 @@ CREATE TABLE "usage_days" (
   "tokens" bigint not null,
   "credits" bigint not null,
   "credit_millionths" bigint default 0 not null,
+  "ended_runs" bigint default 0 not null,
+  "request_count" bigint default 0 not null,
+  "input_tokens" bigint default 0 not null,
+  "cached_tokens" bigint default 0 not null,
+  "output_tokens" bigint default 0 not null,
+  "reasoning_tokens" bigint default 0 not null,
+  "charged_runs" bigint default 0 not null,
+  "charged_tokens" bigint default 0 not null,
+  "charged_credits" bigint default 0 not null,
+  "newest_run_id" text default '' not null,
   constraint "usage_days_key" primary key ("integration_id", "consumer_id", "day")
 ) without rowid;
+
+CREATE TABLE "usage_hours" (
+  "integration_id" text not null,
+  "hour" integer not null,
+  "node_id" text not null,
+  "agent" text not null,
+  "model" text not null,
+  "status" text not null,
+  "error_code" text not null,
+  "agency_version" text not null,
+  "has_member" integer not null,
+  "rerun" integer not null,
+  "runs" bigint not null,
+  "model_runs" bigint not null,
+  "charged_model_runs" bigint not null,
+  "request_count" bigint not null,
+  "input_tokens" bigint not null,
+  "cached_tokens" bigint not null,
+  "output_tokens" bigint not null,
+  "reasoning_tokens" bigint not null,
+  "charged_runs" bigint not null,
+  "charged_tokens" bigint not null,
+  "charged_credits" bigint not null,
+  "newest_run_id" text not null,
+  constraint "usage_hours_key" primary key ("integration_id", "hour", "node_id", "agent", "model", "status", "error_code", "agency_version", "has_member", "rerun")
+) without rowid;
+
+CREATE TABLE "usage_walk" (
+  "id" integer primary key,
+  "after_run_id" text not null,
+  "last_run_id" text not null
+);
 
 -- PostgreSQL
 
@@ -785,6 +833,7 @@ create table "runs" (
   client_tools_json text collate "C",
   tracked integer not null default 0,
   only_step_json text collate "C",
+  counted integer not null default 0,
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);
@@ -842,6 +891,12 @@ create table "steps" (
   constraint steps_key PRIMARY KEY (run_id, step)
 );
 
+create table "uncounted_runs" (
+  run_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  constraint uncounted_runs_pkey PRIMARY KEY (run_id)
+);
+
 create table "unsuccessful_runs" (
   integration_id text collate "C" not null,
   status text collate "C" not null,
@@ -880,5 +935,48 @@ create table "usage_days" (
   tokens bigint not null,
   credits bigint not null,
   credit_millionths bigint not null default 0,
+  ended_runs bigint not null default 0,
+  request_count bigint not null default 0,
+  input_tokens bigint not null default 0,
+  cached_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  reasoning_tokens bigint not null default 0,
+  charged_runs bigint not null default 0,
+  charged_tokens bigint not null default 0,
+  charged_credits bigint not null default 0,
+  newest_run_id text collate "C" not null default ''::text,
   constraint usage_days_key PRIMARY KEY (integration_id, consumer_id, day)
+);
+
+create table "usage_hours" (
+  integration_id text collate "C" not null,
+  hour integer not null,
+  node_id text collate "C" not null,
+  agent text collate "C" not null,
+  model text collate "C" not null,
+  status text collate "C" not null,
+  error_code text collate "C" not null,
+  agency_version text collate "C" not null,
+  has_member integer not null,
+  rerun integer not null,
+  runs bigint not null,
+  model_runs bigint not null,
+  charged_model_runs bigint not null,
+  request_count bigint not null,
+  input_tokens bigint not null,
+  cached_tokens bigint not null,
+  output_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  charged_runs bigint not null,
+  charged_tokens bigint not null,
+  charged_credits bigint not null,
+  newest_run_id text collate "C" not null,
+  constraint usage_hours_key PRIMARY KEY (integration_id, hour, node_id, agent, model, status, error_code, agency_version, has_member, rerun)
+);
+
+create table "usage_walk" (
+  id integer not null,
+  after_run_id text collate "C" not null,
+  last_run_id text collate "C" not null,
+  constraint usage_walk_pkey PRIMARY KEY (id)
 );

@@ -56,6 +56,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const { agency, agent, chat, hasHistory, continuation } = decision;
   const { maxRunSeconds, onDisconnect, keepAttachments, model, files } = decision;
   const runId = newId('run');
+  const agencyVersion = reservation.agency?.version ?? null;
   const day = dayOf(now);
   const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
   const chatKey = chat?.chatKey ?? newId('chat');
@@ -115,7 +116,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     answersJson: continuation === null ? null : JSON.stringify(continuation.settlements),
     clientToolsJson: request.clientTools.length === 0 ? null : JSON.stringify(request.clientTools),
     journalFormat: journalFormat(reservation),
-    agencyVersion: reservation.agency?.version ?? null,
+    agencyVersion,
     fileAccess: files.access,
     memberFolder: files.memberFolder,
     now,
@@ -160,9 +161,9 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
       ? []
       : await insertAttachments(tx, { integrationId, chatKey, runId, now }, request.attachments, blobs);
   return admittedRun(
-    { runId, integrationId, consumerId, chatKey, chatId, agency, agent, day },
+    { runId, integrationId, consumerId, chatKey, chatId, agency, agent, agencyVersion, day, createdAt: now },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools },
-    { trace: request.trace, attempt: 1, opening, isOpeningStored, resumed: null },
+    { trace: request.trace, attempt: 1, nodeId, opening, isOpeningStored, resumed: null },
   );
 }

@@ -4,6 +4,7 @@ import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/atta
 import type { FileAccess } from '../domain/file-access.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
+import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 
 /*
@@ -292,13 +293,15 @@ export interface RunsTable {
   tracked: Generated<number>;
   /** The only step of the run, as `OnlyStep`, if `steps` has no row for it. */
   only_step_json: Generated<string | null>;
+  /** 1 if the end of the run has raised the rollups. */
+  counted: Generated<number>;
 }
 
 /**
  * What a member used on a day, by the day of admission, less what adjustments of that day gave back. So a day can be
  * negative; the sum of the period never was when the adjustment was made. The row outlives the member's row.
  */
-export interface UsageDaysTable {
+export interface UsageDaysTable extends MemberUsageColumns {
   integration_id: string;
   consumer_id: string;
   day: number;
@@ -471,6 +474,9 @@ export interface Schema {
   active_runs: ActiveRunsTable;
   unsuccessful_runs: UnsuccessfulRunsTable;
   usage_days: UsageDaysTable;
+  usage_hours: UsageHoursTable;
+  usage_walk: UsageWalkTable;
+  uncounted_runs: UncountedRunsTable;
   adjustments: AdjustmentsTable;
   event_chunks: EventChunksTable;
   steps: StepsTable;

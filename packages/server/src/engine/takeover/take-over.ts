@@ -216,6 +216,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   return admittedRun(runIdentity(run), settingsOf(run), input, {
     trace: NO_TRACE,
     attempt,
+    nodeId: deps.node.nodeId,
     opening,
     isOpeningStored: true,
     resumed,

@@ -166,6 +166,9 @@ export const chatLength = statement('chat length', (db, p: { chatKey: string }) 
   db.selectFrom('chats').select(['num_messages', 'text_bytes']).where('chat_key', '=', p.chatKey),
 );
 
+/** Larger than every position: the largest value of the column's type in PostgreSQL. */
+export const END_OF_CHAT = 2 ** 31 - 1;
+
 /** A range of positions in a chat. `before` is exclusive. */
 export interface PositionRange {
   readonly chatKey: string;
@@ -177,7 +180,7 @@ export interface PositionRange {
 export const history = statement('history', (db, p: PositionRange) =>
   db
     .selectFrom('messages')
-    .select(['run_id', 'role', 'status', 'content_json', 'sandbox_files_json'])
+    .select(['run_id', 'position', 'role', 'status', 'content_json', 'sandbox_files_json'])
     // Null for the answer of the run, which is in the same turn.
     .select(
       sql<

@@ -74,6 +74,7 @@ export const finishRun = statement(
         started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
         completed_at: p.now,
         tracked: 2,
+        counted: sql<number>`1`,
         // Stored only for a resume, because it can contain secrets.
         user_context_json: null,
         answers_json: null,
