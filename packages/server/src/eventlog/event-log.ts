@@ -25,7 +25,7 @@ export async function storeChunks(tx: Tx, runId: string, chunks: readonly Chunk[
   await Promise.all(chunks.map((chunk) => tx.run(insertChunk, { runId, ...chunk })));
 }
 
-/** A run is running from the first event after the one that opens it. */
+/** A run is running from the first event after its opening. */
 const isUnderWay = ({ attempt }: RunLog, chunks: readonly Chunk[]): boolean =>
   (chunks.at(-1)?.lastId ?? 0) > attemptBase(attempt) + 1;
 
