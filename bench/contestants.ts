@@ -26,6 +26,8 @@ export interface ContestantOptions {
   readonly protocol?: ServerSettings['protocol'];
   /** If set, our server runs on PostgreSQL, in this many processes that share the data folder. */
   readonly postgres?: { readonly url: string; readonly nodes: number };
+  /** A data folder of the caller, and the key if it has been used before. Absent: a folder that is deleted at the end. */
+  readonly kept?: { readonly dataDir: string; readonly apiKey: string | null };
 }
 
 /** Runs `start` so that the servers which it starts, of this or of another checkout, count what they do. */
@@ -55,8 +57,8 @@ const script = (name: string) => join(import.meta.dirname, name);
 
 /** Starts one server in its own process, or several on one database. Its data folder is deleted with it. */
 export async function startContestant(name: ContestantName, options: ContestantOptions): Promise<Contestant> {
-  const dataDir = mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
-  folders.add(dataDir);
+  const dataDir = options.kept?.dataDir ?? mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
+  if (options.kept === undefined) folders.add(dataDir);
   const settings: ServerSettings = {
     dataDir,
     isDurable: name === 'durable',
@@ -67,11 +69,10 @@ export async function startContestant(name: ContestantName, options: ContestantO
   const children: ChildProcess[] = [];
   const stop = async () => {
     await Promise.all(children.map(end));
-    rmSync(dataDir, { recursive: true, force: true });
-    folders.delete(dataDir);
+    if (folders.delete(dataDir)) rmSync(dataDir, { recursive: true, force: true });
   };
   const servers: { pid: number; port: number }[] = [];
-  let key: string | null = null;
+  let key = options.kept?.apiKey ?? null;
   for (let node = 1; node <= (options.postgres?.nodes ?? 1); node += 1) {
     // One log line per run is part of the cost. The log is written to a file, as in production.
     const logFile = join(dataDir, `server-${node}.log`);
@@ -82,7 +83,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
       servers.push({ pid: child.pid ?? 0, port });
       // The first of several nodes makes the key for all.
       key ??= apiKey;
-      if (node === 1 && key !== null) await prepareAccounts(`http://127.0.0.1:${port}`, key, options.members);
+      if (node === 1 && apiKey !== null) await prepareAccounts(`http://127.0.0.1:${port}`, apiKey, options.members);
     } catch (error) {
       process.stderr.write(readFileSync(logFile));
       await stop();

@@ -6,4 +6,5 @@
 const has = (name: string) => process.argv.slice(2).some((argument) => argument.split('=', 1)[0] === name);
 if (has('--postgres')) await import('./on-postgres.ts');
 else if (has('--write-bounds')) await import('./write-bounds.ts');
+else if (has('growth')) await import('./growth.ts');
 else await import(has('--against') ? './against-version.ts' : './against-floor.ts');
