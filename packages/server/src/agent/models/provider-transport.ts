@@ -82,13 +82,12 @@ export class ProviderTransport implements AsyncDisposable {
     const { body } = call;
     if (body === null) throw new Error('The call cannot be repeated.');
     const answer = new Answer(call, this.#silenceMs);
-    const isWhole = Buffer.isBuffer(body);
     const request: Dispatcher.DispatchOptions = {
       origin: this.#origin,
       path: this.#basePath + call.path,
       method: 'POST',
-      headers: isWhole ? this.#headers : { ...this.#headers, 'content-length': String(body.length) },
-      body: isWhole ? body : answer.sending(body),
+      headers: { ...this.#headers, 'content-length': String(body.length) },
+      body: Buffer.isBuffer(body) ? new SentBytes(call).asIterable : answer.sending(body),
     };
     this.#agent.dispatch(request, answer);
     return answer;
@@ -96,6 +95,28 @@ export class ProviderTransport implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#agent.destroy();
+  }
+}
+
+/**
+ * The bytes of a request. undici keeps the body of a request until its answer has ended. It keeps this object instead of the
+ * bytes, which the call releases earlier.
+ */
+class SentBytes implements Iterable<Buffer> {
+  readonly #call: StreamCall;
+
+  constructor(call: StreamCall) {
+    this.#call = call;
+  }
+
+  /** undici accepts every iterable, but its types do not list them. */
+  get asIterable(): Buffer {
+    return this as unknown as Buffer;
+  }
+
+  *[Symbol.iterator](): Iterator<Buffer> {
+    const { body } = this.#call;
+    if (Buffer.isBuffer(body)) yield body;
   }
 }
 
