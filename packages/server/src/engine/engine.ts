@@ -51,7 +51,8 @@ export class Engine implements RunEngine, AsyncDisposable {
     slot.grow(1);
     const stop = new StopHandle();
     if (this.#handsOver) stop.handOver();
-    const log = eventLog.open(run.runId, run.attempt, [run.opening]);
+    const log = eventLog.open(run.runId, run.attempt, run.isOpeningStored ? [run.opening] : []);
+    if (!run.isOpeningStored) log.append(run.opening);
     // The time limit counts from the first attempt, and includes the time between two attempts. That attempt may have run
     // on a machine whose clock is ahead: the run then gets no more time than it had at first.
     const spentMs = run.resumed === null ? 0 : Math.max(0, Date.now() - run.resumed.startedAt);

@@ -399,6 +399,7 @@ async function settle({ deps, run, log, stop, progress, stepIds }: Execution, en
     usage,
     byModel,
     steps,
+    continues: run.continuation !== null,
   };
   const { events, chunks } = log.prepare(endEvents(outcome));
   const { attempt } = run;
