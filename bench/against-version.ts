@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as contestants from './contestants.ts';
 import { COUNTED, countRuns } from './counts.ts';
-import { chooseMetrics } from './metrics.ts';
+import { chooseColumns } from './metrics.ts';
 import { median, type PhaseResult, pairedChange, SCENARIOS } from './phases.ts';
 import { grid } from './table.ts';
 
@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
     columns: { type: 'string', default: 'short,single,long' },
   },
 });
-const metrics = chooseMetrics(options.columns);
+const { metrics } = chooseColumns(options.columns);
 const isChosen = (name: string) => metrics.some(({ phase }) => phase === name);
 const slices = (['short', 'single', 'long'] as const).filter(isChosen);
 const otherModule = join(resolve(options.against), 'bench/contestants.ts');
