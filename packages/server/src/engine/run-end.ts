@@ -1,8 +1,7 @@
-import type { RunIdentity } from '../domain/admitted-run.ts';
+import type { AttemptStart, RunIdentity } from '../domain/admitted-run.ts';
 import type { ChangedFile } from '../domain/changed-file.ts';
 import type { RunEventBody, RunItem } from '../domain/events.ts';
 import type { Question } from '../domain/question.ts';
-import type { RequestTrace } from '../domain/request-trace.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { JournalledStep } from '../domain/step.ts';
 import { type ModelUsage, type Usage, usageJson } from '../domain/usage.ts';
@@ -12,7 +11,7 @@ import type { EngineDeps } from './deps.ts';
 
 /** How a run ends, and what it has produced and used until then. */
 export interface RunOutcome {
-  readonly run: RunIdentity & { readonly attempt: number; readonly trace: RequestTrace };
+  readonly run: RunIdentity & Pick<AttemptStart, 'attempt' | 'nodeId' | 'trace'>;
   readonly status: RunEndStatus;
   readonly error: RunError | null;
   /** The status with which the provider refused the call that failed the run; null if it failed for another reason. */
@@ -31,6 +30,8 @@ export interface RunOutcome {
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
   readonly steps: number;
+  /** True if the run settles questions of another one. */
+  readonly continues: boolean;
 }
 
 /** The last events of a run, with their ids. */
@@ -78,17 +79,19 @@ function answeringAgent({ run, items }: RunOutcome): string {
 }
 
 /** What T4 writes. */
-export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutcome, record: EndRecord): RunEnd {
+export function runEnd(
+  { prices, earlierNodes }: Pick<EngineDeps, 'prices' | 'earlierNodes'>,
+  outcome: RunOutcome,
+  record: EndRecord,
+): RunEnd {
   const { run, status, error, text, output, questions, accepted, usage, byModel, steps } = outcome;
   const { attempt: nextAttempt, lastStep, chunks, lastEventId, startedAt } = record;
-  const { runId, integrationId, consumerId, chatKey, day, attempt } = run;
+  const { runId, chatKey, attempt } = run;
   return {
     runId,
-    integrationId,
-    consumerId,
     chatKey,
+    run,
     agent: answeringAgent(outcome),
-    day,
     attempt,
     nextAttempt,
     status,
@@ -102,6 +105,8 @@ export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutco
     prices,
     steps,
     lastStep,
+    // A chain of questions is read from the rows of its steps. The row of the run has the agent of its first step.
+    keepsStep: earlierNodes.areAlive() || questions.length > 0 || outcome.continues || lastStep?.agent !== run.agent,
     chunks,
     lastEventId,
     startedAt,
