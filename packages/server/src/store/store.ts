@@ -43,6 +43,12 @@ export type StoreKind = 'sqlite' | 'postgres';
  */
 export type ScrubDepth = 'log' | 'file';
 
+/** The member whose row a transaction locks when it begins, and the integration that it keeps from being deleted. */
+export interface MemberLock {
+  readonly integrationId: string;
+  readonly consumerId: string | null;
+}
+
 export interface Store extends AsyncDisposable {
   readonly kind: StoreKind;
   readonly reads: Reads;
@@ -55,8 +61,11 @@ export interface Store extends AsyncDisposable {
    * wrote. On PostgreSQL several can commit together; then each sees what the earlier ones wrote before their first
    * answer. The other transactions are ordered only by what their callers wait for: on SQLite they use the one writer,
    * on PostgreSQL each has its own connection and can wait for a lock without blocking the writer.
+   *
+   * With `locks`, the job finds the member's row locked, and everything that it reads was read after that. Transactions
+   * with `locks` can commit together too, if their members differ.
    */
-  transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T>;
+  transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>, locks?: MemberLock): Promise<T>;
 }
 
 /** A unique index refused the row. */

@@ -117,6 +117,14 @@ export function beginText({ pooled, times = DATABASE_TIMES }: PostgresSettings):
   );
 }
 
+/**
+ * The statements of the request path find their rows by an index. Without this setting, a statement that a connection
+ * prepares while its table is small keeps a plan that reads the whole table until PostgreSQL first analyzes it: with
+ * 1 900 chats `update chats` took 1.2 ms instead of 0.08 ms. It ends with the transaction, so that it works through a
+ * pooler too and does not affect lists and sweeps on the same connection.
+ */
+export const BY_INDEX = 'set local enable_seqscan = off';
+
 /** Without listeners an `error` event ends the process. The caller that uses the lost connection gets the error anyway. */
 export function ignoreErrorEvents(pool: Pool): void {
   pool.on('error', () => {});

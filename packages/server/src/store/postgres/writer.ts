@@ -10,9 +10,10 @@ import { ConnectionLost, LostRace, translate } from './errors.ts';
 import type { Fence } from './fence.ts';
 import { hintQuery } from './hints.ts';
 import { type PostgresSettings, sessionConfig } from './settings.ts';
-import { PostgresTransaction, type TransactionSetup } from './transaction.ts';
+import { type Opening, PostgresTransaction, type TransactionSetup } from './transaction.ts';
 
 export const MAX_TRIES = 5;
+const WRITER: Opening = { kind: 'writer' };
 /** A larger commit would make the first job wait for the last, and other transactions for the locked rows. */
 const JOBS_PER_COMMIT = 64;
 
@@ -113,7 +114,7 @@ export class Writer implements AsyncDisposable {
     const startedAt = performance.now();
     const client = await this.#connected();
     fence.check(as);
-    const tx = new PostgresTransaction(client, setup, as?.nodeId ?? null);
+    const tx = new PostgresTransaction(client, setup, as?.nodeId ?? null, WRITER);
     let values: unknown[];
     let evidence: CommitEvidence | null;
     try {

@@ -4,6 +4,7 @@ import { ERASED_IDS } from '../../domain/erased-ids.ts';
 import type { FileAccess } from '../../domain/file-access.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
+import { CHAT_ORDER, MESSAGE_ORDER, RUN_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
 
 /**
@@ -57,6 +58,7 @@ export const admissionFacts = statement(
         where i.integration_id = ${p.integrationId} and i.deleted_at is null`,
     );
   },
+  { gathers: { order: 0, types: { dayFirst: 'bigint', weekFirst: 'bigint', monthFirst: 'bigint' } } },
 );
 
 export const insertChat = statement(
@@ -86,6 +88,7 @@ export const insertChat = statement(
       updated_at: p.now,
       deleted_at: null,
     }),
+  { gathers: { order: CHAT_ORDER, types: { numMessages: 'bigint', textBytes: 'bigint', now: 'bigint' } } },
 );
 
 /**
@@ -117,6 +120,7 @@ export const growChat = statement(
       .where('chat_key', '=', p.chatKey)
       .where('questions_json', 'is not distinct from', p.knownQuestionsJson)
       .where('deleted_at', 'is', null),
+  { gathers: { order: CHAT_ORDER, types: { textBytes: 'bigint', now: 'bigint' }, key: (p) => p.chatKey } },
 );
 
 /** Appends a message. Its position is the count that `growChat` or `insertChat` just wrote. */
@@ -173,6 +177,7 @@ export const insertMessage = statement(
           ])
           .where('chat_key', '=', p.chatKey),
       ),
+  { gathers: { order: MESSAGE_ORDER, types: { now: 'bigint' } } },
 );
 
 export const insertRun = statement(
@@ -251,4 +256,10 @@ export const insertRun = statement(
       started_at: null,
       completed_at: null,
     }),
+  {
+    gathers: {
+      order: RUN_ORDER,
+      types: { held: 'bigint', day: 'bigint', periodStart: 'bigint', journalFormat: 'bigint', now: 'bigint' },
+    },
+  },
 );
