@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { ASK_MEMORY, type LoadOrder, memberId, type Phase, type PhaseResult, toolsOf } from './phases.ts';
 import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
@@ -22,6 +23,18 @@ export interface ContestantOptions {
   readonly protocol?: ServerSettings['protocol'];
   /** If set, our server runs on PostgreSQL, in this many processes that share the data folder. */
   readonly postgres?: { readonly url: string; readonly nodes: number };
+}
+
+/** Runs `start` so that the servers which it starts, of this or of another checkout, count what they do. */
+export async function withCounting<T>(start: () => Promise<T>): Promise<T> {
+  const before = process.env.NODE_OPTIONS;
+  process.env.NODE_OPTIONS = `${before ?? ''} --import=${pathToFileURL(script('counting.ts'))}`;
+  try {
+    return await start();
+  } finally {
+    if (before === undefined) delete process.env.NODE_OPTIONS;
+    else process.env.NODE_OPTIONS = before;
+  }
 }
 
 const INTEGRATION = 'bench';

@@ -65,7 +65,8 @@ class Meter {
 /** Values that a phase does not measure are 0. */
 const NOTHING = {
   ...{ runsPerSecond: 0, cpuMsPerRun: 0, cpuMicrosPerToken: 0, cpuMsPerStep: 0, firstTokenMs: 0, slowestMs: 0 },
-  ...{ eventsPerSecond: 0, lagMedianMs: 0, lagP99Ms: 0, idleHeldKb: 0, idleResidentKb: 0 },
+  ...{ eventsPerSecond: 0, lagMedianMs: 0, lagP99Ms: 0, idleHeldKb: 0 },
+  ...{ allocatedKb: 0, statements: 0, writeCalls: 0, writtenKb: 0 },
 };
 
 async function answers(phase: Phase): Promise<PhaseResult> {
@@ -75,9 +76,12 @@ async function answers(phase: Phase): Promise<PhaseResult> {
   const meter = new Meter();
   const start = performance.now();
   const until = start + phase.seconds * 1000;
+  let started = 0;
+  const isDue = (now: number) => (phase.runs === undefined ? now < until : started < phase.runs);
   await Promise.all(
     connections.map(async (connection, index) => {
-      for (let sentAt = start; sentAt < until; ) {
+      for (let sentAt = start; isDue(sentAt); ) {
+        started += 1;
         firstTokens.push(await connection.ask(requestText(phase, index), phase, null));
         const endedAt = performance.now();
         slowestMs = Math.max(slowestMs, endedAt - sentAt);
@@ -165,13 +169,11 @@ async function idle(phase: Phase): Promise<PhaseResult> {
   const meter = new Meter();
   const { connections } = await openStreams(phase, null);
   const after = await serverMemory();
-  const perStreamKb = (bytes: number) => bytes / phase.atOnce / 1024;
   const { load } = meter.read();
   for (const connection of connections) connection.close();
   return {
     ...{ ...NOTHING, name: phase.name, runs: phase.atOnce, ...load },
-    idleHeldKb: perStreamKb(after.heldBytes - before.heldBytes),
-    idleResidentKb: perStreamKb(after.residentBytes - before.residentBytes),
+    idleHeldKb: (after.heldBytes - before.heldBytes) / phase.atOnce / 1024,
   };
 }
 

@@ -12,6 +12,8 @@ export interface Phase extends Order {
   readonly kind: 'answers' | 'paced' | 'idle';
   readonly atOnce: number;
   readonly seconds: number;
+  /** If set, a phase of `answers` ends after this many runs instead of `seconds`. */
+  readonly runs?: number;
 }
 
 /** The scenarios by name. The number of tokens of a slow stream depends on its duration. */
@@ -55,9 +57,13 @@ export interface PhaseResult {
   readonly eventsPerSecond: number;
   readonly lagMedianMs: number;
   readonly lagP99Ms: number;
-  /** For the idle phase: what each open stream adds to the memory in use and to resident memory. Otherwise 0. */
+  /** For the idle phase: what each open stream adds to the memory that JavaScript holds, in units of 1 024 bytes. */
   readonly idleHeldKb: number;
-  readonly idleResidentKb: number;
+  /** Per run, in a server that was started by `withCounting`, otherwise 0. In kB of 1 000 bytes. */
+  readonly allocatedKb: number;
+  readonly statements: number;
+  readonly writeCalls: number;
+  readonly writtenKb: number;
   /** In cores: the CPU of the server, of the load generator, and of everything else on the machine. */
   readonly serverLoad: number;
   readonly generatorLoad: number;

@@ -1,13 +1,4 @@
-import type { PhaseResult } from './phases.ts';
-
-export interface Metric {
-  readonly label: string;
-  readonly phase: string;
-  readonly field: Exclude<keyof PhaseResult, 'name'>;
-  readonly digits: number;
-  /** True if a larger number is better. */
-  readonly more: boolean;
-}
+import type { Metric } from './metrics.ts';
 
 export interface Row {
   readonly metric: Metric;

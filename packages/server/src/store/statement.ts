@@ -26,6 +26,11 @@ export interface Statement<P, R> {
    */
   readonly last?: (params: P) => string;
   /**
+   * For statements with `last`: if several transactions that commit together run it with the same key, it runs once with the
+   * combined parameters. The transactions do not see what it writes.
+   */
+  combine?(one: P, other: P): unknown;
+  /**
    * True if the bytes of the rows that it deletes or changes are overwritten. The embedded store does so only for these
    * statements; PostgreSQL does so when it vacuums.
    */
@@ -54,7 +59,7 @@ export interface Gathering<P> {
 /** Every parameter that is a number, with its type. All numbers of the schema are 64-bit integers. */
 type NumberTypes<P> = { readonly [K in keyof P as Exclude<P[K], null> extends number ? K : never]: 'bigint' };
 
-type StatementKind<P, R> = Pick<Statement<P, R>, 'locks' | 'last' | 'overwrites'> & {
+type StatementKind<P, R> = Pick<Statement<P, R>, 'locks' | 'last' | 'combine' | 'overwrites'> & {
   readonly gathers?: Gathering<P> & { readonly types: NumberTypes<P> };
 };
 

@@ -58,7 +58,7 @@ export function gatherStatement<P, R>(
   const references = new Proxy({}, { get: (_, key) => sql.raw(`f.p${indexIn(keys, String(key))}`) }) as P;
   const query = source.build(db, references);
   const { text, parameters, tellsCalls } =
-    'toOperationNode' in query ? changing(db, query, keys, types) : found(query, keys, types);
+    'toOperationNode' in query ? changing(db, query, keys, types) : written(query, keys, types);
   const plan = parameters.map((value) => (value instanceof Column ? value.key : { constant: value }));
   return {
     name: `${source.name}, gathered`,
@@ -129,16 +129,22 @@ function selected(values: OperationNode | undefined, rows: OperationNode): Opera
   return RawNode.create([...separators, ' from ', ''], [...row.values, rows]);
 }
 
-function found(
-  query: { compile(): { sql: string; parameters: readonly unknown[] } },
-  keys: readonly string[],
-  types: Types,
-): Compiled {
-  const { sql: inner, parameters } = query.compile();
+/** A statement that is written as text: a query, or an insert of one row of values. */
+function written(query: WrittenQuery, keys: readonly string[], types: Types): Compiled {
+  const { sql: own, parameters } = query.compile();
   const arrays = keys.map((key, index) => `$${parameters.length + index + 1}::${arrayType(types, key)}`);
   const names = keys.map((_, index) => `p${index + 1}`);
+  const rows = `unnest(${arrays.join(', ')}) with ordinality as f(${names.join(', ')}, ${CALL})`;
+  const columns = [...parameters, ...keys.map((key) => new Column(key))];
+  if (own.startsWith('insert')) {
+    const text = own.replace(/\bvalues\s*\(([^()]*)\)/, (_, values) => `select ${values} from ${rows}`);
+    return { text, parameters: columns, tellsCalls: false };
+  }
   // `offset 0` keeps the query as it is. As part of one large join it could get a plan that reads whole tables.
-  const text = `select f.${CALL}, q.* from unnest(${arrays.join(', ')}) with ordinality as f(${names.join(', ')}, ${CALL})
-    cross join lateral (${inner} offset 0) q`;
-  return { text, parameters: [...parameters, ...keys.map((key) => new Column(key))], tellsCalls: true };
+  const text = `select f.${CALL}, q.* from ${rows} cross join lateral (${own} offset 0) q`;
+  return { text, parameters: columns, tellsCalls: true };
+}
+
+interface WrittenQuery {
+  compile(): { readonly sql: string; readonly parameters: readonly unknown[] };
 }

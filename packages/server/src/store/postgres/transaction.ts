@@ -10,6 +10,12 @@ import { GatheredCalls } from './gathered-calls.ts';
 import { BY_INDEX } from './settings.ts';
 import type { Statements } from './statements.ts';
 
+interface Last {
+  readonly order: string;
+  readonly statement: Statement<unknown, unknown>;
+  params: unknown;
+}
+
 /** The parts that all transactions of a store share. */
 export interface TransactionSetup {
   readonly statements: Statements;
@@ -47,7 +53,7 @@ export class PostgresTransaction implements Tx {
   readonly #begun: Promise<unknown>;
   readonly #opened: Promise<Opened>;
   readonly #gathered: GatheredCalls;
-  #last: { readonly statement: Statement<unknown, unknown>; readonly params: unknown; readonly order: string }[] = [];
+  #last: Last[] = [];
   /** Null before the first write. */
   #evidence: Promise<CommitEvidence | null> | null = null;
   #isBroken = false;
@@ -126,11 +132,17 @@ export class PostgresTransaction implements Tx {
 
   async run<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
     if (statement.last !== undefined) {
-      const order = statement.last(params);
-      this.#last.push({ statement: statement as Statement<unknown, unknown>, params, order });
+      this.#writeLast(statement as Statement<unknown, unknown>, statement.last(params), params);
       return 1;
     }
     return this.#change(statement, params);
+  }
+
+  #writeLast(statement: Statement<unknown, unknown>, order: string, params: unknown): void {
+    const same = (last: Last) => last.statement === statement && last.order === order;
+    const known = statement.combine === undefined ? undefined : this.#last.find(same);
+    if (known === undefined) this.#last.push({ order, statement, params });
+    else known.params = statement.combine?.(known.params, params);
   }
 
   async #change<P, R>(statement: Statement<P, R>, params: P): Promise<number> {

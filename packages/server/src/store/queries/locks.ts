@@ -14,9 +14,11 @@ import { raw } from './raw.ts';
 export const CHAT_ORDER = 1;
 export const MESSAGE_ORDER = 2;
 export const RUN_ORDER = 3;
-export const STEP_ORDER = 4;
-export const CHUNK_ORDER = 5;
-export const DAY_ORDER = 6;
+export const ACTIVE_RUN_ORDER = 4;
+export const STEP_ORDER = 5;
+export const CHUNK_ORDER = 6;
+export const DAY_ORDER = 7;
+export const HOUR_ORDER = 8;
 
 /**
  * Keeps the integration from being deleted before this transaction ends. FOR KEY SHARE conflicts with the lock of a
