@@ -49,6 +49,12 @@ export interface MemberLock {
   readonly consumerId: string | null;
 }
 
+/** A commit that other transactions see. */
+export interface EarlyCommit {
+  /** Rejects if the commit may be lost: then the caller writes everything again. */
+  readonly durable: Promise<void>;
+}
+
 export interface Store extends AsyncDisposable {
   readonly kind: StoreKind;
   readonly reads: Reads;
@@ -66,6 +72,11 @@ export interface Store extends AsyncDisposable {
    * with `locks` can commit together too, if their members differ.
    */
   transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>, locks?: MemberLock): Promise<T>;
+  /**
+   * Like `transact` for `ORDERED_TRANSACTIONS`, but resolves when the commit is visible, which may be before it is durable. A
+   * durable transaction that is handed in later makes it durable. Absent if a store makes every commit durable.
+   */
+  transactEarly?(name: TransactionName, job: (tx: Tx) => Promise<unknown>): Promise<EarlyCommit>;
 }
 
 /** A unique index refused the row. */

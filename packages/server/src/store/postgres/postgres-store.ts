@@ -6,6 +6,7 @@ import { touchInstallation } from '../queries/accounts.ts';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
 import {
+  type EarlyCommit,
   type MemberLock,
   ORDERED_TRANSACTIONS,
   type QueryOf,
@@ -127,6 +128,11 @@ export class PostgresStore implements Store {
     if (ORDERED_TRANSACTIONS.has(name)) return this.#writer.transact(name, job);
     if (locks !== undefined) return this.#admissions.transact(name, locks, job);
     return (await this.#repeatAlone({ name, work: job, as: this.#fence.identityFor(name) })) as T;
+  }
+
+  async transactEarly(name: TransactionName, job: (tx: Tx) => Promise<unknown>): Promise<EarlyCommit> {
+    if (this.#closing !== null) throw new StoreUnavailable('The store is closed.');
+    return this.#writer.transactEarly(name, job);
   }
 
   async #repeatAlone(job: LoneJob): Promise<unknown> {

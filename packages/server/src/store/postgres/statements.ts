@@ -29,6 +29,8 @@ const MARK = `insert into commit_marks (process, connection, serial, raised_at) 
 const OPEN_WRITER = `with ${ALIVE}, mark as (${MARK.replace(/\$(\d)/g, (_, n) => `$${Number(n) + 1}`)})
   select (select count(*) from alive) as alive, (select xid from mark) as xid, set_config('enable_seqscan', 'off', true)`;
 
+const OPEN_EARLY = `${OPEN_WRITER}, set_config('synchronous_commit', 'off', true)`;
+
 /** The integration FOR KEY SHARE, then the member, if there is one. */
 const OPEN_ADMISSION = `with ${ALIVE}, i as materialized (
     select integration_id from integrations where integration_id = $2 for key share
@@ -75,8 +77,9 @@ export class Statements {
   }
 
   /** Fence and mark in one statement. */
-  openWriter(nodeId: string | null, { process, connection, serial }: CommitMark): QueryConfig {
-    return this.#own('open writer', OPEN_WRITER, [nodeId, process, connection, serial, Date.now()]);
+  openWriter(nodeId: string | null, { process, connection, serial }: CommitMark, isEarly: boolean): QueryConfig {
+    const values = [nodeId, process, connection, serial, Date.now()];
+    return isEarly ? this.#own('open early', OPEN_EARLY, values) : this.#own('open writer', OPEN_WRITER, values);
   }
 
   /** Fence and the locks of T1 in one statement. The locks of several admissions are taken without waiting. */

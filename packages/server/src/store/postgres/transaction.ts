@@ -26,10 +26,11 @@ export interface TransactionSetup {
 
 /**
  * `plain`: checks the node's row; the mark is sent with the first write, because many transactions write nothing.
- * `writer`: checks the row and writes the mark. `admission`: checks the row and locks the members.
+ * `writer`: checks the row and writes the mark; with `isEarly` the commit does not wait until it is on the disk. `admission`: checks the row and locks the members.
  */
 export type Opening =
-  | { readonly kind: 'plain' | 'writer' }
+  | { readonly kind: 'plain' }
+  | { readonly kind: 'writer'; readonly isEarly?: true }
   | { readonly kind: 'admission'; readonly members: readonly MemberLock[] };
 
 interface Opened {
@@ -80,7 +81,7 @@ export class PostgresTransaction implements Tx {
     const ask = (query: QueryConfig) => this.#client.query<OpeningRow>(query).then(({ rows }) => rows[0]);
     if (opening.kind === 'writer') {
       const mark = marks.next(this.#client);
-      const answer = ask(statements.openWriter(nodeId, mark));
+      const answer = ask(statements.openWriter(nodeId, mark, opening.isEarly === true));
       this.#evidence = answer.then(
         (row) => toEvidence(mark, row?.xid),
         () => null,
