@@ -5,6 +5,7 @@ import { CompiledStatements, type Gathering, type Statement } from '../statement
 import type { MemberLock, QueryOf } from '../store.ts';
 import type { CommitMark } from './commit-marks.ts';
 import { type GatheredStatement, gatherStatement } from './gathered-statement.ts';
+import { PLANNING } from './settings.ts';
 
 /** Compiles queries for PostgreSQL and executes none. */
 const compiler = new Kysely<Schema>({
@@ -22,12 +23,16 @@ const gatheredStatements = new Map<Statement<never, unknown>, GatheredStatement>
 /** Locks the row of a living node. No row if the node is dead or was never registered. */
 const ALIVE = `alive as materialized (select 1 from nodes where node_id = $1 and dead = ${NODE_ALIVE} for share)`;
 
+const SET_PLANNING = Object.entries(PLANNING)
+  .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+  .join(', ');
+
 const MARK = `insert into commit_marks (process, connection, serial, raised_at) values ($1, $2, $3, $4)
   on conflict (process, connection) do update set serial = excluded.serial, raised_at = excluded.raised_at
   returning pg_current_xact_id()::text as xid`;
 
 const OPEN_WRITER = `with ${ALIVE}, mark as (${MARK.replace(/\$(\d)/g, (_, n) => `$${Number(n) + 1}`)})
-  select (select count(*) from alive) as alive, (select xid from mark) as xid, set_config('enable_seqscan', 'off', true)`;
+  select (select count(*) from alive) as alive, (select xid from mark) as xid, ${SET_PLANNING}`;
 
 const OPEN_EARLY = `${OPEN_WRITER}, set_config('synchronous_commit', 'off', true)`;
 

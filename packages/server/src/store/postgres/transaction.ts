@@ -7,7 +7,7 @@ import type { MemberLock, QueryOf, Tx } from '../store.ts';
 import type { CommitEvidence, CommitMark, CommitMarks } from './commit-marks.ts';
 import { ConnectionLost, translate } from './errors.ts';
 import { GatheredCalls } from './gathered-calls.ts';
-import { BY_INDEX } from './settings.ts';
+import { SET_PLANNING } from './settings.ts';
 import type { Statements } from './statements.ts';
 
 interface Last {
@@ -68,7 +68,7 @@ export class PostgresTransaction implements Tx {
   ) {
     this.#client = client;
     this.#setup = setup;
-    this.#begun = client.query(opening.kind === 'admission' ? `${setup.begin}; ${BY_INDEX}` : setup.begin);
+    this.#begun = client.query(opening.kind === 'admission' ? `${setup.begin}; ${SET_PLANNING}` : setup.begin);
     this.#begun.catch(() => {});
     this.#gathered = new GatheredCalls(setup.statements, (query) => this.#send(query));
     this.#opened = this.#open(nodeId, opening);
