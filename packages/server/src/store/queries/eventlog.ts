@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
+import { CHUNK_ORDER } from './locks.ts';
 
 /**
  * Idempotent: a chunk keeps its bounds until its commit is acknowledged, so a second write after an unknown commit
@@ -12,6 +13,7 @@ export const insertChunk = statement(
       .insertInto('event_chunks')
       .values({ run_id: p.runId, first_id: p.firstId, last_id: p.lastId, data: p.data })
       .onConflict((c) => c.columns(['run_id', 'first_id']).doNothing()),
+  { gathers: { order: CHUNK_ORDER, types: { firstId: 'bigint', lastId: 'bigint' } } },
 );
 
 export const chunkAfter = statement('chunk after', (db, p: { runId: string; after: number }) =>

@@ -3,17 +3,21 @@ import type { ListPosition } from '../../domain/list-cursor.ts';
 import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run-state.ts';
 import type { Schema, StepsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { RUN_ORDER, STEP_ORDER } from './locks.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
 
 const unfinished = sql<boolean>`status in ('admitted', 'running')`;
 
 /** The first flush, step or end of a run marks it as running. */
-export const markRunning = statement('mark running', (db, p: { runId: string; now: number }) =>
-  db
-    .updateTable('runs')
-    .set({ status: 'running', started_at: p.now })
-    .where('run_id', '=', p.runId)
-    .where(sql<boolean>`status = 'admitted'`),
+export const markRunning = statement(
+  'mark running',
+  (db, p: { runId: string; now: number }) =>
+    db
+      .updateTable('runs')
+      .set({ status: 'running', started_at: p.now })
+      .where('run_id', '=', p.runId)
+      .where(sql<boolean>`status = 'admitted'`),
+  { gathers: { order: RUN_ORDER, types: { now: 'bigint' }, key: (p) => p.runId } },
 );
 
 export interface UsageColumns {
@@ -24,6 +28,14 @@ export interface UsageColumns {
   reasoningTokens: number;
   byModelJson: string;
 }
+
+export const USAGE_TYPES = {
+  requestCount: 'bigint',
+  inputTokens: 'bigint',
+  cachedTokens: 'bigint',
+  outputTokens: 'bigint',
+  reasoningTokens: 'bigint',
+} as const;
 
 export const usageColumns = (p: UsageColumns) => ({
   request_count: p.requestCount,
@@ -84,6 +96,25 @@ export const finishRun = statement(
       .where('run_id', '=', p.runId)
       .where('attempt', '=', p.attempt)
       .where(unfinished),
+  {
+    gathers: {
+      order: RUN_ORDER,
+      types: {
+        ...USAGE_TYPES,
+        attempt: 'bigint',
+        nextAttempt: 'bigint',
+        step: 'bigint',
+        structured: 'bigint',
+        lastEventId: 'bigint',
+        chargedRuns: 'bigint',
+        chargedTokens: 'bigint',
+        chargedCredits: 'bigint',
+        startedAt: 'bigint',
+        now: 'bigint',
+      },
+      key: (p) => p.runId,
+    },
+  },
 );
 
 export const advanceRun = statement(
@@ -101,6 +132,13 @@ export const advanceRun = statement(
       .where('run_id', '=', p.runId)
       .where('attempt', '=', p.attempt)
       .where(unfinished),
+  {
+    gathers: {
+      order: RUN_ORDER,
+      types: { ...USAGE_TYPES, attempt: 'bigint', step: 'bigint', leastFormat: 'bigint', startedAt: 'bigint' },
+      key: (p) => p.runId,
+    },
+  },
 );
 
 /** Locks the run for this transaction. Changes no row if another attempt owns the run. */
@@ -173,6 +211,20 @@ export const insertStep = statement(
       })
       // A step is written again if the outcome of its first commit was unknown.
       .onConflict((c) => c.columns(['run_id', 'step']).doNothing()),
+  {
+    gathers: {
+      order: STEP_ORDER,
+      types: {
+        step: 'bigint',
+        attempt: 'bigint',
+        indexInLoop: 'bigint',
+        firstEventId: 'bigint',
+        lastEventId: 'bigint',
+        startedAt: 'bigint',
+        completedAt: 'bigint',
+      },
+    },
+  },
 );
 
 /** Finds a step that is stored, for a writer that did not learn the outcome of its commit. */
