@@ -3,6 +3,18 @@
 -- SQLite
 
 
+CREATE TABLE "active_runs" (
+  "integration_id" text not null,
+  "consumer_id" text not null,
+  "chat_key" text not null,
+  "run_id" text not null,
+  "node_id" text not null,
+  "held" bigint not null,
+  "unit" text,
+  "day" integer not null,
+  constraint "active_runs_key" primary key ("integration_id", "consumer_id", "chat_key")
+) without rowid;
+
 CREATE TABLE "adjustments" (
   "adjustment_id" text primary key,
   "integration_id" text not null,
@@ -244,7 +256,8 @@ CREATE TABLE "nodes" (
   "version" text not null,
   "started_at" bigint not null,
   "host" text,
-  "address" text
+  "address" text,
+  "generation" integer default 0 not null
 ) without rowid;
 
 CREATE TABLE "owners" (
@@ -323,13 +336,12 @@ CREATE TABLE "runs" (
   "continues" text,
   "answers_json" text,
   "client_tools_json" text,
+  "tracked" integer default 0 not null,
+  "only_step_json" text,
   "counted" integer default 0 not null
 ) without rowid;
-CREATE UNIQUE INDEX "runs_active_chat" on "runs" ("chat_key") where status in ('admitted', 'running');
-CREATE INDEX "runs_active_member" on "runs" ("integration_id", "consumer_id") where status in ('admitted', 'running');
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
-CREATE INDEX "runs_finished" on "runs" ("integration_id", "status", "created_at", "run_id") where status in ('completed', 'failed', 'cancelled');
 CREATE INDEX "runs_integration" on "runs" ("integration_id", "created_at", "run_id");
 CREATE INDEX "runs_to_compact" on "runs" ("completed_at", "run_id") where completed_at is not null and compacted_at is null;
 CREATE UNIQUE INDEX "runs_usage_request" on "runs" ("integration_id", "usage_request_id") where usage_request_id is not null;
@@ -383,6 +395,14 @@ CREATE TABLE "steps" (
 CREATE TABLE "uncounted_runs" (
   "run_id" text primary key,
   "integration_id" text not null
+) without rowid;
+
+CREATE TABLE "unsuccessful_runs" (
+  "integration_id" text not null,
+  "status" text not null,
+  "created_at" bigint not null,
+  "run_id" text not null,
+  constraint "unsuccessful_runs_key" primary key ("integration_id", "status", "created_at", "run_id")
 ) without rowid;
 
 CREATE TABLE "upload_forms" (
@@ -461,6 +481,18 @@ CREATE TABLE "usage_walk" (
 
 -- PostgreSQL
 
+
+create table "active_runs" (
+  integration_id text collate "C" not null,
+  consumer_id text collate "C" not null,
+  chat_key text collate "C" not null,
+  run_id text collate "C" not null,
+  node_id text collate "C" not null,
+  held bigint not null,
+  unit text collate "C",
+  day integer not null,
+  constraint active_runs_key PRIMARY KEY (integration_id, consumer_id, chat_key)
+);
 
 create table "adjustments" (
   adjustment_id text collate "C" not null,
@@ -714,7 +746,9 @@ create table "nodes" (
   started_at bigint not null,
   host text,
   address text,
-  constraint nodes_pkey PRIMARY KEY (node_id)
+  generation integer not null default 0,
+  constraint nodes_pkey PRIMARY KEY (node_id),
+  constraint nodes_generation CHECK (((generation > 0) OR (dead <> 0)))
 );
 
 create table "owners" (
@@ -797,14 +831,13 @@ create table "runs" (
   continues text collate "C",
   answers_json text collate "C",
   client_tools_json text collate "C",
+  tracked integer not null default 0,
+  only_step_json text collate "C",
   counted integer not null default 0,
   constraint runs_pkey PRIMARY KEY (run_id)
 );
-CREATE UNIQUE INDEX runs_active_chat ON runs USING btree (chat_key) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
-CREATE INDEX runs_active_member ON runs USING btree (integration_id, consumer_id) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
 CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);
 CREATE INDEX runs_consumer ON runs USING btree (integration_id, consumer_id, created_at, run_id) WHERE (consumer_id IS NOT NULL);
-CREATE INDEX runs_finished ON runs USING btree (integration_id, status, created_at, run_id) WHERE (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]));
 CREATE INDEX runs_integration ON runs USING btree (integration_id, created_at, run_id);
 CREATE INDEX runs_to_compact ON runs USING btree (completed_at, run_id) WHERE ((completed_at IS NOT NULL) AND (compacted_at IS NULL));
 CREATE UNIQUE INDEX runs_usage_request ON runs USING btree (integration_id, usage_request_id) WHERE (usage_request_id IS NOT NULL);
@@ -862,6 +895,14 @@ create table "uncounted_runs" (
   run_id text collate "C" not null,
   integration_id text collate "C" not null,
   constraint uncounted_runs_pkey PRIMARY KEY (run_id)
+);
+
+create table "unsuccessful_runs" (
+  integration_id text collate "C" not null,
+  status text collate "C" not null,
+  created_at bigint not null,
+  run_id text collate "C" not null,
+  constraint unsuccessful_runs_key PRIMARY KEY (integration_id, status, created_at, run_id)
 );
 
 create table "upload_forms" (

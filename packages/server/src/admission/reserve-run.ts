@@ -14,6 +14,7 @@ import {
   JOURNAL_FORMAT_WITH_URLS,
 } from '../domain/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
+import { insertActiveRun, NO_MEMBER } from '../store/queries/active-runs.ts';
 import { growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { announceFile, storedPath } from '../store/queries/files.ts';
@@ -33,6 +34,8 @@ export interface Reservation {
   /** The inline images of the request. */
   readonly blobs: StoredBlobs;
   readonly nodeId: string;
+  /** True if nodes of the version before are alive: they expect that T1 stores `meta`. */
+  readonly storesMeta: boolean;
   readonly now: number;
 }
 
@@ -118,6 +121,16 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     memberFolder: files.memberFolder,
     now,
   });
+  const tracked = tx.run(insertActiveRun, {
+    integrationId,
+    member: consumerId ?? NO_MEMBER,
+    chatKey,
+    runId,
+    nodeId,
+    held: decision.held,
+    unit: decision.unit,
+    day,
+  });
   const meta: Meta = {
     runId,
     chatId,
@@ -129,11 +142,14 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     ...(request.ignoredFields.length === 0 ? {} : { ignoredFields: request.ignoredFields }),
   };
   const opening: RunEvent = { type: 'meta', meta, id: 1 };
-  const eventWritten = tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([opening]) });
+  // Otherwise a takeover can rebuild `meta` from the rows, and the first chunk of the run contains it.
+  const isOpeningStored = reservation.storesMeta || request.ignoredFields.length > 0;
+  const eventWritten =
+    isOpeningStored && tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([opening]) });
   // `joined` locks the chat's row: from then on no sweep can delete its copies. If one has, an expired link matters now.
   const links =
     hasHistory && !keepAttachments ? refreshesRefusal(tx, chatKey, request.refreshes, now) : Promise.resolve(null);
-  await Promise.all([joined, messageWritten, runWritten, eventWritten, links]);
+  await Promise.all([joined, messageWritten, runWritten, tracked, eventWritten, links]);
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
@@ -148,6 +164,6 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     { runId, integrationId, consumerId, chatKey, chatId, agency, agent, agencyVersion, day, createdAt: now },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools },
-    { trace: request.trace, attempt: 1, nodeId, opening, resumed: null },
+    { trace: request.trace, attempt: 1, nodeId, opening, isOpeningStored, resumed: null },
   );
 }

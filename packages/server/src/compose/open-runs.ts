@@ -2,6 +2,7 @@ import { RevokedStreams } from '../accounts/revoked-streams.ts';
 import { RunAdmission } from '../admission/admit-run.ts';
 import { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import { healTurn } from '../chats/heal-history.ts';
+import { TurnMemory } from '../chats/turn-memory.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import { wholeIntegration } from '../domain/scope.ts';
 import { Engine } from '../engine/engine.ts';
@@ -28,8 +29,22 @@ const STORE_RETRY_MS = 500;
 
 /** Opens what admits, executes, cancels, takes over and reads runs. */
 export async function openRuns(foundation: Foundation, accounts: OpenedAccounts) {
-  const { store, ids, files, blobs, pending, isAlone, agencies, life, limits, overrides, logger, metrics, stack } =
-    foundation;
+  const {
+    store,
+    earlierNodes,
+    ids,
+    files,
+    blobs,
+    pending,
+    isAlone,
+    agencies,
+    life,
+    limits,
+    overrides,
+    logger,
+    metrics,
+    stack,
+  } = foundation;
   const { node } = life;
   const { waitAt } = overrides;
   const { prices, fetchAllow } = foundation.config;
@@ -45,6 +60,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const takeoverDeps = {
     store,
     eventLog,
+    earlierNodes,
     agencies,
     models,
     prices,
@@ -76,10 +92,12 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     remoteReaders,
   );
   const mcp = openMcp(foundation);
+  const memory = stack.use(new TurnMemory());
   const engine = stack.use(
     new Engine({
       store,
       eventLog,
+      earlierNodes,
       agencies,
       models,
       ...(await openWorkspaces(foundation, documents, newBudget(foundation.config.sandbox.slots))),
@@ -92,7 +110,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
         handOffs: limits.handOffs,
         toolOutputCharacters: limits.toolOutputCharacters,
       },
-      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens },
+      prompt: { heal: overrides.healTurn ?? healTurn, memory, windowTokens },
       attachments,
       runSlots,
       maxRunSeconds,
@@ -140,6 +158,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   };
   const admission = new RunAdmission({
     store,
+    earlierNodes,
     ids,
     agencies,
     engine,
@@ -163,6 +182,8 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     runReads,
     attachments,
     mcp,
+    /** Call it when a chat is deleted. */
+    forgetTurns: (chatKey: string) => memory.delete(chatKey),
     resumedRuns: resumed.length,
     endedRuns: recovered.ended,
     /** Lets the resumed runs continue. Until then they wait, so that clients can follow them from the beginning. */

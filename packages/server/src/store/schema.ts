@@ -5,6 +5,7 @@ import type { FileAccess } from '../domain/file-access.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
+import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 
 /*
  * Column types that both databases have: text, and 64-bit integers (times are milliseconds since 1970, flags are 0 or
@@ -44,6 +45,8 @@ export interface NodesTable {
   host: string | null;
   /** The address at which it listens; null until it does, and if an earlier version registered it. */
   address: string | null;
+  /** `GENERATION` of the program that registered it; 0 if an earlier version did. */
+  generation: Generated<number>;
 }
 
 export interface NodeBeatsTable {
@@ -286,6 +289,10 @@ export interface RunsTable {
   completed_at: number | null;
   /** When the events were compacted. */
   compacted_at: number | null;
+  /** 1 if admission has written the row of `active_runs`, 2 if the end has deleted it. An earlier version leaves it at 0. */
+  tracked: Generated<number>;
+  /** The only step of the run, as `OnlyStep`, if `steps` has no row for it. */
+  only_step_json: Generated<string | null>;
   /** 1 if the end of the run has raised the rollups. */
   counted: Generated<number>;
 }
@@ -464,6 +471,8 @@ export interface Schema {
   chats: ChatsTable;
   messages: MessagesTable;
   runs: RunsTable;
+  active_runs: ActiveRunsTable;
+  unsuccessful_runs: UnsuccessfulRunsTable;
   usage_days: UsageDaysTable;
   usage_hours: UsageHoursTable;
   usage_walk: UsageWalkTable;

@@ -134,11 +134,10 @@ export const beginErasure = statement(
 
 export const activeRunsOfPerson = statement('active runs of person', (db, p: Person) =>
   db
-    .selectFrom('runs')
+    .selectFrom('active_runs')
     .select('run_id')
     .where('integration_id', '=', p.integrationId)
-    .where('consumer_id', '=', p.consumerId)
-    .where(sql<boolean>`status in ('admitted', 'running')`),
+    .where('consumer_id', '=', p.consumerId),
 );
 
 /** The template of member folders, also of a deleted integration. */

@@ -7,9 +7,8 @@ import { type UsageColumns, usageColumns } from './runs.ts';
 /** Reads unfinished runs whose node is not alive, oldest first, after the run `after`. */
 export const orphanedRuns = statement('orphaned runs', (db, p: { after: string }) =>
   db
-    .selectFrom('runs')
+    .selectFrom('active_runs')
     .select('run_id')
-    .where(sql<boolean>`status in ('admitted', 'running')`)
     .where('run_id', '>', p.after)
     .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('node_id').where('dead', '=', NODE_ALIVE))
     .orderBy('run_id')
@@ -32,7 +31,7 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
     .innerJoin('integrations', 'integrations.integration_id', 'runs.integration_id')
     .leftJoin('nodes', 'nodes.node_id', 'runs.node_id')
     .selectAll('runs')
-    .select(['chats.chat_id', 'chats.text_bytes', 'chats.num_messages'])
+    .select(['chats.chat_id', 'chats.alias as chat_alias', 'chats.text_bytes', 'chats.num_messages'])
     .select(['integrations.owner_id', 'integrations.max_run_seconds'])
     .select(['integrations.on_disconnect', 'integrations.keep_attachments', 'integrations.model as integration_model'])
     .select('nodes.dead as node_dead')

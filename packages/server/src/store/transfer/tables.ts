@@ -17,6 +17,8 @@ export const COPIED_TABLES = [
   'chats',
   'messages',
   'runs',
+  'active_runs',
+  'unsuccessful_runs',
   'usage_days',
   'usage_hours',
   'usage_walk',
