@@ -49,7 +49,7 @@ export const isByModel = ({ groupBy, splitBy, model }: UsageGrouping): boolean =
 export class UsageGroups {
   readonly #source: UsageSource;
   readonly #grouping: UsageGrouping;
-  readonly #byKey = new Map<string | null, Map<string | null, UsageGroup>>();
+  readonly #byKey: GroupMap = new Map();
 
   constructor(source: UsageSource, grouping: UsageGrouping) {
     this.#source = source;
@@ -57,8 +57,7 @@ export class UsageGroups {
   }
 
   all(): UsageGroup[] {
-    const groups = [...this.#byKey.values()].flatMap((bySplit) => [...bySplit.values()]);
-    return groups.filter(({ runs }) => runs > 0);
+    return listGroups(this.#byKey).filter(({ runs }) => runs > 0);
   }
 
   /** Adds up the runs of a range, in slices of `maxRuns` runs: on the embedded store nothing else happens during a query. */
@@ -109,8 +108,8 @@ export class UsageGroups {
 
   /** Resolves to the oldest run of the slice, or to null if no runs remain. */
   async #addSlice(reads: Reads, slice: UsageSlice): Promise<PageStart | null> {
-    const { groupBy, splitBy } = this.#grouping;
-    if (groupBy === 'model' || splitBy === 'model' || isByModel(this.#grouping)) return this.#addByModel(reads, slice);
+    const { groupBy, splitBy, model } = this.#grouping;
+    if (groupBy === 'model' || splitBy === 'model' || model !== null) return this.#addByModel(reads, slice);
     let runs = 0;
     let last: PageStart | null = null;
     for (const row of await reads.query(usageByColumns(slice, groupBy, splitBy))) {
@@ -143,16 +142,36 @@ export class UsageGroups {
   }
 
   #add(key: string | null, value: string | null, more: Amounts): void {
-    const split = this.#grouping.splitOf(value);
-    const bySplit = this.#byKey.getOrInsertComputed(key, () => new Map<string | null, UsageGroup>());
-    const group = bySplit.getOrInsertComputed(split, () => emptyGroup(key, split));
-    group.runs += more.runs;
-    if (more.newestRunId > group.newestRunId) group.newestRunId = more.newestRunId;
-    group.usage = addUsage(group.usage, more.usage);
-    group.charged.runs += more.charged.runs;
-    group.charged.tokens += more.charged.tokens;
-    group.charged.credits += more.charged.credits;
+    addTo(this.#byKey, key, this.#grouping.splitOf(value), more);
   }
+}
+
+type GroupMap = Map<string | null, Map<string | null, UsageGroup>>;
+
+function addTo(groups: GroupMap, key: string | null, split: string | null, more: Amounts): void {
+  const bySplit = groups.getOrInsertComputed(key, () => new Map<string | null, UsageGroup>());
+  const group = bySplit.getOrInsertComputed(split, () => emptyGroup(key, split));
+  group.runs += more.runs;
+  if (more.newestRunId > group.newestRunId) group.newestRunId = more.newestRunId;
+  group.usage = addUsage(group.usage, more.usage);
+  group.charged.runs += more.charged.runs;
+  group.charged.tokens += more.charged.tokens;
+  group.charged.credits += more.charged.credits;
+}
+
+const listGroups = (groups: GroupMap) => [...groups.values()].flatMap((bySplit) => [...bySplit.values()]);
+
+/** Adds up groups under other keys. */
+export function mergeGroups(
+  groups: readonly UsageGroup[],
+  toKeys: (group: UsageGroup) => Pick<UsageGroup, 'key' | 'split'>,
+): UsageGroup[] {
+  const merged: GroupMap = new Map();
+  for (const group of groups) {
+    const { key, split } = toKeys(group);
+    addTo(merged, key, split, group);
+  }
+  return listGroups(merged);
 }
 
 interface RunOfModels {

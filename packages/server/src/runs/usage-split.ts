@@ -5,7 +5,7 @@ import { admissionOfRun } from '../store/queries/rollup-sums.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first } from '../store/store.ts';
 import { addUpDaysOfMembers, addUpUsage } from './add-up-usage.ts';
-import type { UsageGroup, UsageGrouping, UsageKey, UsageSource } from './usage-groups.ts';
+import { mergeGroups, type UsageGroup, type UsageGrouping, type UsageKey, type UsageSource } from './usage-groups.ts';
 
 const SHOWN_VALUES = 10;
 const TAG_CHARACTERS = 12;
@@ -41,7 +41,7 @@ export interface SplitQuery {
 /**
  * Adds up by day and by a second key: its ten values with the most tokens in the whole range, and null for all others. The
  * newest day is first; within a day the value with the most tokens in the range is first, and null is last. The first page
- * decides which values these are. It adds up twice, so that it never holds a group for each day and value.
+ * decides which values these are. For members it adds up twice, so that it never holds a group for each day and member.
  */
 export async function usageByDayAndSplit(
   source: UsageSource,
@@ -51,16 +51,20 @@ export async function usageByDayAndSplit(
 ): Promise<SplitPage> {
   const { splitBy, model, limit } = query;
   const start = readCursor(query.cursor);
-  const values: ShownValues = start ?? (await largestValues(source, range, query, maxRuns));
+  const whole: UsageGrouping = { groupBy: 'day', splitBy, model, splitOf: (value) => value };
+  // There are few agents and models, so the first page adds up once. There can be many members.
+  const all = start === null && splitBy !== 'consumer' ? await addUpUsage(source, range, whole, maxRuns) : null;
+  const values = start ?? (all === null ? await largestMembers(source, range, query, maxRuns) : largestValues(all));
   const { ceiling, tags, runIds } = values;
   if (ceiling === '') return { groups: [], nextCursor: null };
   const rankOf = ranking(tags);
   const splitOf = (value: string | null) => (rankOf(value) < SHOWN_VALUES ? value : null);
-  const grouping: UsageGrouping = { groupBy: 'day', splitBy, model, splitOf };
   const left = { ...range, toMs: endOf(range.toMs, start?.day), newestRunId: ceiling };
-  const members = splitBy === 'consumer' ? await findMembers(source, range.integrationId, values) : null;
-  const ofMembers = members === null ? null : await addUpDaysOfMembers(source, left, members, grouping, maxRuns);
-  const placed = (ofMembers ?? (await addUpUsage(source, left, grouping, maxRuns)))
+  const found =
+    all === null
+      ? await addUpShown(source, left, { ...whole, splitOf }, values, maxRuns)
+      : mergeGroups(all, ({ key, split }) => ({ key, split: splitOf(split) }));
+  const placed = found
     .map((group) => ({ group, day: group.key ?? '', rank: rankOf(group.split) }))
     .filter((place) => start === null || inOrder(start, place) < 0)
     .sort(inOrder);
@@ -80,8 +84,27 @@ function inOrder(one: Place, other: Place): number {
   return one.rank - other.rank;
 }
 
+/** Adds up by day and by the values that are shown. */
+async function addUpShown(
+  source: UsageSource,
+  range: UsageRange,
+  grouping: UsageGrouping,
+  values: ShownValues,
+  maxRuns: number,
+): Promise<UsageGroup[]> {
+  const members = grouping.splitBy === 'consumer' ? await findMembers(source, range.integrationId, values) : null;
+  const found = members === null ? null : await addUpDaysOfMembers(source, range, members, grouping, maxRuns);
+  return found ?? addUpUsage(source, range, grouping, maxRuns);
+}
+
 /** Finds the values with the most tokens, and the newest run that counts. */
-async function largestValues(
+function largestValues(groups: readonly UsageGroup[]): ShownValues {
+  const byValue = mergeGroups(groups, ({ split }) => ({ key: split, split: null }));
+  const tags = largestFirst(byValue).map(({ key }) => tagOf(key ?? ''));
+  return { ceiling: newestRunIn(groups), tags, runIds: null };
+}
+
+async function largestMembers(
   source: UsageSource,
   range: UsageRange,
   { splitBy, model }: SplitQuery,
@@ -89,12 +112,24 @@ async function largestValues(
 ): Promise<ShownValues> {
   const grouping: UsageGrouping = { groupBy: splitBy, splitBy: null, model, splitOf: () => null };
   const groups = await addUpUsage(source, range, grouping, maxRuns);
-  let ceiling = '';
-  for (const { newestRunId } of groups) if (newestRunId > ceiling) ceiling = newestRunId;
-  const named = groups.filter(({ key }) => key !== null).sort(mostTokensFirst);
-  const largest = named.slice(0, SHOWN_VALUES);
-  const tags = largest.map(({ key }) => tagOf(key ?? ''));
-  return { ceiling, tags, runIds: splitBy === 'consumer' ? largest.map(({ newestRunId }) => newestRunId) : null };
+  const largest = largestFirst(groups);
+  return {
+    ceiling: newestRunIn(groups),
+    tags: largest.map(({ key }) => tagOf(key ?? '')),
+    runIds: largest.map(({ newestRunId }) => newestRunId),
+  };
+}
+
+const largestFirst = (groups: readonly UsageGroup[]) =>
+  groups
+    .filter(({ key }) => key !== null)
+    .sort(mostTokensFirst)
+    .slice(0, SHOWN_VALUES);
+
+function newestRunIn(groups: readonly UsageGroup[]): string {
+  let newest = '';
+  for (const { newestRunId } of groups) if (newestRunId > newest) newest = newestRunId;
+  return newest;
 }
 
 /** Resolves to null if the runs belong to other members now: one was erased. */

@@ -95,8 +95,7 @@ export type UncountedRun = Awaited<ReturnType<ReturnType<(typeof runToCount)['bu
 /** Selects the runs of an integration that are not part of the rollups: active runs, and runs in the queue. */
 export const uncountedIds = (db: Kysely<Schema>, integrationId: string) =>
   db
-    .selectFrom('runs')
+    .selectFrom('active_runs')
     .select('run_id')
-    .where(sql<string>`integration_id || ''`, '=', integrationId)
-    .where(sql<boolean>`status in ('admitted', 'running')`)
+    .where('integration_id', '=', integrationId)
     .unionAll(db.selectFrom('uncounted_runs').select('run_id').where('integration_id', '=', integrationId));
