@@ -23,6 +23,7 @@ import * as fileQuotas from './migrations/0020-file-quotas.ts';
 import * as pendingBlobs from './migrations/0021-pending-blobs.ts';
 import * as erasureLookups from './migrations/0022-erasure-lookups.ts';
 import * as membersByRow from './migrations/0023-members-by-row.ts';
+import * as compactedChunks from './migrations/0026-compacted-chunks.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -50,6 +51,7 @@ const MIGRATIONS = {
   '0021-pending-blobs': pendingBlobs,
   '0022-erasure-lookups': erasureLookups,
   '0023-members-by-row': membersByRow,
+  '0026-compacted-chunks': compactedChunks,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */
