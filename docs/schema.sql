@@ -568,7 +568,7 @@ create table "event_chunks" (
   last_id bigint not null,
   data text collate "C" not null,
   constraint event_chunks_key PRIMARY KEY (run_id, first_id)
-);
+) partition by RANGE (run_id);
 
 create table "files" (
   integration_id text collate "C" not null,

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventSize, type RunEvent } from '../domain/events.ts';
 import { firstRunId } from '../domain/ids.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
 import { Sweep } from '../lib/sweep.ts';
 import { allChunks } from '../store/queries/eventlog.ts';
+import { type EventPartition, lockEvents } from '../store/queries/partitions.ts';
 import {
   compactionPosition,
   deleteChunks,
@@ -18,6 +20,7 @@ import { first, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { decodeChunk, encodeCompactedChunk } from './chunk-codec.ts';
 import { compactEvents } from './compact-events.ts';
+import { EventPartitions, isInDroppable, partitionsBefore } from './event-partitions.ts';
 import { type Chunk, encodeWithin } from './run-log.ts';
 
 export interface RetentionOptions {
@@ -42,6 +45,12 @@ interface VisitedRun {
   readonly run_id: string;
   readonly completed_at: number | null;
   readonly compacted_at: number | null;
+}
+
+interface EventSweep {
+  /** Runs that ended by this time are compacted. */
+  readonly until: number;
+  readonly partitions: readonly EventPartition[];
 }
 
 interface Compaction {
@@ -76,10 +85,13 @@ export class Retention extends Sweep {
   readonly #store: Store;
   readonly #options: RetentionOptions;
   readonly #logger: Logger;
+  /** Null on the embedded store. */
+  readonly #partitions: EventPartitions | null;
 
   constructor(store: Store, options: RetentionOptions, logger: Logger) {
     super(options.sweepMs, 'stored events', logger);
     this.#store = store;
+    this.#partitions = store.kind === 'postgres' ? new EventPartitions(store, options.logMs) : null;
     this.#options = options;
     this.#logger = logger;
   }
@@ -87,18 +99,35 @@ export class Retention extends Sweep {
   /** Resolves to the number of compacted runs. */
   protected override async sweepOnce(): Promise<number> {
     const until = Date.now() - this.#options.logMs;
-    const count = (await this.#visitSkipped(until)) + (await this.#visitNext(until));
+    const partitions = (await this.#partitions?.addMissing()) ?? [];
+    const sweep = { until, partitions };
+    const count = (await this.#visitSkipped(sweep)) + (await this.#visitNext(sweep));
     if (count > 0) this.#logger.info({ runs: count }, 'events of ended runs were compacted');
+    for (const partition of partitionsBefore(partitions, until - SETTLED_MS)) await this.#drop(partition);
     return count;
   }
 
-  async #visitSkipped(until: number): Promise<number> {
+  async #drop(partition: EventPartition): Promise<void> {
+    if (this.isClosed) return;
+    try {
+      const isDropped = await this.#partitions?.drop(partition);
+      if (isDropped) this.#logger.info({ partition: partition.name }, 'a partition of compacted events was dropped');
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      this.#logger.info(
+        { err: error, partition: partition.name },
+        'a partition of events is in use; it is dropped later',
+      );
+    }
+  }
+
+  async #visitSkipped(sweep: EventSweep): Promise<number> {
     let count = 0;
     for (let after = ''; !this.isClosed; ) {
       const runs = await this.#store.reads.all(skippedRuns, { after, limit: RUNS_PER_PAGE });
       const last = runs.at(-1);
       if (last === undefined) break;
-      const whole = await this.#compactReady(runs, until);
+      const whole = await this.#compactReady(runs, sweep);
       const done = runs.filter((run) => !whole.has(run.run_id));
       await this.#store.transact('sweep', async (tx) => {
         await Promise.all(done.map((run) => tx.run(deleteSkippedRun, { runId: run.run_id })));
@@ -109,7 +138,8 @@ export class Retention extends Sweep {
     return count;
   }
 
-  async #visitNext(until: number): Promise<number> {
+  async #visitNext(sweep: EventSweep): Promise<number> {
+    const { until } = sweep;
     const settled = firstRunId(until - SETTLED_MS);
     const before = firstRunId(until + 1);
     let count = 0;
@@ -118,7 +148,7 @@ export class Retention extends Sweep {
       const runs = await this.#store.reads.all(runsToVisit, { after, before, limit: RUNS_PER_PAGE });
       const last = runs.at(-1);
       if (last === undefined) break;
-      const whole = await this.#compactReady(runs, until);
+      const whole = await this.#compactReady(runs, sweep);
       const position = runs.findLast((run) => run.run_id < settled)?.run_id;
       // A sweep that was closed may not have visited all of them.
       if (position !== undefined && !this.isClosed) await this.#passTo(position, whole);
@@ -139,12 +169,14 @@ export class Retention extends Sweep {
   }
 
   /** Returns the runs that are not compacted: they are active, ended recently, or cannot be read. */
-  async #compactReady(runs: readonly VisitedRun[], until: number): Promise<Set<string>> {
+  async #compactReady(runs: readonly VisitedRun[], { until, partitions }: EventSweep): Promise<Set<string>> {
     const whole = new Set(runs.filter((run) => run.compacted_at === null).map((run) => run.run_id));
     let batch: Compaction[] = [];
     let bytes = 0;
     const commit = async () => {
-      await Promise.all(batch.map((compaction) => this.#commit(compaction)));
+      await Promise.all(
+        batch.map((compaction) => this.#commit(compaction, isInDroppable(partitions, compaction.runId))),
+      );
       for (const { runId } of batch) whole.delete(runId);
       batch = [];
       bytes = 0;
@@ -193,11 +225,14 @@ export class Retention extends Sweep {
   }
 
   /** Another node may have compacted the run concurrently: then nothing changes. */
-  async #commit({ runId, chunksBefore, chunks }: Compaction): Promise<void> {
+  async #commit({ runId, chunksBefore, chunks }: Compaction, isDroppedLater: boolean): Promise<void> {
     await this.#store.transact('sweep', async (tx) => {
       if ((await tx.run(markCompacted, { runId, now: Date.now() })) === 0) return;
-      // If fewer were deleted than were read, the chat was deleted in between: nothing of it is written again.
-      if ((await tx.run(deleteChunks, { runId })) !== chunksBefore) return;
+      const isThere = isDroppedLater
+        ? (await tx.all(lockEvents, { runId })).length > 0
+        : (await tx.run(deleteChunks, { runId })) === chunksBefore;
+      // The chat was deleted after the events were read: nothing of it is written again.
+      if (!isThere) return;
       await Promise.all(chunks.map((chunk) => tx.run(insertCompactedChunk, { runId, ...chunk })));
     });
   }
