@@ -75,14 +75,14 @@ export interface RunWithoutCompacted {
   readonly compacted_at: number | null;
 }
 
-/** Reads runs that have events in the partition and no compacted ones, with ids in a range. */
+/** Reads runs with ids in a range that have events and no compacted ones. PostgreSQL reads only the partition of the range. */
 export function runsWithoutCompacted(
   reads: Reads,
-  { name, from, end }: { name: string; from: string; end: string },
+  { from, end }: { from: string; end: string },
 ): Promise<RunWithoutCompacted[]> {
   const query = sql<RunWithoutCompacted>`
     select w.run_id, r.compacted_at from (
-      select distinct c.run_id from ${sql.table(name)} c
+      select distinct c.run_id from event_chunks c
       where c.run_id >= ${from} and c.run_id < ${end} and not exists (select 1 from compacted_chunks k
         where k.run_id = c.run_id and k.run_id >= ${from} and k.run_id < ${end}) limit 500) w
     left join runs r on r.run_id = w.run_id`;
