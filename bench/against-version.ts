@@ -1,8 +1,10 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as contestants from './contestants.ts';
+import { COUNTED, countRuns } from './counts.ts';
+import { chooseColumns } from './metrics.ts';
 import { median, type PhaseResult, pairedChange, SCENARIOS } from './phases.ts';
-import { grid, type Metric } from './table.ts';
+import { grid } from './table.ts';
 
 /*
  * Compares this checkout with another one. Both servers run beside each other, and slices of one second alternate: other,
@@ -12,41 +14,51 @@ import { grid, type Metric } from './table.ts';
 /** In percent. A column that is worse by more fails. */
 const MAX_WORSE = 5;
 
-const metrics = [
-  { label: 'short: runs/s', phase: 'short', field: 'runsPerSecond', digits: 0, more: true },
-  { label: 'short: CPU ms a run', phase: 'short', field: 'cpuMsPerRun', digits: 3, more: false },
-  { label: 'single: CPU ms a run', phase: 'single', field: 'cpuMsPerRun', digits: 3, more: false },
-  { label: 'single: first token ms', phase: 'single', field: 'firstTokenMs', digits: 2, more: false },
-  { label: 'long: runs/s', phase: 'long', field: 'runsPerSecond', digits: 1, more: true },
-  { label: 'long: CPU ms a run', phase: 'long', field: 'cpuMsPerRun', digits: 2, more: false },
-] as const satisfies readonly Metric[];
-
 const { values: options } = parseArgs({
-  options: { against: { type: 'string', default: '' }, seconds: { type: 'string', default: '120' } },
+  options: {
+    against: { type: 'string', default: '' },
+    seconds: { type: 'string', default: '120' },
+    columns: { type: 'string', default: 'short,single,long' },
+  },
 });
+const { metrics } = chooseColumns(options.columns);
+const isChosen = (name: string) => metrics.some(({ phase }) => phase === name);
+const slices = (['short', 'single', 'long'] as const).filter(isChosen);
 const otherModule = join(resolve(options.against), 'bench/contestants.ts');
 const other: Pick<typeof contestants, 'startContestant'> = await import(otherModule);
 
 const provider = await contestants.startProvider();
 const settings = { members: 32, synchronous: 'full', providerPort: provider.port } as const;
 const results: Record<'other' | 'this', PhaseResult[]> = { other: [], this: [] };
+const sides = { other, this: contestants } as const;
+
+async function count(): Promise<void> {
+  for (const side of ['other', 'this'] as const) {
+    const start = () => sides[side].startContestant('ours', settings);
+    await using server = await contestants.withCounting(start);
+    results[side].push(...(await countRuns(server)));
+  }
+}
+
 let rounds = 0;
-{
+async function runSlices(): Promise<void> {
   await using otherServer = await other.startContestant('ours', settings);
   await using thisServer = await contestants.startContestant('ours', settings);
-  const slice = async (name: keyof typeof SCENARIOS, side: keyof typeof results) => {
+  const slice = async (name: (typeof slices)[number], side: keyof typeof results) => {
     const server = side === 'other' ? otherServer : thisServer;
     return contestants.load(server, [{ ...SCENARIOS[name], name, seconds: 1 }]);
   };
-  const names = ['short', 'single', 'long'] as const;
   // The first slices warm both servers up.
-  for (const name of names) for (const side of ['other', 'this'] as const) await slice(name, side);
+  for (const name of slices) for (const side of ['other', 'this'] as const) await slice(name, side);
   const end = Date.now() + Number(options.seconds) * 1000;
   for (; rounds === 0 || Date.now() < end; rounds += 1) {
     const order = rounds % 2 === 0 ? (['other', 'this'] as const) : (['this', 'other'] as const);
-    for (const name of names) for (const side of order) results[side].push(...(await slice(name, side)));
+    for (const name of slices) for (const side of order) results[side].push(...(await slice(name, side)));
   }
 }
+
+if (slices.length > 0) await runSlices();
+if (COUNTED.some(({ name }) => isChosen(name))) await count();
 provider.stop();
 
 const rows = metrics.map((metric) => {
@@ -54,7 +66,7 @@ const rows = metrics.map((metric) => {
     results[side].filter(({ name }) => name === metric.phase).map((result) => result[metric.field]);
   const [before, after] = [figures('other'), figures('this')];
   const change = pairedChange(before, after);
-  return { metric, before, after, change, isWorse: (metric.more ? -change : change) > MAX_WORSE };
+  return { metric, before, after, change, isWorse: (metric.more === true ? -change : change) > MAX_WORSE };
 });
 const cells = rows.map(({ metric: { label, digits }, before, after, change }) => [
   label,

@@ -3,10 +3,15 @@ import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ASK_MEMORY, type LoadOrder, memberId, type Phase, type PhaseResult, toolsOf } from './phases.ts';
+import { pathToFileURL } from 'node:url';
+import { ASK_MEMORY, integrationFor, type LoadOrder, memberId, type Phase, type PhaseResult } from './phases.ts';
 import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
-export type ContestantName = 'floor' | 'ours';
+/**
+ * `floor` and `durable` are the two floors, `ours` is our server. Any other name is a script in `peers/` that reads its
+ * settings by `readSettings()` and reports its port by `announce()`.
+ */
+export type ContestantName = 'floor' | 'durable' | 'ours' | (string & {});
 
 export interface Contestant extends AsyncDisposable {
   /** The first process, if there are several. */
@@ -16,12 +21,23 @@ export interface Contestant extends AsyncDisposable {
 
 export interface ContestantOptions {
   readonly members: number;
-  readonly synchronous: ServerSettings['synchronous'];
   readonly providerPort?: number | null;
   /** The protocol of our server; Responses by default. */
   readonly protocol?: ServerSettings['protocol'];
   /** If set, our server runs on PostgreSQL, in this many processes that share the data folder. */
   readonly postgres?: { readonly url: string; readonly nodes: number };
+}
+
+/** Runs `start` so that the servers which it starts, of this or of another checkout, count what they do. */
+export async function withCounting<T>(start: () => Promise<T>): Promise<T> {
+  const before = process.env.NODE_OPTIONS;
+  process.env.NODE_OPTIONS = `${before ?? ''} --import=${pathToFileURL(script('counting.ts'))}`;
+  try {
+    return await start();
+  } finally {
+    if (before === undefined) delete process.env.NODE_OPTIONS;
+    else process.env.NODE_OPTIONS = before;
+  }
 }
 
 const INTEGRATION = 'bench';
@@ -41,7 +57,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
   folders.add(dataDir);
   const settings: ServerSettings = {
     dataDir,
-    synchronous: options.synchronous,
+    isDurable: name === 'durable',
     providerPort: options.providerPort ?? null,
     protocol: options.protocol ?? 'responses',
     databaseUrl: options.postgres?.url ?? null,
@@ -78,7 +94,9 @@ export async function startContestant(name: ContestantName, options: ContestantO
 
 function forkServer(name: ContestantName, settings: ServerSettings, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a');
-  const child = fork(script(`${name}.ts`), [JSON.stringify(settings)], {
+  const isFloor = name === 'floor' || name === 'durable';
+  const file = isFloor ? 'floor.ts' : name === 'ours' ? 'ours.ts' : `peers/${name}.ts`;
+  const child = fork(script(file), [JSON.stringify(settings)], {
     execArgv: ['-C', 'runwire', '--expose-gc'],
     stdio: ['ignore', log, log, 'ipc'],
   });
@@ -111,7 +129,8 @@ async function prepareAccounts(url: string, apiKey: string, members: number): Pr
   const allowances = { unit: 'tokens', limit: 1_000_000, period: 'month' };
   for (const [apiIntegrationId, agency] of Object.entries({
     [INTEGRATION]: 'plain',
-    [toolsOf(INTEGRATION)]: 'tools',
+    [integrationFor(INTEGRATION, 'tools')]: 'tools',
+    [integrationFor(INTEGRATION, 'team')]: 'demo',
   })) {
     await send('POST', '/v2/integrations', { apiIntegrationId, agency, name: 'Benchmark', allowances });
     for (let i = 0; i < members; i += 1) {
@@ -137,6 +156,12 @@ export async function load(contestant: Contestant, phases: readonly Phase[]): Pr
   const [code] = await once(child, 'exit');
   if (code !== 0 || results.length !== phases.length) throw new Error('The load generator failed; see above.');
   return results;
+}
+
+export async function loadOne(contestant: Contestant, phase: Phase): Promise<PhaseResult> {
+  const [result] = await load(contestant, [phase]);
+  if (result === undefined) throw new Error(`The phase ${phase.name} has no result.`);
+  return result;
 }
 
 export async function firstMessage<T>(child: ChildProcess): Promise<T> {

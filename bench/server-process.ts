@@ -4,8 +4,8 @@ import { Session } from 'node:inspector/promises';
 
 export interface ServerSettings {
   readonly dataDir: string;
-  /** For the floor. Our server always uses `full`. */
-  readonly synchronous: 'full' | 'normal';
+  /** For the floor: it stores the admission of a run too. */
+  readonly isDurable: boolean;
   /** The port of the scripted provider. Null if the model runs in the server's own process. */
   readonly providerPort: number | null;
   /** For our server: the protocol by which it asks the provider. The floor always uses Responses. */
@@ -25,8 +25,6 @@ export type ProfileCommand = 'start-profile' | 'stop-profile';
 export type MemoryCommand = 'memory';
 
 export interface Memory {
-  /** Resident memory, including free space in the heap. */
-  readonly residentBytes: number;
   /** The memory that JavaScript uses, including buffers. */
   readonly heldBytes: number;
 }
@@ -49,8 +47,8 @@ export function announce(announcement: Announcement): void {
       process.send?.({ started: true });
     } else if (command === 'memory') {
       for (let i = 0; i < 4; i += 1) await globalThis.gc?.({ execution: 'async', type: 'major' });
-      const { rss, heapUsed, external } = process.memoryUsage();
-      process.send?.({ residentBytes: rss, heldBytes: heapUsed + external } satisfies Memory);
+      const { heapUsed, external } = process.memoryUsage();
+      process.send?.({ heldBytes: heapUsed + external } satisfies Memory);
     } else {
       process.send?.(await session.post('Profiler.stop'));
     }

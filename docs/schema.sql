@@ -3,6 +3,18 @@
 -- SQLite
 
 
+CREATE TABLE "active_runs" (
+  "integration_id" text not null,
+  "consumer_id" text not null,
+  "chat_key" text not null,
+  "run_id" text not null,
+  "node_id" text not null,
+  "held" bigint not null,
+  "unit" text,
+  "day" integer not null,
+  constraint "active_runs_key" primary key ("integration_id", "consumer_id", "chat_key")
+) without rowid;
+
 CREATE TABLE "adjustments" (
   "adjustment_id" text primary key,
   "integration_id" text not null,
@@ -252,7 +264,8 @@ CREATE TABLE "nodes" (
   "version" text not null,
   "started_at" bigint not null,
   "host" text,
-  "address" text
+  "address" text,
+  "generation" integer default 0 not null
 ) without rowid;
 
 CREATE TABLE "owners" (
@@ -330,13 +343,13 @@ CREATE TABLE "runs" (
   "member_folder" text,
   "continues" text,
   "answers_json" text,
-  "client_tools_json" text
+  "client_tools_json" text,
+  "tracked" integer default 0 not null,
+  "only_step_json" text,
+  "counted" integer default 0 not null
 ) without rowid;
-CREATE UNIQUE INDEX "runs_active_chat" on "runs" ("chat_key") where status in ('admitted', 'running');
-CREATE INDEX "runs_active_member" on "runs" ("integration_id", "consumer_id") where status in ('admitted', 'running');
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
-CREATE INDEX "runs_finished" on "runs" ("integration_id", "status", "created_at", "run_id") where status in ('completed', 'failed', 'cancelled');
 CREATE INDEX "runs_integration" on "runs" ("integration_id", "created_at", "run_id");
 CREATE UNIQUE INDEX "runs_usage_request" on "runs" ("integration_id", "usage_request_id") where usage_request_id is not null;
 
@@ -395,6 +408,19 @@ CREATE TABLE "sweep_positions" (
   "position" text not null
 );
 
+CREATE TABLE "uncounted_runs" (
+  "run_id" text primary key,
+  "integration_id" text not null
+) without rowid;
+
+CREATE TABLE "unsuccessful_runs" (
+  "integration_id" text not null,
+  "status" text not null,
+  "created_at" bigint not null,
+  "run_id" text not null,
+  constraint "unsuccessful_runs_key" primary key ("integration_id", "status", "created_at", "run_id")
+) without rowid;
+
 CREATE TABLE "upload_forms" (
   "integration_id" text not null,
   "form_id" text not null,
@@ -424,11 +450,65 @@ CREATE TABLE "usage_days" (
   "tokens" bigint not null,
   "credits" bigint not null,
   "credit_millionths" bigint default 0 not null,
+  "ended_runs" bigint default 0 not null,
+  "request_count" bigint default 0 not null,
+  "input_tokens" bigint default 0 not null,
+  "cached_tokens" bigint default 0 not null,
+  "output_tokens" bigint default 0 not null,
+  "reasoning_tokens" bigint default 0 not null,
+  "charged_runs" bigint default 0 not null,
+  "charged_tokens" bigint default 0 not null,
+  "charged_credits" bigint default 0 not null,
+  "newest_run_id" text default '' not null,
   constraint "usage_days_key" primary key ("integration_id", "consumer_id", "day")
 ) without rowid;
 
+CREATE TABLE "usage_hours" (
+  "integration_id" text not null,
+  "hour" integer not null,
+  "node_id" text not null,
+  "agent" text not null,
+  "model" text not null,
+  "status" text not null,
+  "error_code" text not null,
+  "agency_version" text not null,
+  "has_member" integer not null,
+  "rerun" integer not null,
+  "runs" bigint not null,
+  "model_runs" bigint not null,
+  "charged_model_runs" bigint not null,
+  "request_count" bigint not null,
+  "input_tokens" bigint not null,
+  "cached_tokens" bigint not null,
+  "output_tokens" bigint not null,
+  "reasoning_tokens" bigint not null,
+  "charged_runs" bigint not null,
+  "charged_tokens" bigint not null,
+  "charged_credits" bigint not null,
+  "newest_run_id" text not null,
+  constraint "usage_hours_key" primary key ("integration_id", "hour", "node_id", "agent", "model", "status", "error_code", "agency_version", "has_member", "rerun")
+) without rowid;
+
+CREATE TABLE "usage_walk" (
+  "id" integer primary key,
+  "after_run_id" text not null,
+  "last_run_id" text not null
+);
+
 -- PostgreSQL
 
+
+create table "active_runs" (
+  integration_id text collate "C" not null,
+  consumer_id text collate "C" not null,
+  chat_key text collate "C" not null,
+  run_id text collate "C" not null,
+  node_id text collate "C" not null,
+  held bigint not null,
+  unit text collate "C",
+  day integer not null,
+  constraint active_runs_key PRIMARY KEY (integration_id, consumer_id, chat_key)
+);
 
 create table "adjustments" (
   adjustment_id text collate "C" not null,
@@ -690,7 +770,9 @@ create table "nodes" (
   started_at bigint not null,
   host text,
   address text,
-  constraint nodes_pkey PRIMARY KEY (node_id)
+  generation integer not null default 0,
+  constraint nodes_pkey PRIMARY KEY (node_id),
+  constraint nodes_generation CHECK (((generation > 0) OR (dead <> 0)))
 );
 
 create table "owners" (
@@ -773,15 +855,14 @@ create table "runs" (
   continues text collate "C",
   answers_json text collate "C",
   client_tools_json text collate "C",
+  tracked integer not null default 0,
+  only_step_json text collate "C",
+  counted integer not null default 0,
   constraint runs_pkey PRIMARY KEY (run_id)
 );
-CREATE UNIQUE INDEX runs_active_chat ON runs USING btree (chat_key) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
-CREATE INDEX runs_active_member ON runs USING btree (integration_id, consumer_id) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
 CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);
 CREATE INDEX runs_consumer ON runs USING btree (integration_id, consumer_id, created_at, run_id) WHERE (consumer_id IS NOT NULL);
-CREATE INDEX runs_finished ON runs USING btree (integration_id, status, created_at, run_id) WHERE (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]));
 CREATE INDEX runs_integration ON runs USING btree (integration_id, created_at, run_id);
-CREATE INDEX runs_to_compact ON runs USING btree (completed_at, run_id) WHERE ((completed_at IS NOT NULL) AND (compacted_at IS NULL));
 CREATE UNIQUE INDEX runs_usage_request ON runs USING btree (integration_id, usage_request_id) WHERE (usage_request_id IS NOT NULL);
 
 create table "sessions" (
@@ -844,6 +925,20 @@ create table "sweep_positions" (
   constraint sweep_positions_pkey PRIMARY KEY (name)
 );
 
+create table "uncounted_runs" (
+  run_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  constraint uncounted_runs_pkey PRIMARY KEY (run_id)
+);
+
+create table "unsuccessful_runs" (
+  integration_id text collate "C" not null,
+  status text collate "C" not null,
+  created_at bigint not null,
+  run_id text collate "C" not null,
+  constraint unsuccessful_runs_key PRIMARY KEY (integration_id, status, created_at, run_id)
+);
+
 create table "upload_forms" (
   integration_id text collate "C" not null,
   form_id text collate "C" not null,
@@ -874,5 +969,48 @@ create table "usage_days" (
   tokens bigint not null,
   credits bigint not null,
   credit_millionths bigint not null default 0,
+  ended_runs bigint not null default 0,
+  request_count bigint not null default 0,
+  input_tokens bigint not null default 0,
+  cached_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  reasoning_tokens bigint not null default 0,
+  charged_runs bigint not null default 0,
+  charged_tokens bigint not null default 0,
+  charged_credits bigint not null default 0,
+  newest_run_id text collate "C" not null default ''::text,
   constraint usage_days_key PRIMARY KEY (integration_id, consumer_id, day)
+);
+
+create table "usage_hours" (
+  integration_id text collate "C" not null,
+  hour integer not null,
+  node_id text collate "C" not null,
+  agent text collate "C" not null,
+  model text collate "C" not null,
+  status text collate "C" not null,
+  error_code text collate "C" not null,
+  agency_version text collate "C" not null,
+  has_member integer not null,
+  rerun integer not null,
+  runs bigint not null,
+  model_runs bigint not null,
+  charged_model_runs bigint not null,
+  request_count bigint not null,
+  input_tokens bigint not null,
+  cached_tokens bigint not null,
+  output_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  charged_runs bigint not null,
+  charged_tokens bigint not null,
+  charged_credits bigint not null,
+  newest_run_id text collate "C" not null,
+  constraint usage_hours_key PRIMARY KEY (integration_id, hour, node_id, agent, model, status, error_code, agency_version, has_member, rerun)
+);
+
+create table "usage_walk" (
+  id integer not null,
+  after_run_id text collate "C" not null,
+  last_run_id text collate "C" not null,
+  constraint usage_walk_pkey PRIMARY KEY (id)
 );

@@ -14,6 +14,7 @@ import {
   JOURNAL_FORMAT_WITH_URLS,
 } from '../domain/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
+import { insertActiveRun, NO_MEMBER } from '../store/queries/active-runs.ts';
 import { growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { announceFile, storedPath } from '../store/queries/files.ts';
@@ -53,6 +54,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const { agency, agent, chat, hasHistory, continuation } = decision;
   const { maxRunSeconds, onDisconnect, keepAttachments, model, files } = decision;
   const runId = newId('run');
+  const agencyVersion = reservation.agency?.version ?? null;
   const day = dayOf(now);
   const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
   const chatKey = chat?.chatKey ?? newId('chat');
@@ -112,10 +114,20 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     answersJson: continuation === null ? null : JSON.stringify(continuation.settlements),
     clientToolsJson: request.clientTools.length === 0 ? null : JSON.stringify(request.clientTools),
     journalFormat: journalFormat(reservation),
-    agencyVersion: reservation.agency?.version ?? null,
+    agencyVersion,
     fileAccess: files.access,
     memberFolder: files.memberFolder,
     now,
+  });
+  const tracked = tx.run(insertActiveRun, {
+    integrationId,
+    member: consumerId ?? NO_MEMBER,
+    chatKey,
+    runId,
+    nodeId,
+    held: decision.held,
+    unit: decision.unit,
+    day,
   });
   const meta: Meta = {
     runId,
@@ -132,7 +144,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   // `joined` locks the chat's row: from then on no sweep can delete its copies. If one has, an expired link matters now.
   const links =
     hasHistory && !keepAttachments ? refreshesRefusal(tx, chatKey, request.refreshes, now) : Promise.resolve(null);
-  await Promise.all([joined, messageWritten, runWritten, eventWritten, links]);
+  await Promise.all([joined, messageWritten, runWritten, tracked, eventWritten, links]);
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
@@ -144,9 +156,9 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
       ? []
       : await insertAttachments(tx, { integrationId, chatKey, runId, now }, request.attachments, blobs);
   return admittedRun(
-    { runId, integrationId, consumerId, chatKey, chatId, agency, agent, day },
+    { runId, integrationId, consumerId, chatKey, chatId, agency, agent, agencyVersion, day, createdAt: now },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools },
-    { trace: request.trace, attempt: 1, opening, resumed: null },
+    { trace: request.trace, attempt: 1, nodeId, opening, resumed: null },
   );
 }

@@ -129,8 +129,11 @@ export interface ChatChange {
 export class Chats {
   readonly #store: Store;
   readonly #pages: LargePages;
+  readonly #forgetTurns: (chatKey: string) => void;
 
-  constructor(store: Store, pages: LargePages) {
+  /** `forgetTurns` removes the turns of a deleted chat from the memory of this node. */
+  constructor(store: Store, pages: LargePages, forgetTurns: (chatKey: string) => void) {
+    this.#forgetTurns = forgetTurns;
     this.#store = store;
     this.#pages = pages;
   }
@@ -235,7 +238,7 @@ export class Chats {
 
   /** The id and the alias can be used again. Run rows, usage and usage request ids remain. */
   async delete(integrationId: string, chatId: string): Promise<void> {
-    await this.#store.transact('account', async (tx) => {
+    const deleted = await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
       const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
       if (chat.active_run_id !== null) {
@@ -255,6 +258,8 @@ export class Chats {
       await tx.run(freeBlobsOfChat, { chatKey, since: Date.now() });
       await tx.run(deleteAttachments, { chatKey });
       await tx.run(deleteAnnounced, { chatKey });
+      return chatKey;
     });
+    this.#forgetTurns(deleted);
   }
 }

@@ -7,6 +7,8 @@ import { serverLimits } from '../agencies/load-agency.ts';
 import { FolderWatch } from '../agencies/watch-folder.ts';
 import type { Config, Limits, Secrets } from '../config/config.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
+import { type EarlierNodes, EarlierNodesWatch, noEarlierNodes } from '../store/earlier-nodes.ts';
+import type { Store } from '../store/store.ts';
 import type { NodeIdentity } from '../store/this-node.ts';
 import { EventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
@@ -33,6 +35,7 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly sandbox: SandboxChoice;
   readonly life: NodeLife;
   readonly identity: NodeIdentity;
+  readonly earlierNodes: EarlierNodes;
   /** The integration to try first; null unless this is the first start. */
   readonly firstIntegration: string | null;
   /** The median time of a commit, measured at this start. */
@@ -111,6 +114,7 @@ export async function openFoundation(
   const { isAlone, beats } = opened;
   stack.use(life);
   const identity = await life.join({ store, isAlone, beats });
+  const earlierNodes = isAlone ? noEarlierNodes : await watchEarlierNodes(store, limits, logger, stack);
   return {
     ...opened,
     ...files,
@@ -127,8 +131,22 @@ export async function openFoundation(
     sandbox,
     life,
     identity,
+    earlierNodes,
     firstIntegration,
     commitMs,
     stack,
   };
+}
+
+async function watchEarlierNodes(
+  store: Store,
+  { accountsVersionMs }: Limits,
+  logger: Logger,
+  stack: AsyncDisposableStack,
+): Promise<EarlierNodes> {
+  const onError = (error: unknown) =>
+    logger.warn({ err: error }, 'what only the version before needs could not be removed yet; retrying');
+  const watch = stack.use(new EarlierNodesWatch(store, accountsVersionMs, onError));
+  await watch.start();
+  return watch;
 }

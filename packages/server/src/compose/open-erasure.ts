@@ -6,7 +6,7 @@ import type { Foundation } from './foundation.ts';
 import type { OpenedRuns } from './open-runs.ts';
 
 /** Opens what erases persons. Unfinished erasures continue when the loop is started. */
-export function openErasure(foundation: Foundation, { cancel }: OpenedRuns) {
+export function openErasure(foundation: Foundation, { cancel, forgetTurns }: OpenedRuns) {
   const { store, ids, blobs, pending, limits, settleUploads, scrub, overrides, logger, stack } = foundation;
   const loop = stack.use(
     new ErasureLoop({
@@ -17,6 +17,7 @@ export function openErasure(foundation: Foundation, { cancel }: OpenedRuns) {
       isClear: (person) => pending.isClear(person),
       deleteAbandoned: () => pending.deleteAbandoned(),
       deleteBlob: (blobKey) => blobs.delete(blobKey),
+      forgetTurns,
       scrub,
       rewriteMs: limits.eraseRewriteMs,
       waitAt: overrides.waitAt,

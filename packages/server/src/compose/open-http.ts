@@ -85,7 +85,7 @@ export async function openHttp(
   // The API description lists the operations in this order.
   addRunRoutes(app, foundation, accounts, runs);
   addFileRoutes(app, foundation, accounts);
-  chatRoutes(app, accounts.ownership, new Chats(foundation.store, accounts.pages));
+  chatRoutes(app, accounts.ownership, new Chats(foundation.store, accounts.pages, runs.forgetTurns));
   addAccountRoutes(app, foundation, accounts);
   addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);

@@ -2,6 +2,7 @@ import { RevokedStreams } from '../accounts/revoked-streams.ts';
 import { RunAdmission } from '../admission/admit-run.ts';
 import { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import { healTurn } from '../chats/heal-history.ts';
+import { TurnMemory } from '../chats/turn-memory.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import { wholeIntegration } from '../domain/scope.ts';
 import { Engine } from '../engine/engine.ts';
@@ -76,6 +77,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     remoteReaders,
   );
   const mcp = openMcp(foundation);
+  const memory = stack.use(new TurnMemory());
   const engine = stack.use(
     new Engine({
       store,
@@ -92,7 +94,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
         handOffs: limits.handOffs,
         toolOutputCharacters: limits.toolOutputCharacters,
       },
-      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens },
+      prompt: { heal: overrides.healTurn ?? healTurn, memory, windowTokens },
       attachments,
       runSlots,
       maxRunSeconds,
@@ -163,6 +165,8 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     runReads,
     attachments,
     mcp,
+    /** Call it when a chat is deleted. */
+    forgetTurns: (chatKey: string) => memory.delete(chatKey),
     resumedRuns: resumed.length,
     endedRuns: recovered.ended,
     /** Lets the resumed runs continue. Until then they wait, so that clients can follow them from the beginning. */

@@ -17,8 +17,11 @@ export interface RunIdentity {
   readonly chatId: string;
   readonly agency: string;
   readonly agent: string;
+  /** The version of the agency that admission checked; null for runs of earlier versions. */
+  readonly agencyVersion: string | null;
   /** The day of the usage totals. */
   readonly day: number;
+  readonly createdAt: number;
 }
 
 /** The settings of an integration that its runs use. */
@@ -76,6 +79,8 @@ export interface AttemptStart {
   /** The request that admitted the run; empty in later attempts. */
   readonly trace: RequestTrace;
   readonly attempt: number;
+  /** The node that executes the attempt. */
+  readonly nodeId: string;
   /** The first event of this attempt, which is already stored: `meta` or `resumed`. */
   readonly opening: RunEvent;
   /** Null in the first attempt. */

@@ -1,8 +1,7 @@
-import type { RunIdentity } from '../domain/admitted-run.ts';
+import type { AttemptStart, RunIdentity } from '../domain/admitted-run.ts';
 import type { ChangedFile } from '../domain/changed-file.ts';
 import type { RunEventBody, RunItem } from '../domain/events.ts';
 import type { Question } from '../domain/question.ts';
-import type { RequestTrace } from '../domain/request-trace.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { JournalledStep } from '../domain/step.ts';
 import { type ModelUsage, type Usage, usageJson } from '../domain/usage.ts';
@@ -12,7 +11,7 @@ import type { EngineDeps } from './deps.ts';
 
 /** How a run ends, and what it has produced and used until then. */
 export interface RunOutcome {
-  readonly run: RunIdentity & { readonly attempt: number; readonly trace: RequestTrace };
+  readonly run: RunIdentity & Pick<AttemptStart, 'attempt' | 'nodeId' | 'trace'>;
   readonly status: RunEndStatus;
   readonly error: RunError | null;
   /** The status with which the provider refused the call that failed the run; null if it failed for another reason. */
@@ -81,14 +80,12 @@ function answeringAgent({ run, items }: RunOutcome): string {
 export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutcome, record: EndRecord): RunEnd {
   const { run, status, error, text, output, questions, accepted, usage, byModel, steps } = outcome;
   const { attempt: nextAttempt, lastStep, chunks, lastEventId, startedAt } = record;
-  const { runId, integrationId, consumerId, chatKey, day, attempt } = run;
+  const { runId, chatKey, attempt } = run;
   return {
     runId,
-    integrationId,
-    consumerId,
     chatKey,
+    run,
     agent: answeringAgent(outcome),
-    day,
     attempt,
     nextAttempt,
     status,

@@ -24,6 +24,8 @@ export interface DeleteDeps {
   readonly store: Store;
   readonly ids: ErasedIds;
   readonly deleteBlob: (blobKey: string) => Promise<void>;
+  /** Removes the turns of a chat from the memory of this node. */
+  readonly forgetTurns: (chatKey: string) => void;
   readonly waitAt: WaitAt | undefined;
   /** True if the server stops: another server continues. */
   readonly isClosed: () => boolean;
@@ -70,7 +72,8 @@ async function deleteTextsOfRuns({ store, ids, isClosed }: DeleteDeps, person: E
   }
 }
 
-async function deleteContentOfChats({ store, isClosed }: DeleteDeps, person: ErasedPerson): Promise<void> {
+async function deleteContentOfChats(deps: DeleteDeps, person: ErasedPerson): Promise<void> {
+  const { store, forgetTurns, isClosed } = deps;
   for (let after = ''; !isClosed(); ) {
     const chats = await store.reads.all(erasedChats, { ...person, after, limit: CHATS });
     const last = chats.at(-1);
@@ -78,6 +81,7 @@ async function deleteContentOfChats({ store, isClosed }: DeleteDeps, person: Era
     await store.transact('erasure', async (tx) => {
       for (const { chat_key: chatKey } of chats) await deleteContentOfChat(tx, chatKey);
     });
+    for (const { chat_key: chatKey } of chats) forgetTurns(chatKey);
     after = last.chat_key;
   }
 }

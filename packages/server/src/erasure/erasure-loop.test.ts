@@ -50,6 +50,7 @@ async function open() {
         pending.abandoned += 1;
       },
       deleteBlob: async () => {},
+      forgetTurns: () => {},
       scrub: (depth) => {
         scrubs.push(depth);
         return store.scrub(depth);

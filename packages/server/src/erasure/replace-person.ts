@@ -3,11 +3,9 @@ import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
 import { takeBelow } from '../files/folder-sums.ts';
 import {
   activeRunsOfPerson,
-  addUsageDays,
   chatsOfPerson,
   closeForms,
   deletePersonsFiles,
-  deleteUsageDays,
   type ErasureRow,
   erasePersonsBlobs,
   erasureOf,
@@ -24,6 +22,7 @@ import {
 import { rangeBelow } from '../store/queries/files.ts';
 import { forgetFolders } from '../store/queries/folder-bytes.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
+import { addUsageDays, deleteUsageDays, markUsageDaysMoved } from '../store/queries/rollups.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 
 /** Error messages can contain names of files, URLs and texts. */
@@ -103,6 +102,7 @@ async function replaceRows(tx: Tx, ids: ErasedIds, person: Person, erasure: Eras
   while ((await tx.run(replaceRuns, replacement(person, erasure, TOGETHER))) === TOGETHER);
   await tx.run(replaceAdjustments, { ...person, erasedId });
   await tx.run(addUsageDays, { ...person, erasedId });
+  await tx.run(markUsageDaysMoved, person);
   await tx.run(deleteUsageDays, person);
 }
 

@@ -84,15 +84,12 @@ export class EventPartitions {
   }
 
   /** Hour by hour, so that each statement is short. */
-  async #runsWithoutCompacted(
-    reads: Reads,
-    { name, first_id, end_id }: EventPartition,
-  ): Promise<RunWithoutCompacted[]> {
+  async #runsWithoutCompacted(reads: Reads, { first_id, end_id }: EventPartition): Promise<RunWithoutCompacted[]> {
     const runs: RunWithoutCompacted[] = [];
     const endMs = timeOfFirstRunId(end_id);
     for (let fromMs = timeOfFirstRunId(first_id ?? ''); fromMs < endMs; fromMs += HOUR_MS) {
       const range = { from: firstRunId(fromMs), end: firstRunId(Math.min(fromMs + HOUR_MS, endMs)) };
-      runs.push(...(await runsWithoutCompacted(reads, { name, ...range })));
+      runs.push(...(await runsWithoutCompacted(reads, range)));
     }
     return runs;
   }

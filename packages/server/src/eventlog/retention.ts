@@ -3,6 +3,7 @@ import { eventSize, type RunEvent } from '../domain/events.ts';
 import { firstRunId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { Sweep } from '../lib/sweep.ts';
+import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { allChunks } from '../store/queries/eventlog.ts';
 import { type EventPartition, lockEvents } from '../store/queries/partitions.ts';
 import {
@@ -22,6 +23,12 @@ import { decodeChunk, encodeCompactedChunk } from './chunk-codec.ts';
 import { compactEvents } from './compact-events.ts';
 import { EventPartitions, isInDroppable, partitionsBefore } from './event-partitions.ts';
 import { type Chunk, encodeWithin } from './run-log.ts';
+
+export interface RetentionDeps {
+  readonly store: Store;
+  readonly earlierNodes: EarlierNodes;
+  readonly logger: Logger;
+}
 
 export interface RetentionOptions {
   readonly logMs: number;
@@ -83,14 +90,16 @@ function inGroups(events: readonly RunEvent[], maxBytes: number): RunEvent[][] {
  */
 export class Retention extends Sweep {
   readonly #store: Store;
+  readonly #earlierNodes: EarlierNodes;
   readonly #options: RetentionOptions;
   readonly #logger: Logger;
   /** Null on the embedded store. */
   readonly #partitions: EventPartitions | null;
 
-  constructor(store: Store, options: RetentionOptions, logger: Logger) {
+  constructor({ store, earlierNodes, logger }: RetentionDeps, options: RetentionOptions) {
     super(options.sweepMs, 'stored events', logger);
     this.#store = store;
+    this.#earlierNodes = earlierNodes;
     this.#partitions = store.kind === 'postgres' ? new EventPartitions(store, options.logMs) : null;
     this.#options = options;
     this.#logger = logger;
@@ -100,6 +109,8 @@ export class Retention extends Sweep {
   protected override async sweepOnce(): Promise<number> {
     const until = Date.now() - this.#options.logMs;
     const partitions = (await this.#partitions?.addMissing()) ?? [];
+    // They do not read `compacted_chunks`, and they compact runs themselves.
+    if (this.#earlierNodes.areAlive()) return 0;
     const sweep = { until, partitions };
     const count = (await this.#visitSkipped(sweep)) + (await this.#visitNext(sweep));
     if (count > 0) this.#logger.info({ runs: count }, 'events of ended runs were compacted');

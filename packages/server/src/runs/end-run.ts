@@ -8,19 +8,20 @@ import type { JournalledStep } from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
+import { deleteActiveRun, insertUnsuccessfulRun, NO_MEMBER } from '../store/queries/active-runs.ts';
 import { growChat, insertMessage } from '../store/queries/admission.ts';
-import { raiseUsageDay } from '../store/queries/allowance.ts';
 import { endOfRun, finishRun } from '../store/queries/runs.ts';
 import { first, type Tx } from '../store/store.ts';
+import { type CountedColumns, countRun } from './count-run.ts';
 import { storeStep } from './journal.ts';
 
 export interface RunEnd {
   readonly runId: string;
-  readonly integrationId: string;
-  readonly consumerId: string | null;
   readonly chatKey: string;
+  /** The columns of the run by which it is counted. */
+  readonly run: CountedColumns;
+  /** The agent that answered. */
   readonly agent: string;
-  readonly day: number;
   /** The attempt that must still be the run's own. */
   readonly attempt: number;
   /** The attempt under which the end is written: the next one if the run's process died. */
@@ -45,8 +46,8 @@ export interface RunEnd {
 }
 
 /**
- * T4: writes status, answer, usage, day totals and the last events together. This is the only function that ends a run.
- * Lock order: chat, run, day. The member's row is never locked here: a message that arrives while the last run ends locks
+ * T4: writes status, answer, usage, rollups and the last events together. This is the only function that ends a run.
+ * Lock order: chat, run, rollups. The member's row is never locked here: a message that arrives while the last run ends locks
  * it first, and the other order would deadlock.
  */
 export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
@@ -98,20 +99,15 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
     startedAt: end.startedAt,
     now,
   });
-  writes.push(finished);
+  const { run, runId, chatKey } = end;
+  const { integrationId } = run;
+  const member = run.consumerId ?? NO_MEMBER;
+  writes.push(finished, tx.run(deleteActiveRun, { integrationId, member, chatKey, runId }));
+  if (status !== 'completed') writes.push(tx.run(insertUnsuccessfulRun, { runId }));
   if (end.lastStep !== null) writes.push(storeStep(tx, end.runId, end.lastStep));
   writes.push(storeChunks(tx, end.runId, end.chunks));
-  if (end.consumerId !== null && charge.runs > 0) {
-    writes.push(
-      tx.run(raiseUsageDay, {
-        integrationId: end.integrationId,
-        consumerId: end.consumerId,
-        day: end.day,
-        ...charge,
-        creditMillionths: 0,
-      }),
-    );
-  }
+  const errorCode = end.error?.code ?? null;
+  writes.push(...countRun(tx, { run, status, errorCode, usage: end.usage, byModel, charge }));
   await Promise.all(writes);
   if ((await finished) !== 1) throw await whyNotEnded(tx, end);
   return charge;

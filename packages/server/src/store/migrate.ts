@@ -23,6 +23,8 @@ import * as fileQuotas from './migrations/0020-file-quotas.ts';
 import * as pendingBlobs from './migrations/0021-pending-blobs.ts';
 import * as erasureLookups from './migrations/0022-erasure-lookups.ts';
 import * as membersByRow from './migrations/0023-members-by-row.ts';
+import * as activeRuns from './migrations/0024-active-runs.ts';
+import * as usageRollups from './migrations/0025-usage-rollups.ts';
 import * as compactedChunks from './migrations/0026-compacted-chunks.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
@@ -51,6 +53,8 @@ const MIGRATIONS = {
   '0021-pending-blobs': pendingBlobs,
   '0022-erasure-lookups': erasureLookups,
   '0023-members-by-row': membersByRow,
+  '0024-active-runs': activeRuns,
+  '0025-usage-rollups': usageRollups,
   '0026-compacted-chunks': compactedChunks,
 };
 

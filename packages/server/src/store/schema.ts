@@ -4,6 +4,8 @@ import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/atta
 import type { FileAccess } from '../domain/file-access.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
+import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
+import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 
 /*
  * Column types that both databases have: text, and 64-bit integers (times are milliseconds since 1970, flags are 0 or
@@ -43,6 +45,8 @@ export interface NodesTable {
   host: string | null;
   /** The address at which it listens; null until it does, and if an earlier version registered it. */
   address: string | null;
+  /** `GENERATION` of the program that registered it; 0 if an earlier version did. */
+  generation: Generated<number>;
 }
 
 export interface NodeBeatsTable {
@@ -285,13 +289,19 @@ export interface RunsTable {
   completed_at: number | null;
   /** When the events were compacted. */
   compacted_at: number | null;
+  /** 1 if admission has written the row of `active_runs`, 2 if the end has deleted it. An earlier version leaves it at 0. */
+  tracked: Generated<number>;
+  /** The only step of the run, as `OnlyStep`, if `steps` has no row for it. */
+  only_step_json: Generated<string | null>;
+  /** 1 if the end of the run has raised the rollups. */
+  counted: Generated<number>;
 }
 
 /**
  * What a member used on a day, by the day of admission, less what adjustments of that day gave back. So a day can be
  * negative; the sum of the period never was when the adjustment was made. The row outlives the member's row.
  */
-export interface UsageDaysTable {
+export interface UsageDaysTable extends MemberUsageColumns {
   integration_id: string;
   consumer_id: string;
   day: number;
@@ -474,7 +484,12 @@ export interface Schema {
   chats: ChatsTable;
   messages: MessagesTable;
   runs: RunsTable;
+  active_runs: ActiveRunsTable;
+  unsuccessful_runs: UnsuccessfulRunsTable;
   usage_days: UsageDaysTable;
+  usage_hours: UsageHoursTable;
+  usage_walk: UsageWalkTable;
+  uncounted_runs: UncountedRunsTable;
   adjustments: AdjustmentsTable;
   event_chunks: EventChunksTable;
   compacted_chunks: EventChunksTable;

@@ -26,6 +26,11 @@ export interface Statement<P, R> {
    */
   readonly last?: (params: P) => string;
   /**
+   * For statements with `last`: if several transactions that commit together run it with the same key, it runs once with the
+   * combined parameters. The transactions do not see what it writes.
+   */
+  combine?(one: P, other: P): unknown;
+  /**
    * True if the bytes of the rows that it deletes or changes are overwritten. The embedded store does so only for these
    * statements; PostgreSQL does so when it vacuums.
    */
@@ -35,7 +40,7 @@ export interface Statement<P, R> {
 export function statement<P, R>(
   name: string,
   build: (db: Kysely<Schema>, params: P) => Compilable<R>,
-  kind: Pick<Statement<P, R>, 'locks' | 'last' | 'overwrites'> = {},
+  kind: Pick<Statement<P, R>, 'locks' | 'last' | 'combine' | 'overwrites'> = {},
 ): Statement<P, R> {
   return { name, build, ...kind };
 }

@@ -107,7 +107,7 @@ export async function writeEnd(
   let text = '';
   for (const item of items) if (item.kind === 'message' && item.callerAgent === null) text += item.text;
   const outcome: RunOutcome = {
-    run: { ...runIdentity(row), attempt: row.attempt, trace: NO_TRACE },
+    run: { ...runIdentity(row), attempt: row.attempt, nodeId: row.node_id, trace: NO_TRACE },
     status: isCancelled ? 'cancelled' : 'failed',
     error: isCancelled ? null : fault,
     providerStatus: null,

@@ -32,7 +32,9 @@ export const runIdentity = (row: UnfinishedRun): RunIdentity => ({
   chatId: row.chat_id,
   agency: row.agency,
   agent: row.agent,
+  agencyVersion: row.agency_version,
   day: row.day,
+  createdAt: row.created_at,
 });
 
 /** Reads the message that the run answers. Returns an empty one if its row is missing. */

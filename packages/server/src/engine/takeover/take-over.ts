@@ -11,6 +11,7 @@ import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { parseOwnJson } from '../../lib/strict-json.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { journalledStep } from '../../runs/journal.ts';
+import { activeRunKey, moveActiveRun } from '../../store/queries/active-runs.ts';
 import { attachmentOf, attachmentsOfRun } from '../../store/queries/attachments.ts';
 import { insertChunk } from '../../store/queries/eventlog.ts';
 import { livePeer } from '../../store/queries/nodes.ts';
@@ -173,6 +174,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     byModelJson: JSON.stringify(byModel),
   });
   if (changed !== 1) throw RunLost.ofAttempt(runId, run.attempt);
+  await tx.run(moveActiveRun, { ...activeRunKey(run), nodeId: deps.node.nodeId });
   await tx.run(deleteChunksAfter, { runId, after: keptId });
   const id = attemptBase(attempt) + 1;
   const voided = voidItems(events, journal, keptId);
@@ -199,5 +201,6 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     createdAt: run.created_at,
     startedAt: run.started_at ?? run.created_at,
   };
-  return admittedRun(runIdentity(run), settingsOf(run), input, { trace: NO_TRACE, attempt, opening, resumed });
+  const { nodeId } = deps.node;
+  return admittedRun(runIdentity(run), settingsOf(run), input, { trace: NO_TRACE, attempt, nodeId, opening, resumed });
 }

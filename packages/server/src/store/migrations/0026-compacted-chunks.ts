@@ -26,7 +26,6 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('run_id', text, (c) => c.primaryKey().notNull())
     .execute();
   if (kind === 'postgres') await partitionEvents(db);
-  else await db.schema.dropIndex('runs_to_compact').execute();
 }
 
 /**

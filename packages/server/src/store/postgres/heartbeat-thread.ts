@@ -22,7 +22,7 @@ select (select count(*) from raised) as raised,
   coalesce((select json_agg(json_build_object('nodeId', b.node_id, 'beat', b.beat)) from node_beats b
     join nodes n on n.node_id = b.node_id
     where n.dead = ${NODE_ALIVE} and b.seen_at > 0 and n.node_id <> $1), '[]') as beats,
-  exists (select 1 from runs where status in ('admitted', 'running') and node_id not in
+  exists (select 1 from active_runs where node_id not in
     (select node_id from nodes where dead = ${NODE_ALIVE})) as orphans`;
 
 interface HeartbeatRow {

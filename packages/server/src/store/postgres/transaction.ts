@@ -10,7 +10,8 @@ import type { Statements } from './statements.ts';
 
 interface Last {
   readonly order: string;
-  readonly query: QueryConfig;
+  readonly statement: Statement<unknown, unknown>;
+  params: unknown;
 }
 
 /** The parts that all transactions of a store share. */
@@ -64,12 +65,18 @@ export class PostgresTransaction implements Tx {
   }
 
   async run<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
-    const query = this.#setup.statements.bound(statement, params);
     if (statement.last !== undefined) {
-      this.#last.push({ order: statement.last(params), query });
+      this.#writeLast(statement as Statement<unknown, unknown>, statement.last(params), params);
       return 1;
     }
-    return this.#write(query);
+    return this.#write(this.#setup.statements.bound(statement, params));
+  }
+
+  #writeLast(statement: Statement<unknown, unknown>, order: string, params: unknown): void {
+    const same = (last: Last) => last.statement === statement && last.order === order;
+    const known = statement.combine === undefined ? undefined : this.#last.find(same);
+    if (known === undefined) this.#last.push({ order, statement, params });
+    else known.params = statement.combine?.(known.params, params);
   }
 
   async #write(query: QueryConfig): Promise<number> {
@@ -106,7 +113,8 @@ export class PostgresTransaction implements Tx {
     await this.#checkFence();
     if (this.#last.length > 0) {
       this.#last.sort((one, other) => (one.order < other.order ? -1 : one.order > other.order ? 1 : 0));
-      await Promise.all(this.#last.map(({ query }) => this.#write(query)));
+      const { statements } = this.#setup;
+      await Promise.all(this.#last.map(({ statement, params }) => this.#write(statements.bound(statement, params))));
     }
     if (this.#evidence === null) return null;
     const evidence = await this.#evidence;

@@ -259,11 +259,11 @@ export const integrationIdTaken = statement('integration id taken', (db, p: { in
 
 export const activeRunOfIntegration = statement('active run of integration', (db, p: { integrationId: string }) =>
   db
-    .selectFrom('runs')
+    .selectFrom('active_runs')
+    .innerJoin('runs', 'runs.run_id', 'active_runs.run_id')
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
     .select(['runs.run_id', 'runs.usage_request_id', 'chats.chat_id'])
-    .where('runs.integration_id', '=', p.integrationId)
-    .where('runs.status', 'in', ['admitted', 'running'])
+    .where('active_runs.integration_id', '=', p.integrationId)
     .limit(1),
 );
 

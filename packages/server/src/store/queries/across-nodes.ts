@@ -46,10 +46,10 @@ export const remoteNews = statement('far news', (db, p: { runIds: readonly strin
 /** Reads the cancel requests for the runs of this node. */
 export const cancelIntents = statement('cancel intents', (db, p: { nodeId: string }) =>
   db
-    .selectFrom('runs')
-    .select(['run_id', (eb) => eb.ref('cancel_mode').$castTo<CancelMode>().as('cancel_mode')])
-    .where('node_id', '=', p.nodeId)
-    .where(sql<boolean>`status in ('admitted', 'running')`)
+    .selectFrom('active_runs')
+    .innerJoin('runs', 'runs.run_id', 'active_runs.run_id')
+    .select(['runs.run_id', (eb) => eb.ref('cancel_mode').$castTo<CancelMode>().as('cancel_mode')])
+    .where('active_runs.node_id', '=', p.nodeId)
     .where('cancel_mode', 'is not', null),
 );
 

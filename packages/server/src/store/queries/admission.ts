@@ -8,7 +8,8 @@ import { raw } from './raw.ts';
 
 /**
  * Reads everything that admission needs for its decision, in one statement and so in one snapshot. The conditions on
- * `status`, `deleted_at` and attachments are literals, because a partial index serves only its own expression.
+ * `deleted_at` and attachments are literals, because a partial index serves only its own expression. The active run is read
+ * by the member of the request: a chat of another member is refused.
  */
 export const admissionFacts = statement(
   'admission facts',
@@ -37,15 +38,16 @@ export const admissionFacts = statement(
           c.num_messages as chat_num_messages, c.text_bytes as chat_text_bytes, c.questions_json as chat_questions_json,
           a.chat_key as alias_chat_key, a.chat_id as alias_chat_id, a.consumer_id as alias_consumer_id,
           a.num_messages as alias_num_messages, a.text_bytes as alias_text_bytes, a.questions_json as alias_questions_json,
-          b.run_id as busy_run_id, b.usage_request_id as busy_usage_request_id,
+          b.run_id as busy_run_id,
+          (select u.usage_request_id from runs u where u.run_id = b.run_id) as busy_usage_request_id,
           case when exists (select 1 from attachments w where w.chat_key = coalesce(c.chat_key, a.chat_key)
             and w.url is not null and w.blob_key is null and w.form is not null) then 1 else 0 end as files_without_copy,
           case when exists (select 1 from runs e where e.integration_id = i.integration_id
             and e.usage_request_id >= ${sql.lit(ERASED_IDS.from)} and e.usage_request_id < ${sql.lit(ERASED_IDS.to)}) then 1 else 0 end
             as has_erased_runs,
           ${usedSum(consumer, p)} as used, ${reservedSum(consumer, p)} as reserved,
-          (select count(*) from runs n where n.integration_id = i.integration_id and n.consumer_id = ${consumer}
-            and n.status in ('admitted', 'running')) as member_active_runs
+          (select count(*) from active_runs n where n.integration_id = i.integration_id and n.consumer_id = ${consumer})
+            as member_active_runs
         from integrations i
         left join members m on m.integration_id = i.integration_id and m.consumer_id = ${p.consumerId}
         left join runs r on r.integration_id = i.integration_id and r.usage_request_id = ${p.usageRequestId}
@@ -53,7 +55,8 @@ export const admissionFacts = statement(
         left join chats c on c.integration_id = i.integration_id and c.chat_id = ${p.chatId} and c.deleted_at is null
         left join chats a on a.integration_id = i.integration_id and a.alias = ${p.aliasChatId}
           and a.alias is not null and a.deleted_at is null
-        left join runs b on b.chat_key = coalesce(c.chat_key, a.chat_key) and b.status in ('admitted', 'running')
+        left join active_runs b on b.integration_id = i.integration_id and b.consumer_id = coalesce(${consumer}, '')
+          and b.chat_key = coalesce(c.chat_key, a.chat_key)
         where i.integration_id = ${p.integrationId} and i.deleted_at is null`,
     );
   },
@@ -250,5 +253,6 @@ export const insertRun = statement(
       created_at: p.now,
       started_at: null,
       completed_at: null,
+      tracked: 1,
     }),
 );

@@ -36,9 +36,8 @@ export function usedSum(consumer: RawBuilder<unknown>, p: PeriodDays): RawBuilde
 
 /** Sums up what the member's unfinished runs reserve. It is never stored, so a reservation cannot outlive its run. */
 export function reservedSum(consumer: RawBuilder<unknown>, p: PeriodDays): RawBuilder<number> {
-  return sql<number>`(select coalesce(sum(h.held), 0) from runs h
-    where h.integration_id = i.integration_id and h.consumer_id = ${consumer}
-      and h.status in ('admitted', 'running') and h.unit = i.allowance_unit and h.day >= ${firstDay(p)})`;
+  return sql<number>`(select coalesce(sum(h.held), 0) from active_runs h
+    where h.integration_id = i.integration_id and h.consumer_id = ${consumer} and h.unit = i.allowance_unit and h.day >= ${firstDay(p)})`;
 }
 
 export interface MemberAllowanceRow {

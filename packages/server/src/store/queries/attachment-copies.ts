@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
+import { isActiveIn } from './active-runs.ts';
 
 /**
  * Starts from the blobs of an integration: an integration that keeps no copies has few. SQLite executes cross joins in
@@ -19,8 +20,8 @@ export const chatsWithCopiesToRelease = statement(
       .whereRef('a.blob_key', '=', 'b.blob_key')
       .where('a.url', 'is not', null)
       .where('a.chat_key', '>', p.after)
-      .where(sql<boolean>`not exists (select 1 from runs r where r.chat_key = a.chat_key
-        and r.status in ('admitted', 'running'))`)
+      .where(sql<boolean>`not exists (select 1 from chats c, active_runs r
+        where c.chat_key = a.chat_key and ${isActiveIn('r', 'c')})`)
       .orderBy('a.chat_key')
       .limit(p.limit),
 );
@@ -34,10 +35,10 @@ export const lockChatByKey = statement(
 
 export const activeRunOfChat = statement('active run of chat', (db, p: { chatKey: string }) =>
   db
-    .selectFrom('runs')
+    .selectFrom('chats')
+    .innerJoin('active_runs', (join) => join.on(isActiveIn('active_runs', 'chats')))
     .select('run_id')
-    .where('chat_key', '=', p.chatKey)
-    .where(sql<boolean>`status in ('admitted', 'running')`),
+    .where('chats.chat_key', '=', p.chatKey),
 );
 
 /** Returns a row if the chat has no active run and its integration still keeps no copies. */
@@ -47,8 +48,8 @@ export const mayReleaseCopies = statement('may let go of copies', (db, p: { chat
     .select('integration_id')
     .where('integration_id', '=', p.integrationId)
     .where('keep_attachments', '=', 0)
-    .where(sql<boolean>`not exists (select 1 from runs r where r.chat_key = ${p.chatKey}
-        and r.status in ('admitted', 'running'))`),
+    .where(sql<boolean>`not exists (select 1 from chats c, active_runs r
+        where c.chat_key = ${p.chatKey} and ${isActiveIn('r', 'c')})`),
 );
 
 /** An inline image or another chat may refer to the same blobs: the sweep checks this before it deletes them. */

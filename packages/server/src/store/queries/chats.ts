@@ -2,18 +2,18 @@ import { type Kysely, sql } from 'kysely';
 import type { MemberScope } from '../../domain/scope.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { isActiveIn } from './active-runs.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
 
 export const live = sql<boolean>`chats.deleted_at is null`;
 
 /** The status of a chat is derived from its active run and never stored (`contract-6-chat-states`). */
-const active = (column: 'run_id' | 'usage_request_id') =>
-  sql<string | null>`(select ${sql.ref(column)} from runs
-    where runs.chat_key = chats.chat_key and runs.status in ('admitted', 'running'))`;
+const activeRunId = sql<string | null>`(select a.run_id from active_runs a where ${isActiveIn('a', 'chats')})`;
 
 export const activeRun = [
-  active('run_id').as('active_run_id'),
-  active('usage_request_id').as('active_usage_request_id'),
+  activeRunId.as('active_run_id'),
+  sql<string | null>`(select u.usage_request_id from active_runs a, runs u
+    where ${isActiveIn('a', 'chats')} and u.run_id = a.run_id)`.as('active_usage_request_id'),
 ] as const;
 
 const chatColumns = [
@@ -71,7 +71,7 @@ export const listChats = (integrationId: string, filter: ChatFilter, page: Page)
     .$if(member !== null && member.chatId !== null, (chats) => chats.where('chats.chat_id', '=', member?.chatId ?? ''))
     .$if(consumerId !== undefined, (chats) => chats.where('chats.consumer_id', '=', consumerId ?? ''))
     .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_at', '>', updatedAfter ?? 0))
-    .$if(status === 'idle', (chats) => chats.where(active('run_id'), 'is', null));
+    .$if(status === 'idle', (chats) => chats.where(activeRunId, 'is', null));
   return pageOf(chosen, page, 'chats.created_at', 'chats.chat_key');
 };
 
@@ -91,10 +91,10 @@ export const chatSizes = (integrationId: string, filter: ChatFilter, page: Page)
  */
 const busyChats = (db: Kysely<Schema>, integrationId: string) =>
   db
-    .selectFrom('runs as busy')
+    .selectFrom('active_runs as busy')
     .crossJoin('chats')
     .select([...chatColumns, ...activeRun])
-    .where(sql<boolean>`busy.status in ('admitted', 'running')`)
+    .where('busy.integration_id', '=', integrationId)
     .whereRef('chats.chat_key', '=', 'busy.chat_key')
     .where('chats.integration_id', '=', integrationId)
     .where(live) as unknown as ReturnType<typeof liveChats>;
@@ -166,6 +166,9 @@ export const chatLength = statement('chat length', (db, p: { chatKey: string }) 
   db.selectFrom('chats').select(['num_messages', 'text_bytes']).where('chat_key', '=', p.chatKey),
 );
 
+/** Larger than every position: the largest value of the column's type in PostgreSQL. */
+export const END_OF_CHAT = 2 ** 31 - 1;
+
 /** A range of positions in a chat. `before` is exclusive. */
 export interface PositionRange {
   readonly chatKey: string;
@@ -177,7 +180,7 @@ export interface PositionRange {
 export const history = statement('history', (db, p: PositionRange) =>
   db
     .selectFrom('messages')
-    .select(['run_id', 'role', 'status', 'content_json', 'sandbox_files_json'])
+    .select(['run_id', 'position', 'role', 'status', 'content_json', 'sandbox_files_json'])
     // Null for the answer of the run, which is in the same turn.
     .select(
       sql<

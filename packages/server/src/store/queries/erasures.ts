@@ -134,11 +134,10 @@ export const beginErasure = statement(
 
 export const activeRunsOfPerson = statement('active runs of person', (db, p: Person) =>
   db
-    .selectFrom('runs')
+    .selectFrom('active_runs')
     .select('run_id')
     .where('integration_id', '=', p.integrationId)
-    .where('consumer_id', '=', p.consumerId)
-    .where(sql<boolean>`status in ('admitted', 'running')`),
+    .where('consumer_id', '=', p.consumerId),
 );
 
 /** The template of member folders, also of a deleted integration. */
@@ -221,25 +220,6 @@ export const replaceAdjustments = statement('replace adjustments', (db, p: Repla
     })
     .where('integration_id', '=', p.integrationId)
     .where('consumer_id', '=', p.consumerId),
-);
-
-/** Adds the sums of each day to those of an earlier erasure of the same id. */
-export const addUsageDays = statement('add usage days', (db, p: Replacement) =>
-  raw<never>(
-    db,
-    sql<never>`
-      insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits, credit_millionths)
-      select integration_id, ${p.erasedId}, day, runs, tokens, credits, credit_millionths from usage_days
-      where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId}
-      on conflict (integration_id, consumer_id, day) do update set
-        runs = usage_days.runs + excluded.runs, tokens = usage_days.tokens + excluded.tokens,
-        credits = usage_days.credits + excluded.credits,
-        credit_millionths = usage_days.credit_millionths + excluded.credit_millionths`,
-  ),
-);
-
-export const deleteUsageDays = statement('delete usage days', (db, p: Person) =>
-  db.deleteFrom('usage_days').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
 );
 
 type PersonsFiles = FileRange & ErasedPerson;

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { GENERATION } from '../generation.ts';
 import { NODE_ALIVE, NODE_DEAD, NODE_RELEASED, type Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
@@ -14,6 +15,7 @@ export const insertNode = statement(
       started_at: p.now,
       host: p.host,
       address: p.address,
+      generation: GENERATION,
     }),
 );
 
@@ -79,10 +81,9 @@ export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Sc
     ])
     .select((eb) =>
       eb
-        .selectFrom('runs')
+        .selectFrom('active_runs')
         .select((runs) => runs.fn.countAll<number>().as('count'))
-        .where(sql<boolean>`runs.status in ('admitted', 'running')`)
-        .whereRef('runs.node_id', '=', 'nodes.node_id')
+        .whereRef('active_runs.node_id', '=', 'nodes.node_id')
         .as('active_runs'),
     );
   return pageOf(only === null ? nodes : nodes.where('nodes.node_id', '=', only), page, 'started_at', 'nodes.node_id');
@@ -99,9 +100,7 @@ export const endedNodes = statement('gone nodes', (db, p: { before: number }) =>
     .where('dead', '<>', NODE_ALIVE)
     .where('started_at', '<', p.before)
     .where(sql<boolean>`coalesce(seen_at, 0) < ${p.before}`)
-    .where(
-      sql<boolean>`not exists (select 1 from runs where runs.node_id = nodes.node_id and status in ('admitted', 'running'))`,
-    )
+    .where(sql<boolean>`not exists (select 1 from active_runs where active_runs.node_id = nodes.node_id)`)
     .limit(100),
 );
 

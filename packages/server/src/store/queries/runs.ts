@@ -1,11 +1,10 @@
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run-state.ts';
-import type { StepsTable } from '../schema.ts';
+import type { Schema, StepsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
 
 const unfinished = sql<boolean>`status in ('admitted', 'running')`;
-const finished = sql<boolean>`status in ('completed', 'failed', 'cancelled')`;
 
 /** The first flush, step or end of a run marks it as running. */
 export const markRunning = statement('mark running', (db, p: { runId: string; now: number }) =>
@@ -72,6 +71,8 @@ export const finishRun = statement(
         charged_credits: p.chargedCredits,
         started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
         completed_at: p.now,
+        tracked: 2,
+        counted: sql<number>`1`,
         // Stored only for a resume, because it can contain secrets.
         user_context_json: null,
         answers_json: null,
@@ -292,15 +293,17 @@ const requested = (db: Db, integrationId: string, usageRequestIds: readonly stri
     .where('usage_request_id', 'in', usageRequestIds);
 
 const activeRuns = (db: Db, integrationId: string) =>
-  db.selectFrom('runs').select('run_id').where(notIndexed('integration_id'), '=', integrationId).where(unfinished);
+  db.selectFrom('active_runs').select('run_id').where('integration_id', '=', integrationId);
 
 /**
  * Selects the runs of a list by the filter that is expected to leave the fewest: a request id, a chat, the active runs, a
  * member, an end other than `completed`, an agent. SQLite has no statistics. It would read all runs of the integration in
  * the order of the list: with 1 000 000 runs that took 2.5 s. So the conditions are written such that only one index is
- * usable.
+ * usable. Most runs are completed, so a list of these reads all runs of the integration in the order of the list.
  */
 function runsBy(db: Db, { integrationId, chatId, consumerId, status, agent, usageRequestIds }: RunFilter) {
+  const isSelective = usageRequestIds !== undefined || chatId !== undefined || consumerId !== undefined;
+  if (!isSelective && isRare(status)) return unsuccessfulRuns(db, integrationId, agent).where('status', '=', status);
   let query = db.selectFrom('runs');
   if (status !== undefined) query = query.where('status', '=', status);
   if (consumerId !== undefined) query = query.where('consumer_id', '=', consumerId);
@@ -309,13 +312,23 @@ function runsBy(db: Db, { integrationId, chatId, consumerId, status, agent, usag
   if (usageRequestIds !== undefined) return query.where('run_id', 'in', requested(db, integrationId, usageRequestIds));
   if (chatId !== undefined) return query.where('run_id', 'in', runsOfChat(db, integrationId, chatId));
   if (status !== undefined && !isFinished(status)) return query.where('run_id', 'in', activeRuns(db, integrationId));
-  query = query.where('integration_id', '=', integrationId);
-  // The index of ended runs is usable only with the condition that it was made with.
-  const readsEnded = consumerId === undefined && (agent === undefined ? status !== undefined : isRare(status));
-  return readsEnded ? query.where(finished) : query;
+  return query.where('integration_id', '=', integrationId);
 }
 
-const isRare = (status: RunStatus | undefined) => status === 'failed' || status === 'cancelled';
+const isRare = (status: RunStatus | undefined): status is 'failed' | 'cancelled' =>
+  status === 'failed' || status === 'cancelled';
+
+/** It has the columns by which a list is filtered and ordered. */
+function unsuccessfulRuns(db: Db, integrationId: string, agent: string | undefined) {
+  const query = db.selectFrom('unsuccessful_runs as runs').where('integration_id', '=', integrationId);
+  const isOfAgent = sql<boolean>`exists (select 1 from runs r where r.run_id = runs.run_id and r.agent = ${agent})`;
+  // The two tables have the same columns for what follows.
+  return (agent === undefined ? query : query.where(isOfAgent)) as unknown as SelectQueryBuilder<
+    Schema,
+    'runs',
+    object
+  >;
+}
 
 /** Selects the runs of a page, newest first. */
 function runsOfPage(db: Db, filter: RunFilter) {

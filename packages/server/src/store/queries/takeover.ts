@@ -7,9 +7,8 @@ import { type UsageColumns, usageColumns } from './runs.ts';
 /** Reads unfinished runs whose node is not alive, oldest first, after the run `after`. */
 export const orphanedRuns = statement('orphaned runs', (db, p: { after: string }) =>
   db
-    .selectFrom('runs')
+    .selectFrom('active_runs')
     .select('run_id')
-    .where(sql<boolean>`status in ('admitted', 'running')`)
     .where('run_id', '>', p.after)
     .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('node_id').where('dead', '=', NODE_ALIVE))
     .orderBy('run_id')

@@ -77,6 +77,12 @@ class Connection implements Reads {
   }
 }
 
+/** A write that is combined with those of other jobs. */
+interface LastWrite {
+  readonly statement: Statement<unknown, unknown>;
+  params: unknown;
+}
+
 class WriteConnection extends Connection implements Tx {
   /** True if the current job has written, and true if it has a savepoint for its rollback. */
   #written = false;
@@ -86,6 +92,9 @@ class WriteConnection extends Connection implements Tx {
   /** True if an earlier job of this transaction has written. If none has, a rollback restarts the transaction. */
   #keeps = false;
   #pages = 0;
+  /** Writes of the current job, and of all jobs of this transaction, that run once before the commit. */
+  #jobLast: LastWrite[] = [];
+  readonly #last = new Map<string, LastWrite>();
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #mark: StatementSync;
@@ -104,6 +113,14 @@ class WriteConnection extends Connection implements Tx {
   async run<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
     // A full disk ends the whole transaction. Without this check, later statements would commit by themselves.
     if (this.#refused || !this.database.isTransaction) throw new StoreUnavailable('The transaction is over.');
+    if (statement.combine !== undefined) {
+      this.#jobLast.push({ statement: statement as Statement<unknown, unknown>, params });
+      return 1;
+    }
+    return this.#write(statement, params);
+  }
+
+  #write<P, R>(statement: Statement<P, R>, params: P): number {
     const { compiled, prepared } = this.prepare(statement);
     if (!this.#written) {
       this.#written = true;
@@ -135,8 +152,15 @@ class WriteConnection extends Connection implements Tx {
 
   begin(): void {
     this.#keeps = false;
+    this.#last.clear();
     this.#forgetJob();
     this.#begin.run();
+  }
+
+  /** Runs the combined writes of all jobs. They need no savepoint: if one fails, the whole transaction is rolled back. */
+  writeLast(): void {
+    this.#written = true;
+    for (const { statement, params } of this.#last.values()) this.#write(statement, params);
   }
 
   commit(): void {
@@ -153,7 +177,14 @@ class WriteConnection extends Connection implements Tx {
 
   keepJob(): void {
     if (this.#marked) this.#release.run();
-    this.#keeps ||= this.#written;
+    this.#keeps ||= this.#written || this.#jobLast.length > 0;
+    for (const write of this.#jobLast) {
+      const { statement, params } = write;
+      const key = `${statement.name} ${statement.last?.(params)}`;
+      const known = this.#last.get(key);
+      if (known === undefined) this.#last.set(key, write);
+      else known.params = statement.combine?.(known.params, params);
+    }
     this.#forgetJob();
   }
 
@@ -173,6 +204,7 @@ class WriteConnection extends Connection implements Tx {
     this.#written = false;
     this.#marked = false;
     this.#refused = false;
+    if (this.#jobLast.length > 0) this.#jobLast = [];
   }
 }
 
@@ -273,6 +305,7 @@ export class SqliteStore implements Store {
           job.reject(error);
         }
       }
+      tx.writeLast();
       if (this.#waitAt !== undefined) for (const { job } of done) this.#waitAt(`${job.name}.before-commit`);
       const workedAt = performance.now();
       tx.commit();

@@ -1,0 +1,106 @@
+import { LruCache } from '../lib/lru-cache.ts';
+import type { MeasuredTurn } from './fit-window.ts';
+import type { HistoryItem, StoredTurn } from './heal-history.ts';
+
+/** A finished turn as the prompts of later turns need it. Nothing of it changes, except its attachments. */
+export interface EarlierTurn extends MeasuredTurn {
+  /** The position of its first message in the chat. */
+  readonly position: number;
+  /** The last run of the turn: a chain of runs is one turn. */
+  readonly lastRunId: string;
+  /** Healed as if it were the only turn. */
+  readonly items: readonly HistoryItem[];
+  /** The ids of the calls in `items`. */
+  readonly callIds: readonly string[];
+  /** To heal the turn again if a turn before it has a call with one of these ids. Null if it has no calls. */
+  readonly stored: StoredTurn | null;
+  /** The runs of a turn with attachments, whose rows are read again each time; otherwise null. */
+  readonly attached: readonly StoredRun[] | null;
+  /** An estimate of the memory that the turn needs. */
+  readonly memoryBytes: number;
+}
+
+/** A run of the chat, without its attachments. */
+export interface StoredRun extends Omit<StoredTurn, 'later' | 'attachments'> {
+  readonly runId: string;
+  readonly position: number;
+  /** The run whose questions this one settled, or null. */
+  readonly continues: string | null;
+  readonly failed: boolean;
+  readonly hasAttachments: boolean;
+  readonly memoryBytes: number;
+}
+
+/** The newest turns of a chat up to a position, whole and in order. */
+export interface ChatTurns {
+  readonly turns: readonly EarlierTurn[];
+  /** The position of the first message of `turns`, and the position after the last one. */
+  readonly from: number;
+  readonly before: number;
+  /** The bytes of all texts of the chat before `before`. */
+  readonly textBytes: number;
+}
+
+interface Remembered extends ChatTurns {
+  readonly memoryBytes: number;
+  readonly usedAt: number;
+}
+
+const MAX_CHATS = 1000;
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_CHAT_BYTES = MAX_BYTES / 16;
+/** Texts that another node has deleted leave the memory of this node after this time. */
+const MAX_IDLE_MS = 10 * 60_000;
+const SWEEP_MS = 60_000;
+const ENTRY_BYTES = 512;
+
+/**
+ * The turns of the chats that this node answered last, so that a turn reads only what was added to its chat. Messages are
+ * never changed: a chat grows until all its messages are deleted together. So an entry is always the beginning of the chat,
+ * and the reader compares its length with that of the chat.
+ */
+export class TurnMemory implements Disposable {
+  readonly #chats = new LruCache<string, Remembered>(MAX_CHATS, {
+    max: MAX_BYTES,
+    maxValue: MAX_CHAT_BYTES,
+    weigh: ({ memoryBytes }) => memoryBytes,
+  });
+  readonly #sweep: NodeJS.Timeout;
+
+  constructor() {
+    this.#sweep = setInterval(() => this.forgetIdle(performance.now()), SWEEP_MS);
+    this.#sweep.unref();
+  }
+
+  get(chatKey: string): ChatTurns | undefined {
+    return this.#chats.get(chatKey);
+  }
+
+  set(chatKey: string, chat: ChatTurns): void {
+    let memoryBytes = ENTRY_BYTES;
+    for (const turn of chat.turns) memoryBytes += turn.memoryBytes;
+    this.#chats.set(chatKey, { ...chat, memoryBytes, usedAt: performance.now() });
+  }
+
+  /** Call it when the chat is deleted. */
+  delete(chatKey: string): void {
+    this.#chats.delete(chatKey);
+  }
+
+  forgetIdle(now: number): void {
+    this.#chats.deleteOldest(({ usedAt }) => usedAt < now - MAX_IDLE_MS);
+  }
+
+  get size(): number {
+    return this.#chats.size;
+  }
+
+  get memoryBytes(): number {
+    return this.#chats.weight;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#sweep);
+    this.#chats.clear();
+  }
+}

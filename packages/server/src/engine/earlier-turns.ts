@@ -1,0 +1,269 @@
+import type { PromptItem } from '../agent/ports.ts';
+import { promptBytes } from '../agent/progress.ts';
+import {
+  type HistoryItem,
+  type healTurn,
+  isRootStep,
+  type LaterMessage,
+  type StoredMessage,
+  type StoredStep,
+  type StoredTurn,
+} from '../chats/heal-history.ts';
+import type { ChatTurns, EarlierTurn, StoredRun } from '../chats/turn-memory.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
+import { attachedBytes } from '../domain/attachment-text.ts';
+import { sandboxFilesOf } from '../domain/sandbox-file.ts';
+import { estimateTokens } from '../domain/usage.ts';
+import { stepOutcome } from '../runs/journal.ts';
+import { attachmentOf, historyAttachments } from '../store/queries/attachments.ts';
+import { chatLength, END_OF_CHAT, history, historySteps } from '../store/queries/chats.ts';
+import { first, type Reads } from '../store/store.ts';
+
+/** The run whose earlier turns are read. Its message is the last one of the chat: until it ends, no other is added. */
+export interface ReadingRun {
+  readonly chatKey: string;
+  readonly runId: string;
+  readonly message: string;
+  /** How many of the runs before it belong to its chain. */
+  readonly chained: number;
+}
+
+/** The turns before the chain of a run, and the messages of the chain before its own. */
+export interface TurnsBefore extends ChatTurns {
+  readonly chain: readonly StoredMessage[];
+}
+
+type Heal = typeof healTurn;
+
+/** A turn has two messages: the user's from admission on, and the assistant's from any kind of end on. */
+export const MESSAGES_A_TURN = 2;
+/** The tokens of an item besides its text. */
+const TOKENS_AN_ITEM = 4;
+const FIRST_PAGE_TURNS = 16;
+const LARGEST_PAGE_TURNS = 256;
+
+/** Reads the position at which the turns end, and the chain. The turns are left to `readOlder`. */
+export async function readEnd(reads: Reads, { chatKey, message, chained }: ReadingRun): Promise<TurnsBefore> {
+  const chat = await first(reads.all(chatLength, { chatKey }));
+  const last = chat?.num_messages ?? 1;
+  const before = last - chained * MESSAGES_A_TURN;
+  const { runs, attachments } = chained === 0 ? NO_RUNS : await readRuns(reads, chatKey, before, last);
+  const textBytes = (chat?.text_bytes ?? 0) - runsBytes(runs) - Buffer.byteLength(message);
+  return { turns: [], from: before, before, textBytes, chain: runs.map((run) => withAttachments(run, attachments)) };
+}
+
+/**
+ * Reads what was added to the chat since `known`, in one round trip. Resolves to null if `known` is not the beginning of
+ * this chat, by the number of its messages and the bytes of its texts. A deleted chat has no message of the run.
+ */
+export async function readAdded(
+  reads: Reads,
+  { chatKey, runId, chained }: ReadingRun,
+  known: ChatTurns,
+  heal: Heal,
+): Promise<TurnsBefore | null> {
+  const firstAttached = known.turns.find(({ attached }) => attached !== null);
+  const [chat, { runs, attachments }] = await Promise.all([
+    first(reads.all(chatLength, { chatKey })),
+    readRuns(reads, chatKey, known.before, END_OF_CHAT, firstAttached?.position),
+  ]);
+  const own = runs.at(-1);
+  const isWhole = runs.every(({ position }, index) => position === known.before + index * MESSAGES_A_TURN);
+  if (own === undefined || own.runId !== runId || own.position !== chat?.num_messages || !isWhole) return null;
+  if (known.textBytes + runsBytes(runs) !== chat.text_bytes) return null;
+  const added = runs.slice(0, -1 - chained);
+  const chain = runs.slice(added.length, -1);
+  // Then a turn that was read as a whole one has grown.
+  if (chain.length < chained || runs[0]?.continues === known.turns.at(-1)?.lastRunId) return null;
+  const turns =
+    firstAttached === undefined
+      ? [...known.turns]
+      : known.turns.map((turn) =>
+          turn.attached === null ? turn : toTurn(turn.attached, attachments, turn.begins, heal),
+        );
+  let textBytes = known.textBytes;
+  for (const ofTurn of chains(added)) {
+    const begins = textTokens((ofTurn[0]?.position ?? 1) - 1, textBytes);
+    turns.push(toTurn(ofTurn, attachments, begins, heal));
+    textBytes += runsBytes(ofTurn);
+  }
+  const { from } = known;
+  const before = (chain[0] ?? own).position;
+  return { turns, from, before, textBytes, chain: chain.map((run) => withAttachments(run, attachments)) };
+}
+
+/** Reads older turns page by page, newest first, until all turns exceed the budget: a long chat is not read whole. */
+export async function readOlder<T extends ChatTurns>(
+  reads: Reads,
+  chatKey: string,
+  chat: T,
+  heal: Heal,
+  budgetTokens: number,
+): Promise<T> {
+  let { from } = chat;
+  let ends = chat.turns[0]?.begins ?? textTokens(chat.before - 1, chat.textBytes);
+  let tokens = 0;
+  for (const turn of chat.turns) tokens += turn.tokens;
+  const older: EarlierTurn[] = [];
+  for (let pageTurns = FIRST_PAGE_TURNS; from > 1 && tokens <= budgetTokens; pageTurns *= 2) {
+    const before = from;
+    from = Math.max(1, before - Math.min(pageTurns, LARGEST_PAGE_TURNS) * MESSAGES_A_TURN);
+    let page = await readRuns(reads, chatKey, from, before);
+    // A chain is one turn, so it is read whole.
+    while (from > 1 && page.runs[0]?.continues !== null) {
+      from = Math.max(1, from - FIRST_PAGE_TURNS * MESSAGES_A_TURN);
+      page = await readRuns(reads, chatKey, from, before);
+    }
+    for (const ofTurn of chains(page.runs).reverse()) {
+      const begins = ends - textTokens(ofTurn.length * MESSAGES_A_TURN, runsBytes(ofTurn));
+      const turn = toTurn(ofTurn, page.attachments, begins, heal);
+      older.push(turn);
+      tokens += turn.tokens;
+      ends = begins;
+    }
+  }
+  return older.length === 0 ? { ...chat, from } : { ...chat, from, turns: [...older.reverse(), ...chat.turns] };
+}
+
+/** Attachments count by the sizes in their rows, because only those of the shown turns are made ready later. */
+export function itemBytes(instructions: string, items: readonly HistoryItem[]): number {
+  let attached = 0;
+  const texts = items.map((item): PromptItem => {
+    if (item.kind !== 'user' || item.attachments === undefined) return item as PromptItem;
+    const { attachments, ...text } = item;
+    for (const one of attachments) attached += attachedBytes(one);
+    return text;
+  });
+  return promptBytes(instructions, texts) + attached;
+}
+
+/** Not rounded, so that sums and differences are exact. */
+function textTokens(messages: number, bytes: number): number {
+  return messages * TOKENS_AN_ITEM + bytes / 4;
+}
+
+function runsBytes(runs: readonly StoredRun[]): number {
+  let bytes = 0;
+  for (const { message, answer } of runs) bytes += Buffer.byteLength(message) + Buffer.byteLength(answer);
+  return bytes;
+}
+
+/** The memory of an item besides its text, and of a step besides its record. */
+const ITEM_BYTES = 300;
+
+function toTurn(runs: readonly StoredRun[], attachments: Attachments, begins: number, heal: Heal): EarlierTurn {
+  const stored = joinChain(runs, attachments);
+  const items = heal(stored);
+  const callIds = items.flatMap((item) => (item.kind === 'tool_call' ? [item.callId] : []));
+  const bytes = itemBytes('', items);
+  const attached = runs.some(({ hasAttachments }) => hasAttachments) ? runs : null;
+  const needsRuns = callIds.length > 0 || attached !== null;
+  // The texts are in memory as they are, and in the form in which they were sent.
+  let memoryBytes = bytes * 2 + items.length * ITEM_BYTES;
+  for (const run of needsRuns ? runs : []) memoryBytes += run.memoryBytes;
+  return {
+    position: runs[0]?.position ?? 1,
+    lastRunId: runs.at(-1)?.runId ?? '',
+    tokens: estimateTokens(bytes) + items.length * TOKENS_AN_ITEM,
+    begins,
+    ends: begins + textTokens(runs.length * MESSAGES_A_TURN, runsBytes(runs)),
+    items,
+    callIds,
+    stored: callIds.length === 0 ? null : stored,
+    attached,
+    memoryBytes,
+  };
+}
+
+/** Groups the runs by turns. */
+function chains(runs: readonly StoredRun[]): StoredRun[][] {
+  const turns: StoredRun[][] = [];
+  for (const run of runs) {
+    const turn = turns.at(-1);
+    if (turn !== undefined && turn.at(-1)?.runId === run.continues) turn.push(run);
+    else turns.push([run]);
+  }
+  return turns;
+}
+
+/** Makes one turn of a chain of runs. */
+function joinChain(runs: readonly StoredRun[], attachments: Attachments): StoredTurn {
+  const [begun, ...others] = runs;
+  if (begun === undefined) throw new Error('A turn has at least one run.');
+  const later: LaterMessage[] = [];
+  const steps: StoredStep[] = [...begun.steps];
+  let { answer } = begun;
+  for (const run of others) {
+    later.push({ ...withAttachments(run, attachments), afterSteps: steps.filter(isRootStep).length });
+    steps.push(...run.steps);
+    answer += run.answer;
+  }
+  return { ...withAttachments(begun, attachments), steps, answer, later };
+}
+
+type Attachments = ReadonlyMap<string, readonly StoredAttachment[]>;
+
+/** `contract-7-failed-turn`: none of its attachments is sent again. `contract-7-cancelled-turn`: the fetched ones are. */
+function withAttachments({ runId, message, sandboxFiles, failed }: StoredRun, attachments: Attachments): StoredMessage {
+  const sent = failed ? [] : (attachments.get(runId) ?? []);
+  return { message, attachments: sent, ...(sandboxFiles === undefined ? {} : { sandboxFiles }) };
+}
+
+interface ReadRuns {
+  readonly runs: readonly StoredRun[];
+  /** The attachments that were fetched, by run. */
+  readonly attachments: Attachments;
+}
+
+const NO_RUNS: ReadRuns = { runs: [], attachments: new Map() };
+
+async function readRuns(
+  reads: Reads,
+  chatKey: string,
+  from: number,
+  before: number,
+  attachmentsFrom = from,
+): Promise<ReadRuns> {
+  const [messages, stepRows, attachmentRows] = await Promise.all([
+    reads.all(history, { chatKey, from, before }),
+    reads.all(historySteps, { chatKey, from, before }),
+    reads.all(historyAttachments, { chatKey, from: attachmentsFrom, before }),
+  ]);
+  const attachments = new Map<string, StoredAttachment[]>();
+  for (const row of attachmentRows) {
+    const ofRun = attachments.get(row.run_id) ?? [];
+    attachments.set(row.run_id, ofRun);
+    if (row.form !== null) ofRun.push(attachmentOf(row));
+  }
+  const runs = new Map<string, { -readonly [K in keyof StoredRun]: StoredRun[K] } & { readonly steps: StoredStep[] }>();
+  for (const row of messages) {
+    const { run_id: runId, position, continues } = row;
+    const text = JSON.parse(row.content_json) as string;
+    const run = runs.get(runId);
+    if (row.role === 'user') {
+      runs.set(runId, {
+        runId,
+        position,
+        continues,
+        message: text,
+        sandboxFiles: sandboxFilesOf(row.sandbox_files_json),
+        answer: '',
+        steps: [],
+        failed: row.status === 'failed',
+        hasAttachments: attachments.has(runId),
+        memoryBytes: ITEM_BYTES,
+      });
+    } else if (run !== undefined) {
+      run.answer = text;
+      run.failed ||= row.status === 'failed';
+    }
+  }
+  for (const row of stepRows) {
+    const { kind, caller_agent: callerAgent, call_id: callId } = row;
+    const { output, asks } = stepOutcome(row.record_json);
+    const run = runs.get(row.run_id);
+    run?.steps.push({ kind, callerAgent, callId, output, ...(asks === undefined ? {} : { asks }) });
+    if (run !== undefined) run.memoryBytes += ITEM_BYTES + row.record_json.length;
+  }
+  return { runs: [...runs.values()], attachments };
+}

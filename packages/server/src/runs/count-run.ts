@@ -1,0 +1,116 @@
+import type { Charge } from '../domain/allowance.ts';
+import type { RunEndStatus } from '../domain/run-state.ts';
+import { type ModelUsage, totalTokens, type Usage } from '../domain/usage.ts';
+import {
+  type HourKey,
+  type MemberDay,
+  raiseMemberDay,
+  raiseUsageHour,
+  type UsageHour,
+} from '../store/queries/rollups.ts';
+import type { Tx } from '../store/store.ts';
+
+export const HOUR_MS = 3_600_000;
+
+/** The columns of a run by which it is counted. */
+export interface CountedColumns {
+  readonly runId: string;
+  readonly integrationId: string;
+  readonly consumerId: string | null;
+  readonly nodeId: string;
+  /** The agent that the run was admitted for. */
+  readonly agent: string;
+  readonly agencyVersion: string | null;
+  readonly day: number;
+  readonly createdAt: number;
+}
+
+/** An ended run, as the rollups count it. */
+export interface CountedRun {
+  readonly run: CountedColumns;
+  readonly status: RunEndStatus;
+  readonly errorCode: string | null;
+  readonly usage: Usage;
+  readonly byModel: readonly ModelUsage[];
+  readonly charge: Charge;
+}
+
+/** Adds a run to the rollups. The transaction also marks the run as counted. */
+export function countRun(tx: Tx, end: CountedRun): Promise<unknown>[] {
+  const raised: Promise<unknown>[] = usageHours(end).map((hour) => tx.run(raiseUsageHour, hour));
+  const day = memberDay(end);
+  if (day !== null) raised.push(tx.run(raiseMemberDay, { ...day, ...end.charge }));
+  return raised;
+}
+
+/** What the run adds to the member's day besides the allowance; null if it has no member. */
+export function memberDay({ run, usage, charge }: CountedRun): Omit<MemberDay, keyof Charge> | null {
+  const { integrationId, consumerId, day, runId } = run;
+  if (consumerId === null) return null;
+  return {
+    integrationId,
+    consumerId,
+    day,
+    ...usage,
+    endedRuns: 1,
+    chargedRuns: charge.runs,
+    chargedTokens: charge.tokens,
+    chargedCredits: charge.credits,
+    newestRunId: runId,
+  };
+}
+
+/**
+ * The rows of a run: one if it used one model. The rows of a run add up to the run, and the row of a model has what the model
+ * used. If the models do not add up to the run, a row without a model has the rest.
+ */
+export function usageHours({ run, status, errorCode, usage, byModel, charge }: CountedRun): UsageHour[] {
+  const key: Omit<HourKey, 'model'> = {
+    integrationId: run.integrationId,
+    hour: Math.floor(run.createdAt / HOUR_MS),
+    nodeId: run.nodeId,
+    agent: run.agent,
+    status,
+    errorCode: errorCode ?? '',
+    agencyVersion: run.agencyVersion ?? '',
+    hasMember: run.consumerId === null ? 0 : 1,
+  };
+  const isCharged = charge.runs > 0;
+  let rest: Usage = usage;
+  let chargedTokens = charge.tokens;
+  let chargedCredits = charge.credits;
+  const rows = byModel.map(({ model, credits, ...used }, index): UsageHour => {
+    const charged = isCharged ? { tokens: totalTokens(used), credits } : { tokens: 0, credits: 0 };
+    rest = subtractUsage(rest, used);
+    chargedTokens -= charged.tokens;
+    chargedCredits -= charged.credits;
+    return {
+      ...key,
+      model,
+      runs: index === 0 ? 1 : 0,
+      modelRuns: 1,
+      ...used,
+      chargedRuns: index === 0 ? charge.runs : 0,
+      chargedModelRuns: isCharged ? 1 : 0,
+      chargedTokens: charged.tokens,
+      chargedCredits: charged.credits,
+      newestRunId: run.runId,
+    };
+  });
+  const hasRest = chargedTokens !== 0 || chargedCredits !== 0 || Object.values(rest).some((amount) => amount !== 0);
+  if (rows.length > 0 && !hasRest) return rows;
+  const isFirst = rows.length === 0;
+  const amounts = { ...rest, modelRuns: 0, chargedModelRuns: 0, chargedTokens, chargedCredits, newestRunId: run.runId };
+  rows.push({ ...key, model: '', ...amounts, runs: isFirst ? 1 : 0, chargedRuns: isFirst ? charge.runs : 0 });
+  return rows;
+}
+
+function subtractUsage(a: Usage, b: Usage): Usage {
+  return {
+    requestCount: a.requestCount - b.requestCount,
+    inputTokens: a.inputTokens - b.inputTokens,
+    cachedTokens: a.cachedTokens - b.cachedTokens,
+    outputTokens: a.outputTokens - b.outputTokens,
+    reasoningTokens: a.reasoningTokens - b.reasoningTokens,
+  };
+}

@@ -1,0 +1,79 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { AllowanceUnit } from '../../domain/allowance.ts';
+import { statement } from '../statement.ts';
+
+/** The `consumer_id` that `active_runs` has for a run without a member. */
+export const NO_MEMBER = '';
+
+/** The key of a row of `active_runs`, and the run that it must belong to. */
+export interface ActiveRunKey {
+  readonly integrationId: string;
+  /** `NO_MEMBER` if the run has none. */
+  readonly member: string;
+  readonly chatKey: string;
+  readonly runId: string;
+}
+
+export const activeRunKey = (row: {
+  readonly integration_id: string;
+  readonly consumer_id: string | null;
+  readonly chat_key: string;
+  readonly run_id: string;
+}): ActiveRunKey => ({
+  integrationId: row.integration_id,
+  member: row.consumer_id ?? NO_MEMBER,
+  chatKey: row.chat_key,
+  runId: row.run_id,
+});
+
+/** Refused by the key if the chat has an active run. */
+export const insertActiveRun = statement(
+  'insert active run',
+  (db, p: ActiveRunKey & { nodeId: string; held: number; unit: AllowanceUnit | null; day: number }) =>
+    db.insertInto('active_runs').values({
+      integration_id: p.integrationId,
+      consumer_id: p.member,
+      chat_key: p.chatKey,
+      run_id: p.runId,
+      node_id: p.nodeId,
+      held: p.held,
+      unit: p.unit,
+      day: p.day,
+    }),
+);
+
+export const deleteActiveRun = statement('delete active run', (db, p: ActiveRunKey) =>
+  db
+    .deleteFrom('active_runs')
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.member)
+    .where('chat_key', '=', p.chatKey)
+    .where('run_id', '=', p.runId),
+);
+
+/** Call it together with each change of `runs.node_id`. */
+export const moveActiveRun = statement('move active run', (db, p: ActiveRunKey & { nodeId: string }) =>
+  db
+    .updateTable('active_runs')
+    .set({ node_id: p.nodeId })
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.member)
+    .where('chat_key', '=', p.chatKey)
+    .where('run_id', '=', p.runId),
+);
+
+/** Call it after the statement that ends the run. */
+export const insertUnsuccessfulRun = statement('insert unsuccessful run', (db, p: { runId: string }) =>
+  db
+    .insertInto('unsuccessful_runs')
+    .columns(['integration_id', 'status', 'created_at', 'run_id'])
+    .expression((eb) =>
+      eb.selectFrom('runs').select(['integration_id', 'status', 'created_at', 'run_id']).where('run_id', '=', p.runId),
+    ),
+);
+
+/** Joins the active run `run` of the chat `chat` by its key. */
+export const isActiveIn = (run: string, chat: string): RawBuilder<boolean> =>
+  sql<boolean>`${sql.ref(`${run}.integration_id`)} = ${sql.ref(`${chat}.integration_id`)}
+    and ${sql.ref(`${run}.consumer_id`)} = coalesce(${sql.ref(`${chat}.consumer_id`)}, '')
+    and ${sql.ref(`${run}.chat_key`)} = ${sql.ref(`${chat}.chat_key`)}`;

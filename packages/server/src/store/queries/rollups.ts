@@ -1,0 +1,180 @@
+import { sql } from 'kysely';
+import type { RunEndStatus } from '../../domain/run-state.ts';
+import type { Usage } from '../../domain/usage.ts';
+import { statement } from '../statement.ts';
+import { raw } from './raw.ts';
+
+/** The key of a row of `usage_hours`. */
+export interface HourKey {
+  readonly integrationId: string;
+  readonly hour: number;
+  readonly nodeId: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly status: RunEndStatus;
+  readonly errorCode: string;
+  readonly agencyVersion: string;
+  readonly hasMember: number;
+}
+
+export interface HourAmounts extends Usage {
+  readonly runs: number;
+  readonly modelRuns: number;
+  readonly chargedRuns: number;
+  readonly chargedModelRuns: number;
+  readonly chargedTokens: number;
+  readonly chargedCredits: number;
+  readonly newestRunId: string;
+}
+
+export type UsageHour = HourKey & HourAmounts;
+
+const addHours = (a: UsageHour, b: UsageHour): UsageHour => ({
+  ...a,
+  runs: a.runs + b.runs,
+  modelRuns: a.modelRuns + b.modelRuns,
+  requestCount: a.requestCount + b.requestCount,
+  inputTokens: a.inputTokens + b.inputTokens,
+  cachedTokens: a.cachedTokens + b.cachedTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+  chargedRuns: a.chargedRuns + b.chargedRuns,
+  chargedModelRuns: a.chargedModelRuns + b.chargedModelRuns,
+  chargedTokens: a.chargedTokens + b.chargedTokens,
+  chargedCredits: a.chargedCredits + b.chargedCredits,
+  newestRunId: a.newestRunId > b.newestRunId ? a.newestRunId : b.newestRunId,
+});
+
+const added = (table: string, columns: readonly string[]) =>
+  sql.join(
+    columns.map(
+      (column) => sql`${sql.ref(column)} = ${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
+    ),
+  );
+
+const newestRun = (table: string) => {
+  const stored = sql.ref(`${table}.newest_run_id`);
+  return sql`newest_run_id = case when excluded.newest_run_id > ${stored} then excluded.newest_run_id else ${stored} end`;
+};
+
+const USAGE = ['request_count', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'];
+const CHARGE = ['charged_runs', 'charged_tokens', 'charged_credits'];
+
+/** Raises a row of `usage_hours`. The ends of runs that commit together raise each row once. */
+export const raiseUsageHour = statement(
+  'raise usage hour',
+  (db, p: UsageHour) =>
+    raw<never>(
+      db,
+      sql<never>`insert into usage_hours (integration_id, hour, node_id, agent, model, status, error_code, agency_version,
+          has_member, rerun, runs, model_runs, request_count, input_tokens, cached_tokens, output_tokens, reasoning_tokens,
+          charged_runs, charged_model_runs, charged_tokens, charged_credits, newest_run_id)
+        values (${p.integrationId}, ${p.hour}, ${p.nodeId}, ${p.agent}, ${p.model}, ${p.status}, ${p.errorCode},
+          ${p.agencyVersion}, ${p.hasMember}, 0, ${p.runs}, ${p.modelRuns}, ${p.requestCount}, ${p.inputTokens},
+          ${p.cachedTokens}, ${p.outputTokens}, ${p.reasoningTokens}, ${p.chargedRuns}, ${p.chargedModelRuns},
+          ${p.chargedTokens}, ${p.chargedCredits}, ${p.newestRunId})
+        on conflict (integration_id, hour, node_id, agent, model, status, error_code, agency_version, has_member, rerun)
+        do update set ${added('usage_hours', ['runs', 'model_runs', 'charged_model_runs', ...USAGE, ...CHARGE])},
+          ${newestRun('usage_hours')}`,
+    ),
+  {
+    last: (p) =>
+      JSON.stringify([
+        p.integrationId,
+        p.hour,
+        p.nodeId,
+        p.agent,
+        p.model,
+        p.status,
+        p.errorCode,
+        p.agencyVersion,
+        p.hasMember,
+      ]),
+    combine: addHours,
+  },
+);
+
+export interface MemberDay extends Usage {
+  readonly integrationId: string;
+  readonly consumerId: string;
+  readonly day: number;
+  /** What the runs add to the allowance that the member has used. */
+  readonly runs: number;
+  readonly tokens: number;
+  readonly credits: number;
+  readonly endedRuns: number;
+  readonly chargedRuns: number;
+  readonly chargedTokens: number;
+  readonly chargedCredits: number;
+  readonly newestRunId: string;
+}
+
+/** Raises the member's row of `usage_days`. */
+export const raiseMemberDay = statement(
+  'raise member day',
+  (db, p: MemberDay) =>
+    raw<never>(
+      db,
+      sql<never>`insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits, ended_runs, request_count,
+          input_tokens, cached_tokens, output_tokens, reasoning_tokens, charged_runs, charged_tokens, charged_credits,
+          newest_run_id)
+        values (${p.integrationId}, ${p.consumerId}, ${p.day}, ${p.runs}, ${p.tokens}, ${p.credits}, ${p.endedRuns},
+          ${p.requestCount}, ${p.inputTokens}, ${p.cachedTokens}, ${p.outputTokens}, ${p.reasoningTokens}, ${p.chargedRuns},
+          ${p.chargedTokens}, ${p.chargedCredits}, ${p.newestRunId})
+        on conflict (integration_id, consumer_id, day) do update set
+          ${added('usage_days', ['runs', 'tokens', 'credits', 'ended_runs', ...USAGE, ...CHARGE])},
+          ${newestRun('usage_days')}`,
+    ),
+  { last: (p) => JSON.stringify([p.integrationId, p.consumerId, p.day]) },
+);
+
+interface Person {
+  readonly integrationId: string;
+  readonly consumerId: string;
+}
+
+const DAY_SUMS = [
+  'runs',
+  'tokens',
+  'credits',
+  'credit_millionths',
+  'ended_runs',
+  'request_count',
+  'input_tokens',
+  'cached_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'charged_runs',
+  'charged_tokens',
+  'charged_credits',
+] as const;
+
+/** Adds the sums of each day to those of an earlier erasure of the same id. */
+export const addUsageDays = statement('add usage days', (db, p: Person & { readonly erasedId: string }) => {
+  const sums = sql.join(DAY_SUMS.map((column) => sql.ref(column)));
+  const added = DAY_SUMS.map(
+    (column) => sql`${sql.ref(column)} = usage_days.${sql.ref(column)} + excluded.${sql.ref(column)}`,
+  );
+  return raw<never>(
+    db,
+    sql<never>`
+      insert into usage_days (integration_id, consumer_id, day, ${sums}, newest_run_id)
+      select integration_id, ${p.erasedId}, day, ${sums}, newest_run_id from usage_days
+      where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId}
+      on conflict (integration_id, consumer_id, day) do update set ${sql.join(added)}, newest_run_id = case
+        when excluded.newest_run_id > usage_days.newest_run_id then excluded.newest_run_id else usage_days.newest_run_id end`,
+  );
+});
+
+/** Marks the days as moved. Otherwise PostgreSQL would move their usage again, as it does for a node of an earlier version. */
+export const markUsageDaysMoved = statement('mark usage days moved', (db, p: Person) =>
+  db
+    .updateTable('usage_days')
+    .set({ ended_runs: 0 })
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.consumerId),
+);
+
+export const deleteUsageDays = statement('delete usage days', (db, p: Person) =>
+  db.deleteFrom('usage_days').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
+);
