@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { insertRun } from '@runwire/test-kit/insert-run.ts';
 import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
 import { until } from '@runwire/test-kit/shortfall.ts';
 import { freshDatabase, migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { DAY_MS, endFirstPartition, today } from '../../../../test/support/old-partitions.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { firstRunId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { migrate } from '../store/migrate.ts';
 import { withEventBound } from '../store/postgres/event-bound.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
+import { ignoreErrorEvents } from '../store/postgres/settings.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { eventPartitions } from '../store/queries/partitions.ts';
 import { insertCompactedChunk } from '../store/queries/retention.ts';
@@ -19,9 +22,7 @@ import type { Store } from '../store/store.ts';
 import { EventPartitions, isInDroppable, partitionsBefore } from './event-partitions.ts';
 
 const skip = (await missingService('postgres')) ?? false;
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-const today = Date.now() - (Date.now() % DAY_MS);
 /** The id of a run of the day so many days from now. */
 const runOn = (days: number, name = 'r') => `${firstRunId(today + days * DAY_MS + HOUR_MS)}${name}`;
 const chunk = (runId: string) => ({ runId, firstId: 1, lastId: 9, data: `events of ${runId}` });
@@ -35,11 +36,7 @@ async function openOld(days: number) {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await migratedDatabase());
   const opened = stack.use(await postgresStore(database.url));
-  await askDatabase(
-    database.url,
-    `drop table event_chunks_earlier; create table event_chunks_earlier partition of event_chunks
-     for values from (minvalue) to ('${firstRunId(today - days * DAY_MS)}')`,
-  );
+  await endFirstPartition(database.url, days);
   const ask = (text: string) => askDatabase(database.url, text);
   const holders = async () =>
     (await ask(`select tableoid::regclass::text as held_by from event_chunks order by run_id`)).map(
@@ -105,10 +102,10 @@ test('an insert that lost its partition to a new one is repeated', { skip }, asy
 });
 
 test('drops a partition only when every run in it has compacted events', { skip }, async () => {
-  await using it = await openOld(3);
+  await using it = await openOld(1);
   const [, old] = await it.partitions.addMissing();
   assert.ok(old !== undefined);
-  const runs = [runOn(-3, 'a'), runOn(-3, 'b')] as const;
+  const runs = [runOn(-1, 'a'), runOn(-1, 'b')] as const;
   for (const runId of runs) await store(it.store, runId);
   await compact(it.store, runs[0]);
   assert.equal(await it.partitions.drop(old), false);
@@ -117,7 +114,7 @@ test('drops a partition only when every run in it has compacted events', { skip 
 
   const late = new pg.Client({ connectionString: it.url });
   await late.connect();
-  await late.query(`begin; insert into event_chunks values ('${runOn(-3, 'late')}', 1, 1, 'late')`);
+  await late.query(`begin; insert into event_chunks values ('${runOn(-1, 'late')}', 1, 1, 'late')`);
   await assert.rejects(it.partitions.drop(old), StoreUnavailable, 'an open transaction has added a row');
   await late.query('commit');
   assert.equal(await it.partitions.drop(old), false);
@@ -128,7 +125,7 @@ test('drops a partition only when every run in it has compacted events', { skip 
   assert.equal(await it.partitions.drop(old), true);
   assert.deepEqual(await it.holders(), []);
   assert.equal(await it.partitions.drop(old), false, 'another node has dropped it');
-  await store(it.store, runOn(-3, 'afterwards'));
+  await store(it.store, runOn(-1, 'afterwards'));
   assert.deepEqual(await it.holders(), ['event_chunks_other']);
 });
 
@@ -138,12 +135,7 @@ test('keeps what a node of the version before compacted in a partition', { skip 
   assert.ok(old !== undefined);
   const runId = runOn(-1);
   await store(it.store, runId);
-  const columns = await it.ask(`select column_name as name, data_type as type from information_schema.columns
-    where table_name = 'runs' and is_nullable = 'NO' and column_default is null`);
-  const values = columns.map(({ name, type }) => (name === 'run_id' ? `'${runId}'` : type === 'text' ? `''` : '0'));
-  await it.ask(
-    `insert into runs (${columns.map(({ name }) => name).join()}, compacted_at) values (${values.join()}, 1)`,
-  );
+  await insertRun(it.store, runId, { status: 'completed', compacted_at: 1 });
   assert.equal(await it.partitions.drop(old), true);
   assert.deepEqual(await it.ask('select run_id, data from compacted_chunks'), [
     { run_id: runId, data: `events of ${runId}` },
@@ -170,6 +162,7 @@ test('the table of the version before becomes the first partition', { skip }, as
     await using database = await freshDatabase();
     await using stack = new AsyncDisposableStack();
     const pool = stack.adopt(new pg.Pool({ connectionString: database.url }), (open) => open.end());
+    ignoreErrorEvents(pool);
     const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
     await migrate(db, 'postgres', { upTo: '0023-members-by-row' });
     const earlier = await pool.connect();
