@@ -6,6 +6,7 @@ import { COUNTED, countRuns } from './counts.ts';
 import { startDurablePostgres } from './database-meter.ts';
 import { goalTable, type Measured } from './goals.ts';
 import { chooseColumns, type Metric } from './metrics.ts';
+import { installPeer, isForPeers, isFullPeer, isPeer, PEER_NAMES } from './peers.ts';
 import { median, type Phase, type PhaseResult, SCENARIOS } from './phases.ts';
 import { measureNodes, type PhaseMeasurement } from './postgres-nodes.ts';
 import { measureStart } from './start.ts';
@@ -23,6 +24,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string' },
     members: { type: 'string', default: '32' },
     contestants: { type: 'string', default: 'floor,durable,ours' },
+    peers: { type: 'boolean', default: false },
     'in-process': { type: 'boolean', default: false },
     messages: { type: 'boolean', default: false },
     columns: { type: 'string' },
@@ -36,7 +38,8 @@ const QUICK_COLUMNS = 'short,single,team,long,bursts,steps,slow,turns';
 const { metrics, isOnlyCounts, hasStart, hasPostgres } = chooseColumns(
   options.columns ?? (options.quick ? QUICK_COLUMNS : 'all'),
 );
-const contestants = options.contestants.split(',');
+const contestants = [...options.contestants.split(','), ...(options.peers ? PEER_NAMES : [])];
+for (const name of contestants) if (isPeer(name)) installPeer(name);
 const rounds = Number(options.rounds ?? (options.quick || isOnlyCounts ? 1 : 3));
 const seconds = Number(options.seconds ?? (options.quick ? 0.5 : 4));
 const members = Number(options.members);
@@ -73,12 +76,13 @@ async function measure(name: ContestantName): Promise<PhaseResult[]> {
   const settings = { members, providerPort, protocol } as const;
   const measured: PhaseResult[] = [];
   const phases = (name === 'ours' ? [...PHASES, ...OUR_PHASES] : PHASES).filter(
-    (phase) => phase.name === 'warm-up' || isChosen(phase),
+    (phase) => (phase.name === 'warm-up' || isChosen(phase)) && (!isPeer(name) || isForPeers(phase)),
   );
   if (phases.some(isChosen)) {
     await using contestant = await startContestant(name, settings);
     measured.push(...(await load(contestant, phases)).filter((result) => result.name !== 'warm-up'));
   }
+  if (isPeer(name)) return measured;
   const counted = COUNTED.filter((phase) => isChosen(phase) && (name === 'ours' || phase.agency === undefined));
   if (counted.length > 0) {
     await using contestant = await withCounting(() => startContestant(name, settings));
@@ -164,7 +168,7 @@ const all = [...results.values()].flat();
 const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
 const generator = Math.max(...all.map((result) => result.generatorLoad));
 const othersLoad = median(all.map((result) => result.othersLoad));
-const peers = others.filter((name) => name !== 'floor' && name !== 'durable');
+const peers = others.filter(isFullPeer);
 
 const lines = [
   grid(['', ...contestants, ...others.map((name) => `ours to ${name}`)], cells),

@@ -4,12 +4,12 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { peerScript } from './peers.ts';
 import { ASK_MEMORY, integrationFor, type LoadOrder, memberId, type Phase, type PhaseResult } from './phases.ts';
 import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
 /**
- * `floor` and `durable` are the two floors, `ours` is our server. Any other name is a script in `peers/` that reads its
- * settings by `readSettings()` and reports its port by `announce()`.
+ * `floor` and `durable` are the two floors, `ours` is our server. Any other name is a peer.
  */
 export type ContestantName = 'floor' | 'durable' | 'ours' | (string & {});
 
@@ -95,8 +95,8 @@ export async function startContestant(name: ContestantName, options: ContestantO
 function forkServer(name: ContestantName, settings: ServerSettings, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a');
   const isFloor = name === 'floor' || name === 'durable';
-  const file = isFloor ? 'floor.ts' : name === 'ours' ? 'ours.ts' : `peers/${name}.ts`;
-  const child = fork(script(file), [JSON.stringify(settings)], {
+  const file = isFloor ? script('floor.ts') : name === 'ours' ? script('ours.ts') : peerScript(name);
+  const child = fork(file, [JSON.stringify(settings)], {
     execArgv: ['-C', 'runwire', '--expose-gc'],
     stdio: ['ignore', log, log, 'ipc'],
   });

@@ -51,7 +51,8 @@ export class RunReads {
   /** Includes events that are not stored yet if the run is on this node, and never the end events of an unfinished run. */
   lastEventId(row: RunRow): number {
     if (isFinished(row.status)) return row.last_event_id ?? 0;
-    return Math.max(row.last_stored_id ?? 0, this.#eventLog.hot(row.run_id)?.lastIdBeforeEnd ?? 0);
+    // `meta` counts from admission on, although the first flush stores it.
+    return Math.max(row.last_stored_id ?? 1, this.#eventLog.hot(row.run_id)?.lastIdBeforeEnd ?? 0);
   }
 
   async get(scope: Scope, runId: string) {

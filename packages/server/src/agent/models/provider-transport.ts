@@ -11,9 +11,10 @@ import {
   type ProviderTarget,
   silenceFailure,
 } from './provider-failure.ts';
-import type { StreamedBody } from './request-body.ts';
+import { RepeatedDelta } from './repeated-delta.ts';
+import type { RequestBody, StreamedBody } from './request-body.ts';
 import { type AnswerHeaders, retryAdvice } from './retry-advice.ts';
-import { NotNow, retryCalls } from './retry-calls.ts';
+import { type Attempt, NotNow, retryCalls } from './retry-calls.ts';
 import { SseDecoder, SseTooLarge } from './sse-decoder.ts';
 
 /** Large enough for a delta of 10 MB, and for a last event that repeats the whole answer. */
@@ -21,6 +22,17 @@ const MAX_EVENT_CHARS = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 /** How long a connection may take to end after the last event. If it takes longer, it is closed and not reused. */
 const LINGER_MS = 1000;
+/** A provider whose deltas differ in more than their text is not compared any more after so many of them. */
+const MAX_USELESS_DELTAS = 4;
+
+/** What arrived with a status other than 200. */
+interface Refusal {
+  readonly headers: AnswerHeaders;
+  readonly body: Buffer[];
+  bytes: number;
+}
+
+const checkSilence = (answer: Answer): void => answer.onSilence();
 
 export interface ProviderEndpoint {
   /** Without a slash at the end. */
@@ -37,23 +49,29 @@ export interface EventReader {
   readonly hasOutput: boolean;
   /** The text with which the model refused to answer; empty if it did not. */
   readonly refusal: string;
+  /** The member of an event that contains the text of a delta. */
+  readonly deltaKey: string;
+  /** The text of the last event, if the event did nothing but add it. Otherwise null. */
+  readonly plainDelta: string | null;
   /** Returns true after the last event. */
   event(data: string): boolean;
+  /** The event before was a plain delta, and the same event arrived again with this text. */
+  repeat(text: string): void;
   /** Called if the body ends without a last event. Returns true if the answer is complete. */
   end(): boolean;
 }
 
-export interface StreamCall<R extends EventReader> {
+export interface StreamCall {
   readonly target: ProviderTarget;
   readonly path: string;
-  /** The encoded body, made once, so that a running call holds no text besides it. */
-  readonly body: Buffer | StreamedBody;
+  /** Made once for all attempts. Null after the first output: then there is no other attempt, and a stream may be long. */
+  body: RequestBody | null;
   readonly signal: AbortSignal;
   readonly output: Pick<ModelOutput, 'begun' | 'isFull' | 'onceRoom'>;
   /** Called before each attempt except the first, and again after the connection is open, which may have taken long. */
   readonly mayCall: (() => Promise<void> | null) | undefined;
   /** Each attempt has its own reader, so that half of a failed answer leaves nothing in the next one. */
-  newReader(): R;
+  newReader(): EventReader;
 }
 
 /** Posts requests and passes on the events of their answers. Connections are reused. */
@@ -78,27 +96,24 @@ export class ProviderTransport implements AsyncDisposable {
   }
 
   /** Resolves to the reader that took the last event. Rejects with a `RunFailure`, or with the signal's reason. */
-  stream<R extends EventReader>(call: StreamCall<R>): Promise<R> {
-    return retryCalls(call, () => {
-      const reader = call.newReader();
-      return { done: this.#attempt(call, reader).then(() => reader), hasOutput: () => reader.hasOutput };
-    });
+  stream(call: StreamCall): Promise<EventReader> {
+    return retryCalls(call, () => this.#attempt(call));
   }
 
-  #attempt(call: StreamCall<EventReader>, reader: EventReader): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const answer = new Answer(call, reader, this.#silenceMs, resolve, reject);
+  #attempt(call: StreamCall): Answer {
     const { body } = call;
+    if (body === null) throw new Error('The call cannot be repeated.');
+    const answer = new Answer(call, this.#silenceMs);
+    const isWhole = Buffer.isBuffer(body);
     const request: Dispatcher.DispatchOptions = {
       origin: this.#origin,
       path: this.#basePath + call.path,
       method: 'POST',
-      ...(Buffer.isBuffer(body)
-        ? { headers: this.#headers, body }
-        : { headers: { ...this.#headers, 'content-length': String(body.length) }, body: answer.sending(body) }),
+      headers: isWhole ? this.#headers : { ...this.#headers, 'content-length': String(body.length) },
+      body: isWhole ? body : answer.sending(body),
     };
     this.#agent.dispatch(request, answer);
-    return promise;
+    return answer;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -110,13 +125,14 @@ export class ProviderTransport implements AsyncDisposable {
  * Processes one answer while it arrives. It uses the handlers of undici, which cost a sixth less per run than its
  * streams.
  */
-class Answer implements Dispatcher.DispatchHandler {
-  readonly #call: StreamCall<EventReader>;
+class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
+  readonly done: Promise<EventReader>;
+  readonly #call: StreamCall;
   readonly #reader: EventReader;
-  readonly #resolve: () => void;
+  readonly #resolve: (reader: EventReader) => void;
   readonly #reject: (error: unknown) => void;
   readonly #decoder: SseDecoder;
-  readonly #abort: () => void;
+  readonly #silenceMs: number;
   #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
@@ -124,30 +140,39 @@ class Answer implements Dispatcher.DispatchHandler {
   #isPaused = false;
   #ended = false;
   #status = 0;
-  #headers: AnswerHeaders = {};
   #events = 0;
-  readonly #errorBody: Buffer[] = [];
-  #errorBytes = 0;
+  /** The last event, if it was a text delta. */
+  #delta: RepeatedDelta | null = null;
+  #uselessDeltas = 0;
+  /** Null unless the provider refused the request. */
+  #refusal: Refusal | null = null;
 
-  constructor(
-    call: StreamCall<EventReader>,
-    reader: EventReader,
-    silenceMs: number,
-    resolve: () => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(call: StreamCall, silenceMs: number) {
+    const { promise, resolve, reject } = Promise.withResolvers<EventReader>();
+    this.done = promise;
     this.#call = call;
-    this.#reader = reader;
+    this.#reader = call.newReader();
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#silenceMs = silenceMs;
     this.#decoder = new SseDecoder((_, data) => this.#event(data), MAX_EVENT_CHARS);
-    this.#abort = () => this.#fail(call.signal.reason);
-    this.#timer = setTimeout(() => {
-      // The provider is not silent if this server does not read.
-      if (this.#isPaused) this.#timer.refresh();
-      else this.#fail(silenceFailure(silenceMs));
-    }, silenceMs);
-    call.signal.addEventListener('abort', this.#abort);
+    this.#timer = setTimeout(checkSilence, silenceMs, this);
+    call.signal.addEventListener('abort', this);
+  }
+
+  hasOutput(): boolean {
+    return this.#reader.hasOutput;
+  }
+
+  /** The signal of the call is aborted. */
+  handleEvent(): void {
+    this.#fail(this.#call.signal.reason);
+  }
+
+  /** Nothing has arrived for long. The provider is not silent if this server does not read. */
+  onSilence(): void {
+    if (this.#isPaused) this.#timer.refresh();
+    else this.#fail(silenceFailure(this.#silenceMs));
   }
 
   /** The provider is not silent while it receives the request. */
@@ -171,10 +196,12 @@ class Answer implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     this.#timer.refresh();
     this.#status = status;
-    this.#headers = headers;
+    if (status !== 200) this.#refusal = { headers, body: [], bytes: 0 };
+    // They are kept to the end of the answer otherwise: 1.9 kB for each open stream.
+    controller.rawHeaders = null;
     // The provider has accepted the call, even if the body is no stream.
     if (status >= 200 && status < 300 && !this.#settled) this.#call.output.begun();
   }
@@ -182,20 +209,51 @@ class Answer implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.#timer.refresh();
-    if (this.#status !== 200) {
-      this.#errorBody.push(chunk);
-      this.#errorBytes += chunk.length;
-      if (this.#errorBytes >= MAX_ERROR_BYTES) this.#fail(this.#statusFailure());
+    if (this.#refusal !== null) {
+      this.#refusal.body.push(chunk);
+      this.#refusal.bytes += chunk.length;
+      if (this.#refusal.bytes >= MAX_ERROR_BYTES) this.#fail(this.#statusFailure());
       return;
     }
     try {
-      this.#decoder.push(chunk);
+      this.#read(chunk);
     } catch (error) {
       this.#fail(
         error instanceof SseTooLarge ? invalidAnswer(this.#call.target, 'an event without an end', error) : error,
       );
     }
+    if (this.#call.body !== null && this.#reader.hasOutput) this.#call.body = null;
     if (this.#call.output.isFull) this.#hold(controller);
+  }
+
+  #read(chunk: Buffer): void {
+    const wasBetween = this.#decoder.isBetweenEvents;
+    const start = wasBetween && this.#delta !== null ? this.#readRepeated(this.#delta, chunk) : 0;
+    if (start === chunk.length) return;
+    const { deltaKey } = this.#reader;
+    const events = this.#events;
+    this.#decoder.push(start === 0 ? chunk : chunk.subarray(start));
+    if (this.#events === events) return;
+    if (this.#delta?.repeats === 0) this.#uselessDeltas += 1;
+    this.#delta = null;
+    const { plainDelta } = this.#reader;
+    const isWhole = this.#decoder.isBetweenEvents && (wasBetween || this.#events > events + 1);
+    if (plainDelta === null || !isWhole || this.#uselessDeltas >= MAX_USELESS_DELTAS) return;
+    this.#delta = RepeatedDelta.learn(chunk, deltaKey, plainDelta);
+  }
+
+  /** Passes on the events at the start of the chunk that repeat the delta. Returns their end. */
+  #readRepeated(delta: RepeatedDelta, chunk: Buffer): number {
+    let start = 0;
+    // The output may abort the call. The rest of the chunk is then ignored.
+    while (start < chunk.length && !this.#settled) {
+      const end = delta.match(chunk, start);
+      const text = end === -1 ? null : delta.text(chunk);
+      if (text === null) return start;
+      this.#reader.repeat(text);
+      start = end;
+    }
+    return start;
   }
 
   /** Pauses reading because the store lags. New data waits in the kernel and then at the provider. */
@@ -246,8 +304,9 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 
   #statusFailure(): ProviderFailure {
-    const body = Buffer.concat(this.#errorBody).subarray(0, MAX_ERROR_BYTES).toString();
-    return failureOfStatus(this.#call.target, this.#status, body, retryAdvice(this.#headers));
+    const { headers, body } = this.#refusal ?? { headers: {}, body: [] };
+    const text = Buffer.concat(body).subarray(0, MAX_ERROR_BYTES).toString();
+    return failureOfStatus(this.#call.target, this.#status, text, retryAdvice(headers));
   }
 
   #succeed(): void {
@@ -256,7 +315,7 @@ class Answer implements Dispatcher.DispatchHandler {
       this.#timer = setTimeout(() => this.#controller?.abort(new Error('The stream did not end.')), LINGER_MS);
       this.#timer.unref();
     }
-    this.#resolve();
+    this.#resolve(this.#reader);
   }
 
   /** Destroys the socket first, then rejects the call. */
@@ -270,6 +329,6 @@ class Answer implements Dispatcher.DispatchHandler {
   #settle(): void {
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.#call.signal.removeEventListener('abort', this.#abort);
+    this.#call.signal.removeEventListener('abort', this);
   }
 }

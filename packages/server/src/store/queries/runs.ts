@@ -45,6 +45,7 @@ export const finishRun = statement(
       status: RunEndStatus;
       step: number;
       structured: number;
+      onlyStepJson: string | null;
       lastEventId: number;
       errorCode: string | null;
       errorMessage: string | null;
@@ -62,6 +63,7 @@ export const finishRun = statement(
         attempt: p.nextAttempt,
         step: p.step,
         structured: p.structured,
+        only_step_json: p.onlyStepJson,
         last_event_id: p.lastEventId,
         error_code: p.errorCode,
         error_message: p.errorMessage,
@@ -384,5 +386,16 @@ export const stepsBefore = statement('steps before', (db, p: { runId: string; be
     .orderBy('step', 'desc')
     .limit(p.limit),
 );
+
+/** Reads what the row of a run has of its only step. */
+export const onlyStepOfRun = statement('only step of run', (db, p: { runId: string }) =>
+  db
+    .selectFrom('runs')
+    .select(['run_id', 'agent', 'attempt', 'request_count', 'input_tokens', 'cached_tokens', 'output_tokens'])
+    .select(['reasoning_tokens', 'only_step_json'])
+    .where('run_id', '=', p.runId),
+);
+
+export type OnlyStepRow = Awaited<ReturnType<ReturnType<(typeof onlyStepOfRun)['build']>['execute']>>[number];
 
 export type StepRow = Awaited<ReturnType<ReturnType<(typeof stepsBefore)['build']>['execute']>>[number];
