@@ -16,7 +16,7 @@ export interface EarlierNodes {
 export const noEarlierNodes: EarlierNodes = { areAlive: () => false };
 
 /** Indexes that only the version before uses. */
-const INDEXES = ['runs_active_chat', 'runs_active_member', 'runs_finished'];
+const INDEXES = ['runs_active_chat', 'runs_active_member', 'runs_finished', 'runs_to_compact'];
 /** Functions whose triggers write for nodes of the version before. */
 const TRIGGERS = ['track_run', 'queue_uncounted_run', 'keep_erased_usage'];
 
