@@ -156,9 +156,9 @@ function tests(name: StoreName): void {
       });
     let isErased = false;
     const erasing: Store = {
-      ...it.store,
       kind: it.store.kind,
       reads: it.store.reads,
+      [Symbol.asyncDispose]: () => it.store[Symbol.asyncDispose](),
       transact: async (transaction, job) => {
         if (transaction === 'sweep' && !isErased && (await tableRows(it.store, 'event_chunks')).length > 0) {
           isErased = true;
