@@ -11,10 +11,22 @@ const skip = (await missingService('postgres')) ?? false;
 const limits = { leaseMs: 3000, beatMs: 500, sweepMs: 3_600_000 };
 const FIRST_UNDONE = '0008-files';
 
+/** What the rollups add to `usage_days`. */
+const USAGE_COLUMNS = [
+  ...['ended_runs', 'request_count', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'],
+  ...['charged_runs', 'charged_tokens', 'charged_credits', 'newest_run_id'],
+];
+
+/** Functions of PostgreSQL whose triggers need columns of these tables. */
+const FUNCTIONS = ['queue_uncounted_run', 'keep_erased_usage'].map((name) => `drop function if exists ${name} cascade`);
+
 /** Reverts the last migrations, so that the tables are as in the previous version. */
 const EARLIER = [
-  ...['active_runs', 'unsuccessful_runs'].map((table) => `drop table ${table}`),
-  ...['tracked', 'only_step_json'].map((column) => `alter table runs drop column ${column}`),
+  ...['usage_hours', 'uncounted_runs', 'usage_walk', 'active_runs', 'unsuccessful_runs'].map(
+    (table) => `drop table ${table}`,
+  ),
+  ...USAGE_COLUMNS.map((column) => `alter table usage_days drop column ${column}`),
+  ...['counted', 'tracked', 'only_step_json'].map((column) => `alter table runs drop column ${column}`),
   // A constraint of PostgreSQL belongs to the column.
   'alter table nodes drop column generation',
   'alter table node_beats drop column stats_json',
@@ -71,7 +83,7 @@ const elsewhere = {
 };
 
 async function toEarlier(url: string): Promise<void> {
-  for (const statement of EARLIER) await askDatabase(url, statement);
+  for (const statement of [...FUNCTIONS, ...EARLIER]) await askDatabase(url, statement);
 }
 
 async function isMigrated(url: string): Promise<boolean> {

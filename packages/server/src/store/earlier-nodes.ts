@@ -103,17 +103,24 @@ export class EarlierNodesWatch implements EarlierNodes, AsyncDisposable {
 
   async look(): Promise<void> {
     if (this.#done) return;
-    const [found] = await this.#store.reads.query((db) => raw(db, remains));
-    if (found === undefined) return;
+    const found = await this.#find();
     if (!found.refuses) {
       if (found.alive) return;
-      await this.#change([refuse]);
+      await this.#change([refuse]).catch(async (error: unknown) => {
+        // Another node may have added the constraint concurrently.
+        if (!(await this.#find()).refuses) throw error;
+      });
     }
     this.#alive = false;
     if (found.superseded) await this.#change(supersededSql('postgres'));
     this.#done = true;
     // Not awaited: the loop may be the caller.
     void this.#loop[Symbol.asyncDispose]();
+  }
+
+  async #find(): Promise<Remains> {
+    const [found] = await this.#store.reads.query((db) => raw(db, remains));
+    return found ?? { refuses: false, alive: true, superseded: true };
   }
 
   async #change(statements: readonly ReturnType<typeof sql>[]): Promise<void> {

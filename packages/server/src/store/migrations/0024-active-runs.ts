@@ -59,6 +59,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   await sql`insert into active_runs select ${activeColumns('runs')} from runs where status in ('admitted', 'running')`.execute(
     db,
   );
+  // The second condition is the one of the index `runs_finished`, so that not all runs are read.
   await sql`insert into unsuccessful_runs select ${unsuccessfulColumns('runs')} from runs
     where status in ('failed', 'cancelled') and status in ('completed', 'failed', 'cancelled')`.execute(db);
   if (kind === 'postgres') {

@@ -4,7 +4,7 @@ import { raw } from './raw.ts';
 
 /*
  * Row locks. Every transaction takes them in this order, so that two transactions wait for each other in one direction
- * only: installation (`lockInstallation`) → integration → member → chat → run → usage day.
+ * only: installation (`lockInstallation`) → integration → member → chat → run → its row in `active_runs` → usage day.
  *
  * A lock is a statement of its own, sent before the statement that reads the facts: a statement that waited for a lock
  * still sees the snapshot from before the wait. The embedded store has one writer and skips these statements.
