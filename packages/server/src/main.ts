@@ -8,6 +8,7 @@ import { type Environment, prepareProcess } from './config/read-config.ts';
 import { StartRefused } from './domain/start-refused.ts';
 import { StoreUnavailable } from './domain/unavailable.ts';
 import { VERSION } from './domain/version.ts';
+import { keepOptimisedCode } from './lib/keep-optimised-code.ts';
 
 export interface StartOutput {
   /** True: print one line of JSON in place of the sentences for people. */
@@ -34,6 +35,7 @@ export async function serve(
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   try {
+    keepOptimisedCode();
     const { config, secrets } = prepareProcess(env);
     dataDir = config.dataDir;
     const print = (text: string) => void process.stdout.write(`${text}\n`);
