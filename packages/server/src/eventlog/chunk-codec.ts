@@ -20,25 +20,32 @@ interface StoredChunk {
   readonly n?: readonly number[];
 }
 
+/** In a longer table, items are found by a map. Most chunks have two items. */
+const MAX_SEARCHED = 16;
+
 class ItemTable {
   readonly rows: ShownRunItem[] = [];
-  readonly #indexes = new Map<ShownRunItem, number>();
-  readonly #withText = new Set<number>();
+  readonly #withText: boolean[] = [];
+  #indexes: Map<ShownRunItem, number> | null = null;
 
   indexOf(item: ShownRunItem, needsText: boolean): number {
-    let index = this.#indexes.get(item);
-    if (index === undefined) {
-      index = this.rows.length;
-      this.#indexes.set(item, index);
-      this.rows.push(item);
-    }
-    if (needsText) this.#withText.add(index);
+    let index = this.#indexes === null ? this.rows.indexOf(item) : (this.#indexes.get(item) ?? -1);
+    if (index === -1) index = this.#add(item);
+    if (needsText) this.#withText[index] = true;
+    return index;
+  }
+
+  #add(item: ShownRunItem): number {
+    const index = this.rows.push(item) - 1;
+    this.#withText.push(false);
+    if (this.#indexes !== null) this.#indexes.set(item, index);
+    else if (index === MAX_SEARCHED) this.#indexes = new Map(this.rows.map((one, at) => [one, at]));
     return index;
   }
 
   /** A text that no event of this chunk needs is left out: the deltas contain it. */
   stored(): ShownRunItem[] {
-    return this.rows.map((item, index) => (this.#withText.has(index) ? item : { ...item, text: '' }));
+    return this.rows.map((item, index) => (this.#withText[index] === true ? item : { ...item, text: '' }));
   }
 }
 

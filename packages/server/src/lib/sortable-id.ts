@@ -3,20 +3,22 @@ import { randomBytes } from 'node:crypto';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const RANDOM_LENGTH = 13;
 
+const TIME_LENGTH = 10;
+const COUNT_LENGTH = 3;
+
 let pool = Buffer.alloc(0);
 let poolOffset = 0;
 let lastMs = 0;
-let lastTimePart = '';
 let sequence = 0;
+/** The characters of the last id. The next one is written over them, so that an id makes one string. */
+const characters = Buffer.alloc(TIME_LENGTH + COUNT_LENGTH + RANDOM_LENGTH);
 
-function digits(value: number, length: number): string {
-  let text = '';
+function writeDigits(value: number, start: number, length: number): void {
   let rest = value;
-  for (let i = 0; i < length; i += 1) {
-    text = ALPHABET.charAt(rest % 32) + text;
+  for (let i = start + length - 1; i >= start; i -= 1) {
+    characters[i] = ALPHABET.charCodeAt(rest % 32);
     rest = Math.floor(rest / 32);
   }
-  return text;
 }
 
 /** The first ten characters of all ids that are made in this millisecond. */
@@ -38,13 +40,13 @@ export function readTimePart(part: string): number {
 export function sortableId(nowMs: number = Date.now()): string {
   if (nowMs > lastMs) {
     lastMs = nowMs;
-    lastTimePart = digits(nowMs, 10);
+    writeDigits(nowMs, 0, TIME_LENGTH);
     sequence = 0;
   } else {
     sequence += 1;
     if (sequence >= 32 ** 3) {
       lastMs += 1;
-      lastTimePart = digits(lastMs, 10);
+      writeDigits(lastMs, 0, TIME_LENGTH);
       sequence = 0;
     }
   }
@@ -52,8 +54,10 @@ export function sortableId(nowMs: number = Date.now()): string {
     pool = randomBytes(RANDOM_LENGTH * 256);
     poolOffset = 0;
   }
-  let random = '';
-  for (let i = 0; i < RANDOM_LENGTH; i += 1) random += ALPHABET.charAt((pool[poolOffset + i] ?? 0) & 31);
+  for (let i = 0; i < RANDOM_LENGTH; i += 1) {
+    characters[TIME_LENGTH + COUNT_LENGTH + i] = ALPHABET.charCodeAt((pool[poolOffset + i] ?? 0) & 31);
+  }
   poolOffset += RANDOM_LENGTH;
-  return lastTimePart + digits(sequence, 3) + random;
+  writeDigits(sequence, TIME_LENGTH, COUNT_LENGTH);
+  return characters.toString('latin1');
 }
