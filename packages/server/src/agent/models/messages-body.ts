@@ -63,7 +63,11 @@ export function messagesBody(model: string, request: ModelRequest, options: Mess
   const write = () => prefixText(model, rules, request, { isReplayed, stubs });
   // Only the usual start of a request depends on the agent alone.
   const isUsual = isReplayed && stubs.length === 0;
-  return maker.make(isUsual ? prefixes.find(request, write) : prefixBytes(write()), messages);
+  const start = isUsual ? prefixes.find(request, write) : prefixBytes(write());
+  return maker.make(
+    start,
+    messages.map((message) => JSON.stringify(message)),
+  );
 }
 
 interface PromptForm {

@@ -68,7 +68,7 @@ export function chatBody(
   const list = messages(request, maker, dialect);
   return maker.make(
     prefixes.find(request, () => prefixText(model, request, dialect)),
-    list,
+    list.map((message) => JSON.stringify(message)),
   );
 }
 

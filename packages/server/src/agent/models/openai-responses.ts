@@ -10,6 +10,7 @@ import { reportedUsage } from './reported-usage.ts';
 import {
   BodyMaker,
   type BodyPrefixes,
+  ItemTexts,
   type PrefixText,
   type RequestBody,
   toolsWriter,
@@ -44,7 +45,7 @@ const toolsText = toolsWriter(({ name, description, inputSchema }) => ({
 
 export function responsesBody(model: string, request: ModelRequest, prefixes: BodyPrefixes): RequestBody {
   const maker = new BodyMaker();
-  const input = request.prompt.map((item) => inputItem(item, maker));
+  const input = inputTexts.all(request.prompt, maker);
   return maker.make(
     prefixes.find(request, () => prefixText(model, request)),
     input,
@@ -82,6 +83,8 @@ function reasoning({ reasoning: requested }: ModelRequest): JsonObject {
   if (requested?.effort === undefined && requested?.summary === undefined) return {};
   return { reasoning: { effort: requested.effort, summary: requested.summary } };
 }
+
+const inputTexts = new ItemTexts(inputItem);
 
 function inputItem(item: PromptItem, maker: BodyMaker): JsonObject {
   switch (item.kind) {

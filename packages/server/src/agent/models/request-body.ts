@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
-import type { ModelRequest, ModelTool } from '../ports.ts';
+import type { ModelRequest, ModelTool, PromptItem } from '../ports.ts';
 import type { JsonObject } from './provider-failure.ts';
 
 /** Attachments whose bytes are sent. */
@@ -75,17 +75,60 @@ export class BodyMaker {
     return this.#word;
   }
 
-  /** `messages` follow the first message, if the prefix has one. */
-  make(prefix: Buffer, messages: readonly unknown[]): RequestBody {
-    const json = JSON.stringify(messages).slice(1);
-    const text = prefix[prefix.length - 1] === LIST_START || messages.length === 0 ? `${json}}` : `,${json}}`;
-    return this.#sent.length === 0
-      ? joined(prefix, text)
-      : new StreamedBody(prefix, text.split(this.#word), this.#sent);
+  /** `messages` are written as JSON. They follow the messages in the prefix. */
+  make(prefix: Buffer, messages: readonly string[]): RequestBody {
+    const isFirst = prefix[prefix.length - 1] === LIST_START;
+    if (this.#sent.length === 0) return joinedMessages(prefix, messages, isFirst);
+    const text = `${isFirst || messages.length === 0 ? '' : ','}${messages.join(',')}]}`;
+    return new StreamedBody(prefix, text.split(this.#word), this.#sent);
   }
 }
 
 const LIST_START = 91;
+const LIST_END = Buffer.from(']}');
+const COMMA = 44;
+
+/** Writes each message into the body directly: one text of all messages would be a second copy. */
+function joinedMessages(prefix: Buffer, messages: readonly string[], isFirst: boolean): Buffer {
+  let length = prefix.length + messages.length - (isFirst && messages.length > 0 ? 1 : 0) + LIST_END.length;
+  for (const message of messages) length += Buffer.byteLength(message);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = prefix.copy(bytes);
+  for (const message of messages) {
+    if (!isFirst || at > prefix.length) {
+      bytes[at] = COMMA;
+      at += 1;
+    }
+    at += bytes.write(message, at);
+  }
+  LIST_END.copy(bytes, at);
+  return bytes;
+}
+
+/**
+ * Writes items of prompts as JSON, each once: the items of earlier turns and steps are the same objects in every request.
+ * The last item of a prompt is not kept, because most runs send it once. Attachments are written again, because each body
+ * has its own placeholder.
+ */
+export class ItemTexts {
+  readonly #texts = new WeakMap<PromptItem, string>();
+  readonly #write: (item: PromptItem, maker: BodyMaker) => JsonObject;
+
+  constructor(write: (item: PromptItem, maker: BodyMaker) => JsonObject) {
+    this.#write = write;
+  }
+
+  all(prompt: readonly PromptItem[], maker: BodyMaker): string[] {
+    return prompt.map((item, index) => {
+      const known = this.#texts.get(item);
+      if (known !== undefined) return known;
+      const text = JSON.stringify(this.#write(item, maker));
+      const isLast = index === prompt.length - 1;
+      if (!isLast && !(item.kind === 'user' && item.attachments !== undefined)) this.#texts.set(item, text);
+      return text;
+    });
+  }
+}
 
 /** The bytes are not in a shared pool: a call may be open for long, and would keep the whole pool. */
 function joined(prefix: Buffer, text: string): Buffer {
