@@ -13,17 +13,19 @@ let sequence = 0;
 /** The characters of the last id. The next one is written over them, so that an id makes one string. */
 const characters = Buffer.alloc(TIME_LENGTH + COUNT_LENGTH + RANDOM_LENGTH);
 
-function writeDigits(value: number, start: number, length: number): void {
+function writeDigits(target: Buffer, value: number, start: number, length: number): void {
   let rest = value;
   for (let i = start + length - 1; i >= start; i -= 1) {
-    characters[i] = ALPHABET.charCodeAt(rest % 32);
+    target[i] = ALPHABET.charCodeAt(rest % 32);
     rest = Math.floor(rest / 32);
   }
 }
 
 /** The first ten characters of all ids that are made in this millisecond. */
 export function timePart(ms: number): string {
-  return digits(ms, 10);
+  const part = Buffer.alloc(TIME_LENGTH);
+  writeDigits(part, ms, 0, TIME_LENGTH);
+  return part.toString('latin1');
 }
 
 /** Returns the millisecond in which an id was made, given its first ten characters. */
@@ -40,13 +42,13 @@ export function readTimePart(part: string): number {
 export function sortableId(nowMs: number = Date.now()): string {
   if (nowMs > lastMs) {
     lastMs = nowMs;
-    writeDigits(nowMs, 0, TIME_LENGTH);
+    writeDigits(characters, nowMs, 0, TIME_LENGTH);
     sequence = 0;
   } else {
     sequence += 1;
     if (sequence >= 32 ** 3) {
       lastMs += 1;
-      writeDigits(lastMs, 0, TIME_LENGTH);
+      writeDigits(characters, lastMs, 0, TIME_LENGTH);
       sequence = 0;
     }
   }
@@ -58,6 +60,6 @@ export function sortableId(nowMs: number = Date.now()): string {
     characters[TIME_LENGTH + COUNT_LENGTH + i] = ALPHABET.charCodeAt((pool[poolOffset + i] ?? 0) & 31);
   }
   poolOffset += RANDOM_LENGTH;
-  writeDigits(sequence, TIME_LENGTH, COUNT_LENGTH);
+  writeDigits(characters, sequence, TIME_LENGTH, COUNT_LENGTH);
   return characters.toString('latin1');
 }
