@@ -41,7 +41,7 @@ export interface ChatTurns {
   readonly textBytes: number;
 }
 
-interface Remembered extends ChatTurns {
+interface ChatEntry extends ChatTurns {
   readonly memoryBytes: number;
   readonly usedAt: number;
 }
@@ -60,7 +60,7 @@ const ENTRY_BYTES = 512;
  * and the reader compares its length with that of the chat.
  */
 export class TurnMemory implements Disposable {
-  readonly #chats = new LruCache<string, Remembered>(MAX_CHATS, {
+  readonly #chats = new LruCache<string, ChatEntry>(MAX_CHATS, {
     max: MAX_BYTES,
     maxValue: MAX_CHAT_BYTES,
     weigh: ({ memoryBytes }) => memoryBytes,

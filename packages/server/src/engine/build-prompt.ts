@@ -88,7 +88,7 @@ function healTogether(turns: readonly EarlierTurn[], heal: PromptSetting['heal']
   return items;
 }
 
-/** Keeps as many of the newest turns as decide which ones are shown: those that exceed the budget together. */
+/** Keeps only the newest turns that exceed the budget together: no older turn can be shown. */
 function remember(memory: TurnMemory, chatKey: string, chat: ChatTurns, budget: number): void {
   let tokens = 0;
   let kept = chat.turns.length;

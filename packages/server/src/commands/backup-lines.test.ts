@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { EMBEDDED_FILE, embeddedStore, migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
-import { missingService } from '../../../../../test/support/services.ts';
-import { PostgresSnapshot } from '../postgres/postgres-snapshot.ts';
-import { insertChat } from '../queries/admission.ts';
-import { updateChat } from '../queries/chats.ts';
-import { SqliteSnapshot } from '../sqlite/sqlite-snapshot.ts';
-import type { Store } from '../store.ts';
-import { BATCH_ROWS, type BackupSource, type Row } from './ports.ts';
+import { missingService } from '../../../../test/support/services.ts';
+import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
+import { insertChat } from '../store/queries/admission.ts';
+import { updateChat } from '../store/queries/chats.ts';
+import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
+import type { Store } from '../store/store.ts';
+import { BATCH_ROWS, type BackupSource, type Row } from '../store/transfer/ports.ts';
 
 /** Texts that JSON, CSV or a page of rows could change. */
 const TEXTS = [
