@@ -17,6 +17,10 @@ export interface ReadyPrompt {
   readonly turnsLeftOut: number;
 }
 
+const NO_MESSAGES: ReadyPrompt['laterMessages'] = new Map();
+
+const hasAttachments = (item: HistoryItem) => item.kind === 'user' && item.attachments !== undefined;
+
 /**
  * Builds the prompt and makes its attachments ready. The run's own attachments come first, because their size decides how
  * many earlier turns fit into the model's window; then those of the turns that fit.
@@ -29,11 +33,15 @@ export async function readyPrompt(
   attachments: Pick<RunAttachments, 'ready' | 'read'>,
   stop: StopHandle,
 ): Promise<ReadyPrompt> {
-  const own = await attachments.ready(run.attachments);
+  const own = run.attachments.length === 0 ? [] : await attachments.ready(run.attachments);
+  const planned = own.length === 0 ? run : { ...run, attachments: own };
   const { items, later, turnsLeftOut } = await retryWhileUnavailable(deps, stop, () => {
     stop.signal.throwIfAborted();
-    return planPrompt(deps.store.reads, { ...run, attachments: own }, chain, agent, deps.prompt);
+    return planPrompt(deps.store.reads, planned, chain, agent, deps.prompt);
   });
+  if (later.length === 0 && !items.some(hasAttachments)) {
+    return { prompt: items as readonly PromptItem[], laterMessages: NO_MESSAGES, turnsLeftOut };
+  }
   const ready = new Map<StoredAttachment, ReadyAttachment>(own.map((one) => [one, one]));
   const earlier: StoredAttachment[] = [];
   const collect = (item: HistoryItem) => {
