@@ -112,6 +112,14 @@ CREATE TABLE "commit_marks" (
   constraint "commit_marks_key" primary key ("process", "connection")
 ) without rowid;
 
+CREATE TABLE "compacted_chunks" (
+  "run_id" text not null,
+  "first_id" bigint not null,
+  "last_id" bigint not null,
+  "data" text not null,
+  constraint "compacted_chunks_key" primary key ("run_id", "first_id")
+);
+
 CREATE TABLE "erased_blobs" (
   "integration_id" text not null,
   "erased_id" text not null,
@@ -343,7 +351,6 @@ CREATE TABLE "runs" (
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
 CREATE INDEX "runs_integration" on "runs" ("integration_id", "created_at", "run_id");
-CREATE INDEX "runs_to_compact" on "runs" ("completed_at", "run_id") where completed_at is not null and compacted_at is null;
 CREATE UNIQUE INDEX "runs_usage_request" on "runs" ("integration_id", "usage_request_id") where usage_request_id is not null;
 
 CREATE TABLE "sessions" (
@@ -371,6 +378,10 @@ CREATE TABLE "sign_in_failures" (
 ) without rowid;
 CREATE INDEX "sign_in_failures_subject" on "sign_in_failures" ("subject", "failed_at");
 
+CREATE TABLE "skipped_runs" (
+  "run_id" text not null primary key
+);
+
 CREATE TABLE "steps" (
   "run_id" text not null,
   "step" integer not null,
@@ -390,6 +401,11 @@ CREATE TABLE "steps" (
   "loop" text default '' not null,
   "index_in_loop" integer default 0 not null,
   constraint "steps_key" primary key ("run_id", "step")
+);
+
+CREATE TABLE "sweep_positions" (
+  "name" text not null primary key,
+  "position" text not null
 );
 
 CREATE TABLE "uncounted_runs" (
@@ -450,9 +466,9 @@ CREATE TABLE "usage_days" (
 CREATE TABLE "usage_hours" (
   "integration_id" text not null,
   "hour" integer not null,
-  "node_id" text not null,
   "agent" text not null,
   "model" text not null,
+  "node_id" text not null,
   "status" text not null,
   "error_code" text not null,
   "agency_version" text not null,
@@ -470,7 +486,7 @@ CREATE TABLE "usage_hours" (
   "charged_tokens" bigint not null,
   "charged_credits" bigint not null,
   "newest_run_id" text not null,
-  constraint "usage_hours_key" primary key ("integration_id", "hour", "node_id", "agent", "model", "status", "error_code", "agency_version", "has_member", "rerun")
+  constraint "usage_hours_key" primary key ("integration_id", "hour", "agent", "model", "node_id", "status", "error_code", "agency_version", "has_member", "rerun")
 ) without rowid;
 
 CREATE TABLE "usage_walk" (
@@ -596,6 +612,14 @@ create table "commit_marks" (
   constraint commit_marks_key PRIMARY KEY (process, connection)
 );
 
+create table "compacted_chunks" (
+  run_id text collate "C" not null,
+  first_id bigint not null,
+  last_id bigint not null,
+  data text collate "C" not null,
+  constraint compacted_chunks_key PRIMARY KEY (run_id, first_id)
+);
+
 create table "erased_blobs" (
   integration_id text collate "C" not null,
   erased_id text collate "C" not null,
@@ -624,7 +648,7 @@ create table "event_chunks" (
   last_id bigint not null,
   data text collate "C" not null,
   constraint event_chunks_key PRIMARY KEY (run_id, first_id)
-);
+) partition by RANGE (run_id);
 
 create table "files" (
   integration_id text collate "C" not null,
@@ -839,7 +863,6 @@ create table "runs" (
 CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);
 CREATE INDEX runs_consumer ON runs USING btree (integration_id, consumer_id, created_at, run_id) WHERE (consumer_id IS NOT NULL);
 CREATE INDEX runs_integration ON runs USING btree (integration_id, created_at, run_id);
-CREATE INDEX runs_to_compact ON runs USING btree (completed_at, run_id) WHERE ((completed_at IS NOT NULL) AND (compacted_at IS NULL));
 CREATE UNIQUE INDEX runs_usage_request ON runs USING btree (integration_id, usage_request_id) WHERE (usage_request_id IS NOT NULL);
 
 create table "sessions" (
@@ -870,6 +893,11 @@ create table "sign_in_failures" (
 );
 CREATE INDEX sign_in_failures_subject ON sign_in_failures USING btree (subject, failed_at);
 
+create table "skipped_runs" (
+  run_id text collate "C" not null,
+  constraint skipped_runs_pkey PRIMARY KEY (run_id)
+);
+
 create table "steps" (
   run_id text collate "C" not null,
   step integer not null,
@@ -889,6 +917,12 @@ create table "steps" (
   loop text not null default ''::text,
   index_in_loop integer not null default 0,
   constraint steps_key PRIMARY KEY (run_id, step)
+);
+
+create table "sweep_positions" (
+  name text collate "C" not null,
+  "position" text collate "C" not null,
+  constraint sweep_positions_pkey PRIMARY KEY (name)
 );
 
 create table "uncounted_runs" (
@@ -951,9 +985,9 @@ create table "usage_days" (
 create table "usage_hours" (
   integration_id text collate "C" not null,
   hour integer not null,
-  node_id text collate "C" not null,
   agent text collate "C" not null,
   model text collate "C" not null,
+  node_id text collate "C" not null,
   status text collate "C" not null,
   error_code text collate "C" not null,
   agency_version text collate "C" not null,
@@ -971,7 +1005,7 @@ create table "usage_hours" (
   charged_tokens bigint not null,
   charged_credits bigint not null,
   newest_run_id text collate "C" not null,
-  constraint usage_hours_key PRIMARY KEY (integration_id, hour, node_id, agent, model, status, error_code, agency_version, has_member, rerun)
+  constraint usage_hours_key PRIMARY KEY (integration_id, hour, agent, model, node_id, status, error_code, agency_version, has_member, rerun)
 );
 
 create table "usage_walk" (

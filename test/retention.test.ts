@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import {
   type Frame,
+  forgetStore,
   STORES,
   type StoreName,
   type StreamReader,
+  storeEnvironment,
   temporaryFolder,
   withoutComments,
 } from '@runwire/test-kit';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
 import { cites } from '../requirements/cite.ts';
+import { DAY_MS, endFirstPartition } from './support/old-partitions.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
-
-const DAY_MS = 86_400_000;
 
 const isDelta = ({ data }: Frame) => /"type":"response\.[a-z_]+\.delta"/.test(data);
 const isRunItem = ({ data }: Frame) => data.includes('"run_item_stream_event"');
@@ -67,7 +68,16 @@ for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
   /** A server that sweeps when the test calls for it, and then compacts every run that has ended. */
-  const start = (options = {}) => ScriptedServer.start({ store, limits: { logMs: 0 }, ...options });
+  const start = async () => {
+    const options = { store, limits: { logMs: 0 } };
+    if (store === 'sqlite') return ScriptedServer.start(options);
+    const dataDir = temporaryFolder();
+    after(() => forgetStore(dataDir));
+    const { DATABASE_URL = '' } = await storeEnvironment(dataDir, store);
+    // The events of today are then in a partition that is dropped later.
+    await endFirstPartition(DATABASE_URL, 0);
+    return ScriptedServer.start({ ...options, dataDir });
+  };
 
   test('keeps the events that the contract names of a run that ended long ago', async (t) => {
     cites(t, 'contract-4-limit-stored-events');

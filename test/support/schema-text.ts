@@ -50,8 +50,9 @@ const CONSTRAINTS = `select format('constraint %I %s', k.conname, pg_get_constra
 const INDEXES = `select replace(pg_get_indexdef(i.indexrelid), 'public.', '') from pg_index i
   join pg_class x on x.oid = i.indexrelid where i.indrelid = t.oid
     and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid) order by x.relname`;
-const TABLES = `select t.relname as name, array(${COLUMNS}) || array(${CONSTRAINTS}) as parts, array(${INDEXES}) as indexes
-  from pg_class t where t.relnamespace = 'public'::regnamespace and t.relkind = 'r' and t.relname not like 'kysely_%'
+const TABLES = `select t.relname as name, pg_get_partkeydef(t.oid) as key, array(${COLUMNS}) || array(${CONSTRAINTS}) as parts, array(${INDEXES}) as indexes
+  from pg_class t where t.relnamespace = 'public'::regnamespace and t.relkind in ('r', 'p') and not t.relispartition
+    and t.relname not like 'kysely_%'
   order by t.relname collate "C"`;
 
 async function postgresSchema(): Promise<string> {
@@ -59,11 +60,15 @@ async function postgresSchema(): Promise<string> {
   await (await postgresStore(database.url))[Symbol.asyncDispose]();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
-  const { rows } = await client.query<{ name: string; parts: string[]; indexes: string[] }>(TABLES);
+  const { rows } = await client.query<{ name: string; key: string | null; parts: string[]; indexes: string[] }>(TABLES);
   await client.end();
   return sectionText(
     'postgres',
-    rows.flatMap(({ name, parts, indexes }) => [`create table "${name}" (${parts.join(', ')})`, ...indexes]),
+    // The partitions are left out: their names and bounds depend on the day.
+    rows.flatMap(({ name, key, parts, indexes }) => [
+      `create table "${name}" (${parts.join(', ')})${key === null ? '' : ` partition by ${key}`}`,
+      ...indexes,
+    ]),
   );
 }
 
@@ -73,6 +78,8 @@ function sectionText(section: SchemaSection, statements: readonly string[]): str
 
 /** Writes each column and constraint of a table on its own line. */
 function lineByLine(statement: string): string {
+  const key = statement.indexOf(' partition by ');
+  if (key >= 0) return lineByLine(statement.slice(0, key)) + statement.slice(key);
   if (!/^create table/i.test(statement)) return statement;
   let depth = 0;
   return `\n${statement.replace(/[(),] ?/g, (sign) => {

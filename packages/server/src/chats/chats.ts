@@ -30,7 +30,7 @@ import {
   messagesBefore,
   updateChat,
 } from '../store/queries/chats.ts';
-import { deleteChunksOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
+import { deleteChunksOfChat, deleteCompactedOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
 import { deleteAnnounced } from '../store/queries/files.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
 import { first, type Reads, repeatOnConflict, type Store } from '../store/store.ts';
@@ -252,6 +252,7 @@ export class Chats {
       await tx.run(deleteChat, { chatKey, now: Date.now() });
       // The messages name the runs of the chat, so they are deleted after what belongs to the runs.
       await tx.run(deleteChunksOfChat, { chatKey });
+      await tx.run(deleteCompactedOfChat, { chatKey });
       await tx.run(deleteStepsOfChat, { chatKey });
       await tx.run(deleteMessages, { chatKey });
       await tx.run(freeBlobsOfChat, { chatKey, since: Date.now() });

@@ -1,4 +1,4 @@
-import { sortableId } from '../lib/sortable-id.ts';
+import { readTimePart, sortableId, timePart } from '../lib/sortable-id.ts';
 
 export type IdPrefix =
   | 'run'
@@ -21,6 +21,16 @@ export type IdPrefix =
 
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${sortableId()}`;
+}
+
+/** Sorts after every run id that was made before `ms`, and before every other one. */
+export function firstRunId(ms: number): string {
+  return `run_${timePart(ms)}`;
+}
+
+/** Returns the time of `firstRunId`. */
+export function timeOfFirstRunId(id: string): number {
+  return readTimePart(id.slice('run_'.length));
 }
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;

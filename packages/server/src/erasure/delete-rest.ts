@@ -7,6 +7,7 @@ import {
   deleteChatWithoutRuns,
   type ErasedPerson,
   eraseBlob,
+  eraseCompacted,
   erasedBlobs,
   erasedChats,
   erasedRuns,
@@ -60,7 +61,11 @@ async function deleteTextsOfRuns({ store, ids, isClosed }: DeleteDeps, person: E
           const erasedUsageRequestId = ids.usageRequest(integrationId, usageRequestId);
           await tx.run(replaceUsageRequest, { runId, erasedUsageRequestId });
         }
-        await Promise.all([tx.run(eraseEvents, { runId }), tx.run(eraseSteps, { runId })]);
+        await Promise.all([
+          tx.run(eraseEvents, { runId }),
+          tx.run(eraseCompacted, { runId }),
+          tx.run(eraseSteps, { runId }),
+        ]);
       }
     });
     after = { afterTime: last.created_at, afterRunId: last.run_id };

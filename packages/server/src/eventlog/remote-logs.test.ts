@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { insertRun } from '@runwire/test-kit/insert-run.ts';
 import { migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { lastFrameId, type MessageItem, type RunEvent } from '../domain/events.ts';
@@ -72,38 +73,6 @@ class Taker implements Sink {
   }
 }
 
-async function insertRun(store: Store, runId: string, status: string): Promise<void> {
-  await store.transact('account', async (tx) => {
-    await tx.query((db) =>
-      db
-        .insertInto('runs')
-        .values({
-          run_id: runId,
-          integration_id: 'i',
-          chat_key: runId,
-          status: status as 'running',
-          agency: 'a',
-          agent: 'a',
-          node_id: 'other',
-          attempt: 1,
-          crashes: 0,
-          step: 0,
-          journal_format: 1,
-          held: 0,
-          day: 0,
-          request_count: 0,
-          input_tokens: 0,
-          cached_tokens: 0,
-          output_tokens: 0,
-          reasoning_tokens: 0,
-          by_model_json: '[]',
-          created_at: 0,
-        } as never)
-        .returning('run_id'),
-    );
-  });
-}
-
 const stored = (store: Store, runId: string, ...events: RunEvent[]) => {
   const [first, last] = [events[0] as RunEvent, events.at(-1) as RunEvent];
   const chunk = { runId, firstId: first.id, lastId: lastFrameId(last), data: encodeChunk(events) };
@@ -125,7 +94,7 @@ async function withLogs(
 
 test('readers follow a run that this node takes over', { skip }, async () => {
   await withLogs(silentNotifier, async (log, remote, store) => {
-    await insertRun(store, 'run_1', 'running');
+    await insertRun(store, 'run_1', { status: 'running' });
     await stored(store, 'run_1', delta(1), delta(2));
     const taker = new Taker();
     const follower = new Follower(log, turns, { runId: 'run_1', after: 0, ownerId: 'o' }, taker);
@@ -164,7 +133,7 @@ test('a cursor after all stored events neither blocks other readers nor spins', 
 }, async () => {
   let pages = 0;
   const body = async (log: EventLog, remote: RemoteLogs, store: Store) => {
-    await insertRun(store, 'run_1', 'running');
+    await insertRun(store, 'run_1', { status: 'running' });
     await stored(store, 'run_1', delta(1), delta(2));
     const [ahead, behind] = [new Taker(), new Taker()];
     const followers = [
@@ -199,7 +168,7 @@ test('readers of one run share each read, and a reader that left gets nothing', 
   };
   const notifier: Notifier = { ...silentNotifier, listen };
   await withLogs(notifier, async (log, remote, store) => {
-    await insertRun(store, 'run_1', 'running');
+    await insertRun(store, 'run_1', { status: 'running' });
     await stored(store, 'run_1', delta(1));
     const takers = [new Taker(), new Taker(), new Taker()];
     const followers = takers.map(
@@ -222,7 +191,7 @@ test('readers of one run share each read, and a reader that left gets nothing', 
 
 test('cuts a reader if no event will follow', { skip }, async () => {
   await withLogs(silentNotifier, async (log, remote, store) => {
-    await insertRun(store, 'ended', 'completed');
+    await insertRun(store, 'ended', { status: 'completed' });
     for (const runId of ['ended', 'unknown']) {
       const taker = new Taker();
       new Follower(log, turns, { runId, after: 7, ownerId: 'o' }, taker).start();

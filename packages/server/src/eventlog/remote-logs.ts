@@ -92,6 +92,11 @@ export class RemoteLogs implements AsyncDisposable {
     // The answer is outdated: no reader follows the run any more, or its position has changed. It is queried again.
     if (log === undefined || asked.get(log) !== log.lastId) return;
     log.nodeId = news.node_id;
+    // A reader gets either all events or the compacted ones, never a mixture.
+    if (news.compacted === true) {
+      log.cut();
+      return;
+    }
     if (news.data === null || news.first_id === null || news.last_id === null) {
       // The run was deleted with its chat, or it has ended. No event will follow.
       if (news.status === null) log.cut();
@@ -99,10 +104,8 @@ export class RemoteLogs implements AsyncDisposable {
       return;
     }
     try {
-      const { events, compacted } = decodeChunk(news.first_id, news.data);
-      // A reader gets either all events or the compacted ones, never a mixture.
-      if (compacted) log.cut();
-      else log.hand(events, news.last_id);
+      const { events } = decodeChunk(news.first_id, news.data);
+      log.hand(events, news.last_id);
     } catch (error) {
       this.#logger.error(
         { err: error, runId: log.runId },

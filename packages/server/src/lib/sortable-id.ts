@@ -19,6 +19,18 @@ function digits(value: number, length: number): string {
   return text;
 }
 
+/** The first ten characters of all ids that are made in this millisecond. */
+export function timePart(ms: number): string {
+  return digits(ms, 10);
+}
+
+/** Returns the millisecond in which an id was made, given its first ten characters. */
+export function readTimePart(part: string): number {
+  let ms = 0;
+  for (const character of part) ms = ms * 32 + ALPHABET.indexOf(character);
+  return ms;
+}
+
 /**
  * Makes an id of 26 characters: ten for the millisecond, three for a count within it, thirteen (65 bits) at random. Ids
  * of one process sort in the order of their creation, so "newest first" is exact and index pages fill from one end.

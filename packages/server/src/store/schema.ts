@@ -329,11 +329,24 @@ export interface AdjustmentsTable {
   created_at: number;
 }
 
+/** The events of runs. `compacted_chunks` has the same columns, and the events of a run that remain after compaction. */
 export interface EventChunksTable {
   run_id: string;
   first_id: number;
   last_id: number;
   data: string;
+}
+
+/** How far a sweep has come that visits rows in the order of their ids. */
+export interface SweepPositionsTable {
+  name: string;
+  /** The id of the last row that the sweep need not visit again. */
+  position: string;
+}
+
+/** Runs that were not ready when the sweep of events passed them. */
+export interface SkippedRunsTable {
+  run_id: string;
 }
 
 /** The journal of finished model and tool steps. A resumed run continues from them and does not repeat them. */
@@ -479,6 +492,9 @@ export interface Schema {
   uncounted_runs: UncountedRunsTable;
   adjustments: AdjustmentsTable;
   event_chunks: EventChunksTable;
+  compacted_chunks: EventChunksTable;
+  sweep_positions: SweepPositionsTable;
+  skipped_runs: SkippedRunsTable;
   steps: StepsTable;
   blobs: BlobsTable;
   attachments: AttachmentsTable;

@@ -11,6 +11,8 @@ const AWAY_CLASSES = ['08', '40', '53', '55', '57', '58'];
 const READ_ONLY = '25006';
 const UNIQUE_VIOLATION = '23505';
 const REPEATED = ['40001', '40P01'];
+const LOCK_TIMEOUT = '55P03';
+const CHECK_VIOLATION = '23514';
 
 /** The transaction lost a race with another one. It is repeated from its start. */
 export class LostRace extends StoreUnavailable {}
@@ -31,6 +33,19 @@ export function wasRefused(error: unknown): boolean {
   return code !== null && !['08', '57', '58', 'XX'].includes(code.slice(0, 2));
 }
 
+/** True if the statement waited too long for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === LOCK_TIMEOUT;
+}
+
+/**
+ * True if a partition was added for the row after PostgreSQL had decided to store it in the last partition. If the
+ * transaction is repeated, the row is stored in the new one.
+ */
+function lostPartition(error: unknown): boolean {
+  return codeOf(error) === CHECK_VIOLATION && (error as DatabaseError).table === 'event_chunks_other';
+}
+
 /**
  * Turns errors of the driver into errors of the store port. Only code and message are kept: the pool's errors refer to
  * their connection, which contains the password, and an error's detail contains values of users.
@@ -41,7 +56,7 @@ export function translate(error: unknown): unknown {
   const sentence = error instanceof Error ? error.message : String(error);
   if (code === null) return isOurs(error) ? error : new ConnectionLost(`The database is not available: ${sentence}.`);
   if (code === UNIQUE_VIOLATION) return new UniqueViolation(sentence);
-  if (REPEATED.includes(code)) return new LostRace(`${sentence} (${code}).`);
+  if (REPEATED.includes(code) || lostPartition(error)) return new LostRace(`${sentence} (${code}).`);
   // The server closes the connection after these errors.
   if (/^57P0[1-5]|^08|^25P03/.test(code))
     return new ConnectionLost(`The database is not available: ${sentence} (${code}).`);

@@ -1,11 +1,15 @@
-import type { Client } from 'pg';
-import type { Row, Snapshot } from '../transfer/ports.ts';
+import { type Client, DatabaseError } from 'pg';
+import type { BackupSource, Lines, Row } from '../transfer/ports.ts';
+import { copyLines } from './copy-lines.ts';
 import { beginLongTransaction, closeLongTransaction, columnsOf, rowsOf } from './long-transaction.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import type { PostgresSettings } from './settings.ts';
 
+const BEGIN = 'begin isolation level repeatable read read only';
+const UNDEFINED_TABLE = '42P01';
+
 /** A read-only transaction that sees the state at its begin and blocks no writer. */
-export class PostgresSnapshot implements Snapshot, AsyncDisposable {
+export class PostgresSnapshot implements BackupSource, AsyncDisposable {
   readonly kind = 'postgres';
   readonly #client: Client;
 
@@ -15,8 +19,14 @@ export class PostgresSnapshot implements Snapshot, AsyncDisposable {
 
   static async open(settings: PostgresSettings): Promise<PostgresSnapshot> {
     await prepareDatabase(settings, false);
-    const client = await beginLongTransaction(settings, 'begin isolation level repeatable read read only');
-    // The first statement of the transaction takes the snapshot.
+    const client = await beginLongTransaction(settings, BEGIN);
+    // Before the snapshot: a partition of events that is dropped after it would be missing in the copy, and the compacted
+    // events would not be visible.
+    await client.query('lock table event_chunks in access share mode').catch(async (error: unknown) => {
+      if (!(error instanceof DatabaseError) || error.code !== UNDEFINED_TABLE) throw error;
+      await client.query(`rollback; ${BEGIN}`);
+    });
+    // The first statement that reads takes the snapshot.
     await client.query('select 1');
     return new PostgresSnapshot(client);
   }
@@ -33,6 +43,10 @@ export class PostgresSnapshot implements Snapshot, AsyncDisposable {
 
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
     return rowsOf(this.#client, table, columns);
+  }
+
+  lines(table: string, columns: readonly string[]): AsyncIterable<Lines> {
+    return copyLines(this.#client, table, columns);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

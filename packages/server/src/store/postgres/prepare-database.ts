@@ -1,14 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import { Client, DatabaseError, Pool } from 'pg';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
-import { LostRace, translate } from './errors.ts';
+import { isLockTimeout, LostRace, translate } from './errors.ts';
+import { withEventBound } from './event-bound.ts';
 import { ignoreErrorEvents, type PostgresSettings, plainConfig, sessionConfig } from './settings.ts';
 
 const OLDEST_VERSION = 15;
 const MIGRATION_ATTEMPTS = 20;
+/** After a wait for a lock: the transactions that waited after the migration run first. */
+const MIGRATION_PAUSE_MS = 1000;
 
 /** Checks that can refuse a start before the database is changed. */
 export interface StartChecks {
@@ -51,7 +55,18 @@ export async function prepareDatabase(
     }
     if (refusedIfEmpty !== null && rows[0]?.made !== true) throw refusedIfEmpty;
     const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-    if (migrates) await migrateAmongNodes(() => migrate(db, 'postgres', { beforeMigrating }));
+    if (migrates) {
+      await migrateAmongNodes(() =>
+        withEventBound(db, (addBound) =>
+          migrate(db, 'postgres', {
+            beforeMigrating: async () => {
+              await beforeMigrating?.();
+              await addBound();
+            },
+          }),
+        ),
+      );
+    }
   } catch (error) {
     throw startRefusal(error);
   } finally {
@@ -62,14 +77,17 @@ export async function prepareDatabase(
 
 /**
  * Kysely's migrator holds a lock in the database. A second node waits for it and finds the migrations done. Nodes of an
- * earlier version use the tables that a migration locks: if it deadlocks with them, it is rolled back and repeated.
+ * earlier version use the tables that a migration locks: if it deadlocks with them, or waits too long, it is rolled back and
+ * repeated.
  */
 async function migrateAmongNodes(migrateOnce: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await migrateOnce();
     } catch (error) {
-      if (!(translate(error) instanceof LostRace) || attempt === MIGRATION_ATTEMPTS) throw error;
+      const isRepeated = isLockTimeout(error) || translate(error) instanceof LostRace;
+      if (!isRepeated || attempt === MIGRATION_ATTEMPTS) throw error;
+      if (isLockTimeout(error)) await sleep(MIGRATION_PAUSE_MS);
     }
   }
 }

@@ -20,6 +20,8 @@ export interface RemoteNews {
   data: string | null;
   /** True if another chunk follows. */
   more: boolean;
+  /** True if the run is compacted and events follow. */
+  compacted: boolean | null;
 }
 
 /** Reads for each run the chunk that contains event `after + 1`, or the next one, by the primary key. */
@@ -28,7 +30,8 @@ export const remoteNews = statement('far news', (db, p: { runIds: readonly strin
     db,
     sql<RemoteNews>`
       select f.run_id, r.status, r.node_id, c.first_id, c.last_id, c.data,
-        exists (select 1 from event_chunks m where m.run_id = f.run_id and m.first_id > c.last_id) as more
+        exists (select 1 from event_chunks m where m.run_id = f.run_id and m.first_id > c.last_id) as more,
+        r.compacted_at is not null and r.last_event_id > f.after as compacted
       from unnest(cast(${p.runIds} as text[]), cast(${p.afters} as bigint[])) as f(run_id, after)
       left join runs r on r.run_id = f.run_id
       left join lateral (

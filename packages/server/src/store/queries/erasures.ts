@@ -379,6 +379,11 @@ export const eraseEvents = statement('erase events', (db, p: { runId: string }) 
   db.deleteFrom('event_chunks').where('run_id', '=', p.runId),
 );
 
+/** Called after `eraseEvents`: a compaction locks a chunk, so this statement sees what it wrote. */
+export const eraseCompacted = statement('erase compacted', (db, p: { runId: string }) =>
+  db.deleteFrom('compacted_chunks').where('run_id', '=', p.runId),
+);
+
 export const eraseSteps = statement('erase steps', (db, p: { runId: string }) =>
   db.deleteFrom('steps').where('run_id', '=', p.runId),
 );

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
+import { CHUNK_ORDER } from './locks.ts';
+import { raw } from './raw.ts';
 
 /**
  * Idempotent: a chunk keeps its bounds until its commit is acknowledged, so a second write after an unknown commit
@@ -12,29 +14,31 @@ export const insertChunk = statement(
       .insertInto('event_chunks')
       .values({ run_id: p.runId, first_id: p.firstId, last_id: p.lastId, data: p.data })
       .onConflict((c) => c.columns(['run_id', 'first_id']).doNothing()),
+  { gathers: { order: CHUNK_ORDER, types: { firstId: 'bigint', lastId: 'bigint' } } },
 );
 
+/** Selects the chunk that contains event `after + 1`, or the next one, by the primary key. */
+const chunkOf = (table: 'event_chunks' | 'compacted_chunks', p: { runId: string; after: number }) => {
+  const chunks = sql.table(table);
+  return sql`select first_id, last_id, data from ${chunks} where run_id = ${p.runId} and first_id >= coalesce((
+      select c.first_id from ${chunks} c where c.run_id = ${p.runId} and c.first_id <= ${p.after}
+        and c.last_id > ${p.after} order by c.first_id desc limit 1), cast(${p.after} as bigint) + 1)
+    order by first_id limit 1`;
+};
+
+/**
+ * The chunks of a compacted run can still exist, but its readers get only the compacted ones. Both end with the same event,
+ * so either both tables have a next chunk or none.
+ */
 export const chunkAfter = statement('chunk after', (db, p: { runId: string; after: number }) =>
-  db
-    .selectFrom('event_chunks')
-    .select(['first_id', 'last_id', 'data'])
-    .where('run_id', '=', p.runId)
-    // The chunk that contains event `after + 1`, or the next one, found by the primary key.
-    .where('first_id', '>=', (eb) =>
-      eb.fn.coalesce(
-        eb
-          .selectFrom('event_chunks as c')
-          .select('c.first_id')
-          .where('c.run_id', '=', p.runId)
-          .where('c.first_id', '<=', p.after)
-          .where('c.last_id', '>', p.after)
-          .orderBy('c.first_id', 'desc')
-          .limit(1),
-        sql<number>`cast(${p.after} as bigint) + 1`,
-      ),
-    )
-    .orderBy('first_id')
-    .limit(1),
+  raw(
+    db,
+    sql<{ first_id: number; last_id: number; data: string }>`
+      select first_id, last_id, data from (
+        select 0 as source, first_id, last_id, data from (${chunkOf('compacted_chunks', p)}) compacted
+        union all select 1, first_id, last_id, data from (${chunkOf('event_chunks', p)}) whole) found
+      order by source limit 1`,
+  ),
 );
 
 export const allChunks = statement('all chunks', (db, p: { runId: string }) =>
@@ -45,13 +49,29 @@ export const allChunks = statement('all chunks', (db, p: { runId: string }) =>
     .orderBy('first_id'),
 );
 
+const lastOf = (table: 'event_chunks' | 'compacted_chunks', runId: string) =>
+  sql`select last_id from ${sql.table(table)} where run_id = ${runId} order by first_id desc limit 1`;
+
 export const lastStoredId = statement('last stored id', (db, p: { runId: string }) =>
-  db.selectFrom('event_chunks').select('last_id').where('run_id', '=', p.runId).orderBy('first_id', 'desc').limit(1),
+  raw(
+    db,
+    sql<{ last_id: number }>`
+      select last_id from (select last_id from (${lastOf('event_chunks', p.runId)}) whole
+        union all select last_id from (${lastOf('compacted_chunks', p.runId)}) compacted) found
+      order by last_id desc limit 1`,
+  ),
 );
 
 export const deleteChunksOfChat = statement('delete chunks of chat', (db, p: { chatKey: string }) =>
   db
     .deleteFrom('event_chunks')
+    .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),
+);
+
+/** Called after `deleteChunksOfChat`: a compaction locks a chunk, so this statement sees what it wrote. */
+export const deleteCompactedOfChat = statement('delete compacted of chat', (db, p: { chatKey: string }) =>
+  db
+    .deleteFrom('compacted_chunks')
     .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),
 );
 

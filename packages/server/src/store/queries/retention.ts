@@ -1,28 +1,70 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
 
-const toCompact = sql<boolean>`completed_at is not null and compacted_at is null`;
+/** The name of the position of the sweep that compacts events. */
+const EVENTS = 'events';
 
-/** Reads the next runs that ended at or before `until`, after a position in the order of their end. */
-export const runsToCompact = statement(
-  'runs to compact',
-  (db, p: { until: number; afterTime: number; afterRunId: string; limit: number }) =>
-    db
-      .selectFrom('runs')
-      .select(['run_id', 'completed_at'])
-      .where(toCompact)
-      .where('completed_at', '<=', p.until)
-      .where((eb) => eb(eb.refTuple('completed_at', 'run_id'), '>', eb.tuple(p.afterTime, p.afterRunId)))
-      .orderBy('completed_at')
-      .orderBy('run_id')
-      .limit(p.limit),
+export const compactionPosition = statement('compaction position', (db, _: Record<string, never>) =>
+  db.selectFrom('sweep_positions').select('position').where('name', '=', EVENTS),
+);
+
+/** Another node may have come further: then nothing changes. */
+export const moveCompactionPosition = statement('move compaction position', (db, p: { position: string }) =>
+  db
+    .insertInto('sweep_positions')
+    .values({ name: EVENTS, position: p.position })
+    .onConflict((c) =>
+      c.column('name').doUpdateSet({ position: p.position }).where('sweep_positions.position', '<', p.position),
+    ),
+);
+
+/** Reads the next runs in the order of their ids, without those that were made after the sweep's time. */
+export const runsToVisit = statement('runs to visit', (db, p: { after: string; before: string; limit: number }) =>
+  db
+    .selectFrom('runs')
+    .select(['run_id', 'completed_at', 'compacted_at'])
+    .where('run_id', '>', p.after)
+    .where('run_id', '<', p.before)
+    .orderBy('run_id')
+    .limit(p.limit),
+);
+
+export const skippedRuns = statement('skipped runs', (db, p: { after: string; limit: number }) =>
+  db
+    .selectFrom('skipped_runs')
+    .innerJoin('runs', 'runs.run_id', 'skipped_runs.run_id')
+    .select(['runs.run_id', 'runs.completed_at', 'runs.compacted_at'])
+    .where('skipped_runs.run_id', '>', p.after)
+    .orderBy('skipped_runs.run_id')
+    .limit(p.limit),
+);
+
+export const insertSkippedRun = statement('insert skipped run', (db, p: { runId: string }) =>
+  db
+    .insertInto('skipped_runs')
+    .values({ run_id: p.runId })
+    .onConflict((c) => c.column('run_id').doNothing()),
+);
+
+export const deleteSkippedRun = statement('delete skipped run', (db, p: { runId: string }) =>
+  db.deleteFrom('skipped_runs').where('run_id', '=', p.runId),
 );
 
 /** Changes no row if the run is already compacted. */
 export const markCompacted = statement('mark compacted', (db, p: { runId: string; now: number }) =>
-  db.updateTable('runs').set({ compacted_at: p.now }).where('run_id', '=', p.runId).where(toCompact),
+  db
+    .updateTable('runs')
+    .set({ compacted_at: p.now })
+    .where('run_id', '=', p.runId)
+    .where(sql<boolean>`completed_at is not null and compacted_at is null`),
 );
 
 export const deleteChunks = statement('delete chunks', (db, p: { runId: string }) =>
   db.deleteFrom('event_chunks').where('run_id', '=', p.runId),
+);
+
+export const insertCompactedChunk = statement(
+  'insert compacted chunk',
+  (db, p: { runId: string; firstId: number; lastId: number; data: string }) =>
+    db.insertInto('compacted_chunks').values({ run_id: p.runId, first_id: p.firstId, last_id: p.lastId, data: p.data }),
 );

@@ -17,7 +17,7 @@ import { eraseEvents } from '../queries/erasures.ts';
 import { insertChunk } from '../queries/eventlog.ts';
 import { memberSizes } from '../queries/member-list.ts';
 import { raw } from '../queries/raw.ts';
-import { runsToCompact } from '../queries/retention.ts';
+import { compactionPosition } from '../queries/retention.ts';
 import type { Tx } from '../store.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -218,7 +218,7 @@ test('a database of the first version is migrated and keeps its rows', async () 
   assert.throws(() => database.prepare('select rowid from event_chunks'), /no such column/);
   database.close();
   await using store = await open();
-  assert.deepEqual(await store.reads.all(runsToCompact, { until: 1, afterTime: -1, afterRunId: '', limit: 1 }), []);
+  assert.deepEqual(await store.reads.all(compactionPosition, {}), []);
   assert.deepEqual(await store.reads.all(attachmentsOfRun, { chatKey: 'c', runId: 'r' }), []);
   const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('data'));
   assert.deepEqual(

@@ -1,0 +1,35 @@
+import type { RunsTable } from '@runwire/server/src/store/schema.ts';
+import type { Store } from '@runwire/server/src/store/store.ts';
+
+/** Inserts the row of a run that no server admitted. */
+export async function insertRun(store: Store, runId: string, columns: Partial<RunsTable>): Promise<void> {
+  await store.transact('account', async (tx) => {
+    await tx.query((db) =>
+      db
+        .insertInto('runs')
+        .values({
+          run_id: runId,
+          integration_id: 'i',
+          chat_key: runId,
+          agency: 'a',
+          agent: 'a',
+          node_id: 'other',
+          attempt: 1,
+          crashes: 0,
+          step: 0,
+          journal_format: 1,
+          held: 0,
+          day: 0,
+          request_count: 0,
+          input_tokens: 0,
+          cached_tokens: 0,
+          output_tokens: 0,
+          reasoning_tokens: 0,
+          by_model_json: '[]',
+          created_at: 0,
+          ...columns,
+        } as never)
+        .returning('run_id'),
+    );
+  });
+}
