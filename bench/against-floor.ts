@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { type ContestantName, load, startContestant, startProvider, withCounting } from './contestants.ts';
 import { COUNTED, countRuns } from './counts.ts';
 import { startDurablePostgres } from './database-meter.ts';
+import { writeDocsSection } from './docs-section.ts';
 import { goalTable, type Measured } from './goals.ts';
 import { chooseColumns, type Metric } from './metrics.ts';
 import { installPeer, isForPeers, isFullPeer, isPeer, PEER_NAMES } from './peers.ts';
@@ -28,6 +29,7 @@ const { values: options } = parseArgs({
     'in-process': { type: 'boolean', default: false },
     messages: { type: 'boolean', default: false },
     columns: { type: 'string' },
+    'update-docs': { type: 'boolean', default: false },
   },
 });
 
@@ -170,8 +172,10 @@ const generator = Math.max(...all.map((result) => result.generatorLoad));
 const othersLoad = median(all.map((result) => result.othersLoad));
 const peers = others.filter(isFullPeer);
 
+const comparison = grid(['', ...contestants, ...others.map((name) => `ours to ${name}`)], cells);
+const goals = goalTable({ figure, start, postgres, peers });
 const lines = [
-  grid(['', ...contestants, ...others.map((name) => `ours to ${name}`)], cells),
+  comparison,
   `short: 20 tokens, ${short.atOnce} at once; single: one at once; long: 500 tokens, ${long.atOnce} at once; slow: ${slow.atOnce} streams that start
 together, a token each 20 ms; waiting: ${SCENARIOS.idle.atOnce} streams. Medians of ${rounds} alternating rounds of ${seconds} s.
 floor: bare node:http that stores the chat in SQLite with a sync. durable: stores the admission with a sync too. ours:
@@ -184,10 +188,14 @@ everything on, one agent, ${members} members. Tokens come from ${provider === nu
     : [`100 YAML agencies of 5 agents load in ${agenciesMs} ms; the limit is ${MAX_AGENCIES_MS} ms.`]),
   `Every answer was checked to its end. Of one core the load generator took at most ${percent(generator)}, other processes ${percent(othersLoad)}.`,
   '',
-  goalTable({ figure, start, postgres, peers }),
+  goals,
   JSON.stringify({
     ...{ node: process.version, rounds, seconds, members, inProcess: options['in-process'], ownMsPerStep, agenciesMs },
     ...{ start, postgres, figures, measured: Object.fromEntries(results) },
   }),
 ];
 process.stdout.write(`${lines.join('\n')}\n`);
+if (options['update-docs']) {
+  writeDocsSection('goals', 'npm run bench', goals);
+  writeDocsSection('comparison', 'npm run bench', comparison);
+}

@@ -8,30 +8,32 @@ import { expectedText, type Order } from './model.ts';
 import { type PhaseResult, pairedChange } from './phases.ts';
 
 const isLinux = process.platform === 'linux';
-const PHASES = ['short', 'long', 'bursts', 'steps', 'single', 'slow', 'counted short', 'counted single', 'idle'];
+const PHASES = ['slow', 'short', 'long', 'bursts', 'steps', 'single'];
+const OUR_PHASES = [...PHASES, 'team', 'team single', 'turns'];
 
 interface BenchReport {
   readonly inProcess: boolean;
   readonly ownMsPerStep: number;
   readonly agenciesMs: number;
-  readonly figures: readonly { readonly name: string; readonly floor: number; readonly ours: number }[];
-  readonly measured: Readonly<Record<'floor' | 'ours', readonly PhaseResult[]>>;
+  readonly figures: readonly { readonly name: string; readonly values: Readonly<Record<string, number>> }[];
+  readonly measured: Readonly<Record<string, readonly PhaseResult[]>>;
 }
 
-test('the quick benchmark measures both servers with complete answers', { skip: !isLinux }, async () => {
+test('the quick benchmark measures all servers with complete answers', { skip: !isLinux }, async () => {
   const args = ['-C', 'runwire', 'bench/main.ts', '--quick', '--seconds', '0.2'];
   // The benchmark fails if one answer is incomplete.
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 });
   const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as BenchReport;
   assert.equal(report.inProcess, false);
-  for (const { name, floor, ours } of report.figures) {
-    assert.ok(floor > 0 && ours > 0, `${name}: ${floor}, ${ours}`);
+  for (const { name, values } of report.figures) {
+    for (const [contestant, value] of Object.entries(values)) assert.ok(value > 0, `${contestant}, ${name}: ${value}`);
   }
   assert.ok(Number.isFinite(report.ownMsPerStep) && report.agenciesMs > 0);
-  for (const results of Object.values(report.measured)) {
+  assert.deepEqual(Object.keys(report.measured), ['floor', 'durable', 'ours']);
+  for (const [contestant, results] of Object.entries(report.measured)) {
     assert.deepEqual(
       results.map(({ name }) => name),
-      PHASES,
+      contestant === 'ours' ? OUR_PHASES : PHASES,
     );
     for (const { name, runs } of results) assert.ok(runs > 0, name);
   }
@@ -39,12 +41,12 @@ test('the quick benchmark measures both servers with complete answers', { skip: 
 
 test('compares this version with itself', { skip: !isLinux }, async () => {
   const args = ['-C', 'runwire', 'bench/main.ts', '--against', join(import.meta.dirname, '..'), '--seconds', '1'];
-  // One pair of slices may differ by more than 5 %, which is exit code 1.
+  // One pair of slices may differ by more than 3 %, which is exit code 1.
   const failed = (error: { readonly code: number; readonly stdout: string }) => error;
   const { stdout, ...rest } = await promisify(execFile)(process.execPath, args).catch(failed);
   assert.ok(!('code' in rest) || rest.code === 1, stdout);
-  assert.equal(stdout.match(/^\| (short|single|long): .*\d \|.*\d \|.*\d % \|$/gm)?.length, 6, stdout);
-  assert.equal('code' in rest, /worse by more than 5 %/.test(stdout), stdout);
+  assert.equal(stdout.match(/^\| (short|single|long): .*\d \|.*\d \|.*\d % \|$/gm)?.length, 8, stdout);
+  assert.equal('code' in rest, /worse by more than 3 %/.test(stdout), stdout);
 });
 
 test('the paired change is the median of the ratios', () => {

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import type { PostgresServer } from '@runwire/test-kit';
 import { type Contestant, load, loadOne, startContestant, startProvider } from './contestants.ts';
 import { startDurablePostgres } from './database-meter.ts';
+import { writeDocsSection } from './docs-section.ts';
 import { fillHistory, type HistorySizes, MILLION } from './history.ts';
 import { median, SCENARIOS } from './phases.ts';
 import { exactCpuMs, familyCpuMs } from './proc.ts';
@@ -24,6 +25,7 @@ const { values: options } = parseArgs({
     store: { type: 'string' },
     runs: { type: 'string', default: String(MILLION.runs) },
     seconds: { type: 'string', default: '4' },
+    'update-docs': { type: 'boolean', default: false },
   },
 });
 
@@ -187,7 +189,7 @@ const chart = (store: string) => {
   return `  line [${values.map((value) => value.toFixed(2)).join(', ')}]`;
 };
 const ceiling = Math.ceil(Math.max(...columns.map(({ figures }) => figures['short: CPU ms a run'])) + 0.5);
-process.stdout.write(`${grid(['', ...columns.map(({ store, runs }) => `${store}, ${runs} runs`)], cells)}
+const shown = `${grid(['', ...columns.map(({ store, runs }) => `${store}, ${runs} runs`)], cells)}
 
 \`\`\`mermaid
 xychart-beta
@@ -195,8 +197,9 @@ xychart-beta
   x-axis [${pasts.join(', ')}]
   y-axis "CPU ms a run" 0 --> ${ceiling}
 ${stores.map(chart).join('\n')}
-\`\`\`
-`);
+\`\`\``;
+process.stdout.write(`${shown}\n`);
+if (options['update-docs']) writeDocsSection('growth', 'npm run bench -- growth', shown);
 for (const store of stores) {
   const at = (runs: number) => columns.find((column) => column.store === store && column.runs === runs)?.figures;
   const [empty, largest] = [at(0), at(most)];

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { load, loadOne, startContestant, startProvider } from './contestants.ts';
 import { startDurablePostgres } from './database-meter.ts';
+import { writeDocsSection } from './docs-section.ts';
 import { median } from './phases.ts';
 import { measureNodes, nodePhases, type PhaseMeasurement } from './postgres-nodes.ts';
 import { grid } from './table.ts';
@@ -20,6 +21,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string' },
     seconds: { type: 'string' },
     members: { type: 'string', default: '32' },
+    'update-docs': { type: 'boolean', default: false },
   },
 });
 
@@ -140,7 +142,8 @@ const [{ version } = {}] = await postgres
   .query('show server_version')
   .then((rows) => rows.map((row) => ({ version: String(row.server_version) })));
 
-process.stdout.write(`${grid(['', ...columns], cells)}
+const comparison = grid(['', ...columns], cells);
+process.stdout.write(`${comparison}
 short: 20 tokens, 32 at once; long: 500 tokens, 16 at once; single: 20 tokens, 1 at once. Medians of ${rounds} alternating rounds of ${seconds} s.
 PostgreSQL ${version} on this machine, fsync=on, its statements counted by pg_stat_statements. What the nodes do by themselves in
 the same time, seen for ${idleSeconds} s before, is taken off PostgreSQL's figures. Round trips: counted once, in a pass of
@@ -152,3 +155,4 @@ ${JSON.stringify({
   measured: Object.fromEntries(results),
 })}
 `);
+if (options['update-docs']) writeDocsSection('postgres', 'npm run bench -- --postgres', comparison);

@@ -5,14 +5,17 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type ContestantName, firstMessage, load, startContestant, startProvider } from './contestants.ts';
 import { DatabaseMeter, startDurablePostgres } from './database-meter.ts';
+import { writeDocsSection } from './docs-section.ts';
 import { type Phase, SCENARIOS } from './phases.ts';
 import type { ProfileCommand } from './server-process.ts';
+import { grid } from './table.ts';
 
 /*
  * Profiles a server: `node -C runwire bench/profile.ts short|long|bursts|single|slow [--who floor|durable]`. With
  * `--in-process` the model runs in the server's own process. With `--postgres` it uses PostgreSQL and prints the
- * slowest statements. Prints self times by function and by file, in µs per run (short, single) or token, and writes the
- * profile for the developer tools of Chromium.
+ * slowest statements. Prints times by part of the server, and self times by function and by file, in µs per run
+ * (short, single) or token, and writes the profile for the developer tools of Chromium. `--update-docs` writes the times by
+ * part into docs/performance.md.
  */
 
 const { values: options, positionals } = parseArgs({
@@ -23,6 +26,7 @@ const { values: options, positionals } = parseArgs({
     seconds: { type: 'string', default: '6' },
     'in-process': { type: 'boolean', default: false },
     postgres: { type: 'boolean', default: false },
+    'update-docs': { type: 'boolean', default: false },
   },
 });
 
@@ -55,6 +59,7 @@ writeFileSync(file, JSON.stringify(profile));
 
 const byFunction = new Map<string, number>();
 const byFile = new Map<string, number>();
+const byPart = new Map<string, number>();
 const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
 const parents = new Map(profile.nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id])));
 
@@ -69,6 +74,29 @@ function label(id: number): { readonly name: string; readonly path: string } {
   return { name: `${name} ← ${label(parent).name}`, path: name };
 }
 
+const PARTS: readonly { readonly part: string; readonly folders: readonly string[] }[] = [
+  { part: 'HTTP: request, frames, writes', folders: ['http', 'fastify', 'find-my-way', 'ajv', 'toad-cache'] },
+  { part: 'admission', folders: ['admission', 'accounts'] },
+  { part: 'SQL: statements, commit, sync', folders: ['store', 'pg', 'pg-protocol'] },
+  { part: 'engine, chat, agency', folders: ['engine', 'agencies', 'chats', 'domain', 'lib'] },
+  { part: 'model call: request, its stream', folders: ['agent', 'undici'] },
+  { part: 'event log', folders: ['eventlog'] },
+  { part: 'end of the run', folders: ['runs'] },
+  { part: 'log line, metrics', folders: ['telemetry', 'pino', 'sonic-boom'] },
+];
+
+/** The part whose code calls the function, or what the runtime does by itself. */
+function findPart(id: number): string {
+  for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
+    const { functionName = '', url = '' } = nodes.get(at)?.callFrame ?? {};
+    if (functionName === '(garbage collector)') return 'garbage collection';
+    const [, folder] = /(?:packages\/server\/src|node_modules)\/([\w.-]+)\//.exec(url) ?? [];
+    const found = PARTS.find(({ folders }) => folder !== undefined && folders.includes(folder));
+    if (found !== undefined) return found.part;
+  }
+  return 'runtime: event loop, sockets, timers';
+}
+
 let busy = 0;
 for (const [i, id] of (profile.samples ?? []).entries()) {
   const micros = profile.timeDeltas?.[i + 1] ?? 0;
@@ -77,6 +105,8 @@ for (const [i, id] of (profile.samples ?? []).entries()) {
   busy += micros;
   byFunction.set(place, (byFunction.get(place) ?? 0) + micros);
   byFile.set(path, (byFile.get(path) ?? 0) + micros);
+  const part = findPart(id);
+  byPart.set(part, (byPart.get(part) ?? 0) + micros);
 }
 
 const runs = result?.runs ?? 1;
@@ -90,6 +120,7 @@ const print = (title: string, entries: ReadonlyMap<string, number>, top: number)
 };
 const unit = scenario.tokens <= 20 ? 'run' : 'token';
 process.stdout.write(`${who}, ${name}: ${runs} runs, ${(busy / units).toFixed(2)} µs of the main thread a ${unit}\n`);
+print(`Time by part, with the functions of the runtime that it calls, µs a ${unit}`, byPart, Number(options.top));
 print(`Self time by function, µs a ${unit}`, byFunction, Number(options.top));
 print(`Self time by file, µs a ${unit}`, byFile, Number(options.top));
 if (postgres !== null && url !== undefined) {
@@ -98,6 +129,16 @@ if (postgres !== null && url !== undefined) {
     const text = query.replace(/\s+/g, ' ').slice(0, 100);
     process.stdout.write(`${((ms * 1000) / calls).toFixed(1).padStart(8)} µs  ${String(calls).padStart(7)}  ${text}\n`);
   }
+}
+if (options['update-docs']) {
+  const cells = [...byPart]
+    .sort(([, a], [, b]) => b - a)
+    .map(([part, micros]) => [part, `${((micros / busy) * 100).toFixed(1)} %`, (micros / units).toFixed(0)]);
+  writeDocsSection(
+    'account',
+    `node -C runwire bench/profile.ts ${name}`,
+    grid(['part', 'share', `µs a ${unit}`], cells),
+  );
 }
 process.stdout.write(`\n${file}\n`);
 provider?.stop();
