@@ -231,6 +231,24 @@ const signSlowly =
     return found;
   };
 
+/** The end of a run raises the rollups in a transaction of its own. */
+const raiseAfterCommit = around((transact) => async (name, job) => {
+  const late: ((tx: Tx) => Promise<unknown>)[] = [];
+  const value = await transact(name, (tx) =>
+    job({
+      all: tx.all.bind(tx),
+      query: tx.query.bind(tx),
+      run: async (statement, given) => {
+        if (statement.name !== 'raise usage hour') return tx.run(statement, given);
+        late.push((next) => next.run(statement, given));
+        return 1;
+      },
+    }),
+  );
+  for (const raise of late) await transact(name, raise);
+  return value;
+});
+
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   // No request is known again: each is stored under an id of its own.
   'forget-requests': () => ({
@@ -256,6 +274,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
     wrapStore: around((transact) => (name, job, locks) => transact(name, (tx) => job(fencing(tx)), locks)),
   }),
   'no-share-lock': lockNoNode,
+  'rollup-after-commit': () => ({ wrapStore: raiseAfterCommit }),
   // A server that takes a run over finds nothing that the run had finished.
   'forget-journal': () => rows('journal of', () => []),
   // A server that takes a run over knows only what the root loop had finished.

@@ -33,7 +33,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     'error_code',
     'agency_version',
   ] as const;
-  // A summary by day and agent reads the rows in this order, so it needs no sort.
+  // A summary by day reads the rows in this order, so it needs no sort.
   let hours = db.schema.createTable('usage_hours').addColumn('integration_id', text, (c) => c.notNull());
   hours = hours.addColumn('hour', 'integer', (c) => c.notNull());
   for (const column of key.slice(2)) hours = hours.addColumn(column, text, (c) => c.notNull());
@@ -93,18 +93,16 @@ end $$`)
       when (new.counted = 0 and old.completed_at is null and new.completed_at is not null)
       execute function queue_uncounted_run()`)
     .execute(db);
-  const added = ['ended_runs', ...AMOUNTS];
-  await sql
-    .raw(`create function keep_erased_usage() returns trigger language plpgsql as $$
+  const move = `create function keep_erased_usage() returns trigger language plpgsql as $$
+declare
+  erased text := (select erased_id from erasures where integration_id = old.integration_id and consumer_id = old.consumer_id);
 begin
-  update usage_days set ${added.map((column) => `${column} = usage_days.${column} + old.${column}`).join(', ')},
-    newest_run_id = greatest(usage_days.newest_run_id, old.newest_run_id)
-  from erasures where erasures.integration_id = old.integration_id and erasures.consumer_id = old.consumer_id
-    and usage_days.integration_id = old.integration_id and usage_days.consumer_id = erasures.erased_id
-    and usage_days.day = old.day;
+  update usage_days set newest_run_id = greatest(usage_days.newest_run_id, old.newest_run_id), SUMS
+    where integration_id = old.integration_id and consumer_id = erased and day = old.day;
   return null;
-end $$`)
-    .execute(db);
+end $$`;
+  const sums = ['ended_runs', ...AMOUNTS].map((column) => `${column} = usage_days.${column} + old.${column}`);
+  await sql.raw(move.replace('SUMS', sums.join(', '))).execute(db);
   await sql
     .raw(`create trigger keep_erased_usage after delete on usage_days for each row when (old.ended_runs > 0)
       execute function keep_erased_usage()`)

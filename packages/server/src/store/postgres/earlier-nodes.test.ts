@@ -86,7 +86,8 @@ test('nodes of the version before keep the active runs right until they end', { 
     const active = () => ask('select run_id, node_id, held::int from active_runs order by run_id');
     const superseded = () =>
       ask(`select relname as name from pg_class where relname in ('runs_active_chat', 'runs_finished')
-        union all select proname from pg_proc where proname = 'track_run' order by 1`);
+        union all select proname from pg_proc
+        where proname in ('track_run', 'queue_uncounted_run', 'keep_erased_usage') order by 1`);
     await migrate(db, 'postgres', { upTo: '0023-members-by-row' });
     await ask(oldNode('old'));
     await ask(oldRun('r1', 'c1'));
@@ -102,7 +103,22 @@ test('nodes of the version before keep the active runs right until they end', { 
     await ask(`update runs set status = 'failed', completed_at = 9 where run_id = 'r1'`);
     assert.deepEqual(await active(), [{ run_id: 'r2', node_id: 'other', held: 7 }]);
     assert.deepEqual(await ask('select run_id, status from unsuccessful_runs'), [{ run_id: 'r1', status: 'failed' }]);
-    assert.equal((await superseded()).length, 3);
+    assert.equal((await superseded()).length, 5);
+    // An end that the rollups miss is queued, and an erasure keeps columns that the earlier version does not know.
+    assert.deepEqual(await ask('select run_id, integration_id from uncounted_runs'), [
+      { run_id: 'r1', integration_id: 'i' },
+    ]);
+    await ask(
+      `insert into erasures (integration_id, erased_id, consumer_id, started_at) values ('i', 'erased_1', 'ann', 1)`,
+    );
+    await ask(`insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits, ended_runs, input_tokens)
+      values ('i', 'ann', 1, 1, 2, 0, 4, 7)`);
+    await ask(`insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits)
+      select integration_id, 'erased_1', day, runs, tokens, credits from usage_days where consumer_id = 'ann'`);
+    await ask(`delete from usage_days where consumer_id = 'ann'`);
+    assert.deepEqual(await ask('select consumer_id, tokens::int, ended_runs::int, input_tokens::int from usage_days'), [
+      { consumer_id: 'erased_1', tokens: 2, ended_runs: 4, input_tokens: 7 },
+    ]);
 
     await using store = await postgresStore(database.url);
     await using watch = new EarlierNodesWatch(store, 3_600_000, (error) => assert.fail(error as Error));

@@ -90,15 +90,16 @@ const AMOUNTS = [
 const sumsAgain = sql.join([
   ...AMOUNTS.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`),
   sql`max(newest_run_id) as newest_run_id`,
+  sql`${NO_TEXT} as by_model_json`,
 ]);
 
 /**
- * Sums up ended runs by day, agent and model, and reads the uncounted runs of the same time. The inner query groups in the order
- * of the key, which SQLite does without a sort: 30 000 rows by day take 19 ms instead of 35.
+ * Sums up ended runs by day, agent and model, and reads the uncounted runs of the same time. By day alone it groups by hour
+ * first: that is the order of the key, so SQLite sorts 2 000 rows instead of 30 000. That takes 19 ms instead of 35.
  */
 export function sumHours(range: HourSums) {
   const { integrationId, agent, model, columns, byModel, withoutMember } = range;
-  const where = [
+  const where = conditions([
     sql`integration_id = ${integrationId}`,
     from(sql`hour`, range.from),
     before(sql`hour`, range.to),
@@ -106,23 +107,21 @@ export function sumHours(range: HourSums) {
     byModel ? sql`model <> ''` : null,
     model === null ? null : sql`model = ${model}`,
     withoutMember ? sql`has_member = 0` : null,
-  ];
-  const [runs, charged] = byModel ? [sql`model_runs`, sql`charged_model_runs`] : [sql`runs`, sql`charged_runs`];
-  const inner = ['hour', 'agent', 'model'].slice(0, columns.has('model') ? 3 : columns.has('agent') ? 2 : 1);
-  const innerColumns = sql.join(inner.map((column) => sql.ref(column)));
+  ]);
+  const amounts = byModel ? sums(sql`model_runs`, sql`charged_model_runs`) : sums(sql`runs`, sql`charged_runs`);
+  const byHour = sql`${sumsAgain} from (select hour, ${amounts} from usage_hours where ${where} group by hour) hours`;
+  const isByDay = columns.size === 1 && columns.has('day');
   const select = (name: 'day' | 'agent' | 'model', column: RawBuilder<unknown>, none: RawBuilder<unknown>) =>
     sql`${columns.has(name) ? column : none} as ${sql.ref(name)}`;
   const day = sql`hour / ${sql.lit(HOURS_A_DAY)}`;
-  const outer = [...columns].map((column) => (column === 'day' ? day : sql.ref(column)));
+  const groups = [...columns].map((column) => (column === 'day' ? day : sql.ref(column)));
   return (db: Kysely<Schema>) =>
     raw<SumRow>(
       db,
       sql<SumRow>`select day, consumer_id, agent, model, runs, newest_run_id, ${AMOUNT_COLUMNS}, by_model_json from (
           select ${select('day', day, NO_DAY)}, ${NO_TEXT} as consumer_id, ${select('agent', sql`agent`, NO_TEXT)},
-            ${select('model', sql`model`, NO_TEXT)}, ${sumsAgain}, ${NO_TEXT} as by_model_json
-          from (select ${innerColumns}, ${sums(runs, charged)} from usage_hours where ${conditions(where)}
-            group by ${innerColumns}) hours
-          ${outer.length === 0 ? sql`` : sql`group by ${sql.join(outer)}`}) summed
+            ${select('model', sql`model`, NO_TEXT)}, ${isByDay ? byHour : sql`${amounts} from usage_hours where ${where}`}
+          ${groups.length === 0 ? sql`` : sql`group by ${sql.join(groups)}`}) summed
         where runs > 0
         union all ${uncountedRuns(db, integrationId, [
           from(sql`created_at`, inMs(range.from, HOUR_MS)),
