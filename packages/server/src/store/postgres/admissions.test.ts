@@ -124,8 +124,11 @@ test('an admission whose member is locked does not hold up the others', { skip }
       locks(consumerId),
     );
   const waiting = admit('a');
-  assert.equal(await within('the other admission', 15_000, admit('b')), 0);
-  unlock.resolve();
+  try {
+    assert.equal(await within('the other admission', 15_000, admit('b')), 0);
+  } finally {
+    unlock.resolve();
+  }
   await other;
   assert.equal(await waiting, 2, 'it reads what the other transaction wrote, and the other admission');
 });
