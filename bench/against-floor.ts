@@ -3,13 +3,18 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type ContestantName, load, startContestant, startProvider, withCounting } from './contestants.ts';
 import { COUNTED, countRuns } from './counts.ts';
-import { COUNTS, chooseMetrics, type Metric } from './metrics.ts';
+import { startDurablePostgres } from './database-meter.ts';
+import { goalTable, type Measured } from './goals.ts';
+import { chooseColumns, type Metric } from './metrics.ts';
+import { installPeer, isForPeers, isFullPeer, isPeer, PEER_NAMES } from './peers.ts';
 import { median, type Phase, type PhaseResult, SCENARIOS } from './phases.ts';
-import { table } from './table.ts';
+import { measureNodes, type PhaseMeasurement } from './postgres-nodes.ts';
+import { measureStart } from './start.ts';
+import { grid } from './table.ts';
 
 /*
- * Compares our server with all features against the floor, in alternating rounds: floor, ours, floor, ours, … Each
- * round starts a fresh process, alone on the machine, and warms it up. The result is the median of the rounds.
+ * Compares our server with all features against the two floors, in alternating rounds: floor, durable, ours, floor, …
+ * Each round starts a fresh process, alone on the machine, and warms it up. The result is the median of the rounds.
  */
 
 const { values: options } = parseArgs({
@@ -18,56 +23,70 @@ const { values: options } = parseArgs({
     rounds: { type: 'string' },
     seconds: { type: 'string' },
     members: { type: 'string', default: '32' },
-    synchronous: { type: 'string', default: 'full' },
+    contestants: { type: 'string', default: 'floor,durable,ours' },
+    peers: { type: 'boolean', default: false },
     'in-process': { type: 'boolean', default: false },
     messages: { type: 'boolean', default: false },
-    columns: { type: 'string', default: 'all' },
+    columns: { type: 'string' },
   },
 });
 
 /** What a step of a run with tools may cost beyond the floor. */
 const MAX_STEP_MS = 2;
 const MAX_AGENCIES_MS = 2000;
-const metrics = chooseMetrics(options.columns);
-const onlyCounts = metrics.every(({ column }) => COUNTS.some((name) => name === column));
-const rounds = Number(options.rounds ?? (options.quick || onlyCounts ? 1 : 3));
-const seconds = Number(options.seconds ?? (options.quick ? 0.5 : 5));
+const QUICK_COLUMNS = 'short,single,team,long,bursts,steps,slow,turns';
+const { metrics, isOnlyCounts, hasStart, hasPostgres } = chooseColumns(
+  options.columns ?? (options.quick ? QUICK_COLUMNS : 'all'),
+);
+const contestants = [...options.contestants.split(','), ...(options.peers ? PEER_NAMES : [])];
+for (const name of contestants) if (isPeer(name)) installPeer(name);
+const rounds = Number(options.rounds ?? (options.quick || isOnlyCounts ? 1 : 3));
+const seconds = Number(options.seconds ?? (options.quick ? 0.5 : 4));
 const members = Number(options.members);
-const synchronous = options.synchronous === 'normal' ? 'normal' : 'full';
 
-const { short, long, bursts, single, steps } = SCENARIOS;
-const streams = options.quick ? 60 : SCENARIOS.slow.atOnce;
-// The streams open one after the other, and are measured only while all of them are open.
-const slowSeconds = seconds + 1 + streams * 0.01;
-const slow = { ...SCENARIOS.slow, atOnce: streams, tokens: Math.ceil((slowSeconds * 1000) / SCENARIOS.slow.everyMs) };
+const { short, long, bursts, single, steps, team, turns } = SCENARIOS;
+const slow = { ...SCENARIOS.slow, atOnce: options.quick ? 60 : SCENARIOS.slow.atOnce };
+const warmUp = { name: 'warm-up', seconds: options.quick ? 0.2 : 1 };
 
-const warmUpSeconds = options.quick ? 0.3 : 1.2;
-const allPhases: readonly Phase[] = [
-  { ...short, name: 'warm-up', seconds: warmUpSeconds * 1.5 },
-  { ...long, name: 'warm-up', seconds: warmUpSeconds },
-  { ...bursts, name: 'warm-up', seconds: warmUpSeconds / 2 },
-  { ...steps, name: 'warm-up', seconds: warmUpSeconds / 2 },
+/** A scenario that costs less when the server has run for long is measured after a fixed number of runs. */
+const PHASES: readonly Phase[] = [
+  { ...short, ...warmUp, runs: options.quick ? 200 : 600 },
+  { ...slow, name: 'slow', seconds },
+  { ...short, ...warmUp },
+  { ...long, ...warmUp },
+  { ...bursts, ...warmUp },
+  { ...steps, ...warmUp },
   { ...short, name: 'short', seconds },
   { ...long, name: 'long', seconds },
   { ...bursts, name: 'bursts', seconds },
   { ...steps, name: 'steps', seconds },
   { ...single, name: 'single', seconds: seconds / 2 },
-  { ...slow, name: 'slow', seconds },
 ];
-const isChosen = ({ name }: Phase) => metrics.some(({ phase }) => phase === name);
-const phases = allPhases.filter((phase) => phase.name === 'warm-up' || isChosen(phase));
+const OUR_PHASES: readonly Phase[] = [
+  { ...team, ...warmUp },
+  { ...team, name: 'team', seconds },
+  { ...SCENARIOS['team single'], name: 'team single', seconds: seconds / 2 },
+  { ...turns, atOnce: options.quick ? 8 : turns.atOnce, name: 'turns', seconds },
+];
+
+const isChosen = ({ name }: Phase) => metrics.some(({ phase, floorPhase }) => phase === name || floorPhase === name);
 
 /** Measures one server, in a new process for each part. */
 async function measure(name: ContestantName): Promise<PhaseResult[]> {
-  const settings = { members, synchronous, providerPort, protocol } as const;
+  const settings = { members, providerPort, protocol } as const;
   const measured: PhaseResult[] = [];
+  const phases = (name === 'ours' ? [...PHASES, ...OUR_PHASES] : PHASES).filter(
+    (phase) => (phase.name === 'warm-up' || isChosen(phase)) && (!isPeer(name) || isForPeers(phase)),
+  );
   if (phases.some(isChosen)) {
     await using contestant = await startContestant(name, settings);
     measured.push(...(await load(contestant, phases)).filter((result) => result.name !== 'warm-up'));
   }
-  if (COUNTED.some(isChosen)) {
+  if (isPeer(name)) return measured;
+  const counted = COUNTED.filter((phase) => isChosen(phase) && (name === 'ours' || phase.agency === undefined));
+  if (counted.length > 0) {
     await using contestant = await withCounting(() => startContestant(name, settings));
-    measured.push(...(await countRuns(contestant)));
+    measured.push(...(await countRuns(contestant, counted)));
   }
   return measured;
 }
@@ -75,61 +94,100 @@ async function measure(name: ContestantName): Promise<PhaseResult[]> {
 const provider = options['in-process'] ? null : await startProvider();
 const providerPort = provider?.port ?? null;
 const protocol = options.messages ? 'messages' : 'responses';
-const results: Record<ContestantName, PhaseResult[]> = { floor: [], ours: [] };
+const results = new Map<ContestantName, PhaseResult[]>(contestants.map((name) => [name, []]));
 for (let round = 1; round <= rounds; round += 1) {
-  for (const name of ['floor', 'ours'] as const) {
+  for (const name of contestants) {
     const measured = await measure(name);
-    results[name].push(...measured);
-    const figures = metrics.map(({ phase, field, digits }) => {
+    results.get(name)?.push(...measured);
+    const figures = metrics.flatMap(({ phase, field, digits, label }) => {
       const value = measured.find((result) => result.name === phase)?.[field];
-      return `${phase} ${value?.toFixed(digits)}`;
+      return value === undefined ? [] : [`${label} ${value.toFixed(digits)}`];
     });
-    process.stderr.write(`round ${round} of ${rounds}, ${name.padEnd(5)}: ${figures.join(' · ')}\n`);
+    process.stderr.write(`round ${round} of ${rounds}, ${name}: ${figures.join(' · ')}\n`);
   }
 }
-
+const start = hasStart ? await measureStart(rounds) : undefined;
+const postgres = hasPostgres && providerPort !== null ? await measureOneNode(providerPort) : undefined;
 provider?.stop();
 
-/** What it takes to load 100 agencies, each time in a new process. */
-const agenciesMs = onlyCounts ? 0 : median(Array.from({ length: rounds }, () => Number(run('load-agencies.ts'))));
-function run(script: string): string {
-  return execFileSync(process.execPath, ['-C', 'runwire', join(import.meta.dirname, script)], { encoding: 'utf8' });
+async function measureOneNode(providerPort: number): Promise<Measured['postgres']> {
+  await using server = await startDurablePostgres();
+  const measured: PhaseMeasurement[] = [];
+  const nodes = { providerPort, members, seconds, isQuick: options.quick };
+  for (let round = 1; round <= rounds; round += 1) measured.push(...(await measureNodes(server, 1, nodes, ['short'])));
+  const ofDatabase = (field: 'statements' | 'cpuMs') => median(measured.map(({ database }) => database?.[field] ?? 0));
+  return { statements: ofDatabase('statements'), cpuMs: ofDatabase('cpuMs') };
 }
 
-const of = (name: ContestantName, phase: string, field: Metric['field']) =>
-  median(results[name].filter((result) => result.name === phase).map((result) => result[field]));
-const rows = metrics.map((metric) => {
-  const floor = of('floor', metric.phase, metric.field);
-  const ours = of('ours', metric.phase, metric.field);
-  return { metric, floor, ours, ratio: metric.more === true ? floor / ours : ours / floor };
+/** Returns undefined if the contestant was not measured in this phase. */
+const figure: Measured['figure'] = (name, phase, field) => {
+  const measured = (results.get(name) ?? []).filter((result) => result.name === phase);
+  return measured.length === 0 ? undefined : median(measured.map((result) => result[field]));
+};
+
+interface Row {
+  readonly metric: Metric;
+  /** By contestant. */
+  readonly values: readonly (number | undefined)[];
+  /** Our cost divided by the cost of each other contestant: 1 is as good. */
+  readonly ratios: readonly (number | undefined)[];
+}
+
+const others = contestants.filter((name) => name !== 'ours');
+const rows: readonly Row[] = metrics.map((metric) => {
+  const { phase, floorPhase, field, more } = metric;
+  const value = (name: string) => figure(name, name === 'ours' ? phase : (floorPhase ?? phase), field);
+  const ours = value('ours');
+  const ratios = others.map((name) => {
+    const other = value(name);
+    if (ours === undefined || other === undefined) return undefined;
+    return more === true ? other / ours : ours / other;
+  });
+  return { metric, values: contestants.map(value), ratios };
 });
-const ownMsPerStep = of('ours', 'steps', 'cpuMsPerStep') - of('floor', 'steps', 'cpuMsPerStep');
-const all = [...results.floor, ...results.ours];
+const cells = rows.map(({ metric: { label, digits }, values, ratios }) => [
+  label,
+  ...values.map((value) => value?.toFixed(digits) ?? '–'),
+  ...ratios.map((ratio) => (ratio === undefined ? '–' : `${ratio.toFixed(2)} ×`)),
+]);
+const figures = rows.map(({ metric, values, ratios }) => ({
+  ...{ name: metric.label, values: Object.fromEntries(contestants.map((name, i) => [name, values[i]])) },
+  ratios: Object.fromEntries(others.map((name, i) => [name, ratios[i]])),
+}));
+
+/** What it takes to load 100 agencies, each time in a new process. */
+const agenciesMs = isOnlyCounts ? undefined : median(Array.from({ length: rounds }, loadAgencies));
+function loadAgencies(): number {
+  const script = join(import.meta.dirname, 'load-agencies.ts');
+  return Number(execFileSync(process.execPath, ['-C', 'runwire', script], { encoding: 'utf8' }));
+}
+const ourStep = figure('ours', 'steps', 'cpuMsPerStep');
+const floorStep = figure('floor', 'steps', 'cpuMsPerStep');
+const ownMsPerStep = ourStep === undefined || floorStep === undefined ? undefined : ourStep - floorStep;
+const all = [...results.values()].flat();
 const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
 const generator = Math.max(...all.map((result) => result.generatorLoad));
-const others = median(all.map((result) => result.othersLoad));
+const othersLoad = median(all.map((result) => result.othersLoad));
+const peers = others.filter(isFullPeer);
 
-const limits = `A step with a tool costs ${ownMsPerStep.toFixed(2)} ms of our own CPU, beyond the floor; the limit is ${MAX_STEP_MS} ms.
-100 YAML agencies of 5 agents load in ${agenciesMs} ms; the limit is ${MAX_AGENCIES_MS} ms.
-`;
-
-process.stdout.write(`${table(rows)}
-short: 20 tokens, 32 at once; long: 500 tokens, 16 at once; slow: ${streams} streams, a token each 20 ms;
-idle: ${streams} streams that say nothing. Medians of ${rounds} alternating rounds of ${seconds} s.
-${onlyCounts ? '' : limits}Floor: bare node:http, the chat stored in SQLite, synchronous=${synchronous}. Ours: everything on, ${members} members.
-Tokens come ${provider === null ? 'from a model in the same process' : 'from a provider in another process, over HTTP'}.
-Every answer was checked to its end. Of one core the load generator took at most ${percent(generator)}, other processes ${percent(others)}.
-${JSON.stringify({
-  node: process.version,
-  rounds,
-  seconds,
-  members,
-  synchronous,
-  inProcess: options['in-process'],
-  streams,
-  ownMsPerStep,
-  agenciesMs,
-  figures: rows.map(({ metric, floor, ours, ratio }) => ({ name: metric.label, floor, ours, ratio })),
-  measured: results,
-})}
-`);
+const lines = [
+  grid(['', ...contestants, ...others.map((name) => `ours to ${name}`)], cells),
+  `short: 20 tokens, ${short.atOnce} at once; single: one at once; long: 500 tokens, ${long.atOnce} at once; slow: ${slow.atOnce} streams that start
+together, a token each 20 ms; waiting: ${SCENARIOS.idle.atOnce} streams. Medians of ${rounds} alternating rounds of ${seconds} s.
+floor: bare node:http that stores the chat in SQLite with a sync. durable: stores the admission with a sync too. ours:
+everything on, one agent, ${members} members. Tokens come from ${provider === null ? 'a model in the same process' : 'a provider in another process, over HTTP'}.`,
+  ...(ownMsPerStep === undefined
+    ? []
+    : [`A step with a tool costs ${ownMsPerStep.toFixed(2)} ms beyond the floor; the limit is ${MAX_STEP_MS} ms.`]),
+  ...(agenciesMs === undefined
+    ? []
+    : [`100 YAML agencies of 5 agents load in ${agenciesMs} ms; the limit is ${MAX_AGENCIES_MS} ms.`]),
+  `Every answer was checked to its end. Of one core the load generator took at most ${percent(generator)}, other processes ${percent(othersLoad)}.`,
+  '',
+  goalTable({ figure, start, postgres, peers }),
+  JSON.stringify({
+    ...{ node: process.version, rounds, seconds, members, inProcess: options['in-process'], ownMsPerStep, agenciesMs },
+    ...{ start, postgres, figures, measured: Object.fromEntries(results) },
+  }),
+];
+process.stdout.write(`${lines.join('\n')}\n`);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { checkAnswer, TOKEN_MARK } from './answer-check.ts';
 import { nowMicros, type Order } from './model.ts';
@@ -6,13 +7,7 @@ const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 const OK = Buffer.from('HTTP/1.1 200 ');
 const DELTA = Buffer.from('"delta":" ');
 const QUOTE = 34;
-
-/** Collects the delays of tokens in a paced phase. */
-export interface Lags {
-  /** False while not all streams are open: tokens are not counted then. */
-  open: boolean;
-  readonly micros: number[];
-}
+const MAX_HEAD_BYTES = 2048;
 
 /** All connections read into this buffer, one after the other, and copy what they keep. */
 const shared = Buffer.allocUnsafe(1 << 16);
@@ -20,7 +15,8 @@ const shared = Buffer.allocUnsafe(1 << 16);
 /** A persistent connection to a server. It reads into its own buffer and unpacks an answer once, at its end. */
 export class Connection {
   readonly #socket: Socket;
-  readonly #lags: Lags | null;
+  /** Collects the delays of tokens in a paced phase, in microseconds. */
+  readonly #lags: number[] | null;
   #bytes = Buffer.allocUnsafe(1 << 14);
   #length = 0;
   /** The offset up to which token times were read. */
@@ -32,7 +28,7 @@ export class Connection {
   #done: ((firstTokenMs: number) => void) | null = null;
   #failed: ((error: Error) => void) | null = null;
 
-  constructor(port: number, lags: Lags | null) {
+  constructor(port: number, lags: number[] | null) {
     this.#lags = lags;
     this.#socket = connect({
       host: '127.0.0.1',
@@ -59,6 +55,16 @@ export class Connection {
       this.#sentAt = performance.now();
       this.#socket.write(request, 'latin1');
     });
+  }
+
+  async opened(): Promise<void> {
+    if (this.#socket.connecting) await once(this.#socket, 'connect');
+  }
+
+  /** The chat of the last answer. Undefined before the first. */
+  get chatId(): string | undefined {
+    const head = this.#bytes.toString('latin1', 0, Math.min(this.#length, MAX_HEAD_BYTES));
+    return /^x-chat-id: (\S+)/im.exec(head)?.[1];
   }
 
   close(): void {
@@ -94,14 +100,14 @@ export class Connection {
     return true;
   }
 
-  #time(answer: Buffer, lags: Lags): void {
+  #time(answer: Buffer, lags: number[]): void {
     const now = nowMicros();
     for (;;) {
       const at = answer.indexOf(DELTA, this.#timedTo);
       const end = at === -1 ? -1 : answer.indexOf(QUOTE, at + DELTA.length);
       if (end === -1) return;
       this.#timedTo = end;
-      if (lags.open) lags.micros.push(now - Number(answer.toString('latin1', at + DELTA.length, end)));
+      lags.push(now - Number(answer.toString('latin1', at + DELTA.length, end)));
     }
   }
 }

@@ -4,10 +4,14 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ASK_MEMORY, type LoadOrder, memberId, type Phase, type PhaseResult, toolsOf } from './phases.ts';
+import { peerScript } from './peers.ts';
+import { ASK_MEMORY, integrationFor, type LoadOrder, memberId, type Phase, type PhaseResult } from './phases.ts';
 import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
-export type ContestantName = 'floor' | 'ours';
+/**
+ * `floor` and `durable` are the two floors, `ours` is our server. Any other name is a peer.
+ */
+export type ContestantName = 'floor' | 'durable' | 'ours' | (string & {});
 
 export interface Contestant extends AsyncDisposable {
   /** The first process, if there are several. */
@@ -17,18 +21,20 @@ export interface Contestant extends AsyncDisposable {
 
 export interface ContestantOptions {
   readonly members: number;
-  readonly synchronous: ServerSettings['synchronous'];
   readonly providerPort?: number | null;
   /** The protocol of our server; Responses by default. */
   readonly protocol?: ServerSettings['protocol'];
   /** If set, our server runs on PostgreSQL, in this many processes that share the data folder. */
   readonly postgres?: { readonly url: string; readonly nodes: number };
+  /** A data folder of the caller, and the key if it has been used before. Absent: a folder that is deleted at the end. */
+  readonly kept?: { readonly dataDir: string; readonly apiKey: string | null };
 }
 
 /** Runs `start` so that the servers which it starts, of this or of another checkout, count what they do. */
-export async function withCounting<T>(start: () => Promise<T>): Promise<T> {
+export async function withCounting<T>(start: () => Promise<T>, { isOptimized = true } = {}): Promise<T> {
   const before = process.env.NODE_OPTIONS;
-  process.env.NODE_OPTIONS = `${before ?? ''} --import=${pathToFileURL(script('counting.ts'))}`;
+  const module = `${pathToFileURL(script('counting.ts'))}${isOptimized ? '' : '?unoptimized'}`;
+  process.env.NODE_OPTIONS = `${before ?? ''} --import=${module}`;
   try {
     return await start();
   } finally {
@@ -38,6 +44,7 @@ export async function withCounting<T>(start: () => Promise<T>): Promise<T> {
 }
 
 const INTEGRATION = 'bench';
+const CONFLICT = 409;
 
 /** Deleted at exit, so that an interrupted benchmark leaves no folder. The servers exit when their channel closes. */
 const folders = new Set<string>();
@@ -50,11 +57,11 @@ const script = (name: string) => join(import.meta.dirname, name);
 
 /** Starts one server in its own process, or several on one database. Its data folder is deleted with it. */
 export async function startContestant(name: ContestantName, options: ContestantOptions): Promise<Contestant> {
-  const dataDir = mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
-  folders.add(dataDir);
+  const dataDir = options.kept?.dataDir ?? mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
+  if (options.kept === undefined) folders.add(dataDir);
   const settings: ServerSettings = {
     dataDir,
-    synchronous: options.synchronous,
+    isDurable: name === 'durable',
     providerPort: options.providerPort ?? null,
     protocol: options.protocol ?? 'responses',
     databaseUrl: options.postgres?.url ?? null,
@@ -62,11 +69,10 @@ export async function startContestant(name: ContestantName, options: ContestantO
   const children: ChildProcess[] = [];
   const stop = async () => {
     await Promise.all(children.map(end));
-    rmSync(dataDir, { recursive: true, force: true });
-    folders.delete(dataDir);
+    if (folders.delete(dataDir)) rmSync(dataDir, { recursive: true, force: true });
   };
   const servers: { pid: number; port: number }[] = [];
-  let key: string | null = null;
+  let key = options.kept?.apiKey ?? null;
   for (let node = 1; node <= (options.postgres?.nodes ?? 1); node += 1) {
     // One log line per run is part of the cost. The log is written to a file, as in production.
     const logFile = join(dataDir, `server-${node}.log`);
@@ -77,7 +83,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
       servers.push({ pid: child.pid ?? 0, port });
       // The first of several nodes makes the key for all.
       key ??= apiKey;
-      if (node === 1 && key !== null) await prepareAccounts(`http://127.0.0.1:${port}`, key, options.members);
+      if (node === 1 && apiKey !== null) await prepareAccounts(`http://127.0.0.1:${port}`, apiKey, options.members);
     } catch (error) {
       process.stderr.write(readFileSync(logFile));
       await stop();
@@ -91,7 +97,9 @@ export async function startContestant(name: ContestantName, options: ContestantO
 
 function forkServer(name: ContestantName, settings: ServerSettings, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a');
-  const child = fork(script(`${name}.ts`), [JSON.stringify(settings)], {
+  const isFloor = name === 'floor' || name === 'durable';
+  const file = isFloor ? script('floor.ts') : name === 'ours' ? script('ours.ts') : peerScript(name);
+  const child = fork(file, [JSON.stringify(settings)], {
     execArgv: ['-C', 'runwire', '--expose-gc'],
     stdio: ['ignore', log, log, 'ipc'],
   });
@@ -113,18 +121,23 @@ export async function startProvider(): Promise<{ readonly port: number; stop(): 
   return { port, stop: () => child.disconnect() };
 }
 
-/** The integration counts tokens, and every member has an allowance that the benchmark cannot exhaust. */
-async function prepareAccounts(url: string, apiKey: string, members: number): Promise<void> {
+/**
+ * The integrations count tokens, and every member has an allowance that the benchmark cannot exhaust. Idempotent, because a
+ * server of another version has only the integrations of its own benchmark.
+ */
+export async function prepareAccounts(url: string, apiKey: string, members: number): Promise<void> {
   const send = async (method: string, path: string, body: unknown) => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
     const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} was answered by ${answer.status}: ${text}`);
+    if (!answer.ok && answer.status !== CONFLICT)
+      throw new Error(`${method} ${path} was answered by ${answer.status}: ${text}`);
   };
   const allowances = { unit: 'tokens', limit: 1_000_000, period: 'month' };
   for (const [apiIntegrationId, agency] of Object.entries({
     [INTEGRATION]: 'plain',
-    [toolsOf(INTEGRATION)]: 'tools',
+    [integrationFor(INTEGRATION, 'tools')]: 'tools',
+    [integrationFor(INTEGRATION, 'team')]: 'demo',
   })) {
     await send('POST', '/v2/integrations', { apiIntegrationId, agency, name: 'Benchmark', allowances });
     for (let i = 0; i < members; i += 1) {
@@ -150,6 +163,12 @@ export async function load(contestant: Contestant, phases: readonly Phase[]): Pr
   const [code] = await once(child, 'exit');
   if (code !== 0 || results.length !== phases.length) throw new Error('The load generator failed; see above.');
   return results;
+}
+
+export async function loadOne(contestant: Contestant, phase: Phase): Promise<PhaseResult> {
+  const [result] = await load(contestant, [phase]);
+  if (result === undefined) throw new Error(`The phase ${phase.name} has no result.`);
+  return result;
 }
 
 export async function firstMessage<T>(child: ChildProcess): Promise<T> {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Contestant, firstMessage, load } from './contestants.ts';
+import { type Contestant, firstMessage, load, loadOne } from './contestants.ts';
 import type { ProcessCounts } from './counting.ts';
 import { type Phase, type PhaseResult, SCENARIOS } from './phases.ts';
 
@@ -8,18 +8,20 @@ import { type Phase, type PhaseResult, SCENARIOS } from './phases.ts';
  * times, but hardly these. Also measures the memory of waiting streams. The server must be started by `withCounting`.
  */
 
-const { short, single, idle } = SCENARIOS;
+const { short, single, team, idle } = SCENARIOS;
 /** Allocation falls until the hot functions are compiled: by 3 times in the first 300 runs, by 3 % after 1 000. */
 const WARM_UPS = [
-  { ...short, name: 'warm-up', seconds: 0, runs: 1400 },
-  { ...single, name: 'warm-up', seconds: 0, runs: 100 },
+  { ...short, name: 'warm-up', seconds: 0, runs: 2500 },
+  { ...single, name: 'warm-up', seconds: 0, runs: 300 },
 ] as const satisfies readonly Phase[];
+const IDLE = { ...idle, name: 'idle', seconds: 0 } as const satisfies Phase;
 /** The last phase leaves its streams open. */
-export const COUNTED = [
+export const COUNTED: readonly Phase[] = [
   { ...short, name: 'counted short', seconds: 0, runs: 800 },
   { ...single, name: 'counted single', seconds: 0, runs: 200 },
-  { ...idle, name: 'idle', seconds: 0 },
-] as const satisfies readonly Phase[];
+  { ...team, name: 'counted team', seconds: 0, runs: 400 },
+  IDLE,
+];
 
 interface Reading extends ProcessCounts {
   readonly writeCalls: number;
@@ -41,19 +43,20 @@ async function read({ process: { pid }, process: child }: Pick<Contestant, 'proc
 export async function countRuns(contestant: Contestant, phases: readonly Phase[] = COUNTED): Promise<PhaseResult[]> {
   await load(contestant, WARM_UPS);
   const results: PhaseResult[] = [];
-  for (const phase of phases) {
-    const before = await read(contestant);
-    const [result] = await load(contestant, [phase]);
-    const after = await read(contestant);
-    if (result === undefined) throw new Error(`The phase ${phase.name} has no result.`);
-    const perRun = (field: keyof Reading) => (after[field] - before[field]) / result.runs;
-    results.push({
-      ...result,
-      allocatedKb: perRun('allocatedBytes') / 1000,
-      statements: perRun('statements'),
-      writeCalls: perRun('writeCalls'),
-      writtenKb: perRun('writtenBytes') / 1000,
-    });
-  }
+  for (const phase of phases) results.push(await countPhase(contestant, phase));
   return results;
+}
+
+export async function countPhase(contestant: Contestant, phase: Phase): Promise<PhaseResult> {
+  const before = await read(contestant);
+  const result = await loadOne(contestant, phase);
+  const after = await read(contestant);
+  const perRun = (field: keyof Reading) => (after[field] - before[field]) / result.runs;
+  return {
+    ...result,
+    allocatedKb: perRun('allocatedBytes') / 1000,
+    statements: perRun('statements'),
+    writeCalls: perRun('writeCalls'),
+    writtenKb: perRun('writtenBytes') / 1000,
+  };
 }

@@ -8,51 +8,51 @@ import { benchModel, NOTE } from './model.ts';
 import { announce, readSettings } from './server-process.ts';
 
 /*
- * The floor: the cost of a server that does nothing else. Bare `node:http`, without key, body check, member, allowance,
- * log or replay. It sends one frame per token with the shape and size of ours, and all frames of one turn in one write.
- * It calls the tool of the benchmark, and sends one frame for the call and one for its output.
- * The chat (its row, the question, the answer) is stored in SQLite before `end` is sent, in WAL mode with `full` (like
- * ours: durable when `end` is sent; runs that end in one turn share a commit) or `normal` (one commit per run, not
- * synced).
+ * The floors: the cost of a server that does nothing else. Bare `node:http`, without key, body check, member, allowance,
+ * log or replay. They send one frame per token with the shape and size of ours, and all frames of one turn in one write.
+ * They call the tool of the benchmark, and send one frame for the call and one for its output.
+ *
+ * The storing floor stores the chat (its row, the question, the answer) before it sends `end`. The durable floor stores
+ * what a restart needs: the chat, the question and a run before its first byte, the answer and the end of the run before
+ * `end`. Both use SQLite in WAL mode, and each commit is synced. All writes of one turn of the event loop share a commit.
  */
 
-const { dataDir, synchronous, providerPort } = readSettings();
+const { dataDir, providerPort, isDurable } = readSettings();
 const model = providerPort === null ? benchModel : bareProvider(providerPort);
 const database = new DatabaseSync(join(dataDir, 'floor.db'));
-database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous};
+database.exec(`pragma journal_mode = wal; pragma synchronous = full;
   create table chats (chat_id text primary key, created_at integer not null);
   create table messages (chat_id text not null, position integer not null, role text not null, content text not null,
-    created_at integer not null, primary key (chat_id, position));`);
+    created_at integer not null, primary key (chat_id, position));
+  create table runs (chat_id text primary key, status text not null, started_at integer not null, ended_at integer);`);
 const begin = database.prepare('begin immediate');
 const commit = database.prepare('commit');
 const insertChat = database.prepare('insert into chats values (?, ?)');
 const insertMessage = database.prepare('insert into messages values (?, ?, ?, ?, ?)');
+const insertRun = database.prepare("insert into runs values (?, 'running', ?, null)");
+const endRun = database.prepare("update runs set status = 'ended', ended_at = ? where chat_id = ?");
 
-interface StoredAnswer {
-  readonly chatId: string;
-  readonly question: string;
-  readonly answer: string;
+interface Write {
+  readonly write: (now: number) => void;
   readonly stored: () => void;
 }
 
-let waiting: StoredAnswer[] = [];
+let waiting: Write[] = [];
 
-function store(answered: StoredAnswer): void {
-  waiting.push(answered);
-  if (synchronous === 'normal') storeWaiting();
-  else if (waiting.length === 1) setImmediate(storeWaiting);
+/** Resolves when `write` is synced to the disk. */
+function store(write: Write['write']): Promise<void> {
+  return new Promise((stored) => {
+    waiting.push({ write, stored });
+    if (waiting.length === 1) setImmediate(commitWaiting);
+  });
 }
 
-function storeWaiting(): void {
+function commitWaiting(): void {
   const batch = waiting;
   waiting = [];
   const now = Date.now();
   begin.run();
-  for (const { chatId, question, answer } of batch) {
-    insertChat.run(chatId, now);
-    insertMessage.run(chatId, 1, 'user', question, now);
-    insertMessage.run(chatId, 2, 'assistant', answer, now);
-  }
+  for (const { write } of batch) write(now);
   commit.run();
   for (const { stored } of batch) stored();
 }
@@ -63,6 +63,16 @@ let chats = 0;
 async function answer(question: string, response: ServerResponse): Promise<void> {
   chats += 1;
   const chatId = `chat_${boot}${chats.toString(36).padStart(16, '0')}`;
+  const storeQuestion = (now: number) => {
+    insertChat.run(chatId, now);
+    insertMessage.run(chatId, 1, 'user', question, now);
+  };
+  if (isDurable) {
+    await store((now) => {
+      storeQuestion(now);
+      insertRun.run(chatId, now);
+    });
+  }
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-chat-id': chatId });
   const head =
     '\ndata: {"data":{"type":"raw_response_event","agent":"Concierge","callerAgent":null,"data":{"type":' +
@@ -118,8 +128,12 @@ async function answer(question: string, response: ServerResponse): Promise<void>
     isCalling = false;
     await model.call(request, output, new AbortController().signal);
   } while (isCalling);
-  const stored = () => response.end(`id: ${id + 1}\nevent: end\ndata: [DONE]\n\n`);
-  store({ chatId, question, answer: said, stored });
+  await store((now) => {
+    if (!isDurable) storeQuestion(now);
+    insertMessage.run(chatId, 2, 'assistant', said, now);
+    if (isDurable) endRun.run(now, chatId);
+  });
+  response.end(`id: ${id + 1}\nevent: end\ndata: [DONE]\n\n`);
 }
 
 function readBody(request: IncomingMessage, then: (body: { message: string }) => void): void {

@@ -1,8 +1,16 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection, type Lags } from './connection.ts';
+import { Connection } from './connection.ts';
 import { orderText } from './model.ts';
-import { ASK_MEMORY, type LoadOrder, median, memberId, type Phase, type PhaseResult, toolsOf } from './phases.ts';
+import {
+  ASK_MEMORY,
+  integrationFor,
+  type LoadOrder,
+  median,
+  memberId,
+  type Phase,
+  type PhaseResult,
+} from './phases.ts';
 import { cpuMs, machineCpuMs } from './proc.ts';
 import type { Memory } from './server-process.ts';
 
@@ -14,9 +22,8 @@ import type { Memory } from './server-process.ts';
 
 /** Work of the server after the last answer, such as a checkpoint, is part of the result. */
 const AFTERWORK_MS = 300;
-/** The pause between two opened streams. Without it, the phase would measure the opening. */
-const OPENING_MS = 2;
-const MAX_PACED_MS = 60_000;
+const TURNS = 50;
+const COMPARED_TURNS = 5;
 
 const order = JSON.parse(process.argv[2] ?? '') as LoadOrder;
 const bootId = `${process.pid}-${Date.now().toString(36)}`;
@@ -25,13 +32,14 @@ let requests = 0;
 const portOf = (connection: number) => order.servers[connection % order.servers.length]?.port ?? 0;
 const serversCpuMs = () => order.servers.reduce((sum, { pid }) => sum + cpuMs(pid), 0);
 
-function requestText(phase: Phase, connection: number): string {
+function requestText(phase: Phase, connection: number, chatId?: string): string {
   requests += 1;
   const body = JSON.stringify({
-    apiIntegrationId: (phase.calls ?? 0) > 0 ? toolsOf(order.integrationId) : order.integrationId,
+    apiIntegrationId: integrationFor(order.integrationId, phase.agency),
     message: orderText(phase),
     consumerId: memberId(connection % order.members),
     usageRequestId: `${bootId}-${requests}`,
+    ...(chatId === undefined ? {} : { chatId }),
   });
   const authorization = order.apiKey === null ? '' : `authorization: Bearer ${order.apiKey}\r\n`;
   return (
@@ -65,7 +73,7 @@ class Meter {
 /** Values that a phase does not measure are 0. */
 const NOTHING = {
   ...{ runsPerSecond: 0, cpuMsPerRun: 0, cpuMicrosPerToken: 0, cpuMsPerStep: 0, firstTokenMs: 0, slowestMs: 0 },
-  ...{ eventsPerSecond: 0, lagMedianMs: 0, lagP99Ms: 0, idleHeldKb: 0 },
+  ...{ turnGrowth: 0, eventsPerSecond: 0, lagMedianMs: 0, lagP99Ms: 0, idleHeldKb: 0 },
   ...{ allocatedKb: 0, statements: 0, writeCalls: 0, writtenKb: 0 },
 };
 
@@ -103,71 +111,79 @@ async function answers(phase: Phase): Promise<PhaseResult> {
   };
 }
 
-class TooShort extends Error {}
-
-/** Opens all streams of a phase and resolves when each has sent something. */
-async function openStreams(phase: Phase, lags: Lags | null) {
-  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), lags));
-  const allBegan = Promise.withResolvers<void>();
-  allBegan.promise.catch(() => {});
-  let begun = 0;
-  const began = () => {
-    begun += 1;
-    if (begun === connections.length) allBegan.resolve();
-  };
-  const ended: Promise<number>[] = [];
-  for (const [index, connection] of connections.entries()) {
-    const answer = connection.ask(requestText(phase, index), phase, began);
-    const tooEarly = () => begun < connections.length && allBegan.reject(new TooShort('A stream ended too early.'));
-    answer.then(tooEarly, allBegan.reject);
-    ended.push(answer);
-    await sleep(OPENING_MS);
-  }
-  await allBegan.promise.catch(async (error) => {
-    if (error instanceof TooShort) await Promise.all(ended);
-    for (const connection of connections) connection.close();
-    throw error;
-  });
-  return { connections, ended };
-}
-
-/** On a slow machine the first stream may end before the last one is open. Then all streams are made longer. */
+/** Measures all streams, from their common start to their end. */
 async function paced(phase: Phase): Promise<PhaseResult> {
-  try {
-    return await pacedStreams(phase);
-  } catch (error) {
-    if (!(error instanceof TooShort) || phase.tokens * phase.everyMs > MAX_PACED_MS) throw error;
-    return await paced({ ...phase, tokens: phase.tokens * 2 });
-  }
-}
-
-/** Measured from the start of the last stream until the first stream ends. */
-async function pacedStreams(phase: Phase): Promise<PhaseResult> {
-  const lags: Lags = { open: false, micros: [] };
-  const { connections, ended } = await openStreams(phase, lags);
+  const lags: number[] = [];
+  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), lags));
+  await Promise.all(connections.map((connection) => connection.opened()));
   const meter = new Meter();
-  lags.open = true;
-  await Promise.race(ended);
-  lags.open = false;
+  const asked = connections.map((connection, index) => connection.ask(requestText(phase, index), phase, null));
+  const firstTokens = await Promise.all(asked);
   const { elapsedMs, serverMs, load } = meter.read();
-  const firstTokens = await Promise.all(ended);
   for (const connection of connections) connection.close();
-  const sorted = lags.micros.sort((a, b) => a - b);
+  const sorted = lags.sort((a, b) => a - b);
   const lag = (share: number) => (sorted[Math.floor(sorted.length * share)] ?? 0) / 1000;
   return {
     ...NOTHING,
-    ...{ name: phase.name, runs: ended.length, firstTokenMs: median(firstTokens), ...load },
+    ...{ name: phase.name, runs: asked.length, firstTokenMs: median(firstTokens), ...load },
     cpuMicrosPerToken: (serverMs * 1000) / sorted.length,
     eventsPerSecond: (sorted.length / elapsedMs) * 1000,
     ...{ lagMedianMs: lag(0.5), lagP99Ms: lag(0.99) },
   };
 }
 
+/** Chats that continue on their connections, all at the same turn. */
+class Chats {
+  readonly #phase: Phase;
+  readonly #connections: readonly Connection[];
+
+  constructor(phase: Phase) {
+    this.#phase = phase;
+    this.#connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), null));
+  }
+
+  /** Returns the CPU of the server. */
+  async take(turns: number): Promise<number> {
+    const meter = new Meter();
+    for (let turn = 0; turn < turns; turn += 1) {
+      const asked = this.#connections.map((connection, index) =>
+        connection.ask(requestText(this.#phase, index, connection.chatId), this.#phase, null),
+      );
+      await Promise.all(asked);
+    }
+    return meter.read().serverMs;
+  }
+
+  close(): void {
+    for (const connection of this.#connections) connection.close();
+  }
+}
+
+/** Compares early turns with late ones of other chats, one after the other, so that both see the same warm server. */
+async function turns(phase: Phase): Promise<PhaseResult> {
+  const meter = new Meter();
+  const late = new Chats(phase);
+  await late.take(TURNS - COMPARED_TURNS);
+  const early = new Chats(phase);
+  const earlyMs = await early.take(COMPARED_TURNS);
+  const lateMs = await late.take(COMPARED_TURNS);
+  const runs = phase.atOnce * (TURNS + COMPARED_TURNS);
+  const { load } = meter.read();
+  for (const chats of [early, late]) chats.close();
+  return { ...NOTHING, name: phase.name, runs, turnGrowth: lateMs / earlyMs, ...load };
+}
+
 /** The streams stay open. The caller of this phase ends the server. */
 async function idle(phase: Phase): Promise<PhaseResult> {
   const before = await serverMemory();
   const meter = new Meter();
-  const { connections } = await openStreams(phase, null);
+  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), null));
+  await Promise.all(
+    connections.map(async (connection, index) => {
+      const { promise: began, resolve } = Promise.withResolvers<void>();
+      await Promise.race([began, connection.ask(requestText(phase, index), phase, resolve)]);
+    }),
+  );
   const after = await serverMemory();
   const { load } = meter.read();
   for (const connection of connections) connection.close();
@@ -185,6 +201,6 @@ async function serverMemory(): Promise<Memory> {
   return (await answer)[0];
 }
 
-const kinds = { answers, paced, idle };
+const kinds = { answers, paced, turns, idle };
 for (const phase of order.phases) process.send?.(await kinds[phase.kind](phase));
 process.disconnect?.();

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
-import { type Contestant, load, startContestant, startProvider } from './contestants.ts';
-import { DatabaseMeter, type DatabaseWork, perRun, startDurablePostgres } from './database-meter.ts';
-import { median, type Phase, type PhaseResult, SCENARIOS } from './phases.ts';
+import { load, loadOne, startContestant, startProvider } from './contestants.ts';
+import { startDurablePostgres } from './database-meter.ts';
+import { median } from './phases.ts';
+import { measureNodes, nodePhases, type PhaseMeasurement } from './postgres-nodes.ts';
 import { grid } from './table.ts';
 import { ANSWER_DELAY_MS, TripCounter } from './trip-counter.ts';
 
@@ -29,26 +30,6 @@ if (!nodeCounts.every((count) => Number.isInteger(count) && count > 0)) {
 const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
 const seconds = Number(options.seconds ?? (options.quick ? 0.5 : 5));
 const members = Number(options.members);
-const warmUpSeconds = options.quick ? 0.4 : 2;
-/** Nodes have periodic work every second or two, and this time must include some of it. */
-const idleSeconds = options.quick ? 2 : 6;
-
-const { short, long, single } = SCENARIOS;
-const warmUps: readonly Phase[] = [
-  { ...short, name: 'warm-up', seconds: warmUpSeconds },
-  { ...long, name: 'warm-up', seconds: warmUpSeconds / 2 },
-];
-const phases: readonly Phase[] = [
-  { ...short, name: 'short', seconds },
-  { ...long, name: 'long', seconds },
-  { ...single, name: 'single', seconds: seconds / 2 },
-];
-
-interface PhaseMeasurement extends PhaseResult {
-  /** Null for the embedded database, whose work is part of the server. */
-  readonly database: DatabaseWork | null;
-}
-
 interface Metric {
   readonly label: string;
   readonly phase: string;
@@ -83,32 +64,14 @@ const provider = await startProvider();
 await using postgres = await startDurablePostgres();
 const columns = ['embedded', ...nodeCounts.map((count) => `${count} ${count === 1 ? 'node' : 'nodes'}`)];
 const results = new Map<string, PhaseMeasurement[]>(columns.map((column) => [column, []]));
-const common = { members, synchronous: 'full', providerPort: provider.port } as const;
+const common = { members, providerPort: provider.port } as const;
+const nodesOptions = { ...common, seconds, isQuick: options.quick };
+const { warmUps, phases, idleSeconds } = nodePhases(nodesOptions);
 
 async function measureEmbedded(): Promise<PhaseMeasurement[]> {
   await using contestant = await startContestant('ours', common);
   await load(contestant, warmUps);
   return (await load(contestant, phases)).map((result) => ({ ...result, database: null }));
-}
-
-async function measurePostgres(nodes: number): Promise<PhaseMeasurement[]> {
-  const url = await postgres.database();
-  await using contestant = await startContestant('ours', { ...common, postgres: { url, nodes } });
-  await load(contestant, warmUps);
-  const meter = new DatabaseMeter(postgres, url);
-  await meter.measureIdle(idleSeconds);
-  const measured: PhaseMeasurement[] = [];
-  for (const phase of phases) {
-    const { value, done } = await meter.during(() => loadOne(contestant, phase));
-    measured.push({ ...value, database: perRun(done, value.runs) });
-  }
-  return measured;
-}
-
-async function loadOne(contestant: Contestant, phase: Phase): Promise<PhaseResult> {
-  const [result] = await load(contestant, [phase]);
-  if (result === undefined) throw new Error(`The phase ${phase.name} told nothing.`);
-  return result;
 }
 
 /** Returns the round trips per run, by phase, including those of the nodes' periodic work, one or two per second. */
@@ -129,7 +92,7 @@ async function countTrips(nodes: number): Promise<ReadonlyMap<string, number>> {
 for (let round = 1; round <= rounds; round += 1) {
   for (const [place, column] of columns.entries()) {
     const nodes = nodeCounts[place - 1];
-    const measured = nodes === undefined ? await measureEmbedded() : await measurePostgres(nodes);
+    const measured = nodes === undefined ? await measureEmbedded() : await measureNodes(postgres, nodes, nodesOptions);
     results.get(column)?.push(...measured);
     const figures = measured.map((m) => `${m.name} ${m.runsPerSecond.toFixed(0)}/s ${m.cpuMsPerRun.toFixed(3)} ms`);
     process.stderr.write(`round ${round} of ${rounds}, ${column.padEnd(8)}: ${figures.join(' · ')}\n`);

@@ -6,25 +6,31 @@ export interface Phase extends Order {
   readonly name: string;
   /**
    * `answers`: one after the other on each connection, none started after `seconds`. `paced`: one on each connection,
-   * all concurrently. `idle`: one on each connection, which sends one word and then nothing; the memory of the server
-   * is measured while all of them are open, and they stay open.
+   * all started together. `turns`: one chat of 50 turns on each connection. `idle`: one on each connection, which sends
+   * one word and then nothing; the memory of the server is measured while all of them are open, and they stay open.
    */
-  readonly kind: 'answers' | 'paced' | 'idle';
+  readonly kind: 'answers' | 'paced' | 'turns' | 'idle';
+  /** The agency of our server; one agent without tools of its own if it is absent. */
+  readonly agency?: 'tools' | 'team';
   readonly atOnce: number;
   readonly seconds: number;
   /** If set, a phase of `answers` ends after this many runs instead of `seconds`. */
   readonly runs?: number;
 }
 
-/** The scenarios by name. The number of tokens of a slow stream depends on its duration. */
+/** The scenarios by name. */
 export const SCENARIOS = {
   short: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, atOnce: 32 },
   long: { kind: 'answers', tokens: 500, burst: 1, everyMs: 0, atOnce: 16 },
   bursts: { kind: 'answers', tokens: 500, burst: 8, everyMs: 0, atOnce: 16 },
   single: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, atOnce: 1 },
-  slow: { kind: 'paced', tokens: 0, burst: 1, everyMs: 20, atOnce: 500 },
+  slow: { kind: 'paced', tokens: 100, burst: 1, everyMs: 20, atOnce: 500 },
   /** Ten answers of the model, nine of which call a tool. */
-  steps: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, calls: 9, atOnce: 32 },
+  steps: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, calls: 9, atOnce: 32, agency: 'tools' },
+  /** The demo agency: three agents, two of which the first one may ask. */
+  team: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, atOnce: 32, agency: 'team' },
+  'team single': { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, atOnce: 1, agency: 'team' },
+  turns: { kind: 'turns', tokens: 20, burst: 1, everyMs: 0, atOnce: 64 },
   idle: { kind: 'idle', tokens: 2, burst: 1, everyMs: 600_000, atOnce: 500 },
 } as const satisfies Readonly<Record<string, Omit<Phase, 'name' | 'seconds'>>>;
 
@@ -53,7 +59,9 @@ export interface PhaseResult {
   readonly firstTokenMs: number;
   /** The longest time from a request to the end of its answer. It shows a stall of the whole server. */
   readonly slowestMs: number;
-  /** For a paced phase, while all its streams are open: the tokens and their delays. Otherwise 0. */
+  /** For a phase of turns: the CPU of turns 46 to 50 of a chat divided by the CPU of turns 1 to 5. Otherwise 0. */
+  readonly turnGrowth: number;
+  /** For a paced phase: the tokens and their delays. Otherwise 0. */
   readonly eventsPerSecond: number;
   readonly lagMedianMs: number;
   readonly lagP99Ms: number;
@@ -70,8 +78,10 @@ export interface PhaseResult {
   readonly othersLoad: number;
 }
 
-/** The integration whose agent has the tool. */
-export const toolsOf = (integrationId: string) => `${integrationId}-tools`;
+/** The integration of the agency. */
+export function integrationFor(integrationId: string, agency: Phase['agency']): string {
+  return agency === undefined ? integrationId : `${integrationId}-${agency}`;
+}
 
 export const memberId = (index: number) => `member-${index}`;
 

@@ -9,7 +9,7 @@ import { type Phase, SCENARIOS } from './phases.ts';
 import type { ProfileCommand } from './server-process.ts';
 
 /*
- * Profiles a server: `node -C runwire bench/profile.ts short|long|bursts|single|slow [--who floor]`. With
+ * Profiles a server: `node -C runwire bench/profile.ts short|long|bursts|single|slow [--who floor|durable]`. With
  * `--in-process` the model runs in the server's own process. With `--postgres` it uses PostgreSQL and prints the
  * slowest statements. Prints self times by function and by file, in µs per run (short, single) or token, and writes the
  * profile for the developer tools of Chromium.
@@ -28,20 +28,16 @@ const { values: options, positionals } = parseArgs({
 
 const seconds = Number(options.seconds);
 const name = positionals[0] ?? 'short';
-const { idle: _, slow, ...others } = SCENARIOS;
-const scenarios: Readonly<Record<string, Omit<Phase, 'name' | 'seconds'>>> = {
-  ...others,
-  slow: { ...slow, tokens: Math.ceil(((seconds + 6) * 1000) / slow.everyMs) },
-};
+const { idle: _, ...scenarios }: Readonly<Record<string, Omit<Phase, 'name' | 'seconds'>>> = SCENARIOS;
 const scenario = scenarios[name];
 if (scenario === undefined) throw new Error(`There is no scenario ${name}; there are ${Object.keys(scenarios)}.`);
 
 const provider = options['in-process'] ? null : await startProvider();
-const who: ContestantName = options.who === 'floor' ? 'floor' : 'ours';
+const who: ContestantName = options.who;
 await using postgres = options.postgres ? await startDurablePostgres() : null;
 const url = await postgres?.database();
 await using contestant = await startContestant(who, {
-  ...{ members: 32, synchronous: 'full', providerPort: provider?.port ?? null },
+  ...{ members: 32, providerPort: provider?.port ?? null },
   ...(url === undefined ? {} : { postgres: { url, nodes: 1 } }),
 });
 const tell = async <T>(command: ProfileCommand): Promise<T> => {

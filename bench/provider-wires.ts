@@ -99,3 +99,26 @@ export const MESSAGES: Wire = {
     };
   },
 };
+
+const chunk = (choice: object, usage: object | null = null) =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'bench', choices: [choice], usage })}\n\n`;
+const CHAT_DELTA =
+  'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"bench","choices":[{"index":0,"delta":{"content":';
+
+/** OpenAI's Chat Completions, for the peers. */
+export const CHAT: Wire = {
+  start: chunk({ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }),
+  delta: (_, json) => `${CHAT_DELTA}${json}},"finish_reason":null}]}\n\n`,
+  end(tokens) {
+    const usage = { prompt_tokens: 20, completion_tokens: tokens, total_tokens: tokens + 20 };
+    return `${chunk({ index: 0, delta: {}, finish_reason: 'stop' }, usage)}data: [DONE]\n\n`;
+  },
+  call: () => {
+    throw new Error('The peers call no tools.');
+  },
+  read(body) {
+    const { messages } = JSON.parse(body) as { messages: { role: string; content: string | { text: string }[] }[] };
+    const asked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+    return { text: typeof asked === 'string' ? asked : asked.map(({ text }) => text).join(''), called: 0 };
+  },
+};

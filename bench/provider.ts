@@ -1,11 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Order, readOrder, token } from './model.ts';
-import { MESSAGES, RESPONSES, type Wire } from './provider-wires.ts';
+import { CHAT, MESSAGES, RESPONSES, type Wire } from './provider-wires.ts';
 
 /*
- * The scripted provider, a separate process with the Responses protocol of OpenAI and the Messages protocol of Anthropic.
- * It sends what the last message orders: BURST events in one write, each write in its own turn or every EVERY_MS. Both
+ * The scripted provider, a separate process with the Responses protocol and Chat Completions of OpenAI and the
+ * Messages protocol of Anthropic. It sends what the last message orders: BURST events in one write, each write in its own turn or every EVERY_MS. Both
  * servers call it over loopback.
  */
 
@@ -93,6 +93,11 @@ function begin(order: Order, wire: Wire, response: ServerResponse): void {
   if (answer.turn()) pace.add(answer);
 }
 
+const wires: readonly (readonly [path: string, Wire])[] = [
+  ['/messages', MESSAGES],
+  ['/chat/completions', CHAT],
+];
+
 const server = createServer((request, response) => {
   let body = '';
   request.setEncoding('utf8');
@@ -100,7 +105,7 @@ const server = createServer((request, response) => {
     body += part;
   });
   request.on('end', () => {
-    const wire = request.url?.endsWith('/messages') === true ? MESSAGES : RESPONSES;
+    const wire = wires.find(([path]) => request.url?.endsWith(path))?.[1] ?? RESPONSES;
     const { text, called } = wire.read(body);
     const order = readOrder(text);
     if (called >= order.calls) begin(order, wire, response);

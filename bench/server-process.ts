@@ -4,8 +4,8 @@ import { Session } from 'node:inspector/promises';
 
 export interface ServerSettings {
   readonly dataDir: string;
-  /** For the floor. Our server always uses `full`. */
-  readonly synchronous: 'full' | 'normal';
+  /** For the floor: it stores the admission of a run too. */
+  readonly isDurable: boolean;
   /** The port of the scripted provider. Null if the model runs in the server's own process. */
   readonly providerPort: number | null;
   /** For our server: the protocol by which it asks the provider. The floor always uses Responses. */
@@ -49,7 +49,7 @@ export function announce(announcement: Announcement): void {
       for (let i = 0; i < 4; i += 1) await globalThis.gc?.({ execution: 'async', type: 'major' });
       const { heapUsed, external } = process.memoryUsage();
       process.send?.({ heldBytes: heapUsed + external } satisfies Memory);
-    } else {
+    } else if (command === 'stop-profile') {
       process.send?.(await session.post('Profiler.stop'));
     }
   });

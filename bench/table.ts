@@ -1,23 +1,3 @@
-import type { Metric } from './metrics.ts';
-
-export interface Row {
-  readonly metric: Metric;
-  readonly floor: number;
-  readonly ours: number;
-  /** Our cost divided by the cost of the floor: 1 is as good as the floor. */
-  readonly ratio: number;
-}
-
-export function table(rows: readonly Row[]): string {
-  const cells = rows.map(({ metric, floor, ours, ratio }) => [
-    metric.label,
-    floor.toFixed(metric.digits),
-    ours.toFixed(metric.digits),
-    `${ratio.toFixed(2)} ×`,
-  ]);
-  return grid(['', 'floor', 'ours', 'ours to floor'], cells);
-}
-
 /** A Markdown table. The first column contains words, the others contain numbers. */
 export function grid(head: readonly string[], cells: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)));

@@ -147,6 +147,18 @@ for (const hints of both) {
     assert.deepEqual(ended, (await here.api.get(`${path}/runs/${runId}`)).body);
     const atEnd = await there.api.events(runId, ended.lastEventId, integration);
     assert.equal(atEnd.status, 204);
+    // Each node has turns of the chat in memory, and sees those of the other.
+    for (const [turn, node] of [there, here, there, here].entries()) {
+      const next = await node.hold({ apiIntegrationId: integration, chatId: 'c', message: `${turn}?` });
+      const texts = next.call.request.prompt.map((item) => ('text' in item ? item.text : ''));
+      assert.deepEqual(
+        texts.slice(2),
+        Array.from({ length: turn }, (_, n) => [`${n}?`, `${n}.`])
+          .flat()
+          .concat(`${turn}?`),
+      );
+      await next.finish(`${turn}.`);
+    }
     assert.equal((await there.api.delete(`${path}/chats/c`)).status, 204);
     const gone = await refusal(await here.api.events(runId, 0, integration));
     assert.deepEqual([gone.status, gone.body.code], [404, 'chat_not_found']);

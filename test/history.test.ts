@@ -220,7 +220,9 @@ function tests(store: StoreName): void {
       const { prompt } = held.call.request;
       const shown = prompt.filter(({ kind }) => kind === 'user').length - 1;
       assert.ok(shown > 20, 'as many as the window takes');
-      assert.ok(rowsRead.count < 600, `${rowsRead.count} rows were read for ${shown} turns`);
+      // After its first turn, only what was added to the chat is read.
+      const most = turn === turns ? 600 : 20;
+      assert.ok(rowsRead.count < most, `${rowsRead.count} rows were read for ${shown} turns`);
       const expected = Array.from({ length: shown }, (_, place) => turnItems(turn - shown + place)).flat();
       assert.equal(
         JSON.stringify(prompt.slice(0, -1)),

@@ -13,8 +13,12 @@ const FIRST_UNDONE = '0008-files';
 
 /** Reverts the last migrations, so that the tables are as in the previous version. */
 const EARLIER = [
+  ...['active_runs', 'unsuccessful_runs'].map((table) => `drop table ${table}`),
+  ...['tracked', 'only_step_json'].map((column) => `alter table runs drop column ${column}`),
+  // A constraint of PostgreSQL belongs to the column.
+  'alter table nodes drop column generation',
   'alter table node_beats drop column stats_json',
-  ...['runs_agent', 'runs_finished', 'members_newest', 'members_by_consumer_id', 'members_by_name_json'].map(
+  ...['runs_agent', 'members_newest', 'members_by_consumer_id', 'members_by_name_json'].map(
     (name) => `drop index ${name}`,
   ),
   ...['passwords', 'sessions', 'set_up_links', 'sign_in_failures'].map((table) => `drop table ${table}`),

@@ -112,7 +112,12 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     content_json: `'"${'word '.repeat(800)}"'`,
   });
   rows.change(`update chats set num_messages = ${sizes.messages + 2} where chat_key = ${chatKey('short')}`);
-  rows.copy('steps', `run_id = '${short}' and step = 1`, sizes.steps, { run_id: `'${runId}'`, step: 'n + 1' });
+  // A run of one step has no row of it.
+  rows.change(`insert into steps (run_id, step, attempt, kind, agent, model, status, first_event_id, last_event_id,
+    record_json, started_at, completed_at) select run_id, 1, 1, 'model', agent, 'test/model', 'completed', 2, 3,
+    '{"usage":null,"output":[]}', started_at, completed_at from runs where run_id = '${runId}'`);
+  rows.change(`update runs set only_step_json = null where run_id = '${runId}'`);
+  rows.copy('steps', `run_id = '${runId}' and step = 1`, sizes.steps, { step: 'n + 1' });
   rows.copy('files', `${own} and path like '%first'`, sizes.files, {
     path: numbered('path'),
     blob_key: numbered('blob_key'),

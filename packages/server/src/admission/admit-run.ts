@@ -5,6 +5,7 @@ import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';
 import type { Hold } from '../lib/fair-budget.ts';
+import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { memberState } from '../store/queries/accounts.ts';
 import { lockForAdmission } from '../store/queries/locks.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
@@ -23,6 +24,7 @@ export interface Admission {
 export interface AdmissionDeps extends DecideDeps, StartDeps {
   readonly blobs: AttachmentBlobs;
   readonly files: Pick<Files, 'firstMissing'>;
+  readonly earlierNodes: EarlierNodes;
 }
 
 const NO_BLOBS: StoredBlobs = { byHash: new Map(), batch: null };
@@ -160,7 +162,9 @@ export class RunAdmission {
     const { decision, now, agency } = await decide(this.#deps, tx, request, { slot, files: async () => null });
     if (decision === null) throw new Error('Admission was not decided.');
     if (decision.kind === 'replay') return { admission: replayed(decision), run: null };
-    const run = await reserveRun(tx, { request, decision, agency, blobs, nodeId: this.#deps.node.nodeId, now });
+    const { node, earlierNodes } = this.#deps;
+    const storesMeta = earlierNodes.areAlive();
+    const run = await reserveRun(tx, { request, decision, agency, blobs, nodeId: node.nodeId, storesMeta, now });
     const { runId, chatId } = run;
     return { admission: { runId, chatId, textOnly: decision.textOnly, replayed: false }, run: { run, agency } };
   }

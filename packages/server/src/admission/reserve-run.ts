@@ -34,6 +34,8 @@ export interface Reservation {
   /** The inline images of the request. */
   readonly blobs: StoredBlobs;
   readonly nodeId: string;
+  /** True if nodes of the version before are alive: they expect that T1 stores `meta`. */
+  readonly storesMeta: boolean;
   readonly now: number;
 }
 
@@ -140,7 +142,10 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     ...(request.ignoredFields.length === 0 ? {} : { ignoredFields: request.ignoredFields }),
   };
   const opening: RunEvent = { type: 'meta', meta, id: 1 };
-  const eventWritten = tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([opening]) });
+  // Otherwise a takeover can rebuild `meta` from the rows, and the first chunk of the run contains it.
+  const isOpeningStored = reservation.storesMeta || request.ignoredFields.length > 0;
+  const eventWritten =
+    isOpeningStored && tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([opening]) });
   // `joined` locks the chat's row: from then on no sweep can delete its copies. If one has, an expired link matters now.
   const links =
     hasHistory && !keepAttachments ? refreshesRefusal(tx, chatKey, request.refreshes, now) : Promise.resolve(null);
@@ -159,6 +164,6 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     { runId, integrationId, consumerId, chatKey, chatId, agency, agent, agencyVersion, day, createdAt: now },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools },
-    { trace: request.trace, attempt: 1, nodeId, opening, resumed: null },
+    { trace: request.trace, attempt: 1, nodeId, opening, isOpeningStored, resumed: null },
   );
 }

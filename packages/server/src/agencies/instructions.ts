@@ -72,9 +72,19 @@ export function writeInstructions(parts: InstructionParts): WriteInstructions {
 
 /** Like `writeInstructions`, but never calls the agency's code: what a function would write is left out. */
 export function writeFixedInstructions(parts: InstructionParts): (about: AboutRun) => string {
-  const { own } = parts;
-  return (about) => joined(parts, about, typeof own === 'string' ? fillIn(own, about) : '');
+  const { shared, own, contextToModel } = parts;
+  const text = typeof own === 'string' ? own : '';
+  if (contextToModel || hasPlaceholders(shared) || hasPlaceholders(text)) {
+    return (about) => joined(parts, about, fillIn(text, about));
+  }
+  const same = joined(parts, NO_VALUES, text);
+  return () => same;
 }
+
+const hasPlaceholders = (text: string) => text.search(PLACEHOLDER) !== -1;
+
+/** For instructions without placeholders. */
+const NO_VALUES: AboutRun = { date: '', member: null, userContext: undefined };
 
 function joined({ shared, contextToModel, files }: InstructionParts, about: AboutRun, own: string): string {
   const context = contextToModel && about.userContext !== undefined ? contextText(about.userContext) : '';

@@ -2,16 +2,21 @@ import type { ToolOutputItem } from '../domain/events.ts';
 import type { Step } from '../domain/step.ts';
 import type { Exchange } from './team.ts';
 
+const NO_STEPS: ReadonlyMap<string, Step> = new Map();
+const NO_OUTCOMES: ReadonlyMap<string, ToolOutputItem> = new Map();
+/** Calls are only deleted after the constructor, so this set stays empty. */
+const NO_CALLS = new Set<string>();
+
 /**
  * The steps that earlier attempts of the run finished, and those of the runs that it continues. A loop finds its model
  * steps by their index in the loop and the outcomes of its calls by the call id, so the order in which parallel loops took
  * turns decides nothing.
  */
 export class FinishedSteps {
-  readonly #modelSteps = new Map<string, Step>();
-  readonly #outcomes = new Map<string, ToolOutputItem>();
-  readonly #open = new Set<string>();
-  readonly #exchanges = new Map<string, Exchange[]>();
+  readonly #modelSteps: ReadonlyMap<string, Step>;
+  readonly #outcomes: ReadonlyMap<string, ToolOutputItem>;
+  readonly #open: Set<string>;
+  #exchanges: Map<string, Exchange[]> | null = null;
   readonly modelSteps: number;
   readonly handOffs: number;
 
@@ -20,6 +25,18 @@ export class FinishedSteps {
    * attempt ended, so a call without an outcome was not made.
    */
   constructor(steps: readonly Step[], leftBetweenSteps: boolean, earlier: readonly Step[] = []) {
+    this.modelSteps = 0;
+    this.handOffs = 0;
+    this.#modelSteps = NO_STEPS;
+    this.#outcomes = NO_OUTCOMES;
+    this.#open = NO_CALLS;
+    // A new run has none, and most runs are new.
+    if (steps.length === 0 && earlier.length === 0) return;
+    const modelSteps = new Map<string, Step>();
+    const outcomes = new Map<string, ToolOutputItem>();
+    this.#modelSteps = modelSteps;
+    this.#outcomes = outcomes;
+    this.#open = new Set();
     let handOffs = 0;
     const lengths = new Map<string, number>();
     const begun = new Set<string>();
@@ -29,11 +46,11 @@ export class FinishedSteps {
         // An earlier version did not store the index. The steps of one loop are in their order.
         const index = step.indexInLoop === 0 ? (lengths.get(step.loop) ?? 0) + 1 : step.indexInLoop;
         lengths.set(step.loop, index);
-        this.#modelSteps.set(key(step.loop, index), step);
+        modelSteps.set(key(step.loop, index), step);
       }
       const [output] = step.output;
       if (step.kind !== 'tool' || output?.kind !== 'tool_output') continue;
-      this.#outcomes.set(output.callId, output);
+      outcomes.set(output.callId, output);
       if (output.handoff !== undefined && !earlier.includes(step)) handOffs += 1;
       if (step.asked !== undefined && step.status === 'completed') {
         this.addExchange(step.agent, step.asked, output);
@@ -52,7 +69,7 @@ export class FinishedSteps {
   }
 
   modelStep(loop: string, index: number): Step | undefined {
-    return this.#modelSteps.get(key(loop, index));
+    return this.#modelSteps.size === 0 ? undefined : this.#modelSteps.get(key(loop, index));
   }
 
   outcome(callId: string): ToolOutputItem | undefined {
@@ -76,6 +93,7 @@ export class FinishedSteps {
   addExchange(sender: string, { agent, message }: NonNullable<Step['asked']>, output: ToolOutputItem): void {
     const pair = key(sender, agent);
     const exchange = { message, answer: output.text, answeredAt: output.timestamp };
+    this.#exchanges ??= new Map();
     const known = this.#exchanges.get(pair);
     if (known === undefined) this.#exchanges.set(pair, [exchange]);
     else known.push(exchange);
@@ -86,7 +104,7 @@ export class FinishedSteps {
    * agent, do not count: a later attempt enters the loop of the call again and must see what the first attempt saw.
    */
   exchanges(sender: string, recipient: string, calledAt: number): readonly Exchange[] {
-    const known = this.#exchanges.get(key(sender, recipient)) ?? [];
+    const known = this.#exchanges?.get(key(sender, recipient)) ?? [];
     return known.filter(({ answeredAt }) => answeredAt < calledAt);
   }
 }

@@ -126,7 +126,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     continuation: null,
     gate: new StepGate(
       { signal: controller.signal, stopsAfterStep: () => false, stepDone: () => controller.signal.throwIfAborted() },
-      () => true,
+      finished,
     ),
     limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
     userContext: undefined,
@@ -153,6 +153,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     callerAgent: null,
     depth: 0,
     agent: agentOf('Triage'),
+    addedInstructions: '',
     prompt: [user],
   });
   return (last?.output ?? []).map((item) => (item.kind === 'message' ? item.text : '')).join('');

@@ -8,7 +8,7 @@ import { estimateTokens } from '../domain/usage.ts';
 import { callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
 import { exchangeItems } from './exchange-window.ts';
 import { type FlowCall, flowCalls } from './flow-tools.ts';
-import { type LoopPlace, modelStep } from './model-step.ts';
+import { type LoopPlace, type ModelStepInput, modelStep } from './model-step.ts';
 import { MAX_REPAIRS, repairItems } from './output-check.ts';
 import { failedCall, type PromptItem, type StepReplay, type ToolOutcome } from './ports.ts';
 import { promptBytes } from './progress.ts';
@@ -35,6 +35,8 @@ import type { Flow, TeamAgent } from './team.ts';
 export interface LoopStart extends LoopPlace {
   readonly depth: number;
   readonly agent: TeamAgent;
+  /** The message that began the loop has them. They count until another agent takes the loop over. May be empty. */
+  readonly addedInstructions: string;
   readonly prompt: readonly PromptItem[];
 }
 
@@ -45,16 +47,28 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
   const replays: StepReplay[] = [];
   const window = new RunWindow(prompt.length);
   let { agent } = start;
+  let instructions = joinInstructions(agent, start.addedInstructions);
   let lastModel: string | null = null;
   let repairs = 0;
   // A choice that requires a call in every step would never end.
   let hasCalled = false;
   for (let indexInLoop = 1; ; indexInLoop += 1) {
-    const sent = window.fit(prompt, agent.instructions, agent.windowTokens);
+    const sent = window.fit(prompt, instructions, agent.windowTokens);
     const known = finished.modelStep(start.loop, indexInLoop);
     if (agent.failedServers.length > 0) reportServers(scope, start, agent, known !== undefined);
-    const step: Step =
-      known ?? (await modelStep(scope, { ...start, agent, indexInLoop, prompt: sent, replays, lastModel, hasCalled }));
+    const { loop, callerAgent } = start;
+    const input: ModelStepInput = {
+      loop,
+      callerAgent,
+      agent,
+      instructions,
+      indexInLoop,
+      prompt: sent,
+      replays,
+      lastModel,
+      hasCalled,
+    };
+    const step: Step = known ?? (await modelStep(scope, input));
     lastModel = step.model;
     if (step.tried !== undefined) {
       if (repairs === MAX_REPAIRS) throw invalidOutput(agent.name, step.tried);
@@ -80,18 +94,20 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     const next = outputs.find(({ handoff }) => handoff !== undefined)?.handoff;
     if (next === undefined || !scope.team.has(next)) continue;
     agent = await scope.team.agent(next);
+    instructions = agent.instructions;
     lastModel = null;
     hasCalled = false;
   }
 }
 
 /** Reports each failed server once per run. If the agent has a finished step, an earlier attempt has reported its servers. */
-function reportServers({ progress, emit }: RunScope, place: LoopPlace, agent: TeamAgent, wasReported: boolean): void {
+function reportServers(scope: RunScope, place: LoopPlace, agent: TeamAgent, wasReported: boolean): void {
+  const { progress } = scope;
   progress.reportedServers ??= new Set();
   for (const failed of agent.failedServers) {
     if (progress.reportedServers.has(failed.server)) continue;
     progress.reportedServers.add(failed.server);
-    if (!wasReported) emit({ type: 'mcp_server_failed', ...toSpeaker(agent.name, place), ...failed });
+    if (!wasReported) scope.emit({ type: 'mcp_server_failed', ...toSpeaker(agent.name, place), ...failed });
   }
 }
 
@@ -186,7 +202,8 @@ async function leafOutcome(setting: Setting, call: ToolCallItem, approved: Appro
   // A call of an unknown tool has no effect.
   const mayRepeat = agent.tools.find(({ name }) => name === call.name)?.repeatable ?? true;
   if (finished.isOpen(call.callId) && !mayRepeat) return OUTCOME_UNKNOWN;
-  await scope.mayCall();
+  const until = scope.mayCall();
+  if (until !== null) await until;
   signal.throwIfAborted();
   if (approved !== null && !finished.isOpen(call.callId)) await recordBegin(setting, call);
   const approval = approved === null ? null : { questionId: approved.questionId, reason: approved.reason };
@@ -223,16 +240,15 @@ async function delegate(
   }
   const asked = { agent: flow.to, message };
   try {
-    const recipient = await scope.team.agent(flow.to);
-    const agent =
-      instructions === '' ? recipient : { ...recipient, instructions: `${recipient.instructions}\n\n${instructions}` };
+    const agent = await scope.team.agent(flow.to);
     const own: PromptItem = { kind: 'user', text: message };
     const last = await runLoop(scope, {
       loop: call.callId,
       callerAgent: sender.name,
       depth: loop.depth + 1,
       agent,
-      prompt: [...(await memory(setting, call, flow, { agent, own })), own],
+      addedInstructions: instructions,
+      prompt: [...(await memory(setting, call, flow, { agent, own, instructions })), own],
     });
     if (last === null) return WAITS;
     return { status: 'completed', text: textOf(last), asked };
@@ -243,23 +259,27 @@ async function delegate(
   }
 }
 
-/** The recipient, with its instructions for this call, and the message to it. */
+/** The recipient, and the message to it with its instructions. */
 interface Recipient {
   readonly agent: TeamAgent;
   readonly own: PromptItem;
+  readonly instructions: string;
 }
+
+const joinInstructions = ({ instructions }: TeamAgent, added: string) =>
+  added === '' ? instructions : `${instructions}\n\n${added}`;
 
 /** The newest earlier exchanges between the two agents that fit beside the message. */
 async function memory(
   { scope, agent: sender }: Setting,
   call: ToolCallItem,
   flow: Flow,
-  { agent, own }: Recipient,
+  { agent, own, instructions }: Recipient,
 ): Promise<readonly PromptItem[]> {
   if (flow.memory === 'none') return [];
   const ofRun = scope.finished.exchanges(sender.name, flow.to, call.timestamp);
   const earlier = [...(await scope.team.exchanges(sender.name, flow.to)), ...ofRun];
-  const others = estimateTokens(promptBytes(agent.instructions, [own]));
+  const others = estimateTokens(promptBytes(joinInstructions(agent, instructions), [own]));
   return exchangeItems(earlier, historyBudget(agent.reachedWindowTokens, others));
 }
 

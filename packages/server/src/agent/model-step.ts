@@ -3,7 +3,7 @@ import { RunFailure } from '../domain/run-failure.ts';
 import type { Step } from '../domain/step.ts';
 import { addUsage, type Usage } from '../domain/usage.ts';
 import { checkOutput } from './output-check.ts';
-import type { Model, PromptItem, StepReplay } from './ports.ts';
+import type { Model, ModelRequest, PromptItem, StepReplay } from './ports.ts';
 import { estimatedUsage, promptBytes } from './progress.ts';
 import { withQuestions } from './questions.ts';
 import { ResponseAssembly } from './response-assembly.ts';
@@ -26,6 +26,8 @@ export interface SentPrompt {
 
 export interface ModelStepInput extends LoopPlace, SentPrompt {
   readonly agent: TeamAgent;
+  /** The agent's own, and those of the message that began the loop. */
+  readonly instructions: string;
   readonly indexInLoop: number;
   /** The model that answered the step before; null in the first step of an agent. */
   readonly lastModel: string | null;
@@ -40,31 +42,32 @@ export async function modelStep(scope: RunScope, input: ModelStepInput): Promise
     throw new RunFailure('step_limit', `The run took ${limits.steps} steps without reaching an answer.`);
   }
   progress.modelSteps += 1;
-  return gate.step(async () => {
-    const step = await withQuestions(await askModels(scope, input), input.agent, input.prompt, scope);
-    const isLast =
-      input.loop === '' && step.tried === undefined && step.output.every(({ kind }) => kind !== 'tool_call');
+  const stopped = gate.begin();
+  if (stopped !== null) await stopped;
+  try {
+    let step = await askModels(scope, input);
+    const hasCalls = step.output.some(({ kind }) => kind === 'tool_call');
+    if (hasCalls) step = await withQuestions(step, input.agent, input.prompt, scope);
+    const isLast = input.loop === '' && step.tried === undefined && !hasCalls;
     if (!isLast) await scope.journal(step);
     return step;
-  });
+  } finally {
+    gate.end();
+  }
 }
 
 /** Asks the model that answered last, or the agent's first one; then its fallbacks, as long as there was no output. */
 async function askModels(scope: RunScope, input: ModelStepInput): Promise<Step> {
   const { agent, lastModel } = input;
-  const all = [agent.model, ...agent.fallback];
-  const first = Math.max(
-    0,
-    all.findIndex(({ id }) => id === lastModel),
-  );
+  const { fallback } = agent;
   scope.progress.steps += 1;
   const { steps: step } = scope.progress;
-  for (const [index, model] of all.slice(first).entries()) {
-    const answer = await askModel(scope, input, model, step);
+  // Index -1 is the agent's first model.
+  for (let index = fallback.findIndex(({ id }) => id === lastModel && id !== agent.model.id); ; index += 1) {
+    const answer = await askModel(scope, input, fallback[index] ?? agent.model, step);
     if (!('failure' in answer)) return answer;
-    if (!answer.mayFallBack || first + index === all.length - 1) throw answer.failure;
+    if (!answer.mayFallBack || index + 1 === fallback.length) throw answer.failure;
   }
-  throw new Error('The agent has no model.');
 }
 
 interface CallFailure {
@@ -80,48 +83,26 @@ async function askModel(
   step: number,
 ): Promise<Step | CallFailure> {
   const { progress, signal } = scope;
-  const { agent, loop, callerAgent, indexInLoop, prompt, replays } = input;
-  await scope.mayCall();
+  const { agent, loop, callerAgent, indexInLoop } = input;
+  const until = scope.mayCall();
+  if (until !== null) await until;
   // Checked after the last wait, so that no provider is called for a stopped run.
   signal.throwIfAborted();
   const startedAt = Date.now();
   const tooLong = agent.output === null ? null : new AbortController();
   const assembly = new ResponseAssembly(model.id, toSpeaker(input), scope, {
     handOffs: agent.handOffs,
-    holdsAnswer: agent.output !== null,
-    onTooLong: () => tooLong?.abort(),
+    tooLong,
   });
-  const used = (hasBegun: boolean): Usage => {
-    const bytes = promptBytes(agent.instructions, prompt);
-    const whole = assembly.reportedUsage ?? {
-      ...estimatedUsage(bytes, assembly.outputBytes, hasBegun),
-      ...assembly.reportedInput,
-    };
-    return addUsage(assembly.earlierUsage, whole);
-  };
-  const request = {
-    runId: scope.runId,
-    step,
-    attempt: scope.attempt,
-    instructions: agent.instructions,
-    prompt,
-    tools: agent.modelTools,
-    webSearch: agent.webSearch && model.searchesWeb === true,
-    replays,
-    mayCall: scope.mayCall,
-    reasoning: agent.reasoning,
-    settings: agent.settings && settingsOf(agent.settings, input.hasCalled),
-    output: agent.output?.jsonSchema,
-  };
   let usage: Usage;
   let isCut = false;
   try {
     const callSignal = tooLong === null ? signal : AbortSignal.any([signal, tooLong.signal]);
-    const result = await model.call(request, assembly, callSignal);
-    usage = result.usage === null ? used(true) : addUsage(assembly.earlierUsage, result.usage);
+    const result = await model.call(modelRequest(scope, input, model, step), assembly, callSignal);
+    usage = result.usage === null ? usedBy(assembly, input, true) : addUsage(assembly.earlierUsage, result.usage);
     isCut = assembly.isTooLong;
   } catch (error) {
-    usage = used(assembly.hasBegun);
+    usage = usedBy(assembly, input, assembly.hasBegun);
     // A structured answer that is cut short counts as a wrong one.
     isCut = agent.output !== null && !signal.aborted && (assembly.isTooLong || isCutShort(error));
     if (!isCut) {
@@ -133,8 +114,9 @@ async function askModel(
     }
   }
   progress.add(usage, model.id);
-  const tried = await checkOutput(agent, assembly, isCut, signal);
+  const tried = agent.output === null ? null : await checkOutput(agent, assembly, isCut, signal);
   assembly.finish(usage, tried === null);
+  const { output, returned } = assembly;
   return {
     step,
     kind: 'model',
@@ -147,21 +129,57 @@ async function askModel(
     callId: null,
     status: tried === null ? 'completed' : 'failed',
     usage,
-    output: assembly.output,
-    ...(assembly.returned === null ? {} : { replay: assembly.returned }),
-    ...(tried === null ? {} : { tried }),
+    output,
+    ...(returned !== null && { replay: returned }),
+    ...(tried !== null && { tried }),
     startedAt,
     completedAt: Date.now(),
   };
+}
+
+function modelRequest(scope: RunScope, input: ModelStepInput, model: Model, step: number): ModelRequest {
+  const { agent, instructions, prompt, replays, hasCalled } = input;
+  return {
+    runId: scope.runId,
+    step,
+    attempt: scope.attempt,
+    instructions,
+    prompt,
+    tools: agent.modelTools,
+    webSearch: agent.webSearch && model.searchesWeb === true,
+    replays,
+    mayCall: scope.mayCall,
+    reasoning: agent.reasoning,
+    settings: agent.settings && settingsOf(agent.settings, hasCalled),
+    output: agent.output?.jsonSchema,
+  };
+}
+
+/** The usage of a call that was cut short, or whose provider reported none. */
+function usedBy(assembly: ResponseAssembly, { instructions, prompt }: ModelStepInput, hasBegun: boolean): Usage {
+  const whole = assembly.reportedUsage ?? {
+    ...estimatedUsage(promptBytes(instructions, prompt), assembly.outputBytes, hasBegun),
+    ...assembly.reportedInput,
+  };
+  return addUsage(assembly.earlierUsage, whole);
 }
 
 const isCutShort = (error: unknown) => error instanceof RunFailure && error.problem === 'cut_short';
 
 const FREE_CHOICES: ReadonlySet<string | undefined> = new Set([undefined, 'auto', 'none']);
 
+/** By the settings of the agent. One object for all runs, because adapters write it as JSON once. */
+const afterFirstCall = new WeakMap<ModelSettings, ModelSettings>();
+
 /** Calls are required only until the agent has made one. */
 function settingsOf(settings: ModelSettings, hasCalled: boolean): ModelSettings {
-  return hasCalled && !FREE_CHOICES.has(settings.toolChoice) ? { ...settings, toolChoice: 'auto' } : settings;
+  if (!hasCalled || FREE_CHOICES.has(settings.toolChoice)) return settings;
+  let free = afterFirstCall.get(settings);
+  if (free === undefined) {
+    free = { ...settings, toolChoice: 'auto' };
+    afterFirstCall.set(settings, free);
+  }
+  return free;
 }
 
 const toSpeaker = ({ agent, callerAgent, loop }: ModelStepInput) => ({

@@ -17,6 +17,14 @@ import {
 } from '../domain/usage.ts';
 import type { PromptItem } from './ports.ts';
 
+/** Learns what the models of a run do, for metrics. */
+export interface ProgressWatcher {
+  /** Called once per response, when the model begins to answer. */
+  onFirstOutput(afterMs: number, model: string): void;
+  /** Called once per call of a model, when it ends. */
+  onUsage(usage: Usage, model: string): void;
+}
+
 /** The progress of a run, from which its end is made. */
 export class Progress {
   /** The user's message first, then all output and tool results, in order. */
@@ -28,7 +36,7 @@ export class Progress {
   /** The MCP servers whose failure readers of the run know. Null if none has failed. */
   reportedServers: Set<string> | null = null;
   /** The usage of failed calls by their loop. The next stored step that follows from the failure contains it. */
-  readonly #failed = new Map<string, UsageTotals>();
+  #failed: Map<string, UsageTotals> | null = null;
   /** The files that the run changed, each path once. */
   files: readonly ChangedFile[] = [];
   /** The value of a structured answer to the user; null if the answer is free text. */
@@ -42,21 +50,19 @@ export class Progress {
   /** True once a model has accepted a call, in this attempt or in a journalled step: from then on the run is charged. */
   accepted = false;
   /** The ids of all tool calls in the prompt or made by the model. */
-  readonly callIds = new Set<string>();
-  /** Called once per response, when the model begins to answer. */
-  onFirstOutput: ((afterMs: number, model: string) => void) | null = null;
-  /** Called once per call of a model, when it ends. */
-  onUsage: ((usage: Usage, model: string) => void) | null = null;
+  #callIds: Set<string> | null = null;
+  watcher: ProgressWatcher | null = null;
   #lastTimestamp = 0;
 
   add(usage: Usage, model: string): void {
     this.usage = addUsage(this.usage, usage);
     this.byModel = addModelUsage(this.byModel, model, usage);
-    this.onUsage?.(usage, model);
+    this.watcher?.onUsage(usage, model);
   }
 
   addFailed(loop: string, usage: Usage, model: string): void {
     this.add(usage, model);
+    this.#failed ??= new Map();
     this.#failed.set(loop, plus(this.#failed.get(loop) ?? NOTHING, usage, model));
   }
 
@@ -67,8 +73,8 @@ export class Progress {
   settle({ kind, loop, callId, usage, model }: Step): void {
     // The outcome of a `send_message` covers the loop that it began.
     const covered = kind === 'model' ? loop : (callId ?? '');
-    for (const one of this.#failed.get(covered)?.byModel ?? []) this.settled = plus(this.settled, one, one.model);
-    this.#failed.delete(covered);
+    for (const one of this.#failed?.get(covered)?.byModel ?? []) this.settled = plus(this.settled, one, one.model);
+    this.#failed?.delete(covered);
     if (usage !== null && model !== null) this.settled = plus(this.settled, usage, model);
   }
 
@@ -87,7 +93,7 @@ export class Progress {
     this.accepted = steps.some(({ kind }) => kind === 'model');
     for (const item of steps.flatMap(({ output }) => output)) {
       this.items.push(item);
-      if (item.kind === 'tool_call') this.callIds.add(item.callId);
+      if (item.kind === 'tool_call') this.#addCallId(item.callId);
       this.#lastTimestamp = Math.max(this.#lastTimestamp, item.timestamp);
     }
     this.files = changedFiles(steps);
@@ -99,9 +105,9 @@ export class Progress {
 
   /** Ids and timestamps of calls continue those of the prompt and of the runs that this one continues. */
   follow(earlier: readonly Step[], prompt: readonly PromptItem[]): void {
-    for (const item of prompt) if (item.kind === 'tool_call') this.callIds.add(item.callId);
+    for (const item of prompt) if (item.kind === 'tool_call') this.#addCallId(item.callId);
     for (const item of earlier.flatMap(({ output }) => output)) {
-      if (item.kind === 'tool_call') this.callIds.add(item.callId);
+      if (item.kind === 'tool_call') this.#addCallId(item.callId);
       this.#lastTimestamp = Math.max(this.#lastTimestamp, item.timestamp);
     }
   }
@@ -111,9 +117,14 @@ export class Progress {
    * one id would share their output and their idempotency key.
    */
   callId(given: string): string {
-    const callId = given === '' || this.callIds.has(given) ? newId('call') : given;
-    this.callIds.add(callId);
+    const callId = given === '' || this.#callIds?.has(given) === true ? newId('call') : given;
+    this.#addCallId(callId);
     return callId;
+  }
+
+  #addCallId(callId: string): void {
+    this.#callIds ??= new Set();
+    this.#callIds.add(callId);
   }
 
   /** The text of the answer to the user. */

@@ -42,16 +42,13 @@ async function isNeeded(rule: AskingRule, argumentsText: string, call: ApprovalC
 }
 
 /** Asks the caller about a call. The run ends with the question when nothing else is left to do. */
-export function ask(
-  { progress, emit }: Pick<RunScope, 'progress' | 'emit'>,
-  call: ToolCallItem,
-  kind: QuestionKind,
-): void {
+export function ask(scope: Pick<RunScope, 'progress' | 'emit'>, call: ToolCallItem, kind: QuestionKind): void {
+  const { progress } = scope;
   const { agent, callerAgent, loop, callId, name, text } = call;
   const argumentsText = text.trim() === '' ? '{}' : text;
   const question: Question = { questionId: newId('qst'), kind, callId, agent, callerAgent, tool: name, argumentsText };
   progress.questions.push(question);
-  emit({
+  scope.emit({
     type: 'run_item',
     name: kind === 'approval' ? 'tool_approval_requested' : 'client_tool_requested',
     item: {

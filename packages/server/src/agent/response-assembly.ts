@@ -10,7 +10,7 @@ import type {
 import { newId } from '../domain/ids.ts';
 import type { Replay } from '../domain/step.ts';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
-import type { InputUsage, ModelOutput, Room } from './ports.ts';
+import type { InputUsage, ModelOutput } from './ports.ts';
 import type { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
 
@@ -20,16 +20,21 @@ const MAX_HELD_BYTES = 4 * 1024 * 1024;
 export interface AssemblyOptions {
   /** The names of the tools that hand over. */
   readonly handOffs: ReadonlySet<string>;
-  /** True if the answer is structured: readers get it after it was checked, and nothing of a wrong one. */
-  readonly holdsAnswer: boolean;
-  /** Called once if the model writes more than may be held. */
-  readonly onTooLong?: () => void;
+  /**
+   * Given if the answer is structured: readers get it after it was checked, and nothing of a wrong one. Aborted if the model
+   * writes more than may be held.
+   */
+  readonly tooLong: AbortController | null;
 }
+
+type AssemblyScope = Pick<RunScope, 'progress' | 'room' | 'emit'>;
 
 /** A part of an answer that no reader has seen yet, besides its text. */
 type HeldPart =
   | { readonly kind: 'reasoning'; text: string }
   | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly text: string };
+
+const isCall = ({ kind }: { readonly kind: string }) => kind === 'tool_call';
 
 /** Turns the output of a model, piece by piece, into the items and events of one response. */
 export class ResponseAssembly implements ModelOutput {
@@ -42,10 +47,9 @@ export class ResponseAssembly implements ModelOutput {
   heldText = '';
   #heldParts: HeldPart[] = [];
   #heldBytes = 0;
-  readonly #onTooLong: (() => void) | undefined;
+  readonly #tooLong: AbortController | null;
   readonly #progress: Progress;
-  readonly #room: Room;
-  readonly #emit: (event: RunEventBody) => void;
+  readonly #scope: AssemblyScope;
   readonly #calledAt = performance.now();
   #open: MessageItem | ReasoningItem | null = null;
   #begun = false;
@@ -59,29 +63,27 @@ export class ResponseAssembly implements ModelOutput {
   /** The reported usage of answers that were discarded and requested again. */
   earlierUsage: Usage = NO_USAGE;
 
-  constructor(
-    model: string,
-    speaker: Speaker,
-    { progress, room, emit }: Pick<RunScope, 'progress' | 'room' | 'emit'>,
-    { handOffs, holdsAnswer, onTooLong }: AssemblyOptions,
-  ) {
-    this.#holdsAnswer = holdsAnswer;
-    this.#onTooLong = onTooLong;
+  constructor(model: string, speaker: Speaker, scope: AssemblyScope, { handOffs, tooLong }: AssemblyOptions) {
+    this.#holdsAnswer = tooLong !== null;
+    this.#tooLong = tooLong;
     this.#speaker = speaker;
     this.#response = { id: newId('resp'), model, ...speaker };
     this.#handOffs = handOffs;
-    this.#progress = progress;
-    this.#room = room;
-    this.#emit = emit;
-    emit({ type: 'response_created', response: this.#response });
+    this.#progress = scope.progress;
+    this.#scope = scope;
+    this.#emit({ type: 'response_created', response: this.#response });
   }
 
   get isFull(): boolean {
-    return this.#room.isFull;
+    return this.#scope.room.isFull;
   }
 
   onceRoom(onRoom: () => void): void {
-    this.#room.onceRoom(onRoom);
+    this.#scope.room.onceRoom(onRoom);
+  }
+
+  #emit(event: RunEventBody): void {
+    this.#scope.emit(event);
   }
 
   /** True once the model has accepted the call: its provider answered 2xx, or its first event arrived. */
@@ -98,7 +100,7 @@ export class ResponseAssembly implements ModelOutput {
     this.#accept();
     if (this.#hasOutput) return;
     this.#hasOutput = true;
-    this.#progress.onFirstOutput?.(performance.now() - this.#calledAt, this.#response.model);
+    this.#progress.watcher?.onFirstOutput(performance.now() - this.#calledAt, this.#response.model);
   }
 
   /** True if the model has produced output, even if no reader has seen it. */
@@ -146,7 +148,7 @@ export class ResponseAssembly implements ModelOutput {
 
   /** True if the model has made calls, so that its answer is not the last one. */
   get hasCalls(): boolean {
-    return [...this.#heldParts, ...this.output].some(({ kind }) => kind === 'tool_call');
+    return this.#heldParts.some(isCall) || this.output.some(isCall);
   }
 
   #hasRoomFor(text: string): boolean {
@@ -156,7 +158,7 @@ export class ResponseAssembly implements ModelOutput {
     if (!this.isTooLong) return true;
     this.heldText = '';
     this.#heldParts = [];
-    this.#onTooLong?.();
+    this.#tooLong?.abort();
     return false;
   }
 

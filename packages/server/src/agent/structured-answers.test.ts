@@ -60,7 +60,7 @@ class Rig {
       team: { has: () => true, agent: async () => agent, member: async () => null, exchanges: async () => [] },
       finished: new FinishedSteps([], false),
       continuation: null,
-      gate: new StepGate({ signal, stopsAfterStep: () => false, stepDone: () => {} }, () => true),
+      gate: new StepGate({ signal, stopsAfterStep: () => false, stepDone: () => {} }, { hasOpenCalls: false }),
       limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
       userContext: undefined,
       progress: this.progress,
@@ -72,7 +72,14 @@ class Rig {
       journal: async (step) => void this.journal.push(step),
     };
     const prompt = [{ kind: 'user' as const, text: 'How many?' }];
-    return (await runLoop(scope, { loop: '', callerAgent: null, depth: 0, agent, prompt })) as Step;
+    return (await runLoop(scope, {
+      loop: '',
+      callerAgent: null,
+      depth: 0,
+      agent,
+      addedInstructions: '',
+      prompt,
+    })) as Step;
   }
 }
 

@@ -29,8 +29,22 @@ const STORE_RETRY_MS = 500;
 
 /** Opens what admits, executes, cancels, takes over and reads runs. */
 export async function openRuns(foundation: Foundation, accounts: OpenedAccounts) {
-  const { store, ids, files, blobs, pending, isAlone, agencies, life, limits, overrides, logger, metrics, stack } =
-    foundation;
+  const {
+    store,
+    earlierNodes,
+    ids,
+    files,
+    blobs,
+    pending,
+    isAlone,
+    agencies,
+    life,
+    limits,
+    overrides,
+    logger,
+    metrics,
+    stack,
+  } = foundation;
   const { node } = life;
   const { waitAt } = overrides;
   const { prices, fetchAllow } = foundation.config;
@@ -46,6 +60,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const takeoverDeps = {
     store,
     eventLog,
+    earlierNodes,
     agencies,
     models,
     prices,
@@ -82,6 +97,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     new Engine({
       store,
       eventLog,
+      earlierNodes,
       agencies,
       models,
       ...(await openWorkspaces(foundation, documents, newBudget(foundation.config.sandbox.slots))),
@@ -142,6 +158,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   };
   const admission = new RunAdmission({
     store,
+    earlierNodes,
     ids,
     agencies,
     engine,

@@ -3,15 +3,17 @@ import { BlobSweep } from '../attachments/blob-sweep.ts';
 import { Retention } from '../eventlog/retention.ts';
 import { FileSweep } from '../files/file-sweep.ts';
 import { NodeSweep } from '../nodes/node-sweep.ts';
+import { RollupSweep } from '../runs/rollup-sweep.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Opens everything that deletes old data on a timer. Each sweep begins when it is started. */
+/** Opens everything that works through stored data on a timer. Each sweep begins when it is started. */
 export function openSweeps({ store, blobs, pending, settleUploads, sweepDrops, limits, logger, stack }: Foundation) {
   return {
     events: stack.use(new Retention(store, limits, logger)),
     blobs: stack.use(new BlobSweep({ store, blobs, pending, logger }, limits)),
     files: stack.use(new FileSweep({ store, logger, settleUploads, sweepDrops }, limits)),
     nodes: stack.use(new NodeSweep(store, limits, logger)),
+    rollups: stack.use(new RollupSweep(store, limits.sweepMs, logger)),
     signIns: stack.use(new SignInSweep(store, limits, logger)),
   };
 }

@@ -81,8 +81,10 @@ export interface AttemptStart {
   readonly attempt: number;
   /** The node that executes the attempt. */
   readonly nodeId: string;
-  /** The first event of this attempt, which is already stored: `meta` or `resumed`. */
+  /** The first event of this attempt: `meta` or `resumed`. */
   readonly opening: RunEvent;
+  /** False if the first flush, step or end of the run stores the opening. */
+  readonly isOpeningStored: boolean;
   /** Null in the first attempt. */
   readonly resumed: ResumePoint | null;
 }

@@ -11,11 +11,16 @@ export async function aboutRun(
   run: Pick<AdmittedRun, 'day' | 'integrationId' | 'consumerId' | 'userContext'>,
   { usesMember }: Pick<LoadedAgent, 'usesMember'>,
 ): Promise<AboutRun> {
+  return aboutMember(run, usesMember ? await memberOf(reads, run) : null);
+}
+
+/** The same with a member that is known, or not used. */
+export function aboutMember(run: Pick<AdmittedRun, 'day' | 'userContext'>, member: RunMember | null): AboutRun {
   return {
     get date() {
       return new Date(run.day * DAY_MS).toISOString().slice(0, 10);
     },
-    member: usesMember ? await memberOf(reads, run) : null,
+    member,
     userContext: run.userContext,
   };
 }

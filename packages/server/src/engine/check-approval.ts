@@ -2,7 +2,7 @@ import type { LoadedAgent } from '../agencies/loaded-agency.ts';
 import type { McpTools } from '../agent/mcp-port.ts';
 import type { ModelTool } from '../agent/ports.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { ownToolNames } from './fixed-parts.ts';
+import { ownToolNames } from './prepared-agency.ts';
 
 /** The lists of MCP tools that were checked. Each list is the same in all runs, until a server changes its tools. */
 const checked = new WeakSet<readonly ModelTool[]>();

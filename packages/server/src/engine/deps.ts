@@ -13,6 +13,7 @@ import type { EventLog } from '../eventlog/event-log.ts';
 import type { FileQuotas } from '../files/quotas.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
 import type { DisconnectWatch } from '../runs/disconnect-watch.ts';
+import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -37,6 +38,7 @@ export interface RunCommands {
 export interface EngineDeps {
   readonly store: Store;
   readonly eventLog: EventLog;
+  readonly earlierNodes: EarlierNodes;
   readonly agencies: Agencies;
   /** Returns the models as they are now. A run keeps what it got at its start. */
   readonly models: () => FindModel;

@@ -122,7 +122,7 @@ export async function readOlder<T extends ChatTurns>(
       ends = begins;
     }
   }
-  return older.length === 0 ? { ...chat, from } : { ...chat, from, turns: [...older.reverse(), ...chat.turns] };
+  return older.length === 0 ? chat : { ...chat, from, turns: [...older.reverse(), ...chat.turns] };
 }
 
 /** Attachments count by the sizes in their rows, because only those of the shown turns are made ready later. */

@@ -7,6 +7,7 @@ import type { Hold } from '../lib/fair-budget.ts';
 import type { EngineDeps } from './deps.ts';
 import { executeRun } from './execute-run.ts';
 import type { RunEngine } from './port.ts';
+import { PreparedAgencies } from './prepared-agency.ts';
 import { RunWatch } from './run-watch.ts';
 import { StopHandle } from './stop-handle.ts';
 
@@ -22,6 +23,7 @@ interface ActiveRun {
 export class Engine implements RunEngine, AsyncDisposable {
   readonly #deps: EngineDeps;
   readonly #watch: RunWatch;
+  readonly #prepared: PreparedAgencies;
   #handsOver = false;
   #isClosed = false;
   readonly #active = new Map<string, ActiveRun>();
@@ -32,6 +34,7 @@ export class Engine implements RunEngine, AsyncDisposable {
   constructor(deps: EngineDeps) {
     this.#deps = deps;
     this.#watch = new RunWatch(deps.modelSilenceMs);
+    this.#prepared = new PreparedAgencies(deps);
     this.#scratchCleanup = new ScratchCleanup(deps.logger);
   }
 
@@ -48,17 +51,19 @@ export class Engine implements RunEngine, AsyncDisposable {
     slot.grow(1);
     const stop = new StopHandle();
     if (this.#handsOver) stop.handOver();
-    const log = eventLog.open(run.runId, run.attempt, [run.opening]);
+    const log = eventLog.open(run.runId, run.attempt, run.isOpeningStored ? [run.opening] : []);
+    if (!run.isOpeningStored) log.append(run.opening);
     // The time limit counts from the first attempt, and includes the time between two attempts. That attempt may have run
     // on a machine whose clock is ahead: the run then gets no more time than it had at first.
     const spentMs = run.resumed === null ? 0 : Math.max(0, Date.now() - run.resumed.startedAt);
     const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds, spentMs, log);
     if (run.onDisconnect === 'cancel') disconnects.watch(run.runId, run.integrationId);
     const agency = checked ?? this.#deps.agencies.find(run.agency)?.loaded ?? null;
+    const prepared = agency === null ? null : this.#prepared.find(agency, run.model);
     const scratch = new ScratchBlobs(this.#deps.attachments.blobs);
     const execute = () => {
       if (run.resumed !== null) watched.check(performance.now());
-      return executeRun(this.#deps, { run, agency, log, stop, watched, scratch });
+      return executeRun(this.#deps, { run, prepared, log, stop, watched, scratch });
     };
     const done = (letGo === null ? execute() : letGo.then(execute)).finally(() => {
       this.#watch.end(watched);

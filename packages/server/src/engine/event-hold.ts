@@ -1,6 +1,8 @@
 import type { RunEventBody } from '../domain/events.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 
+const RELEASED = Promise.resolve();
+
 /**
  * Holds the events of a run back while a step commits on another connection than the writer's. The events of that step
  * get their ids before the commit, so no other event of the run may be appended until then.
@@ -8,7 +10,7 @@ import type { RunLog } from '../eventlog/run-log.ts';
 export class EventHold {
   readonly #log: RunLog;
   #held: RunEventBody[] | null = null;
-  #released: Promise<void> = Promise.resolve();
+  #released = RELEASED;
 
   constructor(log: RunLog) {
     this.#log = log;

@@ -1,25 +1,29 @@
-import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import { FinishedSteps } from '../agent/finished-steps.ts';
 import { runLoop } from '../agent/loop.ts';
-import { Progress } from '../agent/progress.ts';
-import type { RunScope } from '../agent/run-scope.ts';
+import { Progress, type ProgressWatcher } from '../agent/progress.ts';
+import type { Publication } from '../agent/publication.ts';
+import type { RunContinuation, RunLimits, RunScope } from '../agent/run-scope.ts';
 import { StepGate } from '../agent/step-gate.ts';
+import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
 import { RunAttachments } from '../attachments/run-attachments.ts';
 import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
+import type { RunEventBody, ToolOutputItem } from '../domain/events.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { Step } from '../domain/step.ts';
+import type { Usage } from '../domain/usage.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
-import { withFields } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { type Logger, withFields } from '../telemetry/logger.ts';
 import { continuationOf, NO_CHAIN, readChain } from './chain.ts';
 import type { EngineDeps } from './deps.ts';
 import { EventHold } from './event-hold.ts';
 import { handOver } from './hand-over.ts';
+import type { PreparedAgency } from './prepared-agency.ts';
 import { publishStep } from './publish-step.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
@@ -34,20 +38,65 @@ import { endOrphan } from './takeover/end-orphan.ts';
 export interface RunAttempt {
   readonly run: AdmittedRun;
   /** The version of the agency that the run keeps to its end; null if the agency cannot be loaded. */
-  readonly agency: LoadedAgency | null;
+  readonly prepared: PreparedAgency | null;
   readonly log: RunLog;
   readonly stop: StopHandle;
   readonly watched: WatchedRun;
   readonly scratch: ScratchBlobs;
 }
 
-interface Execution extends RunAttempt {
+const DONE = Promise.resolve();
+
+/** One attempt while it is executed, and the metrics of its models. */
+class Execution implements RunAttempt, ProgressWatcher {
   readonly deps: EngineDeps;
+  readonly run: AdmittedRun;
+  readonly prepared: PreparedAgency | null;
+  readonly log: RunLog;
+  readonly stop: StopHandle;
+  readonly watched: WatchedRun;
+  readonly scratch: ScratchBlobs;
   readonly progress: Progress;
   readonly stepIds: StepIds;
   readonly hold: EventHold;
   /** Resolves when every T3 that has begun is committed. */
-  journalling: Promise<void>;
+  journalling = DONE;
+  readonly #startedAt = performance.now();
+  #hasOutput: boolean;
+  #logger: Logger | null = null;
+
+  constructor(deps: EngineDeps, { run, prepared, log, stop, watched, scratch }: RunAttempt) {
+    this.deps = deps;
+    this.run = run;
+    this.prepared = prepared;
+    this.log = log;
+    this.stop = stop;
+    this.watched = watched;
+    this.scratch = scratch;
+    this.progress = beginProgress(run);
+    this.progress.watcher = this;
+    this.stepIds = new StepIds(log);
+    this.hold = new EventHold(log);
+    // An earlier attempt of a resumed run has reported its first output.
+    this.#hasOutput = run.resumed !== null;
+  }
+
+  /** Adds the run to every line. Most runs log nothing by it. */
+  get logger(): Logger {
+    this.#logger ??= withFields(this.deps.logger, { runId: this.run.runId, ...this.run.trace });
+    return this.#logger;
+  }
+
+  onFirstOutput(afterMs: number, model: string): void {
+    const { metrics } = this.deps;
+    metrics.firstOutput(model, afterMs);
+    if (!this.#hasOutput) metrics.runFirstToken.observe(performance.now() - this.#startedAt);
+    this.#hasOutput = true;
+  }
+
+  onUsage(usage: Usage, model: string): void {
+    this.deps.metrics.usedTokens(model, usage);
+  }
 }
 
 interface End {
@@ -72,19 +121,9 @@ interface End {
  *
  * Never rejects: the run ends, or stays unfinished and is taken over.
  */
-export async function executeRun(engine: EngineDeps, attempt: RunAttempt): Promise<void> {
+export async function executeRun(deps: EngineDeps, attempt: RunAttempt): Promise<void> {
   const { run, log, stop } = attempt;
-  const deps = { ...engine, logger: withFields(engine.logger, { runId: run.runId, ...run.trace }) };
-  const progress = beginProgress(run);
-  measure(progress, run, deps.metrics);
-  const execution: Execution = {
-    ...attempt,
-    deps,
-    progress,
-    stepIds: new StepIds(log),
-    hold: new EventHold(log),
-    journalling: Promise.resolve(),
-  };
+  const execution = new Execution(deps, attempt);
   log.onRefused = (error) => stop.now({ kind: 'refused', error });
   try {
     const end = await runSteps(execution);
@@ -109,18 +148,6 @@ function beginProgress({ agent, message, resumed }: AdmittedRun): Progress {
   return progress;
 }
 
-function measure(progress: Progress, { resumed }: AdmittedRun, metrics: Metrics): void {
-  const startedAt = performance.now();
-  // An earlier attempt of a resumed run has reported its first output.
-  let isFirst = resumed === null;
-  progress.onFirstOutput = (afterMs, model) => {
-    metrics.firstOutput(model, afterMs);
-    if (isFirst) metrics.runFirstToken.observe(performance.now() - startedAt);
-    isFirst = false;
-  };
-  progress.onUsage = (usage, model) => metrics.usedTokens(model, usage);
-}
-
 const INTERNAL_ERROR: RunError = {
   code: 'internal_error',
   message: 'The run failed because of an error in the server; the server log has the details.',
@@ -130,19 +157,20 @@ const INTERNAL_ERROR: RunError = {
  * Ends a run whose events the store refuses. It ends like an orphan: what is stored counts, and the rest is discarded. Its
  * readers are cut after the end is durable, so that a reader that reconnects finds it. The chat does not stay busy.
  */
-async function endRefused({ deps, run, log, stop }: Execution, error: unknown): Promise<void> {
+async function endRefused(execution: Execution, error: unknown): Promise<void> {
+  const { deps, run, log, stop, logger } = execution;
   log.abandon();
-  deps.logger.error({ err: error }, 'the store refuses the events of a run; the run ends with what is stored');
+  logger.error({ err: error }, 'the store refuses the events of a run; the run ends with what is stored');
   try {
     await retryWhileUnavailable(deps, stop, () => endOrphan(deps, run.runId, INTERNAL_ERROR));
   } catch (again) {
-    deps.logger.fatal({ err: again }, 'the end of a run could not be stored; the next start of a server ends it');
+    logger.fatal({ err: again }, 'the end of a run could not be stored; the next start of a server ends it');
   }
 }
 
 /** Resolves to how the run ends, or how it is left to another node. */
 async function runSteps(execution: Execution): Promise<End | 'hand over' | 'leave'> {
-  const { stop, deps } = execution;
+  const { stop } = execution;
   try {
     const lastStep = await callAgent(execution);
     return { status: 'completed', error: null, providerStatus: null, lastStep };
@@ -164,7 +192,7 @@ async function runSteps(execution: Execution): Promise<End | 'hand over' | 'leav
         return 'hand over';
       case undefined:
         if (error instanceof RunFailure && error.code !== 'internal_error') return failedEnd(error);
-        deps.logger.error({ err: error }, 'a run failed because of an error in the server');
+        execution.logger.error({ err: error }, 'a run failed because of an error in the server');
         return { status: 'failed', error: INTERNAL_ERROR, providerStatus: null, lastStep: null };
     }
   }
@@ -182,18 +210,9 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
  * the run ends with questions.
  */
 async function callAgent(execution: Execution): Promise<Step | null> {
-  const { deps, run, agency, log, stop, watched, scratch, progress } = execution;
-  using team = new RunTeam(deps, run, agency, watched, stop);
+  const { deps, run, log, stop, progress } = execution;
+  using team = new RunTeam(deps, execution);
   const entry = await team.agent(run.agent);
-  const attachmentRun = {
-    ...run,
-    get takesPdf() {
-      return team.takesPdf();
-    },
-    signal: stop.signal,
-    retry: <T>(job: () => Promise<T>) => retryWhileUnavailable(deps, stop, job),
-  };
-  const attachments = new RunAttachments(deps, attachmentRun, scratch);
   // Every agent that hand-offs reach gets the same conversation.
   const shownTo = {
     instructions: entry.instructions,
@@ -206,6 +225,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
       ? NO_CHAIN
       : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, continuation));
   team.chain = chain.runIds;
+  const attachments = new UsedAttachments(execution);
   const { prompt, laterMessages, turnsLeftOut } = await readyPrompt(deps, run, chain, shownTo, attachments, stop);
   const { steps = [], betweenSteps = false } = run.resumed ?? {};
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
@@ -218,37 +238,116 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   progress.modelSteps = finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
-  const scope: RunScope = {
-    runId: run.runId,
-    attempt: run.attempt,
-    team,
-    finished,
-    continuation: continuationOf(run, laterMessages),
-    gate: new StepGate(stop, () => !finished.hasOpenCalls),
-    limits: agency?.limits ?? deps.loops,
-    userContext: run.userContext,
-    progress,
-    room: log,
-    signal: stop.signal,
-    mayCall: () => deps.mayCall?.(stop.signal) ?? null,
-    emit(event) {
-      // A tool that reports progress does not show that the model of another agent is alive.
-      if (event.type !== 'tool_progress') watched.heard();
-      execution.hold.emit(event);
-    },
-    journal: (step) => storeStep(execution, step),
-    publish: (publication, step, item) =>
-      execution.hold.during(async () => {
-        try {
-          await execution.journalling;
-        } catch (error) {
-          await publication.discard();
-          throw error;
-        }
-        return publishStep({ ...execution, totals: () => stepTotals(execution) }, publication, step, item);
-      }),
+  const scope = new ExecutionScope(execution, team, finished, continuationOf(run, laterMessages));
+  const start = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions: '', prompt };
+  return await runLoop(scope, start);
+}
+
+/** Makes attachments ready. Most runs have none, and then it makes nothing. */
+class UsedAttachments {
+  readonly #execution: Execution;
+  #used: RunAttachments | null = null;
+
+  constructor(execution: Execution) {
+    this.#execution = execution;
+  }
+
+  async ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
+    return rows.length === 0 ? [] : await this.#use().ready(rows);
+  }
+
+  read(one: ReadyAttachment): Promise<Uint8Array> {
+    return this.#use().read(one);
+  }
+
+  #use(): RunAttachments {
+    const { deps, run, prepared, scratch, stop, logger } = this.#execution;
+    const { attachments, store, metrics } = deps;
+    this.#used ??= new RunAttachments(
+      { attachments, store, metrics, logger },
+      {
+        ...run,
+        takesPdf: prepared?.takesPdf(run.agent) === true,
+        signal: stop.signal,
+        retry: (job) => retryWhileUnavailable(deps, stop, job),
+      },
+      scratch,
+    );
+    return this.#used;
+  }
+}
+
+/** The scope of the loops of one run. */
+class ExecutionScope implements RunScope {
+  readonly #execution: Execution;
+  readonly team: RunTeam;
+  readonly finished: FinishedSteps;
+  readonly continuation: RunContinuation | null;
+  readonly gate: StepGate;
+
+  constructor(execution: Execution, team: RunTeam, finished: FinishedSteps, continuation: RunContinuation | null) {
+    this.#execution = execution;
+    this.team = team;
+    this.finished = finished;
+    this.continuation = continuation;
+    this.gate = new StepGate(execution.stop, finished);
+  }
+
+  get runId(): string {
+    return this.#execution.run.runId;
+  }
+
+  get attempt(): number {
+    return this.#execution.run.attempt;
+  }
+
+  get limits(): RunLimits {
+    return this.#execution.prepared?.agency.limits ?? this.#execution.deps.loops;
+  }
+
+  get userContext(): unknown {
+    return this.#execution.run.userContext;
+  }
+
+  get progress(): Progress {
+    return this.#execution.progress;
+  }
+
+  get room(): RunLog {
+    return this.#execution.log;
+  }
+
+  get signal(): AbortSignal {
+    return this.#execution.stop.signal;
+  }
+
+  readonly mayCall = (): Promise<void> | null => {
+    const { deps, stop } = this.#execution;
+    return deps.mayCall?.(stop.signal) ?? null;
   };
-  return await runLoop(scope, { loop: '', callerAgent: null, depth: 0, agent: entry, prompt });
+
+  emit(event: RunEventBody): void {
+    // A tool that reports progress does not show that the model of another agent is alive.
+    if (event.type !== 'tool_progress') this.#execution.watched.heard();
+    this.#execution.hold.emit(event);
+  }
+
+  journal(step: Step): Promise<void> {
+    return storeStep(this.#execution, step);
+  }
+
+  publish(publication: Publication, step: Step, item: ToolOutputItem): Promise<string | null> {
+    const execution = this.#execution;
+    return execution.hold.during(async () => {
+      try {
+        await execution.journalling;
+      } catch (error) {
+        await publication.discard();
+        throw error;
+      }
+      return publishStep(execution, () => stepTotals(execution), { publication, step, item });
+    });
+  }
 }
 
 /**
@@ -300,6 +399,7 @@ async function settle({ deps, run, log, stop, progress, stepIds }: Execution, en
     usage,
     byModel,
     steps,
+    continues: run.continuation !== null,
   };
   const { events, chunks } = log.prepare(endEvents(outcome));
   const { attempt } = run;

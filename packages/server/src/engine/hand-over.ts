@@ -22,5 +22,8 @@ export async function handOver(deps: EngineDeps, run: AdmittedRun, log: RunLog, 
       await tx.run(moveActiveRun, { integrationId, member, chatKey, runId, nodeId: RELEASED_RUN });
     }),
   );
-  deps.logger.info({ runId, attempt }, 'this server is shutting down; a run was handed over between two steps');
+  deps.logger.info(
+    { runId, ...run.trace, attempt },
+    'this server is shutting down; a run was handed over between two steps',
+  );
 }

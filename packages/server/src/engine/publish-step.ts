@@ -25,8 +25,16 @@ interface Publishing {
   readonly stop: StopHandle;
   readonly progress: Progress;
   readonly stepIds: StepIds;
-  /** What T3 writes besides the step and its events. */
-  readonly totals: () => Pick<StepDone, 'usage' | 'byModel' | 'begun' | 'hasGap'>;
+}
+
+/** What T3 writes besides the step and its events. */
+type StepTotals = Pick<StepDone, 'usage' | 'byModel' | 'begun' | 'hasGap'>;
+
+/** A finished step with its file changes. */
+interface PublishedStep {
+  readonly publication: Publication;
+  readonly step: Step;
+  readonly item: ToolOutputItem;
 }
 
 /** A step that waits for its commit. */
@@ -43,11 +51,10 @@ interface Draft {
  */
 export async function publishStep(
   publishing: Publishing,
-  publication: Publication,
-  given: Step,
-  item: ToolOutputItem,
+  totals: () => StepTotals,
+  { publication, step: given, item }: PublishedStep,
 ): Promise<string | null> {
-  const { deps, run, log, stop, progress, stepIds, totals } = publishing;
+  const { deps, run, log, stop, progress, stepIds } = publishing;
   const files = publication.changes.map(changedFile);
   const step = { ...given, files };
   let isVisible = false;

@@ -35,8 +35,13 @@ export async function readyPrompt(
     return planPrompt(deps.store.reads, { ...run, attachments: own }, chain, agent, deps.prompt);
   });
   const ready = new Map<StoredAttachment, ReadyAttachment>(own.map((one) => [one, one]));
-  const all = [...items, ...later.map(({ item }) => item)];
-  const earlier = all.flatMap(attachmentsOf).filter((one) => !ready.has(one));
+  const earlier: StoredAttachment[] = [];
+  const collect = (item: HistoryItem) => {
+    if (item.kind !== 'user' || item.attachments === undefined) return;
+    for (const one of item.attachments) if (!ready.has(one)) earlier.push(one);
+  };
+  for (const item of items) collect(item);
+  for (const { item } of later) collect(item);
   for (const [index, one] of (await attachments.ready(earlier)).entries()) {
     ready.set(earlier[index] as StoredAttachment, one);
   }
@@ -51,6 +56,3 @@ export async function readyPrompt(
   }
   return { prompt: items.map(readyItem), laterMessages, turnsLeftOut };
 }
-
-const attachmentsOf = (item: HistoryItem): readonly StoredAttachment[] =>
-  item.kind === 'user' ? (item.attachments ?? []) : [];

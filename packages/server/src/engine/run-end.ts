@@ -30,6 +30,8 @@ export interface RunOutcome {
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
   readonly steps: number;
+  /** True if the run settles questions of another one. */
+  readonly continues: boolean;
 }
 
 /** The last events of a run, with their ids. */
@@ -77,7 +79,11 @@ function answeringAgent({ run, items }: RunOutcome): string {
 }
 
 /** What T4 writes. */
-export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutcome, record: EndRecord): RunEnd {
+export function runEnd(
+  { prices, earlierNodes }: Pick<EngineDeps, 'prices' | 'earlierNodes'>,
+  outcome: RunOutcome,
+  record: EndRecord,
+): RunEnd {
   const { run, status, error, text, output, questions, accepted, usage, byModel, steps } = outcome;
   const { attempt: nextAttempt, lastStep, chunks, lastEventId, startedAt } = record;
   const { runId, chatKey, attempt } = run;
@@ -99,6 +105,8 @@ export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutco
     prices,
     steps,
     lastStep,
+    // A chain of questions is read from the rows of its steps. The row of the run has the agent of its first step.
+    keepsStep: earlierNodes.areAlive() || questions.length > 0 || outcome.continues || lastStep?.agent !== run.agent,
     chunks,
     lastEventId,
     startedAt,

@@ -1,6 +1,6 @@
 import type { AboutRun, LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
 import { type McpTool, type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
-import { alwaysAsks, type Model, type Tool } from '../agent/ports.ts';
+import { alwaysAsks, type Model, type ModelTool, type Tool } from '../agent/ports.ts';
 import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
@@ -8,12 +8,12 @@ import { RunFailure } from '../domain/run-failure.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
-import { aboutRun, memberOf } from './about-run.ts';
-import { agentWindow, handOffReach, reachedWindow } from './agent-windows.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { aboutMember, memberOf } from './about-run.ts';
 import { checkApproval } from './check-approval.ts';
 import { clientTools } from './client-tools.ts';
-import type { EngineDeps, FilesScope, FindModel } from './deps.ts';
-import { fixedParts, ownToolNames } from './fixed-parts.ts';
+import type { EngineDeps, FilesScope } from './deps.ts';
+import type { PreparedAgency, PreparedAgent } from './prepared-agency.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
@@ -21,40 +21,38 @@ import type { StopHandle } from './stop-handle.ts';
 /** How many of its newest exchanges with the sender the recipient of a message sees, besides those of the run. */
 const MAX_EXCHANGES = 50;
 
-type TeamDeps = Pick<
-  EngineDeps,
-  'agencies' | 'models' | 'files' | 'store' | 'retryMs' | 'prompt' | 'mcp' | 'commands' | 'logger'
->;
+type TeamDeps = Pick<EngineDeps, 'files' | 'store' | 'retryMs' | 'mcp' | 'commands'>;
+
+/** The run whose agents these are. */
+interface TeamRun {
+  readonly run: AdmittedRun;
+  /** The version that the run started with; null if it does not exist any more. */
+  readonly prepared: PreparedAgency | null;
+  readonly watched: WatchedRun;
+  readonly stop: StopHandle;
+  readonly logger: Logger;
+}
 
 /** The agents of a run, each with its model, its tools and the agents that it can reach. */
 export class RunTeam implements Team, Disposable {
   readonly #deps: TeamDeps;
-  readonly #models: FindModel;
-  readonly #run: AdmittedRun;
-  readonly #agency: LoadedAgency | null;
-  readonly #watched: WatchedRun;
-  readonly #stop: StopHandle;
-  readonly #servers: RunServers;
+  readonly #of: TeamRun;
+  /** Null until an agent with MCP servers is used. */
+  #servers: RunServers | null = null;
   readonly #code: Disposable | null;
   readonly #agents = new Map<string, Promise<TeamAgent>>();
   #member: Promise<RunMember | null> | null = null;
   /** The runs that this one continues. Their exchanges count as its own. */
   chain: readonly string[] = [];
 
-  /** `agency` is the version that the run started with; null if it does not exist any more. */
-  constructor(deps: TeamDeps, run: AdmittedRun, agency: LoadedAgency | null, watched: WatchedRun, stop: StopHandle) {
+  constructor(deps: TeamDeps, of: TeamRun) {
     this.#deps = deps;
-    this.#models = deps.models();
-    this.#run = run;
-    this.#agency = agency;
-    this.#watched = watched;
-    this.#stop = stop;
-    this.#servers = deps.mcp(run.agency);
-    this.#code = agency?.code?.use() ?? null;
+    this.#of = of;
+    this.#code = of.prepared?.agency.code?.use() ?? null;
   }
 
   has(name: string): boolean {
-    return this.#agency?.agents.has(name) === true;
+    return this.#of.prepared?.agency.agents.has(name) === true;
   }
 
   agent(name: string): Promise<TeamAgent> {
@@ -67,49 +65,31 @@ export class RunTeam implements Team, Disposable {
   }
 
   async #prepare(name: string): Promise<TeamAgent> {
-    const { agencies, store, prompt } = this.#deps;
-    const agency = this.#agency;
-    const agent = agency?.agents.get(name);
-    if (agency === null || agent === undefined)
+    const { prepared: all, run, watched, stop } = this.#of;
+    const prepared = all?.agent(name) ?? null;
+    if (all === null || prepared === null)
       throw new RunFailure('internal_error', `The agent \`${name}\` does not exist.`);
-    const { id, model } = this.#modelOf(agent);
-    if (model === null) throw new RunFailure('internal_error', `The model \`${id}\` does not exist.`);
-    const setting = {
-      agencies,
-      agency,
-      ofIntegration: this.#run.model,
-      models: this.#models,
-      otherwise: prompt.windowTokens,
-    };
-    const about = await retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(store.reads, this.#run, agent));
-    const instructions = this.#write(agency, agent, about);
-    const mcp = await this.#mcpToolsOf(agent);
-    const parts = fixedParts(agency, agent, mcp.shown, this.#deps.commands?.tools.shown ?? []);
+    const { agent, model, modelId } = prepared;
+    if (model === null) throw new RunFailure('internal_error', `The model \`${modelId}\` does not exist.`);
+    const about = aboutMember(run, agent.usesMember ? await this.member() : null);
+    const instructions = this.#write(all.agency, agent, about);
+    const mcp = agent.mcp.length === 0 ? NO_MCP_TOOLS : await this.#mcpToolsOf(prepared);
     // Tools of the request belong to the agents that speak with the caller.
-    const speaks = handOffReach(agency, this.#run.agent).includes(agent);
-    const brought = speaks ? this.#broughtBeside(mcp) : [];
-    return {
-      name,
+    const speaks = run.clientTools.length > 0 && all.reach(run.agent).includes(agent);
+    const brought = speaks ? this.#broughtBeside(mcp) : NO_TOOLS;
+    const modelTools = prepared.modelTools(mcp.shown);
+    return new RunAgent(prepared, {
       // Code of the agency that does not return must not delay the end of the run.
-      instructions:
-        typeof instructions === 'string' ? instructions : await unlessAborted(this.#stop.signal, instructions),
-      model: this.#watched.guard(model),
-      fallback: this.#fallbackOf(agent).map((one) => this.#watched.guard(one)),
-      windowTokens: agentWindow(setting, agent),
-      reachedWindowTokens: reachedWindow(setting, name),
-      tools: this.#approved(agent, [
-        ...this.#toolsOf(agent, filesScope(agency, agent, about)),
-        ...mcp.tools,
-        ...brought,
-      ]),
-      webSearch: agent.builtIn.includes('web_search'),
-      reasoning: agent.reasoning,
-      settings: agent.settings,
-      output: agent.output,
+      instructions: typeof instructions === 'string' ? instructions : await unlessAborted(stop.signal, instructions),
+      model: watched.guard(model),
+      fallback: prepared.fallback.map((one) => watched.guard(one)),
+      modelTools: brought.length === 0 ? modelTools : [...modelTools, ...brought],
       failedServers: mcp.failed,
-      ...parts,
-      modelTools: brought.length === 0 ? parts.modelTools : [...parts.modelTools, ...brought],
-    };
+      makeTools: () => {
+        const own = this.#toolsOf(agent, () => filesScope(all.agency, agent, about));
+        return this.#approved(agent, [...own, ...mcp.tools, ...brought]);
+      },
+    });
   }
 
   /** Rejects with a `RunFailure` if the function of the agency fails. */
@@ -118,7 +98,7 @@ export class RunTeam implements Team, Disposable {
     if (typeof written === 'string') return written;
     const checked = written.catch((error: unknown) => {
       const { name } = agent;
-      this.#deps.logger.error({ err: error, agency: id, agent: name }, 'a function of an agency failed: instructions');
+      this.#of.logger.error({ err: error, agency: id, agent: name }, 'a function of an agency failed: instructions');
       const failed = `The function \`instructions\` of the agent \`${name}\` of the agency \`${id}\` failed`;
       throw new RunFailure('agency_error', `${failed}; the log of the server has the reason.`, { cause: error });
     });
@@ -140,35 +120,22 @@ export class RunTeam implements Team, Disposable {
     );
   }
 
-  #modelOf(agent: LoadedAgent): { readonly id: string; readonly model: Model | null } {
-    const { agencies } = this.#deps;
-    const id = this.#agency === null ? '' : agencies.modelOf(this.#agency, agent, this.#run.model);
-    return { id, model: this.#find(agent, id) };
-  }
-
-  #find({ ownModels }: LoadedAgent, id: string): Model | null {
-    return ownModels.get(id) ?? this.#models(id);
-  }
-
-  #fallbackOf(agent: LoadedAgent): readonly Model[] {
-    return agent.fallback.flatMap((id) => this.#find(agent, id) ?? []);
-  }
-
-  #toolsOf({ tools, builtIn }: LoadedAgent, scope: FilesScope): readonly Tool[] {
+  #toolsOf({ tools, builtIn }: LoadedAgent, scopeOf: () => FilesScope): readonly Tool[] {
     if (builtIn.length === 0) return tools;
     const names: readonly string[] = builtIn;
     const { files, commands } = this.#deps;
-    const acting = commands?.tools.open(commands.workspace(this.#run, scope)) ?? [];
-    return [...tools, ...[...fileTools(files(this.#run, scope)), ...acting].filter(({ name }) => names.includes(name))];
+    const { run } = this.#of;
+    const scope = scopeOf();
+    const acting = commands?.tools.open(commands.workspace(run, scope)) ?? [];
+    return [...tools, ...[...fileTools(files(run, scope)), ...acting].filter(({ name }) => names.includes(name))];
   }
 
-  async #mcpToolsOf(agent: LoadedAgent): Promise<McpTools> {
-    if (agent.mcp.length === 0) return NO_MCP_TOOLS;
-    const { reads } = this.#deps.store;
-    const about = () =>
-      retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(reads, this.#run, { usesMember: true }));
-    const tools = await this.#servers.tools(agent.mcp, ownToolNames(agent), about, this.#stop.signal);
-    checkApproval(agent, tools, this.#deps.logger);
+  async #mcpToolsOf({ agent, ownToolNames }: PreparedAgent): Promise<McpTools> {
+    const { run, stop, logger } = this.#of;
+    const about = async () => aboutMember(run, await this.member());
+    this.#servers ??= this.#deps.mcp(run.agency);
+    const tools = await this.#servers.tools(agent.mcp, ownToolNames, about, stop.signal);
+    checkApproval(agent, tools, logger);
     return tools;
   }
 
@@ -178,30 +145,23 @@ export class RunTeam implements Team, Disposable {
    */
   #broughtBeside({ shown }: McpTools): readonly Tool[] {
     const taken = new Set(shown.map(({ name }) => name));
-    return clientTools(this.#run.clientTools).filter(({ name }) => {
+    return clientTools(this.#of.run.clientTools).filter(({ name }) => {
       if (taken.has(name))
-        this.#deps.logger.warn({ tool: name }, 'a tool of the request has the name of an MCP tool and is left out');
+        this.#of.logger.warn({ tool: name }, 'a tool of the request has the name of an MCP tool and is left out');
       return !taken.has(name);
     });
   }
 
-  /** True if every agent that may answer the user reads PDFs; otherwise their text is sent. */
-  takesPdf(): boolean {
-    if (this.#agency === null) return false;
-    return handOffReach(this.#agency, this.#run.agent).every((agent) =>
-      [this.#modelOf(agent).model, ...this.#fallbackOf(agent)].every((one) => one?.takesPdf === true),
-    );
-  }
-
   member(): Promise<RunMember | null> {
-    this.#member ??= retryWhileUnavailable(this.#deps, this.#stop, () => memberOf(this.#deps.store.reads, this.#run));
+    const { run, stop } = this.#of;
+    this.#member ??= retryWhileUnavailable(this.#deps, stop, () => memberOf(this.#deps.store.reads, run));
     return this.#member;
   }
 
   async exchanges(sender: string, recipient: string): Promise<readonly Exchange[]> {
-    const { chatKey, runId } = this.#run;
+    const { chatKey, runId } = this.#of.run;
     const { reads } = this.#deps.store;
-    const rows = await retryWhileUnavailable(this.#deps, this.#stop, () =>
+    const rows = await retryWhileUnavailable(this.#deps, this.#of.stop, () =>
       reads.all(delegationsOfChat, { chatKey, runId, sender, recipient, limit: MAX_EXCHANGES }),
     );
     return rows.reverse().flatMap(({ run_id: ofRun, record_json: recordJson }): Exchange[] => {
@@ -214,8 +174,64 @@ export class RunTeam implements Team, Disposable {
 
   /** Ends the sessions of this run with MCP servers, and its use of the agency's process. */
   [Symbol.dispose](): void {
-    this.#servers.release();
+    this.#servers?.release();
     this.#code?.[Symbol.dispose]();
+  }
+}
+
+const NO_TOOLS: readonly Tool[] = [];
+
+/** What an agent has in one run only. */
+interface RunParts {
+  readonly instructions: string;
+  readonly model: Model;
+  readonly fallback: readonly Model[];
+  readonly modelTools: readonly ModelTool[];
+  readonly failedServers: McpTools['failed'];
+  readonly makeTools: () => readonly Tool[];
+}
+
+/** An agent in one run. Its tools are made if its model calls one. */
+class RunAgent implements TeamAgent {
+  readonly name: string;
+  readonly instructions: string;
+  readonly model: Model;
+  readonly fallback: readonly Model[];
+  readonly windowTokens: number;
+  readonly reachedWindowTokens: number;
+  readonly modelTools: readonly ModelTool[];
+  readonly handOffs: ReadonlySet<string>;
+  readonly webSearch: boolean;
+  readonly reasoning: LoadedAgent['reasoning'];
+  readonly settings: LoadedAgent['settings'];
+  readonly output: LoadedAgent['output'];
+  readonly flows: TeamAgent['flows'];
+  readonly failedServers: McpTools['failed'];
+  readonly #makeTools: () => readonly Tool[];
+  #tools: readonly Tool[] | null = null;
+
+  constructor(prepared: PreparedAgent, parts: RunParts) {
+    const { agent } = prepared;
+    this.name = agent.name;
+    this.instructions = parts.instructions;
+    this.model = parts.model;
+    this.fallback = parts.fallback;
+    this.windowTokens = prepared.windowTokens;
+    this.reachedWindowTokens = prepared.reachedWindowTokens;
+    this.modelTools = parts.modelTools;
+    this.handOffs = prepared.handOffs;
+    this.webSearch = prepared.webSearch;
+    this.reasoning = agent.reasoning;
+    this.settings = agent.settings;
+    this.output = agent.output;
+    this.flows = prepared.flows;
+    this.failedServers = parts.failedServers;
+    this.#makeTools = parts.makeTools;
+  }
+
+  get tools(): readonly Tool[] {
+    this.#tools ??= this.#makeTools();
+    return this.#tools;
   }
 }
 

@@ -32,6 +32,8 @@ async function open() {
   const ids = new ErasedIds('secret');
   const scrubs: string[] = [];
   const order: string[] = [];
+  /** The chats whose turns left the memory. */
+  const forgotten: string[] = [];
   /** How often the loop looked at pending bytes, and how often they are pending. */
   const pending = { looks: 0, until: 0, abandoned: 0 };
   const loops: ErasureLoop[] = [];
@@ -50,7 +52,7 @@ async function open() {
         pending.abandoned += 1;
       },
       deleteBlob: async () => {},
-      forgetTurns: () => {},
+      forgetTurns: (chatKey) => void forgotten.push(chatKey),
       scrub: (depth) => {
         scrubs.push(depth);
         return store.scrub(depth);
@@ -84,7 +86,7 @@ async function open() {
   const isInFiles = (text: string) => [path, `${path}-wal`].some((file) => readFileSync(file).includes(text));
   const owned = stack.move();
   const dispose = () => owned.disposeAsync();
-  const state = { scrubs, order, pending, members, erasures };
+  const state = { scrubs, order, forgotten, pending, members, erasures };
   return { ...state, start, put, erase, erased, status, ask, isInFiles, [Symbol.asyncDispose]: dispose };
 }
 
@@ -195,4 +197,5 @@ test('sums of folders are counted again after files of a chat were erased', { ti
   rig.start(0);
   await rig.erased('ann');
   assert.deepEqual(await rig.ask(`select path from files union select folder from folder_bytes`), []);
+  assert.deepEqual(rig.forgotten, ['chat']);
 });

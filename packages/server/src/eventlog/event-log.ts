@@ -1,4 +1,4 @@
-import { lastFrameId, type RunEvent } from '../domain/events.ts';
+import { attemptBase, lastFrameId, type RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';
@@ -29,16 +29,23 @@ export async function storeChunks(tx: Tx, runId: string, chunks: readonly Chunk[
 
 function markSent({ log, chunks }: UnstoredChunks, isSent: boolean): void {
   for (const chunk of chunks) chunk.isSent = isSent;
-  log.markedRunning = isSent;
+  log.markedRunning = isSent && isUnderWay(log, chunks);
 }
 
+/** A run is running from the first event after its opening. */
+const isUnderWay = ({ attempt }: RunLog, chunks: readonly Chunk[]): boolean =>
+  (chunks.at(-1)?.lastId ?? 0) > attemptBase(attempt) + 1;
+
 async function storeLog(tx: Tx, log: RunLog, chunks: readonly Chunk[]): Promise<void> {
-  const marked = log.markedRunning ? null : tx.run(markRunning, { runId: log.runId, now: log.startedAt });
+  const marked =
+    log.markedRunning || !isUnderWay(log, chunks)
+      ? null
+      : tx.run(markRunning, { runId: log.runId, now: log.startedAt });
   await Promise.all([marked, storeChunks(tx, log.runId, chunks)]);
 }
 
 function stored({ log, chunks }: UnstoredChunks): void {
-  log.markedRunning = true;
+  log.markedRunning ||= isUnderWay(log, chunks);
   log.acknowledge(chunks.at(-1)?.lastId ?? 0);
 }
 

@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { ChunkedBody } from './chunked-body.ts';
+import { PageBytes } from './encoders/page-bytes.ts';
 
 /** Starts a server that answers each request with `answer`, and opens a raw connection to it. */
 async function serve(answer: (body: ChunkedBody, response: ServerResponse, url: string) => unknown) {
@@ -55,30 +56,38 @@ function unchunked(body: string): string {
 
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
-test('sends ASCII, other text and bytes unchanged and ends the answer', async () => {
-  const { socket, close } = await serve((body, response) => {
-    body.write(': \n\n');
-    body.write('one ');
-    // Each write is in its own turn, like tokens. These chunks bypass `ServerResponse.write`.
-    const later = ['two ', 'zwölf \u{1F600} ', Buffer.from('bytes '), '', 'at the end '];
-    const next = () => {
-      const data = later.shift();
-      if (data !== undefined) {
-        body.write(data);
-        setImmediate(next);
-        return;
-      }
-      body.holdForEnd();
-      body.write('last');
-      response.end();
+for (const kind of ['text', 'page'] as const)
+  test(`sends ASCII, other text and bytes unchanged and ends the answer with a ${kind}`, async () => {
+    const page = new PageBytes();
+    const inPage = (text: string) => {
+      page.clear();
+      return page.text(text);
     };
-    setImmediate(next);
+    const { socket, close } = await serve((body, response) => {
+      body.write(': \n\n');
+      body.write('one ');
+      // Each write is in its own turn, like tokens. These chunks bypass `ServerResponse.write`.
+      const later = [() => 'two ', () => 'zwölf \u{1F600} ', () => inPage('bytes ä '), () => '', () => 'at the end '];
+      const next = () => {
+        const data = later.shift();
+        if (data !== undefined) {
+          body.write(data());
+          setImmediate(next);
+          return;
+        }
+        body.write(kind === 'text' ? 'last' : inPage('last'), undefined, true);
+        response.end();
+      };
+      setImmediate(next);
+    });
+    socket.write(get('/'));
+    const answer = await readUntil(socket, (text) => text.endsWith(LAST_CHUNK));
+    assert.equal(unchunked(bodyOf(answer)), ': \n\none two zwölf \u{1F600} bytes ä at the end last');
+    // The connection can be used again.
+    socket.write(get('/'));
+    await readUntil(socket, (text) => text.endsWith(LAST_CHUNK));
+    close();
   });
-  socket.write(get('/'));
-  const answer = await readUntil(socket, (text) => text.endsWith(LAST_CHUNK));
-  assert.equal(unchunked(bodyOf(answer)), ': \n\none two zwölf \u{1F600} bytes at the end last');
-  close();
-});
 
 test('keeps answers to pipelined requests apart and reuses the connection', async () => {
   const first = Promise.withResolvers<void>();
@@ -111,6 +120,34 @@ test('sends plain text without chunks to HTTP/1.0', async () => {
   });
   socket.write(get('/', '1.0'));
   assert.equal(bodyOf(await readUntil(socket, (text) => text.endsWith('two'))), 'one two');
+  close();
+});
+
+test('a page that a slow reader has not read yet is not overwritten by the next one', async () => {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const pages: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  const { socket, close } = await serve((body, response) => {
+    const page = new PageBytes();
+    body.write('begin');
+    const more = () => {
+      const text = (letters[pages.length % letters.length] as string).repeat(12_000);
+      page.clear();
+      const isLast = response.writableLength > 200_000;
+      body.write(page.text(text), undefined, isLast);
+      pages.push(text);
+      if (!isLast) return setImmediate(more);
+      response.end();
+      ended.resolve();
+    };
+    setImmediate(more);
+  });
+  socket.pause();
+  socket.write(get('/'));
+  await ended.promise;
+  socket.resume();
+  const answer = await readUntil(socket, (text) => text.endsWith(LAST_CHUNK));
+  assert.ok(unchunked(bodyOf(answer)) === `begin${pages.join('')}`, 'the reader gets each page as it was written');
   close();
 });
 

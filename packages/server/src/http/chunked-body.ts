@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import { PageBytes } from './encoders/page-bytes.ts';
 
 /**
  * The body of one streamed answer. `ServerResponse.write` keeps a chunk until the end of the turn and then passes three
- * pieces to the socket. This class writes a chunk as one string with one write. `drain` and `writableLength` behave
+ * pieces to the socket. This class writes a chunk with one write. `drain` and `writableLength` behave
  * like those of the response. It uses `ServerResponse.write` in three cases: for the first bytes, which carry the head,
  * and for bytes of the same turn; after an answer that is still being sent on the same connection; and for HTTP/1.0,
  * which has no chunks.
@@ -16,8 +17,11 @@ export class ChunkedBody {
     this.#response = response;
   }
 
-  /** `after` is called after the bytes have left the process. */
-  write(data: string | Buffer, after?: (() => void) | undefined): void {
+  /**
+   * `after` is called after the bytes have left the process. After the last data the response must be ended in the same
+   * turn: the end of the body leaves in the same write.
+   */
+  write(data: string | PageBytes, after?: (() => void) | undefined, isLast = false): void {
     const response = this.#response;
     const { socket } = response;
     const isDirect =
@@ -28,18 +32,21 @@ export class ChunkedBody {
       // The response itself buffers nothing.
       response.writableLength === socket.writableLength;
     this.#begun = true;
+    // `end` follows in the same turn and uncorks. A page that is written directly contains the end of the body.
+    if (isLast && !(isDirect && data instanceof PageBytes)) socket?.cork();
     if (!isDirect) {
-      response.write(data, after as () => void);
+      response.write(typeof data === 'string' ? data : data.copy(), after as () => void);
       return;
     }
-    if (writeChunk(socket, data, after) || this.#awaitsDrain) return;
+    // An empty chunk would end the body.
+    if (data.length === 0) return;
+    const hasRoom =
+      typeof data === 'string' ? writeText(socket, data, after) : writePage(socket, data.chunk(isLast), data, after);
+    // The page contains the end of the body. `end` would send it again.
+    if (isLast && typeof data !== 'string') response.chunkedEncoding = false;
+    if (hasRoom || this.#awaitsDrain) return;
     this.#awaitsDrain = true;
     socket.once('drain', this.#drained);
-  }
-
-  /** Everything that is written from now on leaves with the final chunk, which must follow in the same turn. */
-  holdForEnd(): void {
-    this.#response.socket?.cork();
   }
 
   #drained = (): void => {
@@ -50,18 +57,16 @@ export class ChunkedBody {
 
 type Socket = NonNullable<ServerResponse['socket']>;
 
-function writeChunk(socket: Socket, data: string | Buffer, after: (() => void) | undefined): boolean {
+function writeText(socket: Socket, data: string, after: (() => void) | undefined): boolean {
   const bytes = Buffer.byteLength(data);
-  // An empty chunk would end the body.
-  if (bytes === 0) return true;
-  if (typeof data !== 'string') {
-    socket.cork();
-    socket.write(`${bytes.toString(16)}\r\n`, 'latin1');
-    socket.write(data);
-    const hasRoom = socket.write('\r\n', 'latin1', after);
-    socket.uncork();
-    return hasRoom;
-  }
   // If there are as many bytes as characters, the text is ASCII, which Node writes without encoding it.
   return socket.write(`${bytes.toString(16)}\r\n${data}\r\n`, bytes === data.length ? 'latin1' : 'utf8', after);
+}
+
+/** The memory of a page is used again, so a socket that cannot send it immediately gets a copy. */
+function writePage(socket: Socket, chunk: Buffer, page: PageBytes, after: (() => void) | undefined): boolean {
+  if (socket.writableLength > 0) return socket.write(Buffer.from(chunk), after);
+  const hasRoom = socket.write(chunk, after);
+  if (socket.writableLength > 0) page.keep();
+  return hasRoom;
 }

@@ -7,6 +7,7 @@ import { type FollowedEvents, Follower, type Sink } from '../eventlog/follow.ts'
 import type { PageTurns } from '../lib/page-turns.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import type { Encoder } from './encoders/encoder.ts';
+import type { PageBytes } from './encoders/page-bytes.ts';
 
 export interface StreamBounds {
   readonly pageBytes: number;
@@ -208,8 +209,8 @@ export class RunStream implements Sink {
       if (staged && this.full) break;
       const page = this.#encoder.page(shown, waitAt === undefined ? next : 0, last, bounds.pageBytes);
       const after = event.type === 'end' ? 'end-frame.after' : 'messages.after';
-      if (waitAt === undefined && !page.breaksOff && events[page.next - 1]?.type === 'end') this.#body.holdForEnd();
-      if (page.data.length > 0) this.#write(page.data, staged ? () => waitAt(after) : undefined);
+      const isLast = waitAt === undefined && !page.breaksOff && events[page.next - 1]?.type === 'end';
+      if (page.data.length > 0) this.#write(page.data, staged ? () => waitAt(after) : undefined, isLast);
       if (page.breaksOff) this.#breakOff();
       next = waitAt === undefined ? page.next : next + page.next;
       last = page.cursor;
@@ -263,9 +264,9 @@ export class RunStream implements Sink {
     if (heartbeat !== null && tick - this.#lastWriteTick >= TICKS_PER_HEARTBEAT - 1) this.#write(heartbeat, undefined);
   }
 
-  #write(data: string | Buffer, after: (() => void) | undefined): void {
+  #write(data: string | PageBytes, after: (() => void) | undefined, isLast = false): void {
     this.#lastWriteTick = this.#streams.tick;
-    this.#body.write(data, after);
+    this.#body.write(data, after, isLast);
     if (this.#response.writableLength > this.#streams.bounds.unsentBytes) this.#fill();
   }
 

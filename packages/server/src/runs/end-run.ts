@@ -14,6 +14,7 @@ import { endOfRun, finishRun } from '../store/queries/runs.ts';
 import { first, type Tx } from '../store/store.ts';
 import { type CountedColumns, countRun } from './count-run.ts';
 import { storeStep } from './journal.ts';
+import { onlyStepJson } from './only-step.ts';
 
 export interface RunEnd {
   readonly runId: string;
@@ -40,6 +41,8 @@ export interface RunEnd {
   readonly prices: Prices;
   readonly steps: number;
   readonly lastStep: JournalledStep | null;
+  /** True if the last step has a row even if the row of the run can have all of it. */
+  readonly keepsStep: boolean;
   readonly chunks: readonly Chunk[];
   readonly lastEventId: number;
   readonly startedAt: number;
@@ -55,6 +58,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
   const byModel = withCredits(end.byModel, end.prices);
   const { status, accepted } = end;
   const charge = chargeFor({ status, errorCode: end.error?.code ?? null, accepted }, end.usage, byModel);
+  const onlyStep = end.keepsStep ? null : onlyStepJson(end);
   // All statements are sent together: that is one round trip to the database.
   const writes: Promise<unknown>[] = [];
   writes.push(
@@ -88,6 +92,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
     status: end.status,
     step: end.steps,
     structured: end.structured ? 1 : 0,
+    onlyStepJson: onlyStep,
     lastEventId: end.lastEventId,
     errorCode: end.error?.code ?? null,
     errorMessage: end.error?.message ?? null,
@@ -104,7 +109,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
   const member = run.consumerId ?? NO_MEMBER;
   writes.push(finished, tx.run(deleteActiveRun, { integrationId, member, chatKey, runId }));
   if (status !== 'completed') writes.push(tx.run(insertUnsuccessfulRun, { runId }));
-  if (end.lastStep !== null) writes.push(storeStep(tx, end.runId, end.lastStep));
+  if (end.lastStep !== null && onlyStep === null) writes.push(storeStep(tx, end.runId, end.lastStep));
   writes.push(storeChunks(tx, end.runId, end.chunks));
   const errorCode = end.error?.code ?? null;
   writes.push(...countRun(tx, { run, status, errorCode, usage: end.usage, byModel, charge }));

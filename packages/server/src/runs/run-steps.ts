@@ -6,9 +6,10 @@ import type { JournalledStep, WrongTry } from '../domain/step.ts';
 import { iso } from '../domain/time.ts';
 import { usageJson } from '../domain/usage.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
-import { stepSizes, stepsBefore } from '../store/queries/runs.ts';
-import type { Reads } from '../store/store.ts';
+import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/runs.ts';
+import { first, type Reads } from '../store/store.ts';
 import { journalledStep } from './journal.ts';
+import { onlyStepRow } from './only-step.ts';
 import type { RunReads } from './read-runs.ts';
 
 export type StepQuery = LargeListQuery;
@@ -23,11 +24,19 @@ interface StepsDeps {
 export async function runSteps({ reads, runReads, pages }: StepsDeps, scope: Scope, runId: string, query: StepQuery) {
   const run = await runReads.row(scope, runId);
   if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
+  const stored = await first(reads.all(onlyStepOfRun, { runId }));
+  const only = stored === undefined ? null : onlyStepRow(stored);
   return pages.read(query, {
     // The outputs of calls are read, but shown only if the call failed.
     showsAll: false,
-    sizes: ({ before, limit }) => reads.all(stepSizes, { runId, before: numberBefore(before), limit }),
-    rows: ({ before, limit }) => reads.all(stepsBefore, { runId, before: numberBefore(before), limit }),
+    sizes: ({ before, limit }) =>
+      only === null
+        ? reads.all(stepSizes, { runId, before: numberBefore(before), limit })
+        : Promise.resolve(numberBefore(before) > only.step ? [{ created_at: only.step, id: '', bytes: 0 }] : []),
+    rows: ({ before, limit }) =>
+      only === null
+        ? reads.all(stepsBefore, { runId, before: numberBefore(before), limit })
+        : Promise.resolve(numberBefore(before) > only.step ? [only] : []),
     position: (row) => ({ createdAt: row.step, id: '' }),
     show: (row) => JSON.stringify(stepJson(journalledStep(row))),
   });

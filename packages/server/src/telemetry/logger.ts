@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { standardErrorLines } from './log-lines.ts';
 
 type LogMethod = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
@@ -42,10 +43,10 @@ export const withFields = (logger: Logger, fields: object): Logger => new FieldL
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
+const nothing = { write: () => {} };
+
 /** Writes one JSON object per line to standard error. Standard output is for people. */
 export function createLogger(level: LogLevel): pino.Logger {
-  return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: false }),
-  );
+  const destination = level === 'silent' ? nothing : standardErrorLines();
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }

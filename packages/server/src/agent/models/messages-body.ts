@@ -7,7 +7,15 @@ import type { ModelRequest, StepReplay } from '../ports.ts';
 import { type ClaudeModel, claudeModel } from './claude-models.ts';
 import { objectSchema } from './object-schema.ts';
 import { isObject, type JsonObject, parsed } from './provider-failure.ts';
-import { BodyMaker, type RequestBody, toolsWriter, withTool } from './request-body.ts';
+import {
+  BodyMaker,
+  type BodyPrefixes,
+  type PrefixText,
+  prefixBytes,
+  type RequestBody,
+  toolsWriter,
+  withTool,
+} from './request-body.ts';
 import { messagesSchema } from './structured-output.ts';
 
 /*
@@ -33,36 +41,60 @@ export function messagesToolsText({ tools, webSearch }: ModelRequest): string {
   return webSearch === true ? withTool(text, WEB_SEARCH) : text;
 }
 
-/** `paused` is the content of the assistant's turn so far, if the provider paused it. */
-export function messagesBody(
-  model: string,
-  request: ModelRequest,
-  replays: ReadonlyMap<number, StepReplay>,
-  paused: readonly JsonObject[],
-  { maxOutputTokens }: ModelTraits = {},
-): RequestBody {
+/** What a request depends on besides the agent and its messages. */
+export interface MessagesOptions {
+  readonly replays: ReadonlyMap<number, StepReplay>;
+  /** The content of the assistant's turn so far, if the provider paused it. */
+  readonly paused: readonly JsonObject[];
+  readonly traits: ModelTraits;
+  readonly prefixes: BodyPrefixes;
+}
+
+export function messagesBody(model: string, request: ModelRequest, options: MessagesOptions): RequestBody {
+  const { replays, paused, prefixes, traits } = options;
+  const { maxOutputTokens } = traits;
   const rules = { ...claudeModel(model), ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
   const maker = new BodyMaker();
   const isReplayed = keepsThinking(rules, request, replays);
   const messages = messagesOf(request, isReplayed ? replays : new Map(), maker);
   if (paused.length > 0) messages.push({ role: 'assistant', content: [...paused] });
-  const thinking = isReplayed ? thinkingOf(rules, request) : {};
-  const isThinking = 'thinking' in thinking && thinking.thinking.type !== 'disabled';
   const hasTools = request.tools.length > 0 || request.webSearch === true;
   const stubs = hasTools ? [] : calledTools(messages);
-  const body = {
-    model,
-    max_tokens: maxTokens(rules, request, thinking),
-    ...(isBlank(request.instructions) ? {} : { system: request.instructions }),
-    messages,
-    ...thinking,
-    ...outputConfig(thinking, request),
-    ...sampling(rules, request, isThinking),
-    ...(stubs.length > 0 ? { tool_choice: { type: 'none' } } : toolChoice(rules, request, isThinking)),
-    cache_control: { type: 'ephemeral' },
-    stream: true,
+  const write = () => prefixText(model, rules, request, { isReplayed, stubs });
+  // Only the usual start of a request depends on the agent alone.
+  const isUsual = isReplayed && stubs.length === 0;
+  return maker.make(isUsual ? prefixes.find(request, write) : prefixBytes(write()), messages);
+}
+
+interface PromptForm {
+  readonly isReplayed: boolean;
+  /** Declared for the calls of an agent without tools. */
+  readonly stubs: readonly JsonObject[];
+}
+
+function prefixText(
+  model: string,
+  rules: ClaudeModel,
+  request: ModelRequest,
+  { isReplayed, stubs }: PromptForm,
+): PrefixText {
+  const thinking = isReplayed ? thinkingOf(rules, request) : {};
+  const isThinking = 'thinking' in thinking && thinking.thinking.type !== 'disabled';
+  return {
+    members: {
+      model,
+      max_tokens: maxTokens(rules, request, thinking),
+      ...(isBlank(request.instructions) ? {} : { system: request.instructions }),
+      ...thinking,
+      ...outputConfig(thinking, request),
+      ...sampling(rules, request, isThinking),
+      ...(stubs.length > 0 ? { tool_choice: { type: 'none' } } : toolChoice(rules, request, isThinking)),
+      cache_control: { type: 'ephemeral' },
+      stream: true,
+    },
+    toolsText: stubs.length > 0 ? JSON.stringify(stubs) : messagesToolsText(request),
+    list: 'messages',
   };
-  return maker.make(body, stubs.length > 0 ? JSON.stringify(stubs) : messagesToolsText(request));
 }
 
 /**

@@ -10,19 +10,20 @@ const MAX_CONTINUATIONS = 20;
 
 /** Asks for one answer. A turn that the provider pauses, because its own tools take long, is continued. */
 export async function callMessages(call: ProtocolCall, request: ModelRequest): Promise<ModelResult> {
-  const { target, output } = call;
+  const { model, output } = call;
+  const { traits, prefixes } = model;
   const prefix = {
-    model: call.id,
+    model: model.id,
     // Thinking may not be sent back if it was switched off since.
-    head: [call.address, request.instructions, messagesToolsText(request), JSON.stringify(request.reasoning ?? null)],
+    head: [model.address, request.instructions, messagesToolsText(request), JSON.stringify(request.reasoning ?? null)],
     prompt: request.prompt,
   };
   const replays = fittingReplays(prefix, request.replays ?? [], (one) => isWholeReplay(request, one));
   const content: JsonObject[] = [];
+  const options = { replays, paused: content, traits, prefixes };
   let isWhole = true;
   for (let continued = 0; ; continued += 1) {
-    const body = messagesBody(target.model, request, replays, content, call.traits);
-    const reader = await call.ask(body, () => new MessagesReader(target, output));
+    const reader = await call.ask(messagesBody(model.target.model, request, options), MessagesReader);
     isWhole &&= reader.content !== null;
     content.push(...(reader.content ?? []));
     if (!reader.isPaused) {

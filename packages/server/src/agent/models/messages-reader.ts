@@ -23,12 +23,8 @@ const COUNTERS = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_inp
 /** Stop reasons of complete answers. */
 const COMPLETE: ReadonlySet<string> = new Set(['end_turn', 'stop_sequence', 'tool_use']);
 
-/**
- * A text delta as Anthropic writes it, without escapes in its text. Almost every event of a message is one, and this pattern
- * takes 0.2 µs instead of 0.9 µs for `JSON.parse`. An event that differs in any way is parsed.
- */
-const TEXT_DELTA =
-  /^\{"type":"content_block_delta","index":(0|[1-9]\d*),"delta":\{"type":"text_delta","text":"([^"\\\u0000-\u001f]*)"\} *\}$/;
+/** Sent at any time, to show that the connection is alive. */
+const PING = '{"type": "ping"}';
 
 /** A block as it started, with the text of its deltas. */
 interface Block {
@@ -48,6 +44,8 @@ export class MessagesReader extends ProtocolReader {
   #stopDetails: unknown = null;
   #hasUnknownDelta = false;
   #thinkingAt: Block | null = null;
+  /** The block of the last text delta. */
+  #textBlock: Block | null = null;
 
   constructor(target: ProviderTarget, output: ModelOutput) {
     super(target, output);
@@ -72,12 +70,14 @@ export class MessagesReader extends ProtocolReader {
     return content;
   }
 
-  override event(data: string): boolean {
-    const delta = TEXT_DELTA.exec(data);
-    const block = delta === null ? undefined : this.#blocks.get(Number(delta[1]));
-    if (delta === null || block?.start.type !== 'text') return super.event(data);
-    this.#grow(block, delta[2]);
-    return false;
+  override readonly deltaKey = 'text';
+
+  override repeat(text: string): void {
+    if (this.#textBlock !== null) this.#grow(this.#textBlock, text);
+  }
+
+  protected override isUnused(data: string): boolean {
+    return data === PING;
   }
 
   protected override done(): boolean {
@@ -145,8 +145,11 @@ export class MessagesReader extends ProtocolReader {
     const block = this.#block(index);
     if (block === undefined || !isObject(delta)) return;
     const { type } = block.start;
-    if (delta.type === 'text_delta' && type === 'text') this.#grow(block, delta.text);
-    else if (delta.type === 'thinking_delta' && type === 'thinking') this.#grow(block, delta.thinking);
+    if (delta.type === 'text_delta' && type === 'text') {
+      this.#grow(block, delta.text);
+      this.#textBlock = block;
+      this.plainDelta = delta.text as string;
+    } else if (delta.type === 'thinking_delta' && type === 'thinking') this.#grow(block, delta.thinking);
     else if (delta.type === 'signature_delta' && type === 'thinking') {
       if (typeof delta.signature === 'string') block.signature = delta.signature;
     } else if (delta.type === 'input_json_delta' && hasInput(block)) {

@@ -8,7 +8,7 @@ import { openAiSettings, type SettingForms } from './openai-settings.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { isObject, type JsonObject, truncatedAnswer } from './provider-failure.ts';
 import { reportedUsage } from './reported-usage.ts';
-import { BodyMaker, type RequestBody, toolsWriter } from './request-body.ts';
+import { BodyMaker, type BodyPrefixes, type PrefixText, type RequestBody, toolsWriter } from './request-body.ts';
 import { isStrict, OUTPUT_NAME } from './structured-output.ts';
 
 /*
@@ -58,19 +58,36 @@ export function chatDialect(provider: string): ChatDialect {
   return provider === 'openai' ? OPENAI : provider === 'mistral' ? MISTRAL : COMPATIBLE;
 }
 
-export function chatBody(model: string, request: ModelRequest, dialect: ChatDialect): RequestBody {
+export function chatBody(
+  model: string,
+  request: ModelRequest,
+  dialect: ChatDialect,
+  prefixes: BodyPrefixes,
+): RequestBody {
   const maker = new BodyMaker();
-  const body = {
-    model,
-    messages: messages(request, maker, dialect),
-    // The protocol has no reasoning summaries.
-    ...(request.reasoning?.effort === undefined ? {} : { reasoning_effort: request.reasoning.effort }),
-    ...openAiSettings(request, dialect),
-    ...responseFormat(request),
-    stream: true,
-    ...(dialect.takesStreamOptions ? { stream_options: { include_usage: true } } : {}),
+  const list = messages(request, maker, dialect);
+  return maker.make(
+    prefixes.find(request, () => prefixText(model, request, dialect)),
+    list,
+  );
+}
+
+function prefixText(model: string, request: ModelRequest, dialect: ChatDialect): PrefixText {
+  const { instructions } = request;
+  return {
+    members: {
+      model,
+      // The protocol has no reasoning summaries.
+      ...(request.reasoning?.effort === undefined ? {} : { reasoning_effort: request.reasoning.effort }),
+      ...openAiSettings(request, dialect),
+      ...responseFormat(request),
+      stream: true,
+      ...(dialect.takesStreamOptions ? { stream_options: { include_usage: true } } : {}),
+    },
+    toolsText: toolsText(request.tools),
+    list: 'messages',
+    firstMessage: instructions === '' ? undefined : { role: 'system', content: instructions },
   };
-  return maker.make(body, toolsText(request.tools));
 }
 
 function responseFormat({ output: schema }: ModelRequest): JsonObject {
@@ -84,7 +101,7 @@ function responseFormat({ output: schema }: ModelRequest): JsonObject {
 }
 
 interface ChatMessage {
-  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly role: 'user' | 'assistant' | 'tool';
   content: string | null | JsonObject[];
   tool_calls?: JsonObject[];
   readonly tool_call_id?: string;
@@ -110,12 +127,11 @@ function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
 }
 
 /**
- * The text and the calls of one step are one message, because the protocol requires the outputs of calls directly after
+ * The messages after the instructions. The text and the calls of one step are one message, because the protocol requires the outputs of calls directly after
  * it.
  */
 function messages(request: ModelRequest, maker: BodyMaker, { callId }: ChatDialect): ChatMessage[] {
   const all: ChatMessage[] = [];
-  if (request.instructions !== '') all.push({ role: 'system', content: request.instructions });
   for (const item of request.prompt) {
     switch (item.kind) {
       case 'user': {
@@ -160,6 +176,7 @@ interface OpenCall {
 export class ChatReader extends ProtocolReader {
   readonly #calls: OpenCall[] = [];
   #finishReason: string | null = null;
+  override readonly deltaKey = 'content';
 
   protected override readUsage(value: unknown): Usage | null {
     return reportedUsage(value, USAGE);
@@ -198,6 +215,8 @@ export class ChatReader extends ProtocolReader {
     if (typeof reasoning === 'string') this.think(reasoning);
     this.say(delta.content ?? '');
     this.refuse(delta.refusal ?? '');
+    const isPlain = typeof delta.content === 'string' && !delta.refusal && !delta.tool_calls && !reasoning;
+    if (isPlain) this.plainDelta = delta.content as string;
     if (Array.isArray(delta.tool_calls)) for (const piece of delta.tool_calls) this.#toolCall(piece);
   }
 

@@ -7,7 +7,14 @@ import { openAiSettings, type SettingForms } from './openai-settings.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { isObject, type JsonObject, truncatedAnswer } from './provider-failure.ts';
 import { reportedUsage } from './reported-usage.ts';
-import { BodyMaker, type RequestBody, toolsWriter, withTool } from './request-body.ts';
+import {
+  BodyMaker,
+  type BodyPrefixes,
+  type PrefixText,
+  type RequestBody,
+  toolsWriter,
+  withTool,
+} from './request-body.ts';
 import { isStrict, OUTPUT_NAME } from './structured-output.ts';
 
 /*
@@ -35,21 +42,31 @@ const toolsText = toolsWriter(({ name, description, inputSchema }) => ({
   strict: false,
 }));
 
-export function responsesBody(model: string, request: ModelRequest): RequestBody {
+export function responsesBody(model: string, request: ModelRequest, prefixes: BodyPrefixes): RequestBody {
   const maker = new BodyMaker();
-  const body = {
-    model,
-    ...(request.instructions === '' ? {} : { instructions: request.instructions }),
-    input: request.prompt.map((item) => inputItem(item, maker)),
-    ...reasoning(request),
-    ...openAiSettings(request, SETTINGS),
-    ...textFormat(request),
-    stream: true,
-    // This server stores the chat and never refers to a response that the provider stores.
-    store: false,
-  };
+  const input = request.prompt.map((item) => inputItem(item, maker));
+  return maker.make(
+    prefixes.find(request, () => prefixText(model, request)),
+    input,
+  );
+}
+
+function prefixText(model: string, request: ModelRequest): PrefixText {
   const tools = toolsText(request.tools);
-  return maker.make(body, request.webSearch === true ? withTool(tools, { type: 'web_search' }) : tools);
+  return {
+    members: {
+      model,
+      ...(request.instructions === '' ? {} : { instructions: request.instructions }),
+      ...reasoning(request),
+      ...openAiSettings(request, SETTINGS),
+      ...textFormat(request),
+      stream: true,
+      // This server stores the chat and never refers to a response that the provider stores.
+      store: false,
+    },
+    toolsText: request.webSearch === true ? withTool(tools, { type: 'web_search' }) : tools,
+    list: 'input',
+  };
 }
 
 function textFormat({ output: schema }: ModelRequest): JsonObject {
@@ -103,30 +120,51 @@ function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
   }
 }
 
-/**
- * A text delta as OpenAI writes it, without escapes in its text. Almost every event of a response is one, and this pattern
- * takes a quarter of the time of `JSON.parse`. An event that differs in any way is parsed.
- */
-const TEXT_DELTA =
-  /^\{"type":"response\.output_text\.delta"(?:,"sequence_number":\d+)?,"item_id":"[^"\\]*","output_index":(0|[1-9]\d*),"content_index":(0|[1-9]\d*),"delta":"([^"\\\u0000-\u001f]*)"(?:,"logprobs":\[\])?(?:,"obfuscation":"[^"\\]*")?(?:,"sequence_number":\d+)?\}$/;
+const TYPE_START = '{"type":"response.';
+
+/** Types of events without anything that is used. They are not parsed: some repeat the whole request or the whole answer. */
+const UNUSED: ReadonlySet<string> = new Set([
+  'created',
+  'queued',
+  'in_progress',
+  'output_item.added',
+  'content_part.added',
+  'content_part.done',
+  'reasoning_summary_part.added',
+  'reasoning_summary_part.done',
+  'reasoning_summary_text.done',
+  'reasoning_text.done',
+  'function_call_arguments.done',
+]);
+
+/** The end of a text, as OpenAI writes it: the indexes of the part are before its text. */
+const TEXT_DONE =
+  /^\{"type":"response\.output_text\.done"(?:,"sequence_number":\d+)?,"item_id":"[^"\\]*","output_index":(\d+),"content_index":(\d+),/;
+
+/** The end of a message or of reasoning, as OpenAI writes it. Only calls are taken from these events. */
+const ITEM_DONE =
+  /^\{"type":"response\.output_item\.done"(?:,"sequence_number":\d+)?,"output_index":\d+,"item":\{"id":"[^"\\]*","type":"(?:message|reasoning)"/;
 
 /** Converts the events of a response to output of the model. Throws a `ProviderFailure` if there is no answer. */
 export class ResponsesReader extends ProtocolReader {
-  readonly #callIds = new Set<string>();
+  readonly #callIds: string[] = [];
   /** The text parts that arrived by deltas. Servers without deltas send the text at the end of the part. */
-  readonly #deltaParts = new Set<string>();
+  readonly #deltaParts: string[] = [];
   #reasoningPart = '';
 
   protected override readUsage(value: unknown): Usage | null {
     return reportedUsage(value, USAGE);
   }
 
-  override event(data: string): boolean {
-    const delta = TEXT_DELTA.exec(data);
-    if (delta === null) return super.event(data);
-    this.#deltaParts.add(`${delta[1]}/${delta[2]}`);
-    this.say(delta[3]);
-    return false;
+  override readonly deltaKey = 'delta';
+
+  protected override isUnused(data: string): boolean {
+    if (!data.startsWith(TYPE_START) || !data.endsWith('}')) return false;
+    const type = data.slice(TYPE_START.length, data.indexOf('"', TYPE_START.length));
+    if (UNUSED.has(type)) return true;
+    if (type === 'output_item.done') return ITEM_DONE.test(data);
+    const part = type === 'output_text.done' ? TEXT_DONE.exec(data) : null;
+    return part !== null && this.#deltaParts.includes(`${part[1]}/${part[2]}`);
   }
 
   protected override done(): boolean {
@@ -136,18 +174,19 @@ export class ResponsesReader extends ProtocolReader {
   protected override take(event: JsonObject): boolean {
     switch (event.type) {
       case 'response.output_text.delta':
-        this.#deltaParts.add(partOf(event));
+        this.#addPart(event);
         this.say(event.delta);
+        this.plainDelta = event.delta as string;
         return false;
       case 'response.refusal.delta':
-        this.#deltaParts.add(partOf(event));
+        this.#addPart(event);
         this.refuse(event.delta);
         return false;
       case 'response.output_text.done':
-        if (!this.#deltaParts.has(partOf(event))) this.say(event.text);
+        if (!this.#deltaParts.includes(partOf(event))) this.say(event.text);
         return false;
       case 'response.refusal.done':
-        if (!this.#deltaParts.has(partOf(event))) this.refuse(event.refusal);
+        if (!this.#deltaParts.includes(partOf(event))) this.refuse(event.refusal);
         return false;
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
@@ -181,6 +220,11 @@ export class ResponsesReader extends ProtocolReader {
     return false;
   }
 
+  #addPart(event: JsonObject): void {
+    const part = partOf(event);
+    if (!this.#deltaParts.includes(part)) this.#deltaParts.push(part);
+  }
+
   #reasoning(event: JsonObject): void {
     if (event.delta === '') return;
     // A summary has several parts, each a paragraph.
@@ -193,8 +237,8 @@ export class ResponsesReader extends ProtocolReader {
   #toolCall(item: JsonObject): void {
     const callId = typeof item.call_id === 'string' && item.call_id !== '' ? item.call_id : newId('call');
     // The same call can be in two events.
-    if (this.#callIds.has(callId)) return;
-    this.#callIds.add(callId);
+    if (this.#callIds.includes(callId)) return;
+    this.#callIds.push(callId);
     this.call(callId, item.name, item.arguments);
   }
 

@@ -1,11 +1,11 @@
 import type { ModelTraits } from '../../domain/providers.ts';
 import type { ModelOutput } from '../ports.ts';
+import type { EventReader } from './answer-events.ts';
 import type { ProviderTarget } from './provider-failure.ts';
-import type { EventReader } from './provider-transport.ts';
-import type { RequestBody } from './request-body.ts';
+import type { BodyPrefixes, RequestBody } from './request-body.ts';
 
-/** What a protocol needs to answer one call of a model. */
-export interface ProtocolCall {
+/** What a protocol knows of a model in all calls. */
+export interface CalledModel {
   /** `provider/model`. */
   readonly id: string;
   readonly provider: string;
@@ -13,7 +13,15 @@ export interface ProtocolCall {
   readonly traits: ModelTraits;
   /** The base URL of the provider. */
   readonly address: string;
+  readonly prefixes: BodyPrefixes;
+}
+
+export type ReaderClass<R extends EventReader> = new (target: ProviderTarget, output: ModelOutput) => R;
+
+/** What a protocol needs to answer one call of a model. */
+export interface ProtocolCall {
+  readonly model: CalledModel;
   readonly output: ModelOutput;
   /** Posts the body and resolves to the reader of the whole answer. */
-  ask<R extends EventReader>(body: RequestBody, newReader: () => R): Promise<R>;
+  ask<R extends EventReader>(body: RequestBody, readerClass: ReaderClass<R>): Promise<R>;
 }

@@ -1,5 +1,6 @@
 import type { Usage } from '../../domain/usage.ts';
 import type { ModelOutput } from '../ports.ts';
+import type { EventReader } from './answer-events.ts';
 import {
   failureOfEvent,
   invalidAnswer,
@@ -9,7 +10,6 @@ import {
   type ProviderTarget,
   parsed,
 } from './provider-failure.ts';
-import type { EventReader } from './provider-transport.ts';
 
 /** The common part of all protocols: it parses events as JSON objects, checks texts and turns errors into failures. */
 export abstract class ProtocolReader implements EventReader {
@@ -19,18 +19,33 @@ export abstract class ProtocolReader implements EventReader {
   usage: Usage | null = null;
   /** The text with which the model refused to answer. */
   refusal = '';
+  /** The text of the last event, if the event did nothing but add it. Otherwise null. */
+  plainDelta: string | null = null;
 
   constructor(target: ProviderTarget, output: ModelOutput) {
     this.#target = target;
     this.output = output;
   }
 
+  /** The member of an event that contains the text of a delta. */
+  abstract readonly deltaKey: string;
+
   event(data: string): boolean {
-    if (data === '') return false;
+    this.plainDelta = null;
+    if (data === '' || this.isUnused(data)) return false;
     if (data === '[DONE]') return this.done();
     const event = parsed(data);
     if (!isObject(event)) throw this.invalid('an event that is not a JSON object');
     return this.take(event);
+  }
+
+  repeat(text: string): void {
+    this.say(text);
+  }
+
+  /** True if an event surely contains nothing that this reader uses. It is not parsed. */
+  protected isUnused(_data: string): boolean {
+    return false;
   }
 
   /** Called at `[DONE]`. Returns true if the answer is complete. */

@@ -7,14 +7,16 @@ import {
   providerSettingNames,
 } from '../../domain/providers.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
+import type { EventReader } from './answer-events.ts';
 import { claudeModel } from './claude-models.ts';
 import { callMessages } from './messages-call.ts';
 import { fittingRequest } from './model-traits.ts';
 import { ChatReader, chatBody, chatDialect } from './openai-chat.ts';
 import { ResponsesReader, responsesBody } from './openai-responses.ts';
-import type { ProtocolCall } from './protocol-call.ts';
-import { type JsonObject, refusedAnswer } from './provider-failure.ts';
-import { ProviderTransport } from './provider-transport.ts';
+import type { CalledModel, ProtocolCall, ReaderClass } from './protocol-call.ts';
+import { type JsonObject, type ProviderTarget, refusedAnswer } from './provider-failure.ts';
+import { ProviderTransport, type StreamCall } from './provider-transport.ts';
+import { BodyPrefixes, type RequestBody } from './request-body.ts';
 import { isObjectSchema, messagesSchema, OutputForms } from './structured-output.ts';
 
 export interface ProviderOptions {
@@ -53,8 +55,8 @@ const PROTOCOLS: Readonly<Record<ProviderApi, Protocol>> = {
     searchesWeb: true,
     takesSchema: (_, schema) => isObjectSchema(schema),
     headers: bearer,
-    call: ({ target, output, ask }, request) =>
-      ask(responsesBody(target.model, request), () => new ResponsesReader(target, output)),
+    call: (call, request) =>
+      call.ask(responsesBody(call.model.target.model, request, call.model.prefixes), ResponsesReader),
   },
   chat: {
     path: '/chat/completions',
@@ -63,8 +65,10 @@ const PROTOCOLS: Readonly<Record<ProviderApi, Protocol>> = {
     searchesWeb: false,
     takesSchema: (_, schema) => isObjectSchema(schema),
     headers: bearer,
-    call: ({ provider, target, output, ask }, request) =>
-      ask(chatBody(target.model, request, chatDialect(provider)), () => new ChatReader(target, output)),
+    call: (call, request) => {
+      const { provider, target, prefixes } = call.model;
+      return call.ask(chatBody(target.model, request, chatDialect(provider), prefixes), ChatReader);
+    },
   },
   messages: {
     path: '/v1/messages',
@@ -90,10 +94,60 @@ export function withoutResponses({
   return `If the server has no Responses API, like vLLM and Ollama, set ${chosenApi(settings.api, 'chat')}.`;
 }
 
-interface CalledModel {
-  readonly id: string;
-  readonly traits: ModelTraits;
-  /** True if the answer must be JSON, also if the provider does not know it. */
+/** One call of a model. It is also what the transport needs, so that a call has one object. */
+class ProviderCall implements ProtocolCall, StreamCall {
+  readonly model: CalledModel;
+  readonly output: ModelOutput;
+  readonly path: string;
+  readonly signal: AbortSignal;
+  readonly mayCall: ModelRequest['mayCall'];
+  readonly #transport: ProviderTransport;
+  readonly #isStructured: boolean;
+  body: RequestBody | null = null;
+  #readerClass: ReaderClass<EventReader> | null = null;
+
+  /** `isStructured`: the answer must be JSON, also if the provider does not know it. */
+  constructor(
+    model: CalledModel,
+    { path, transport }: { readonly path: string; readonly transport: ProviderTransport },
+    { output, signal, mayCall, isStructured }: CallParts,
+  ) {
+    this.model = model;
+    this.path = path;
+    this.#transport = transport;
+    this.output = output;
+    this.signal = signal;
+    this.mayCall = mayCall;
+    this.#isStructured = isStructured;
+  }
+
+  get target(): ProviderTarget {
+    return this.model.target;
+  }
+
+  ask<R extends EventReader>(body: RequestBody, readerClass: ReaderClass<R>): Promise<R> {
+    this.body = body;
+    this.#readerClass = readerClass;
+    const answered = this.#transport.stream(this) as Promise<R>;
+    return this.#isStructured ? answered.then(this.#checkRefusal) : answered;
+  }
+
+  newReader(): EventReader {
+    if (this.#readerClass === null) throw new Error('The call has no body yet.');
+    return new this.#readerClass(this.model.target, this.output);
+  }
+
+  /** The text of a refusal is no structured answer. */
+  readonly #checkRefusal = <R extends EventReader>(reader: R): R => {
+    if (reader.refusal !== '') throw refusedAnswer(this.model.target, reader.refusal).failure;
+    return reader;
+  };
+}
+
+interface CallParts {
+  readonly output: ModelOutput;
+  readonly signal: AbortSignal;
+  readonly mayCall: ModelRequest['mayCall'];
   readonly isStructured: boolean;
 }
 
@@ -121,67 +175,42 @@ export class ProviderModels implements AsyncDisposable {
     if (!id.startsWith(prefix) || id === prefix) return null;
     let model = this.#models.get(id);
     if (model === undefined) {
-      const traits = this.#options.models?.get(id.slice(prefix.length)) ?? {};
-      const forms = new OutputForms();
-      const name = id.slice(prefix.length);
-      const takesSchema = ({ output: schema }: ModelRequest) =>
-        schema !== undefined && traits.output !== false && this.#protocol.takesSchema(name, schema);
-      model = {
-        id,
-        watchesSilence: true,
-        windowTokens: traits.window,
-        takesPdf: traits.pdf ?? this.#protocol.takesPdf,
-        searchesWeb: this.#protocol.searchesWeb,
-        call: (request, output, signal) =>
-          forms.call(fittingRequest(request, traits), takesSchema(request), (one) =>
-            this.#call({ id, traits, isStructured: request.output !== undefined }, one, output, signal),
-          ),
-      };
+      model = this.#makeModel(id, id.slice(prefix.length));
       this.#models.set(id, model);
     }
     return model;
   }
 
-  async #call(
-    { id, traits, isStructured }: CalledModel,
-    request: ModelRequest,
-    output: ModelOutput,
-    signal: AbortSignal,
-  ): Promise<ModelResult> {
-    const { name, apiKey, baseUrl, settings = providerSettingNames(name) } = this.#options;
-    const target = {
-      model: id.slice(name.length + 1),
+  #makeModel(id: string, name: string): Model {
+    const {
+      name: provider,
       apiKey,
-      settings,
-      withoutResponses: this.#withoutResponses,
-    };
-    const { path, call } = this.#protocol;
-    const { usage } = await call(
-      {
-        id,
-        provider: name,
-        target,
-        traits,
-        address: baseUrl,
-        output,
-        ask: async (body, newReader) => {
-          const reader = await this.#transport.stream({
-            target,
-            path,
-            body: typeof body === 'string' ? Buffer.from(body) : body,
-            signal,
-            output,
-            mayCall: request.mayCall,
-            newReader,
-          });
-          // The text of a refusal is no structured answer.
-          if (isStructured && reader.refusal !== '') throw refusedAnswer(target, reader.refusal).failure;
-          return reader;
-        },
+      baseUrl: address,
+      models,
+      settings = providerSettingNames(provider),
+    } = this.#options;
+    const { takesPdf, searchesWeb, takesSchema, path, call } = this.#protocol;
+    const traits = models?.get(name) ?? {};
+    const target = { model: name, apiKey, settings, withoutResponses: this.#withoutResponses };
+    const model = { id, provider, target, traits, address, prefixes: new BodyPrefixes() };
+    const way = { path, transport: this.#transport };
+    const forms = new OutputForms();
+    const ask = (request: ModelRequest, output: ModelOutput, signal: AbortSignal, isStructured: boolean) =>
+      call(new ProviderCall(model, way, { output, signal, mayCall: request.mayCall, isStructured }), request);
+    return {
+      id,
+      watchesSilence: true,
+      windowTokens: traits.window,
+      takesPdf: traits.pdf ?? takesPdf,
+      searchesWeb,
+      call: (given, output, signal) => {
+        const request = fittingRequest(given, traits);
+        const { output: schema } = request;
+        if (schema === undefined) return ask(request, output, signal, false);
+        const isSent = traits.output !== false && takesSchema(name, schema);
+        return forms.call(request, isSent, (one) => ask(one, output, signal, true));
       },
-      request,
-    );
-    return { usage };
+    };
   }
 
   [Symbol.asyncDispose](): Promise<void> {

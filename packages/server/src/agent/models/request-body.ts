@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
-import type { ModelTool } from '../ports.ts';
+import type { ModelRequest, ModelTool } from '../ports.ts';
 import type { JsonObject } from './provider-failure.ts';
 
 /** Attachments whose bytes are sent. */
@@ -15,8 +15,8 @@ interface SentBytes {
 /** The number of bytes that are encoded at a time. A multiple of three, so that the base64 pieces can be joined. */
 const PIECE_BYTES = 192 * 1024;
 
-/** The body of a request: a text, or, if it contains images or files, pieces that are made while they are sent. */
-export type RequestBody = string | StreamedBody;
+/** The body of a request: its bytes, or, if it contains images or files, pieces that are made while they are sent. */
+export type RequestBody = Buffer | StreamedBody;
 
 /**
  * A body with the bytes of images and files. They are read one at a time while the body is sent, so a chat with many of
@@ -28,8 +28,8 @@ export class StreamedBody {
   readonly length: number;
 
   /** There is one text more than files: the files are between the texts. */
-  constructor(texts: readonly string[], sent: readonly SentBytes[]) {
-    this.#texts = texts.map((text) => Buffer.from(text));
+  constructor(prefix: Buffer, texts: readonly string[], sent: readonly SentBytes[]) {
+    this.#texts = texts.map((text, index) => (index === 0 ? joined(prefix, text) : Buffer.from(text)));
     this.#sent = sent;
     this.length =
       this.#texts.reduce((sum, text) => sum + text.length, 0) +
@@ -75,12 +75,84 @@ export class BodyMaker {
     return this.#word;
   }
 
-  /** `toolsText` is the JSON of the field `tools`, or empty. */
-  make(body: JsonObject, toolsText: string): RequestBody {
-    const json = JSON.stringify(body);
-    const text = toolsText === '' ? json : `${json.slice(0, -1)},"tools":${toolsText}}`;
-    return this.#sent.length === 0 ? text : new StreamedBody(text.split(this.#word), this.#sent);
+  /** `messages` follow the first message, if the prefix has one. */
+  make(prefix: Buffer, messages: readonly unknown[]): RequestBody {
+    const json = JSON.stringify(messages).slice(1);
+    const text = prefix[prefix.length - 1] === LIST_START || messages.length === 0 ? `${json}}` : `,${json}}`;
+    return this.#sent.length === 0
+      ? joined(prefix, text)
+      : new StreamedBody(prefix, text.split(this.#word), this.#sent);
   }
+}
+
+const LIST_START = 91;
+
+/** The bytes are not in a shared pool: a call may be open for long, and would keep the whole pool. */
+function joined(prefix: Buffer, text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(prefix.length + Buffer.byteLength(text));
+  prefix.copy(bytes);
+  bytes.write(text, prefix.length);
+  return bytes;
+}
+
+/** What a prefix is made of, besides the tools. */
+type PrefixParts = Pick<ModelRequest, 'instructions' | 'reasoning' | 'settings' | 'output' | 'webSearch'>;
+
+interface KnownPrefix extends PrefixParts {
+  readonly bytes: Buffer;
+}
+
+/** An agent whose first call is required has two, and one with a structured answer may have others. */
+const MAX_PREFIXES = 4;
+
+/**
+ * The start of the requests to one model: everything except their messages. An agent has the same list of tools in all its
+ * runs, and mostly the same instructions, so the start is written once.
+ */
+export class BodyPrefixes {
+  readonly #byTools = new WeakMap<readonly ModelTool[], KnownPrefix[]>();
+
+  /** `write` returns the members of the body, and the first of the messages if it is always the same. */
+  find(request: ModelRequest, write: () => PrefixText): Buffer {
+    const { tools, instructions, reasoning, settings, output, webSearch } = request;
+    let known = this.#byTools.get(tools);
+    if (known === undefined) {
+      known = [];
+      this.#byTools.set(tools, known);
+    }
+    for (const one of known) if (isSame(one, request)) return one.bytes;
+    const bytes = prefixBytes(write());
+    if (known.length === MAX_PREFIXES) known.shift();
+    known.push({ instructions, reasoning, settings, output, webSearch, bytes });
+    return bytes;
+  }
+}
+
+function isSame(known: KnownPrefix, request: ModelRequest): boolean {
+  return (
+    known.instructions === request.instructions &&
+    known.settings === request.settings &&
+    known.reasoning === request.reasoning &&
+    known.output === request.output &&
+    known.webSearch === request.webSearch
+  );
+}
+
+export interface PrefixText {
+  /** All members except the tools and the messages. */
+  readonly members: JsonObject;
+  /** The JSON of the field `tools`, or empty. */
+  readonly toolsText: string;
+  /** The name of the member that contains the messages. */
+  readonly list: 'input' | 'messages';
+  readonly firstMessage?: JsonObject | undefined;
+}
+
+/** Ends within the list of messages. */
+export function prefixBytes({ members, toolsText, list, firstMessage }: PrefixText): Buffer {
+  const tools = toolsText === '' ? '' : `,"tools":${toolsText}`;
+  const first = firstMessage === undefined ? '' : JSON.stringify(firstMessage);
+  return Buffer.from(`${JSON.stringify(members).slice(0, -1)}${tools},"${list}":[${first}`);
 }
 
 /** Adds a tool to a list of tools that is written as JSON. */

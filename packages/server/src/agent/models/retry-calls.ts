@@ -27,25 +27,25 @@ interface RetriedCall {
 export interface Attempt<T> {
   readonly done: Promise<T>;
   /** True if output was passed on that a second attempt would repeat. */
-  readonly hasOutput: () => boolean;
+  hasOutput(): boolean;
 }
 
 /** Repeats a call that failed before any output. Rejects with a `RunFailure`, or with the signal's reason. */
 export async function retryCalls<T>(call: RetriedCall, begin: () => Attempt<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let count = 1; ; count += 1) {
     call.signal.throwIfAborted();
-    const { done, hasOutput } = begin();
+    const attempt = begin();
     try {
-      return await done;
+      return await attempt.done;
     } catch (error) {
       if (error instanceof NotNow) {
         await error.until;
-        attempt -= 1;
+        count -= 1;
         continue;
       }
       if (!(error instanceof ProviderFailure)) throw error;
-      const waitMs = error.retryAfterMs ?? RETRY_MS * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
-      const again = error.retryable && !hasOutput() && attempt < MAX_ATTEMPTS && waitMs <= MAX_RETRY_AFTER_MS;
+      const waitMs = error.retryAfterMs ?? RETRY_MS * 2 ** (count - 1) * (0.75 + Math.random() / 2);
+      const again = error.retryable && !attempt.hasOutput() && count < MAX_ATTEMPTS && waitMs <= MAX_RETRY_AFTER_MS;
       if (!again) throw error.failure;
       await sleep(waitMs, undefined, { signal: call.signal });
       await call.mayCall?.();

@@ -21,6 +21,7 @@ export class SseDecoder {
   /** The start of an unfinished line. It is only appended to, so that a line of 10 MB is copied once. */
   #rest = '';
   #afterCr = false;
+  #endsWithLf = true;
   #started = false;
   #event = '';
   #data: string | null = null;
@@ -30,7 +31,14 @@ export class SseDecoder {
     this.#maxChars = maxChars;
   }
 
+  /** True if nothing of the next event has arrived. */
+  get isBetweenEvents(): boolean {
+    return this.#endsWithLf && this.#rest === '' && this.#data === null && this.#event === '';
+  }
+
   push(chunk: Uint8Array): void {
+    // A chunk may end within a character.
+    this.#endsWithLf = chunk[chunk.length - 1] === LF;
     const text = this.#utf8.write(chunk as Buffer);
     if (text === '') return;
     let start = 0;

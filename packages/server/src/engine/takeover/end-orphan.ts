@@ -13,9 +13,17 @@ import { first, type Tx } from '../../store/store.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import type { EngineDeps } from '../deps.ts';
 import { endEvents, type RunOutcome, reportEnd, runEnd } from '../run-end.ts';
-import { foldItems, promptParts, runIdentity, spentSoFar, storedMessage } from './stored-run.ts';
+import {
+  foldItems,
+  promptParts,
+  runIdentity,
+  spentSoFar,
+  storedEvents,
+  storedMessage,
+  storeMeta,
+} from './stored-run.ts';
 
-type EndParts = 'store' | 'eventLog' | 'agencies' | 'models' | 'prices' | 'logger' | 'metrics';
+type EndParts = 'store' | 'eventLog' | 'earlierNodes' | 'agencies' | 'models' | 'prices' | 'logger' | 'metrics';
 
 export interface EndDeps extends Pick<EngineDeps, EndParts> {
   readonly prompt: Pick<PromptSetting, 'windowTokens'>;
@@ -49,7 +57,7 @@ export async function endUnreadableOrphan(deps: EndDeps, runId: string, error: R
     const readable = { ...run, by_model_json: readableList(run.by_model_json) };
     const spent = spentSoFar(readable, await promptParts(tx, deps, run, '', []), [], []);
     const accepted = hasModelStep(await tx.all(journalOf, { runId }));
-    const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? 0;
+    const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? (await storeMeta(tx, run)).id;
     const items: RunItem[] = [{ kind: 'user', agent: run.agent, text: '', timestamp: run.created_at * 1000 }];
     return writeEnd(tx, deps, run, error, { items, files: [], lastId, accepted, ...spent });
   });
@@ -77,7 +85,7 @@ interface StoredProgress extends UsageTotals {
 const hasModelStep = (journal: readonly { readonly kind: string }[]) => journal.some(({ kind }) => kind === 'model');
 
 async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<StoredProgress> {
-  const stored = await deps.eventLog.allStored(tx, run.run_id);
+  const stored = await storedEvents(tx, deps, run);
   const journal = (await tx.all(journalOf, { runId: run.run_id })).map(journalledStep);
   const { message, sandboxFiles } = await storedMessage(tx, run);
   const items: RunItem[] = [
@@ -121,6 +129,7 @@ export async function writeEnd(
     usage,
     byModel,
     steps: row.step,
+    continues: row.continues !== null,
   };
   const firstId = attemptBase(attempt) + 1;
   let id = firstId;

@@ -1,7 +1,7 @@
 import type { LoadedAgent } from '../../agencies/loaded-agency.ts';
 import { estimatedUsage } from '../../agent/progress.ts';
 import type { RunIdentity } from '../../domain/admitted-run.ts';
-import { attemptBase, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
+import { attemptBase, type Meta, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
 import { historyBudget, modelWindow } from '../../domain/model-window.ts';
 import { type SandboxFile, sandboxFilesOf, shownMessage } from '../../domain/sandbox-file.ts';
 import type { JournalledStep } from '../../domain/step.ts';
@@ -14,8 +14,10 @@ import {
   type Usage,
   type UsageTotals,
 } from '../../domain/usage.ts';
+import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { parseOwnJson } from '../../lib/strict-json.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
+import { insertChunk } from '../../store/queries/eventlog.ts';
 import type { StepRow } from '../../store/queries/runs.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import { first, type Tx } from '../../store/store.ts';
@@ -44,6 +46,35 @@ export async function storedMessage(tx: Tx, run: UnfinishedRun) {
     message: row === undefined ? '' : (JSON.parse(row.content_json) as string),
     sandboxFiles: sandboxFilesOf(row?.sandbox_files_json ?? null),
   };
+}
+
+/**
+ * Reads the stored events of an unfinished run. If its node died before the first flush, there are none: then `meta` is
+ * stored now, so that the run has its first event.
+ */
+export async function storedEvents(
+  tx: Tx,
+  { eventLog }: Pick<EngineDeps, 'eventLog'>,
+  run: UnfinishedRun,
+): Promise<RunEvent[]> {
+  const events = await eventLog.allStored(tx, run.run_id);
+  return events.length > 0 ? events : [await storeMeta(tx, run)];
+}
+
+/** Rebuilds `meta` as admission made it, and stores it. Admission itself stores a `meta` with ignored fields. */
+export async function storeMeta(tx: Tx, run: UnfinishedRun): Promise<RunEvent> {
+  const meta: Meta = {
+    runId: run.run_id,
+    chatId: run.chat_id,
+    aliasChatId: run.chat_alias,
+    usageRequestId: run.usage_request_id,
+    consumerId: run.consumer_id,
+    agent: run.agent,
+    createdAt: run.created_at,
+  };
+  const opening: RunEvent = { type: 'meta', meta, id: 1 };
+  await tx.run(insertChunk, { runId: run.run_id, firstId: 1, lastId: 1, data: encodeChunk([opening]) });
+  return opening;
 }
 
 /**

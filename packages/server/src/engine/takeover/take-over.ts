@@ -27,7 +27,15 @@ import { NODE_ALIVE, NODE_RELEASED, RELEASED_RUN } from '../../store/schema.ts';
 import { first, type Tx } from '../../store/store.ts';
 import type { ThisNode } from '../../store/this-node.ts';
 import { type EndDeps, type EndedOrphan, reportEndedOrphan, writeEnd } from './end-orphan.ts';
-import { lastKeptId, promptParts, runIdentity, spentSoFar, storedMessage, voidItems } from './stored-run.ts';
+import {
+  lastKeptId,
+  promptParts,
+  runIdentity,
+  spentSoFar,
+  storedEvents,
+  storedMessage,
+  voidItems,
+} from './stored-run.ts';
 
 /*
  * The words of this folder:
@@ -116,7 +124,11 @@ async function decide(tx: Tx, deps: TakeoverDeps, runId: string): Promise<Decisi
     if (obstacle === BROKEN_AGENCY) {
       const limitSeconds = settingsOf(run).maxRunSeconds ?? deps.maxRunSeconds;
       const endsAt = (run.started_at ?? run.created_at) + limitSeconds * 1000;
-      if (Date.now() < endsAt) return leftUntilFixed(endsAt);
+      if (Date.now() < endsAt) {
+        // Its readers get at least `meta`.
+        await storedEvents(tx, deps, run);
+        return leftUntilFixed(endsAt);
+      }
       const passed = `its agency is broken, and its time limit of ${limitSeconds} s has passed.`;
       return { outcome: 'ended', end: await writeEnd(tx, deps, run, interrupted(passed)) };
     }
@@ -160,7 +172,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   const rows = await tx.all(journalOf, { runId });
   const keptId = lastKeptId(run.attempt, rows);
   const journal = rows.map(journalledStep);
-  const events = await deps.eventLog.allStored(tx, runId);
+  const events = await storedEvents(tx, deps, run);
   const { message, sandboxFiles } = await storedMessage(tx, run);
   const parts = await promptParts(tx, deps, run, message, sandboxFiles);
   const { usage, byModel } = spentSoFar(run, parts, events, journal);
@@ -201,6 +213,12 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     createdAt: run.created_at,
     startedAt: run.started_at ?? run.created_at,
   };
-  const { nodeId } = deps.node;
-  return admittedRun(runIdentity(run), settingsOf(run), input, { trace: NO_TRACE, attempt, nodeId, opening, resumed });
+  return admittedRun(runIdentity(run), settingsOf(run), input, {
+    trace: NO_TRACE,
+    attempt,
+    nodeId: deps.node.nodeId,
+    opening,
+    isOpeningStored: true,
+    resumed,
+  });
 }

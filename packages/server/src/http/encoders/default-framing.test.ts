@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { lastFrameId, type MessageItem, type RunEvent } from '../../domain/events.ts';
 import { DefaultFraming } from './default-framing.ts';
+import type { PageBytes } from './page-bytes.ts';
 import { TextOnly } from './text-only.ts';
 
 const PAGE_CHARS = 1000;
@@ -14,7 +15,7 @@ const item: MessageItem = {
   agent: 'Concierge',
   callerAgent: null,
   outputIndex: 0,
-  text: 'x'.repeat(10 * PAGE_CHARS),
+  text: 'x'.repeat(20 * PAGE_CHARS),
   complete: true,
   timestamp: 1,
 };
@@ -29,7 +30,8 @@ const EVENTS: readonly RunEvent[] = [
   { type: 'end', id: 10 },
 ];
 
-const idsOf = (data: string | Buffer) => [...data.toString().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+const textOf = (data: string | PageBytes) => (typeof data === 'string' ? data : data.copy().toString());
+const idsOf = (data: string) => [...data.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 
 /** Reads all pages after `cursor`, as a reader gets them. */
 function pages(cursor: number, framing = new DefaultFraming()) {
@@ -39,7 +41,7 @@ function pages(cursor: number, framing = new DefaultFraming()) {
   while (from < EVENTS.length) {
     const { data, next, cursor: last, breaksOff } = framing.page(EVENTS, from, after, PAGE_CHARS);
     assert.equal(breaksOff, false);
-    found.push({ ids: idsOf(data), data: data.toString() });
+    found.push({ ids: idsOf(textOf(data)), data: textOf(data) });
     assert.equal(found.at(-1)?.ids.at(-1), last, 'its cursor is the id of its last frame');
     [from, after] = [next, last];
   }
@@ -69,9 +71,8 @@ test('keeps no large page after a turn and nothing after the end of a run', asyn
   const collect = runInNewContext('gc') as () => void;
   const framing = new DefaultFraming();
   const large = (): WeakRef<object>[] => {
-    const one = framing.page(EVENTS, 2, 3, PAGE_CHARS);
-    assert.equal(framing.page(EVENTS, 2, 3, PAGE_CHARS).data.toString(), one.data, 'those of one turn share it');
-    return [new WeakRef(framing.page(EVENTS, 2, 3, PAGE_CHARS).data as Buffer)];
+    const { data } = framing.page(EVENTS, 2, 3, PAGE_CHARS);
+    return [new WeakRef((data as PageBytes).chunk(false).buffer)];
   };
   const ended = (): WeakRef<object>[] => {
     const events: RunEvent[] = [{ type: 'end', id: 10 }];
@@ -94,9 +95,12 @@ test('readers at the same cursor share one copy of a page', () => {
   const framing = new DefaultFraming();
   for (const cursor of [4, 6]) {
     const from = EVENTS.findIndex((event) => lastFrameId(event) > cursor);
-    const [alone, ...shared] = [1, 2, 3].map(() => framing.page(EVENTS, from, cursor, PAGE_CHARS).data);
-    assert.ok(Buffer.isBuffer(shared[0]) && shared[0] === shared[1]);
-    assert.equal(shared[0].toString(), alone?.toString());
+    const chunk = () => (framing.page(EVENTS, from, cursor, PAGE_CHARS).data as PageBytes).chunk(false);
+    const [first, ...others] = [chunk(), chunk(), chunk()];
+    for (const other of others) {
+      assert.equal(other.buffer, first.buffer);
+      assert.deepEqual([other.byteOffset, other.length], [first.byteOffset, first.length]);
+    }
   }
 });
 
@@ -112,7 +116,7 @@ test('progress and a failed MCP server are run items in the default framing and 
   const about = { agency: 'a', server: 's', error: 'Gone.' };
   const failed: readonly RunEvent[] = [{ ...speaker, type: 'mcp_server_failed', ...about, id: 3 }];
   const shown = JSON.parse(
-    String(new DefaultFraming().page(failed, 0, 2, PAGE_CHARS).data).slice('id: 3\ndata: '.length),
+    textOf(new DefaultFraming().page(failed, 0, 2, PAGE_CHARS).data).slice('id: 3\ndata: '.length),
   );
   assert.deepEqual(shown.data, {
     type: 'run_item_stream_event',
@@ -128,7 +132,7 @@ test('progress and a failed MCP server are run items in the default framing and 
   const raw = '{"type":"tool_progress","call_id":"call_2","text":"half\\n\\"done\\""}';
   const item = `{"type":"tool_progress_item","raw_item":${raw}}`;
   const data = `{"data":{"type":"run_item_stream_event",${said},"name":"tool_progress","item":${item}}}`;
-  assert.equal(new DefaultFraming().page(events, 0, 6, PAGE_CHARS).data, `id: 7\ndata: ${data}\n\n`);
+  assert.equal(textOf(new DefaultFraming().page(events, 0, 6, PAGE_CHARS).data), `id: 7\ndata: ${data}\n\n`);
   const plain = new TextOnly().page(events, 0, 6, PAGE_CHARS);
   assert.deepEqual([plain.data, plain.next, plain.cursor, plain.breaksOff], ['', 1, 7, false]);
 });

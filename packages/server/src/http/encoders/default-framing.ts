@@ -11,34 +11,65 @@ import { streamedQuestion } from '../../domain/question-json.ts';
 import { iso } from '../../domain/time.ts';
 import { usageJson } from '../../domain/usage.ts';
 import { type EncodedPage, type Encoder, STREAM_HEADERS } from './encoder.ts';
-import { callerOf, newMessageJson, openItemJson, outputItemJson, responseJson, runItemJson } from './responses-json.ts';
+import { PageBytes } from './page-bytes.ts';
+import {
+  itemTexts,
+  newMessageJson,
+  openItemJson,
+  outputItemJson,
+  responseJson,
+  runItemJson,
+  textJson,
+} from './responses-json.ts';
 
 /** Server-sent events that clients of agency-swarm's stream read unchanged. */
 
-function frame(id: number, name: string | null, data: string): string {
-  return name === null ? `id: ${id}\ndata: ${data}\n\n` : `id: ${id}\nevent: ${name}\ndata: ${data}\n\n`;
+function frame(out: PageBytes, id: number, name: string | null, data: string): PageBytes {
+  out.text('id: ').number(id);
+  if (name !== null) out.text(`\nevent: ${name}`);
+  return out.text('\ndata: ').text(data).text('\n\n');
 }
+
+/** The speaker of the last frame, and its text: one agent speaks in most frames of a run. */
+let lastSpeaker: Speaker = { agent: '', callerAgent: null };
+let lastSpoken = '';
 
 /** The fields that name who speaks. Frames of a delegated agent name the call that began its loop. */
 function spoken({ agent, callerAgent, loop }: Speaker): string {
+  const isKnown = agent === lastSpeaker.agent && callerAgent === lastSpeaker.callerAgent && loop === lastSpeaker.loop;
+  if (isKnown && lastSpoken !== '') return lastSpoken;
   const names = `"agent":${JSON.stringify(agent)},"callerAgent":${JSON.stringify(callerAgent)}`;
-  return loop === undefined ? names : `${names},"parent_run_id":${JSON.stringify(loop)}`;
+  lastSpeaker = { agent, callerAgent, ...(loop === undefined ? {} : { loop }) };
+  lastSpoken = loop === undefined ? names : `${names},"parent_run_id":${JSON.stringify(loop)}`;
+  return lastSpoken;
 }
 
-/** An event of the Responses API; `body` is the JSON text of an object. */
-function raw(id: number, speaker: Speaker, body: string): string {
-  const said = spoken(speaker);
-  const data = `${body.slice(0, -1)},"sequence_number":${id}}`;
-  return `id: ${id}\ndata: {"data":{"type":"raw_response_event",${said},"data":${data}}}\n\n`;
+/** Begins an event of the Responses API. The fields of its object follow, then `endRaw`. */
+function beginRaw(out: PageBytes, id: number, speaker: Speaker, type: string): void {
+  out.text('id: ').number(id).text('\ndata: {"data":{"type":"raw_response_event",').text(spoken(speaker));
+  out.text(',"data":{"type":"').text(type).text('",');
 }
 
-/** The part of a delta frame between its id and its text, which is the same for all deltas of an item. */
-const deltaHeads = new WeakMap<OutputItem, string>();
+function endRaw(out: PageBytes, id: number): PageBytes {
+  return out.text(',"sequence_number":').number(id).text('}}}\n\n');
+}
+
+/** A run item in the form of agency-swarm; `item` is the JSON text of an object. */
+function runItem(out: PageBytes, id: number, speaker: Speaker, name: string, item: string): PageBytes {
+  out.text('id: ').number(id).text('\ndata: {"data":{"type":"run_item_stream_event",').text(spoken(speaker));
+  return out.text(',"name":"').text(name).text('","item":').text(item).text('}}\n\n');
+}
 
 const DELTA_TYPES = {
   message: 'response.output_text.delta',
   reasoning: 'response.reasoning_summary_text.delta',
   tool_call: 'response.function_call_arguments.delta',
+} as const;
+
+const DONE_TYPES = {
+  message: 'response.output_text.done',
+  reasoning: 'response.reasoning_summary_text.done',
+  tool_call: 'response.function_call_arguments.done',
 } as const;
 
 /** The fields that name the part of the item that a delta belongs to. */
@@ -49,47 +80,45 @@ function place(item: OutputItem): string {
 }
 
 function deltaHead(item: OutputItem): string {
-  let head = deltaHeads.get(item);
-  if (head === undefined) {
-    const whole = raw(0, item, `{"type":"${DELTA_TYPES[item.kind]}",${place(item)}}`);
-    head = `${whole.slice('id: 0'.length, whole.lastIndexOf(',"sequence_number"'))},"delta":`;
-    deltaHeads.set(item, head);
+  const texts = itemTexts(item);
+  if (texts.deltaHead === '') {
+    const type = `"type":"${DELTA_TYPES[item.kind]}",${place(item)}`;
+    texts.deltaHead = `\ndata: {"data":{"type":"raw_response_event",${spoken(item)},"data":{${type},"delta":`;
   }
-  return head;
+  return texts.deltaHead;
 }
 
-function addedFrame(id: number, item: OutputItem, index: number): string {
+function addedFrame(out: PageBytes, id: number, item: OutputItem, index: number): PageBytes {
   if (index === 0) {
-    const at = `"output_index":${item.outputIndex}`;
-    return raw(id, item, `{"type":"response.output_item.added",${at},"item":${openItemJson(item)}}`);
+    beginRaw(out, id, item, 'response.output_item.added');
+    out.text('"output_index":').number(item.outputIndex).text(',"item":').text(openItemJson(item));
+  } else {
+    beginRaw(out, id, item, 'response.content_part.added');
+    out.text(place(item)).text(',"part":{"type":"output_text","text":"","annotations":[]}');
   }
-  const part = '{"type":"output_text","text":"","annotations":[]}';
-  return raw(id, item, `{"type":"response.content_part.added",${place(item)},"part":${part}}`);
+  return endRaw(out, id);
 }
 
-function doneFrame(id: number, item: OutputItem, index: number): string {
-  const at = place(item);
+function doneFrame(out: PageBytes, id: number, item: OutputItem, index: number): PageBytes {
   if (index === DONE_WIDTH[item.kind] - 1) {
-    const done = `"output_index":${item.outputIndex},"item":${outputItemJson(item)}`;
-    return raw(id, item, `{"type":"response.output_item.done",${done}}`);
+    beginRaw(out, id, item, 'response.output_item.done');
+    out.text('"output_index":').number(item.outputIndex).text(',"item":').text(outputItemJson(item));
+  } else if (item.kind === 'message' && index > 0) {
+    beginRaw(out, id, item, 'response.content_part.done');
+    out.text(place(item)).text(',"part":{"type":"output_text","text":').text(textJson(item)).text(',"annotations":[]}');
+  } else {
+    beginRaw(out, id, item, DONE_TYPES[item.kind]);
+    out.text(place(item));
+    if (item.kind === 'tool_call') out.text(',"name":').json(item.name);
+    out.text(item.kind === 'tool_call' ? ',"arguments":' : ',"text":').text(textJson(item));
   }
-  const text = JSON.stringify(item.text);
-  switch (item.kind) {
-    case 'message': {
-      if (index === 0) return raw(id, item, `{"type":"response.output_text.done",${at},"text":${text}}`);
-      const part = `{"type":"output_text","text":${text},"annotations":[]}`;
-      return raw(id, item, `{"type":"response.content_part.done",${at},"part":${part}}`);
-    }
-    case 'reasoning':
-      return raw(id, item, `{"type":"response.reasoning_summary_text.done",${at},"text":${text}}`);
-    case 'tool_call': {
-      const called = `"name":${JSON.stringify(item.name)},"arguments":${text}`;
-      return raw(id, item, `{"type":"response.function_call_arguments.done",${at},${called}}`);
-    }
-  }
+  return endRaw(out, id);
 }
 
-function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'item_done' }>): string {
+function otherFrame(
+  out: PageBytes,
+  event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'item_done' }>,
+): PageBytes {
   const { id } = event;
   switch (event.type) {
     case 'meta': {
@@ -97,60 +126,58 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
       const ids = { run_id: runId, chatId, aliasChatId, usageRequestId, consumerId };
       // `JSON.stringify` omits undefined fields.
       const rest = { agent, createdAt: iso(createdAt), ignored_fields: ignoredFields };
-      return frame(id, 'meta', JSON.stringify({ ...ids, ...rest }));
+      return frame(out, id, 'meta', JSON.stringify({ ...ids, ...rest }));
     }
     case 'response_created': {
-      const response = responseJson(event.response, 'in_progress', [], null);
-      return raw(id, event.response, `{"type":"response.created","response":${response}}`);
+      beginRaw(out, id, event.response, 'response.created');
+      out.text('"response":').text(responseJson(event.response, 'in_progress', [], null));
+      return endRaw(out, id);
     }
     case 'response_done': {
-      const response = responseJson(event.response, 'completed', event.output, event.usage);
-      return raw(id, event.response, `{"type":"response.completed","response":${response}}`);
+      beginRaw(out, id, event.response, 'response.completed');
+      out.text('"response":').text(responseJson(event.response, 'completed', event.output, event.usage));
+      return endRaw(out, id);
     }
     case 'run_item': {
       const { item, name } = event;
-      const said = spoken({ ...item, callerAgent: callerOf(item) });
-      const data = `{"type":"run_item_stream_event",${said},"name":"${name}","item":${runItemJson(item, name)}}`;
-      return frame(id, null, `{"data":${data}}`);
+      const speaker = item.kind === 'user' ? { ...item, callerAgent: null } : item;
+      return runItem(out, id, speaker, name, runItemJson(item, name));
     }
     case 'history_left_out': {
       // Has the form of a run item, because clients skip run items with an unknown name.
       const raw = { type: 'history_left_out', turns: event.turns };
       const item = { type: 'history_left_out_item', raw_item: raw };
       const said = { agent: event.agent, callerAgent: null, name: 'history_left_out', item };
-      return frame(id, null, JSON.stringify({ data: { type: 'run_item_stream_event', ...said } }));
+      return frame(out, id, null, JSON.stringify({ data: { type: 'run_item_stream_event', ...said } }));
     }
     case 'tool_progress': {
       const raw = { type: 'tool_progress', call_id: event.callId, text: event.text };
       const item = JSON.stringify({ type: 'tool_progress_item', raw_item: raw });
-      const data = `{"type":"run_item_stream_event",${spoken(event)},"name":"tool_progress","item":${item}}`;
-      return frame(id, null, `{"data":${data}}`);
+      return runItem(out, id, event, 'tool_progress', item);
     }
     case 'mcp_server_failed': {
       const raw = { type: 'mcp_server_failed', agency: event.agency, server: event.server, error: event.error };
       const item = JSON.stringify({ type: 'mcp_server_item', raw_item: raw });
-      const data = `{"type":"run_item_stream_event",${spoken(event)},"name":"mcp_server_failed","item":${item}}`;
-      return frame(id, null, `{"data":${data}}`);
+      return runItem(out, id, event, 'mcp_server_failed', item);
     }
     case 'file_changed': {
       const raw = { type: 'file_changed', call_id: event.callId, ...streamFileJson(event.file) };
       const item = JSON.stringify({ type: 'file_changed_item', raw_item: raw });
-      const data = `{"type":"run_item_stream_event",${spoken(event)},"name":"file_changed","item":${item}}`;
-      return frame(id, null, `{"data":${data}}`);
+      return runItem(out, id, event, 'file_changed', item);
     }
     case 'agent_updated': {
       const data = `{"type":"agent_updated_stream_event",${spoken(event)},"new_agent":{"name":${JSON.stringify(event.newAgent)}}}`;
-      return frame(id, null, `{"data":${data}}`);
+      return frame(out, id, null, `{"data":${data}}`);
     }
     case 'resumed': {
       const { runId, attempt, discardAfter, voidItems } = event;
       // `JSON.stringify` omits undefined fields.
       const data = { run_id: runId, attempt, discard_after: discardAfter, void_items: voidItems };
-      return frame(id, 'resumed', JSON.stringify(data));
+      return frame(out, id, 'resumed', JSON.stringify(data));
     }
     case 'error': {
       const { message, code } = event.error;
-      return frame(id, null, JSON.stringify({ error: message, code, run_id: event.runId }));
+      return frame(out, id, null, JSON.stringify({ error: message, code, run_id: event.runId }));
     }
     case 'messages': {
       const { runId, chatId, status, items, usage, error, output = null, pending = [], files = [] } = event;
@@ -163,24 +190,25 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
         files: files.map(streamFileJson),
         error,
       }).slice(1);
-      return frame(id, 'messages', `${head},"new_messages":[${items.map(newMessageJson).join(',')}],${tail}`);
+      return frame(out, id, 'messages', `${head},"new_messages":[${items.map(newMessageJson).join(',')}],${tail}`);
     }
     case 'end':
-      return frame(id, 'end', '[DONE]');
+      return frame(out, id, 'end', '[DONE]');
   }
 }
 
-/** Returns the frame with this id. An event can consist of several frames. */
-function frameOf(event: RunEvent, id: number): string {
+/** Writes the frame with this id. An event can consist of several frames. */
+function writeFrame(out: PageBytes, event: RunEvent, id: number): PageBytes {
   switch (event.type) {
     case 'delta':
-      return `id: ${id}${deltaHead(event.item)}${JSON.stringify(event.text)},"sequence_number":${id}}}}\n\n`;
+      out.text('id: ').number(id).text(deltaHead(event.item)).json(event.text);
+      return endRaw(out, id);
     case 'item_added':
-      return addedFrame(id, event.item, id - event.id);
+      return addedFrame(out, id, event.item, id - event.id);
     case 'item_done':
-      return doneFrame(id, event.item, id - event.id);
+      return doneFrame(out, id, event.item, id - event.id);
     default:
-      return otherFrame(event);
+      return otherFrame(out, event);
   }
 }
 
@@ -190,39 +218,42 @@ const HEADERS = { ...STREAM_HEADERS, 'content-type': 'text/event-stream; charset
 export class DefaultFraming implements Encoder {
   readonly headers = HEADERS;
   readonly heartbeat = ': \n\n';
+  readonly #bytes = new PageBytes();
   #events: readonly RunEvent[] | null = null;
   #end = 0;
   #after = 0;
   #page: EncodedPage | null = null;
 
-  page(events: readonly RunEvent[], from: number, cursor: number, maxChars: number): EncodedPage {
+  page(events: readonly RunEvent[], from: number, cursor: number, maxBytes: number): EncodedPage {
     const after = Math.max(cursor, (events[from] as RunEvent).id - 1);
     const known = this.#page;
-    if (known !== null && events === this.#events && events.length === this.#end && after === this.#after) {
-      if (typeof known.data !== 'string') return known;
-      const shared = { ...known, data: Buffer.from(known.data) };
-      this.#page = shared;
-      return shared;
-    }
+    if (known !== null && events === this.#events && events.length === this.#end && after === this.#after) return known;
     this.#events = events;
     this.#end = events.length;
     this.#after = after;
-    const page = pageOf(events, from, after, maxChars);
+    this.#bytes.clear();
+    const page = writePage(this.#bytes, events, from, after, maxBytes);
     this.#page = page;
     // Readers at the same cursor ask in the same turn. After that turn, large pages and pages of ended runs are
     // released.
-    if (page.data.length > maxChars || events[page.next - 1]?.type === 'end') setImmediate(this.#forget);
+    if (page.data.length > maxBytes || events[page.next - 1]?.type === 'end') setImmediate(this.#forget);
     return page;
   }
 
   #forget = (): void => {
     this.#events = null;
     this.#page = null;
+    this.#bytes.clear();
   };
 }
 
-function pageOf(events: readonly RunEvent[], from: number, after: number, maxChars: number): EncodedPage {
-  let data = '';
+function writePage(
+  data: PageBytes,
+  events: readonly RunEvent[],
+  from: number,
+  after: number,
+  maxBytes: number,
+): EncodedPage {
   let cursor = after;
   let next = from;
   for (; next < events.length; next += 1) {
@@ -231,8 +262,8 @@ function pageOf(events: readonly RunEvent[], from: number, after: number, maxCha
     // A reader may have been disconnected, or a page may have ended, between two frames of one event.
     for (let id = Math.max(event.id, cursor + 1); id <= last; id += 1) {
       // Uses an estimate of the size, so that a large frame is not encoded only to be discarded.
-      if (data !== '' && data.length + eventSize(event) > maxChars) return { data, next, cursor, breaksOff: false };
-      data += frameOf(event, id);
+      if (data.length > 0 && data.length + eventSize(event) > maxBytes) return { data, next, cursor, breaksOff: false };
+      writeFrame(data, event, id);
       cursor = id;
     }
   }

@@ -1,8 +1,9 @@
 import type { RunEvent } from '../../domain/events.ts';
+import type { PageBytes } from './page-bytes.ts';
 
 export interface EncodedPage {
-  /** Bytes if several readers share the page, so that it is encoded once. Empty if these events have no frames. */
-  readonly data: string | Buffer;
+  /** Bytes if readers share the page. They are valid until the next page is made. Empty if these events have no frames. */
+  readonly data: string | PageBytes;
   /** Index of the first event that is not completely in the page. */
   readonly next: number;
   /** Id of the last frame that is in the page or was skipped. */
@@ -20,10 +21,10 @@ export interface Encoder {
   readonly heartbeat: string | null;
   /**
    * Returns frames of `events` from `from` on with ids after `cursor`: at least one, and as many as fit into about
-   * `maxChars`. It may stop between the frames of one event, because three frames at the end of a message contain its
+   * `maxBytes`. It may stop between the frames of one event, because three frames at the end of a message contain its
    * full text.
    */
-  page(events: readonly RunEvent[], from: number, cursor: number, maxChars: number): EncodedPage;
+  page(events: readonly RunEvent[], from: number, cursor: number, maxBytes: number): EncodedPage;
 }
 
 export const STREAM_HEADERS = {

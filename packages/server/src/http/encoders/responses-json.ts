@@ -3,17 +3,42 @@ import type { Usage } from '../../domain/usage.ts';
 
 /**
  * Items in the format of the OpenAI Responses API, as JSON text. A finished item appears in four frames of its run, so
- * its text is encoded once.
+ * it is encoded once.
  */
 
-const finished = new WeakMap<OutputItem, string>();
+interface ItemTexts {
+  /** The part of a delta frame between its id and its text, which is the same for all deltas of the item. */
+  deltaHead: string;
+  /** The text of the finished item, and the finished item itself. */
+  text: string;
+  whole: string;
+}
+
+const encoded = new WeakMap<OutputItem, ItemTexts>();
+
+/** The texts of an item that several frames share. A text that is not known yet is empty. */
+export function itemTexts(item: OutputItem): ItemTexts {
+  let texts = encoded.get(item);
+  if (texts === undefined) {
+    texts = { deltaHead: '', text: '', whole: '' };
+    encoded.set(item, texts);
+  }
+  return texts;
+}
 
 export function outputItemJson(item: OutputItem): string {
-  const known = finished.get(item);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(outputItem(item));
-  if (item.complete) finished.set(item, text);
-  return text;
+  if (!item.complete) return JSON.stringify(outputItem(item));
+  const texts = itemTexts(item);
+  if (texts.whole === '') texts.whole = JSON.stringify(outputItem(item));
+  return texts.whole;
+}
+
+/** The text of an item as JSON. */
+export function textJson(item: OutputItem): string {
+  if (!item.complete) return JSON.stringify(item.text);
+  const texts = itemTexts(item);
+  if (texts.text === '') texts.text = JSON.stringify(item.text);
+  return texts.text;
 }
 
 /** Returns an item that has just begun. */
@@ -56,7 +81,7 @@ function itemJson(item: RunItem): string {
   return outputItemJson(item);
 }
 
-export function callerOf(item: ShownRunItem): string | null {
+function callerOf(item: ShownRunItem): string | null {
   return item.kind === 'user' ? null : item.callerAgent;
 }
 

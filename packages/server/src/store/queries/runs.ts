@@ -1,4 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
+import type { ListPosition } from '../../domain/list-cursor.ts';
 import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run-state.ts';
 import type { Schema, StepsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -57,6 +58,7 @@ export const finishRun = statement(
       status: RunEndStatus;
       step: number;
       structured: number;
+      onlyStepJson: string | null;
       lastEventId: number;
       errorCode: string | null;
       errorMessage: string | null;
@@ -74,6 +76,7 @@ export const finishRun = statement(
         attempt: p.nextAttempt,
         step: p.step,
         structured: p.structured,
+        only_step_json: p.onlyStepJson,
         last_event_id: p.lastEventId,
         error_code: p.errorCode,
         error_message: p.errorMessage,
@@ -314,6 +317,8 @@ export interface RunFilter extends Page {
   readonly agent?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
+  /** The last run that the page may show. */
+  readonly oldest?: ListPosition | null;
   /** False leaves out the text of the answer, which can be long. */
   readonly answer?: boolean;
 }
@@ -351,7 +356,8 @@ const activeRuns = (db: Db, integrationId: string) =>
  * Selects the runs of a list by the filter that is expected to leave the fewest: a request id, a chat, the active runs, a
  * member, an end other than `completed`, an agent. SQLite has no statistics. It would read all runs of the integration in
  * the order of the list: with 1 000 000 runs that took 2.5 s. So the conditions are written such that only one index is
- * usable. Most runs are completed, so a list of these reads all runs of the integration in the order of the list.
+ * usable. Most runs are completed, so a list of these reads all runs of the integration in the order of the list, at most
+ * `READ_PER_PAGE` of them.
  */
 function runsBy(db: Db, { integrationId, chatId, consumerId, status, agent, usageRequestIds }: RunFilter) {
   const isSelective = usageRequestIds !== undefined || chatId !== undefined || consumerId !== undefined;
@@ -382,9 +388,22 @@ function unsuccessfulRuns(db: Db, integrationId: string, agent: string | undefin
   >;
 }
 
+/** True if a page of the list reads runs that it does not show, and at most `READ_PER_PAGE` runs. */
+export const readsInOrder = ({ chatId, consumerId, status, agent, usageRequestIds }: Omit<RunFilter, keyof Page>) =>
+  status === 'completed' && [chatId, consumerId, agent, usageRequestIds].every((given) => given === undefined);
+
+/** About 25 ms on SQLite. A page ends there even if it is short, and the next page continues. */
+const READ_PER_PAGE = 5000;
+
+/** Finds the last run that a page of `readsInOrder` may read. Returns no row if the list has fewer runs. It reads only an index. */
+export const lastReadRun = (filter: RunFilter) => (db: Db) =>
+  runsOfPage(db, { ...filter, status: undefined, limit: 1 })
+    .select('created_at')
+    .offset(READ_PER_PAGE - 1);
+
 /** Selects the runs of a page, newest first. */
 function runsOfPage(db: Db, filter: RunFilter) {
-  const { chatId, consumerId, status, agent, usageRequestIds, fromMs, toMs, before } = filter;
+  const { chatId, consumerId, status, agent, usageRequestIds, fromMs, toMs, oldest, before } = filter;
   let query = runsBy(db, filter).select('run_id');
   // The start of a later page is the narrower bound. With both, SQLite would choose another index.
   const isInTime = toMs === undefined || (before !== null && before.createdAt < toMs);
@@ -392,6 +411,11 @@ function runsOfPage(db: Db, filter: RunFilter) {
   // With two bounds SQLite would read the index of the integration. So `listRuns` leaves out what is too old.
   const hasIndex = [chatId, consumerId, status, agent, usageRequestIds].some((given) => given !== undefined);
   if (fromMs !== undefined && !hasIndex) query = query.where('created_at', '>=', fromMs);
+  if (oldest !== undefined && oldest !== null) {
+    query = query
+      .where('created_at', '>=', oldest.createdAt)
+      .where((eb) => eb.or([eb('created_at', '>', oldest.createdAt), eb('run_id', '>=', oldest.id)]));
+  }
   return pageOf(query, filter, 'created_at', 'run_id');
 }
 
@@ -436,5 +460,16 @@ export const stepsBefore = statement('steps before', (db, p: { runId: string; be
     .orderBy('step', 'desc')
     .limit(p.limit),
 );
+
+/** Reads what the row of a run has of its only step. */
+export const onlyStepOfRun = statement('only step of run', (db, p: { runId: string }) =>
+  db
+    .selectFrom('runs')
+    .select(['run_id', 'agent', 'attempt', 'request_count', 'input_tokens', 'cached_tokens', 'output_tokens'])
+    .select(['reasoning_tokens', 'only_step_json'])
+    .where('run_id', '=', p.runId),
+);
+
+export type OnlyStepRow = Awaited<ReturnType<ReturnType<(typeof onlyStepOfRun)['build']>['execute']>>[number];
 
 export type StepRow = Awaited<ReturnType<ReturnType<(typeof stepsBefore)['build']>['execute']>>[number];

@@ -31,7 +31,7 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
     .innerJoin('integrations', 'integrations.integration_id', 'runs.integration_id')
     .leftJoin('nodes', 'nodes.node_id', 'runs.node_id')
     .selectAll('runs')
-    .select(['chats.chat_id', 'chats.text_bytes', 'chats.num_messages'])
+    .select(['chats.chat_id', 'chats.alias as chat_alias', 'chats.text_bytes', 'chats.num_messages'])
     .select(['integrations.owner_id', 'integrations.max_run_seconds'])
     .select(['integrations.on_disconnect', 'integrations.keep_attachments', 'integrations.model as integration_model'])
     .select('nodes.dead as node_dead')

@@ -1,0 +1,151 @@
+import type { LoadedAgency, LoadedAgent } from '../agencies/loaded-agency.ts';
+import { flowTools, SEND_MESSAGE } from '../agent/flow-tools.ts';
+import type { Model, ModelTool } from '../agent/ports.ts';
+import type { Flow } from '../agent/team.ts';
+import { shownFileTools } from '../agent/tools/file-tools.ts';
+import { handOffName } from '../domain/hand-off-name.ts';
+import { agentWindow, handOffReach, reachedWindow, type WindowSetting } from './agent-windows.ts';
+import type { EngineDeps } from './deps.ts';
+
+/*
+ * What all runs of one version of an agency share. It is made when the first run needs it and kept with the version, so
+ * that a run only adds what is its own: instructions, prompt, and the files that its tools see.
+ */
+
+/** One agent with its models and tools. */
+export class PreparedAgent {
+  readonly agent: LoadedAgent;
+  readonly modelId: string;
+  /** Null if the model does not exist. */
+  readonly model: Model | null;
+  /** Only models that exist. */
+  readonly fallback: readonly Model[];
+  readonly windowTokens: number;
+  readonly reachedWindowTokens: number;
+  readonly flows: readonly Flow[];
+  /** The names of the tools that hand over. */
+  readonly handOffs: ReadonlySet<string>;
+  /** The names of the agent's tools without those of MCP servers. */
+  readonly ownToolNames: ReadonlySet<string>;
+  readonly webSearch: boolean;
+  readonly #ownTools: readonly ModelTool[];
+  readonly #flowTools: readonly ModelTool[];
+  #mcpTools: readonly ModelTool[] | null = null;
+  #modelTools: readonly ModelTool[] = [];
+
+  constructor(setting: WindowSetting, agent: LoadedAgent, commandTools: readonly ModelTool[]) {
+    const { agencies, agency, ofIntegration, models } = setting;
+    const find = (id: string) => agent.ownModels.get(id) ?? models(id);
+    this.agent = agent;
+    this.modelId = agencies.modelOf(agency, agent, ofIntegration);
+    this.model = find(this.modelId);
+    this.fallback = agent.fallback.flatMap((id) => find(id) ?? []);
+    this.windowTokens = agentWindow(setting, agent);
+    this.reachedWindowTokens = reachedWindow(setting, agent.name);
+    this.flows = agent.flows.map((flow) => ({ ...flow, description: agency.agents.get(flow.to)?.description ?? '' }));
+    this.handOffs = new Set(this.flows.flatMap(({ kind, to }) => (kind === 'handoff' ? [handOffName(to)] : [])));
+    this.ownToolNames = ownToolNames(agent);
+    this.webSearch = agent.builtIn.includes('web_search');
+    const names: readonly string[] = agent.builtIn;
+    const files = [...shownFileTools, ...commandTools].filter(({ name }) => names.includes(name));
+    this.#ownTools = [...agent.tools, ...files];
+    this.#flowTools = flowTools(this.flows);
+  }
+
+  /** Its tools as its model gets them. The same list in all runs, until an MCP server changes its tools. */
+  modelTools(mcpTools: readonly ModelTool[]): readonly ModelTool[] {
+    if (this.#mcpTools !== mcpTools) {
+      this.#modelTools = [...this.#ownTools, ...mcpTools, ...this.#flowTools];
+      this.#mcpTools = mcpTools;
+    }
+    return this.#modelTools;
+  }
+
+  /** True if the model and all its fallbacks read PDFs. */
+  get takesPdf(): boolean {
+    return this.model?.takesPdf === true && this.fallback.every((one) => one.takesPdf === true);
+  }
+}
+
+/** The names of the agent's tools without those of MCP servers. */
+export function ownToolNames({ tools, builtIn, flows }: LoadedAgent): ReadonlySet<string> {
+  const ofFlows = flows.map(({ kind, to }) => (kind === 'handoff' ? handOffName(to) : SEND_MESSAGE));
+  return new Set([...tools.map(({ name }) => name), ...builtIn, ...ofFlows]);
+}
+
+/** One version of an agency with the models of one choice. */
+export class PreparedAgency {
+  readonly agency: LoadedAgency;
+  readonly models: WindowSetting['models'];
+  readonly #setting: WindowSetting;
+  readonly #commandTools: readonly ModelTool[];
+  readonly #agents = new Map<string, PreparedAgent>();
+  readonly #reach = new Map<string, readonly LoadedAgent[]>();
+
+  constructor(setting: WindowSetting, commandTools: readonly ModelTool[]) {
+    this.agency = setting.agency;
+    this.models = setting.models;
+    this.#setting = setting;
+    this.#commandTools = commandTools;
+  }
+
+  /** Returns null if there is no such agent. */
+  agent(name: string): PreparedAgent | null {
+    const known = this.#agents.get(name);
+    if (known !== undefined) return known;
+    const agent = this.agency.agents.get(name);
+    if (agent === undefined) return null;
+    const prepared = new PreparedAgent(this.#setting, agent, this.#commandTools);
+    this.#agents.set(name, prepared);
+    return prepared;
+  }
+
+  /** Returns the agents that may answer the user in a run that begins with this one. */
+  reach(entry: string): readonly LoadedAgent[] {
+    let reached = this.#reach.get(entry);
+    if (reached === undefined) {
+      reached = handOffReach(this.agency, entry);
+      this.#reach.set(entry, reached);
+    }
+    return reached;
+  }
+
+  /** True if every agent that may answer the user reads PDFs; otherwise their text is sent. */
+  takesPdf(entry: string): boolean {
+    return this.reach(entry).every(({ name }) => this.agent(name)?.takesPdf === true);
+  }
+}
+
+type PreparingDeps = Pick<EngineDeps, 'agencies' | 'models' | 'prompt' | 'commands'>;
+
+/** Integrations may choose models; more choices than these are prepared again. */
+const MAX_CHOICES = 100;
+
+/** Prepares each version of an agency once. */
+export class PreparedAgencies {
+  readonly #deps: PreparingDeps;
+  /** By the version, then by the model of the integration. */
+  readonly #prepared = new WeakMap<LoadedAgency, Map<string | null, PreparedAgency>>();
+
+  constructor(deps: PreparingDeps) {
+    this.#deps = deps;
+  }
+
+  /** `ofIntegration` is the model that the run's integration sets, or null. */
+  find(agency: LoadedAgency, ofIntegration: string | null): PreparedAgency {
+    const { agencies, prompt, commands } = this.#deps;
+    // Another function if the providers have changed.
+    const models = this.#deps.models();
+    let choices = this.#prepared.get(agency);
+    if (choices === undefined || choices.size >= MAX_CHOICES) {
+      choices = new Map();
+      this.#prepared.set(agency, choices);
+    }
+    const known = choices.get(ofIntegration);
+    if (known?.models === models) return known;
+    const setting = { agencies, agency, ofIntegration, models, otherwise: prompt.windowTokens };
+    const prepared = new PreparedAgency(setting, commands?.tools.shown ?? []);
+    choices.set(ofIntegration, prepared);
+    return prepared;
+  }
+}

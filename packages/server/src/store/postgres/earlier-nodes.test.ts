@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { missingService } from '../../../../../test/support/services.ts';
+import { EarlierNodesWatch } from '../earlier-nodes.ts';
+import { migrate } from '../migrate.ts';
+import { deleteActiveRun, insertActiveRun } from '../queries/active-runs.ts';
+import { insertRun } from '../queries/admission.ts';
+import { insertNode } from '../queries/nodes.ts';
+import { raw } from '../queries/raw.ts';
+import { finishRun } from '../queries/runs.ts';
+import type { Schema } from '../schema.ts';
+import { ignoreErrorEvents } from './settings.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+
+/** A run as the version before inserts it. */
+const oldRun = (runId: string, chatKey: string) => `insert into runs (run_id, integration_id, chat_key, status, agency,
+  agent, node_id, attempt, crashes, step, journal_format, held, unit, day, request_count, input_tokens, cached_tokens,
+  output_tokens, reasoning_tokens, by_model_json, created_at, file_access)
+  values ('${runId}', 'i', '${chatKey}', 'admitted', 'a', 'A', 'old', 1, 0, 0, 1, 7, 'runs', 1, 0, 0, 0, 0, 0, '[]', 5, 'all')`;
+const oldNode = (nodeId: string) =>
+  `insert into nodes (node_id, boot, dead, version, started_at) values ('${nodeId}', 'b', 0, '0.1.0', 1)`;
+
+const USAGE = {
+  requestCount: 1,
+  inputTokens: 1,
+  cachedTokens: 0,
+  outputTokens: 1,
+  reasoningTokens: 0,
+  byModelJson: '[]',
+};
+const NEW_RUN = {
+  runId: 'new',
+  integrationId: 'i',
+  chatKey: 'c9',
+  consumerId: 'ann',
+  usageRequestId: 'u',
+  fingerprint: 'f',
+  agency: 'a',
+  agent: 'A',
+  nodeId: 'new',
+  held: 0,
+  unit: null,
+  day: 1,
+  period: null,
+  periodStart: null,
+  userContextJson: null,
+  continues: null,
+  answersJson: null,
+  clientToolsJson: null,
+  journalFormat: 1,
+  agencyVersion: null,
+  fileAccess: 'all' as const,
+  memberFolder: null,
+  now: 5,
+};
+const END = {
+  ...USAGE,
+  runId: 'new',
+  attempt: 1,
+  nextAttempt: 1,
+  status: 'completed' as const,
+  step: 1,
+  structured: 0,
+  onlyStepJson: '["m",2,3,4,5]',
+  lastEventId: 9,
+  errorCode: null,
+  errorMessage: null,
+  chargedRuns: 1,
+  chargedTokens: 2,
+  chargedCredits: 0,
+  startedAt: 5,
+  now: 6,
+};
+
+test('nodes of the version before keep the active runs right until they end', { skip }, async () => {
+  await using database = await freshDatabase();
+  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  ignoreErrorEvents(pool);
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    const ask = async (text: string) => (await pool.query<Record<string, unknown>>(text)).rows;
+    const active = () => ask('select run_id, node_id, held::int from active_runs order by run_id');
+    const superseded = () =>
+      ask(`select relname as name from pg_class where relname in ('runs_active_chat', 'runs_finished')
+        union all select proname from pg_proc where proname = 'track_run' order by 1`);
+    await migrate(db, 'postgres', { upTo: '0023-members-by-row' });
+    await ask(oldNode('old'));
+    await ask(oldRun('r1', 'c1'));
+    await migrate(db, 'postgres');
+
+    await ask(oldRun('r2', 'c2'));
+    await assert.rejects(ask(oldRun('r3', 'c2')), { code: '23505' });
+    await ask(`update runs set node_id = 'other' where run_id = 'r2'`);
+    assert.deepEqual(await active(), [
+      { run_id: 'r1', node_id: 'old', held: 7 },
+      { run_id: 'r2', node_id: 'other', held: 7 },
+    ]);
+    await ask(`update runs set status = 'failed', completed_at = 9 where run_id = 'r1'`);
+    assert.deepEqual(await active(), [{ run_id: 'r2', node_id: 'other', held: 7 }]);
+    assert.deepEqual(await ask('select run_id, status from unsuccessful_runs'), [{ run_id: 'r1', status: 'failed' }]);
+    assert.equal((await superseded()).length, 3);
+
+    await using store = await postgresStore(database.url);
+    await using watch = new EarlierNodesWatch(store, 3_600_000, (error) => assert.fail(error as Error));
+    await watch.start();
+    assert.equal(watch.areAlive(), true);
+    const newNode = { nodeId: 'new', boot: 'b', version: '0.1.0', now: 1, host: 'h', address: null };
+    await store.transact('account', (tx) => tx.run(insertNode, newNode));
+    await ask(`update nodes set dead = 1 where node_id = 'old'`);
+    await watch.look();
+    assert.equal(watch.areAlive(), false);
+    assert.deepEqual(await superseded(), []);
+    // A node that was fenced, or that started while the first new node migrated.
+    await assert.rejects(ask(oldNode('late')), { code: '23514' });
+
+    // Nothing else keeps the end of a run from an update in place.
+    const key = { integrationId: 'i', member: 'ann', chatKey: 'c9', runId: 'new' };
+    await store.transact('account', async (tx) => {
+      await tx.run(insertRun, NEW_RUN);
+      await tx.run(insertActiveRun, { ...key, nodeId: 'new', held: 0, unit: null, day: 1 });
+    });
+    await ask('drop index if exists runs_to_compact');
+    await store.transact('account', async (tx) => {
+      assert.equal(await tx.run(finishRun, END), 1);
+      assert.equal(await tx.run(deleteActiveRun, key), 1);
+      const hot = await tx.query((query) =>
+        raw(query, sql`select pg_stat_get_xact_tuples_hot_updated('runs'::regclass) as hot`),
+      );
+      assert.deepEqual(hot, [{ hot: 1 }]);
+    });
+  } finally {
+    await db.destroy();
+  }
+});
