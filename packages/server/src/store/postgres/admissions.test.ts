@@ -134,7 +134,15 @@ test('an admission whose member is locked does not hold up the others', { skip }
 });
 
 const END = {
-  ...{ attempt: 1, nextAttempt: 1, status: 'completed' as const, step: 1, structured: 0, lastEventId: 2 },
+  ...{
+    attempt: 1,
+    nextAttempt: 1,
+    status: 'completed' as const,
+    step: 1,
+    structured: 0,
+    onlyStepJson: null,
+    lastEventId: 2,
+  },
   ...{ errorCode: null, errorMessage: null, requestCount: 1, inputTokens: 1, cachedTokens: 0, outputTokens: 1 },
   ...{
     reasoningTokens: 0,
