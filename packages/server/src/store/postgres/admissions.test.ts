@@ -124,23 +124,26 @@ test('an admission whose member is locked does not hold up the others', { skip }
       locks(consumerId),
     );
   const waiting = admit('a');
-  assert.equal(await within('the other admission', 15_000, admit('b')), 0);
-  unlock.resolve();
+  try {
+    assert.equal(await within('the other admission', 15_000, admit('b')), 0);
+  } finally {
+    unlock.resolve();
+  }
   await other;
   assert.equal(await waiting, 2, 'it reads what the other transaction wrote, and the other admission');
 });
 
 const END = {
-  ...{ attempt: 1, nextAttempt: 1, status: 'completed' as const, step: 1, structured: 0, onlyStepJson: null },
   ...{
+    attempt: 1,
+    nextAttempt: 1,
+    status: 'completed' as const,
+    step: 1,
+    structured: 0,
+    onlyStepJson: null,
     lastEventId: 2,
-    errorCode: null,
-    errorMessage: null,
-    requestCount: 1,
-    inputTokens: 1,
-    cachedTokens: 0,
-    outputTokens: 1,
   },
+  ...{ errorCode: null, errorMessage: null, requestCount: 1, inputTokens: 1, cachedTokens: 0, outputTokens: 1 },
   ...{
     reasoningTokens: 0,
     byModelJson: '[]',

@@ -46,8 +46,8 @@ export interface GatheredStatement {
  * the statement reads `f` instead of its parameters:
  *
  *   insert … values ($1)      → insert … select f.p1 from unnest($1) f
- *   update … where id = $1    → update … from unnest($1) f where id = f.p1 returning f.gathered_call
- *   select … where id = $1    → select f.gathered_call, q.* from unnest($1) f cross join lateral (select … where id = f.p1) q
+ *   update … id = $1          → update … from unnest($1) f … id = f.p1 returning f.gathered_call
+ *   select … id = $1          → select f.gathered_call, q.* from unnest($1) f cross join lateral (select … id = f.p1) q
  */
 export function gatherStatement<P, R>(
   db: Kysely<Schema>,
@@ -73,7 +73,7 @@ export function gatherStatement<P, R>(
   };
 }
 
-interface Compiled {
+interface StatementText {
   readonly text: string;
   readonly parameters: readonly unknown[];
   readonly tellsCalls: boolean;
@@ -88,7 +88,7 @@ type Types = Readonly<Record<string, string>>;
 
 const arrayType = (types: Types, key: string) => `${types[key] ?? 'text'}[]`;
 
-function changing(db: Kysely<Schema>, query: object, keys: readonly string[], types: Types): Compiled {
+function changing(db: Kysely<Schema>, query: object, keys: readonly string[], types: Types): StatementText {
   const node = (query as { toOperationNode(): RootOperationNode }).toOperationNode();
   const rows = callRows(keys, types);
   const told = ReturningNode.create([
@@ -130,7 +130,7 @@ function selected(values: OperationNode | undefined, rows: OperationNode): Opera
 }
 
 /** A statement that is written as text: a query, or an insert of one row of values. */
-function written(query: WrittenQuery, keys: readonly string[], types: Types): Compiled {
+function written(query: WrittenQuery, keys: readonly string[], types: Types): StatementText {
   const { sql: own, parameters } = query.compile();
   const arrays = keys.map((key, index) => `$${parameters.length + index + 1}::${arrayType(types, key)}`);
   const names = keys.map((_, index) => `p${index + 1}`);

@@ -33,7 +33,7 @@ export type Opening =
   | { readonly kind: 'writer'; readonly isEarly?: true }
   | { readonly kind: 'admission'; readonly members: readonly MemberLock[] };
 
-interface Opened {
+interface OpeningResult {
   /** True if the node of this transaction may write. */
   readonly alive: boolean;
   /** The members that are locked, by index from 1 on; null if all are. */
@@ -52,7 +52,7 @@ export class PostgresTransaction implements Tx {
   readonly #client: ClientBase;
   readonly #setup: TransactionSetup;
   readonly #begun: Promise<unknown>;
-  readonly #opened: Promise<Opened>;
+  readonly #opened: Promise<OpeningResult>;
   readonly #gathered: GatheredCalls;
   #last: Last[] = [];
   /** Null before the first write. */
@@ -75,7 +75,7 @@ export class PostgresTransaction implements Tx {
     this.#opened.catch(() => {});
   }
 
-  #open(nodeId: string | null, opening: Opening): Promise<Opened> {
+  #open(nodeId: string | null, opening: Opening): Promise<OpeningResult> {
     const { statements, marks } = this.#setup;
     const isAlive = (row: OpeningRow | undefined) => nodeId === null || row?.alive === 1;
     const ask = (query: QueryConfig) => this.#client.query<OpeningRow>(query).then(({ rows }) => rows[0]);
