@@ -1,8 +1,9 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as contestants from './contestants.ts';
 import { COUNTED, countRuns } from './counts.ts';
 import { chooseColumns } from './metrics.ts';
+import { openCheckout } from './open-checkout.ts';
 import { median, type PhaseResult, pairedChange, SCENARIOS } from './phases.ts';
 import { grid } from './table.ts';
 
@@ -12,7 +13,7 @@ import { grid } from './table.ts';
  */
 
 /** In percent. A column that is worse by more fails. */
-const MAX_WORSE = 5;
+const MAX_WORSE = 3;
 
 const { values: options } = parseArgs({
   options: {
@@ -23,27 +24,32 @@ const { values: options } = parseArgs({
 });
 const { metrics } = chooseColumns(options.columns);
 const isChosen = (name: string) => metrics.some(({ phase }) => phase === name);
-const slices = (['short', 'single', 'long'] as const).filter(isChosen);
-const otherModule = join(resolve(options.against), 'bench/contestants.ts');
+const slices = (['short', 'single', 'team', 'team single', 'long'] as const).filter(isChosen);
+await using checkout = openCheckout(options.against);
+const otherModule = join(checkout.folder, 'bench/contestants.ts');
 const other: Pick<typeof contestants, 'startContestant'> = await import(otherModule);
 
 const provider = await contestants.startProvider();
 const settings = { members: 32, synchronous: 'full', providerPort: provider.port } as const;
 const results: Record<'other' | 'this', PhaseResult[]> = { other: [], this: [] };
-const sides = { other, this: contestants } as const;
+const counted = COUNTED.filter(({ name }) => isChosen(name));
 
-async function count(): Promise<void> {
-  for (const side of ['other', 'this'] as const) {
-    const start = () => sides[side].startContestant('ours', settings);
-    await using server = await contestants.withCounting(start);
-    results[side].push(...(await countRuns(server)));
-  }
+async function start(side: keyof typeof results): Promise<contestants.Contestant> {
+  const server = await (side === 'other' ? other : contestants).startContestant('ours', settings);
+  const { apiKey, members, servers } = server.order;
+  await contestants.prepareAccounts(`http://127.0.0.1:${servers[0]?.port}`, apiKey ?? '', members);
+  return server;
+}
+
+async function count(side: keyof typeof results): Promise<void> {
+  await using server = await contestants.withCounting(() => start(side));
+  results[side].push(...(await countRuns(server, counted)));
 }
 
 let rounds = 0;
 async function runSlices(): Promise<void> {
-  await using otherServer = await other.startContestant('ours', settings);
-  await using thisServer = await contestants.startContestant('ours', settings);
+  await using otherServer = await start('other');
+  await using thisServer = await start('this');
   const slice = async (name: (typeof slices)[number], side: keyof typeof results) => {
     const server = side === 'other' ? otherServer : thisServer;
     return contestants.load(server, [{ ...SCENARIOS[name], name, seconds: 1 }]);
@@ -58,7 +64,7 @@ async function runSlices(): Promise<void> {
 }
 
 if (slices.length > 0) await runSlices();
-if (COUNTED.some(({ name }) => isChosen(name))) await count();
+if (counted.length > 0) for (const side of ['other', 'this'] as const) await count(side);
 provider.stop();
 
 const rows = metrics.map((metric) => {

@@ -26,12 +26,15 @@ export interface ContestantOptions {
   readonly protocol?: ServerSettings['protocol'];
   /** If set, our server runs on PostgreSQL, in this many processes that share the data folder. */
   readonly postgres?: { readonly url: string; readonly nodes: number };
+  /** A data folder of the caller, and the key if it has been used before. Absent: a folder that is deleted at the end. */
+  readonly kept?: { readonly dataDir: string; readonly apiKey: string | null };
 }
 
 /** Runs `start` so that the servers which it starts, of this or of another checkout, count what they do. */
-export async function withCounting<T>(start: () => Promise<T>): Promise<T> {
+export async function withCounting<T>(start: () => Promise<T>, { isOptimized = true } = {}): Promise<T> {
   const before = process.env.NODE_OPTIONS;
-  process.env.NODE_OPTIONS = `${before ?? ''} --import=${pathToFileURL(script('counting.ts'))}`;
+  const module = `${pathToFileURL(script('counting.ts'))}${isOptimized ? '' : '?unoptimized'}`;
+  process.env.NODE_OPTIONS = `${before ?? ''} --import=${module}`;
   try {
     return await start();
   } finally {
@@ -41,6 +44,7 @@ export async function withCounting<T>(start: () => Promise<T>): Promise<T> {
 }
 
 const INTEGRATION = 'bench';
+const CONFLICT = 409;
 
 /** Deleted at exit, so that an interrupted benchmark leaves no folder. The servers exit when their channel closes. */
 const folders = new Set<string>();
@@ -53,8 +57,8 @@ const script = (name: string) => join(import.meta.dirname, name);
 
 /** Starts one server in its own process, or several on one database. Its data folder is deleted with it. */
 export async function startContestant(name: ContestantName, options: ContestantOptions): Promise<Contestant> {
-  const dataDir = mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
-  folders.add(dataDir);
+  const dataDir = options.kept?.dataDir ?? mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
+  if (options.kept === undefined) folders.add(dataDir);
   const settings: ServerSettings = {
     dataDir,
     isDurable: name === 'durable',
@@ -65,11 +69,10 @@ export async function startContestant(name: ContestantName, options: ContestantO
   const children: ChildProcess[] = [];
   const stop = async () => {
     await Promise.all(children.map(end));
-    rmSync(dataDir, { recursive: true, force: true });
-    folders.delete(dataDir);
+    if (folders.delete(dataDir)) rmSync(dataDir, { recursive: true, force: true });
   };
   const servers: { pid: number; port: number }[] = [];
-  let key: string | null = null;
+  let key = options.kept?.apiKey ?? null;
   for (let node = 1; node <= (options.postgres?.nodes ?? 1); node += 1) {
     // One log line per run is part of the cost. The log is written to a file, as in production.
     const logFile = join(dataDir, `server-${node}.log`);
@@ -80,7 +83,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
       servers.push({ pid: child.pid ?? 0, port });
       // The first of several nodes makes the key for all.
       key ??= apiKey;
-      if (node === 1 && key !== null) await prepareAccounts(`http://127.0.0.1:${port}`, key, options.members);
+      if (node === 1 && apiKey !== null) await prepareAccounts(`http://127.0.0.1:${port}`, apiKey, options.members);
     } catch (error) {
       process.stderr.write(readFileSync(logFile));
       await stop();
@@ -118,13 +121,17 @@ export async function startProvider(): Promise<{ readonly port: number; stop(): 
   return { port, stop: () => child.disconnect() };
 }
 
-/** The integration counts tokens, and every member has an allowance that the benchmark cannot exhaust. */
-async function prepareAccounts(url: string, apiKey: string, members: number): Promise<void> {
+/**
+ * The integrations count tokens, and every member has an allowance that the benchmark cannot exhaust. Idempotent, because a
+ * server of another version has only the integrations of its own benchmark.
+ */
+export async function prepareAccounts(url: string, apiKey: string, members: number): Promise<void> {
   const send = async (method: string, path: string, body: unknown) => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
     const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} was answered by ${answer.status}: ${text}`);
+    if (!answer.ok && answer.status !== CONFLICT)
+      throw new Error(`${method} ${path} was answered by ${answer.status}: ${text}`);
   };
   const allowances = { unit: 'tokens', limit: 1_000_000, period: 'month' };
   for (const [apiIntegrationId, agency] of Object.entries({

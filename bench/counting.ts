@@ -1,5 +1,7 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { openSync, writeSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
-import { getHeapStatistics } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
 
 /*
@@ -13,6 +15,9 @@ export interface ProcessCounts {
   readonly statements: number;
 }
 
+/** What a test plants with the message `{ wastes }`: every request wastes it. */
+export type Waste = 'statement' | 'write' | 'allocation';
+
 let statements = 0;
 
 function countCalls<T extends object>(prototype: T, method: keyof T & string): void {
@@ -25,9 +30,30 @@ function countCalls<T extends object>(prototype: T, method: keyof T & string): v
   Object.defineProperty(prototype, method, { value: counted, configurable: true, writable: true });
 }
 
+function wastePerRequest(): void {
+  const select = new DatabaseSync(':memory:').prepare('select 1');
+  const nowhere = openSync('/dev/null', 'w');
+  const wastes: Readonly<Record<Waste, () => unknown>> = {
+    statement: () => select.get(),
+    write: () => writeSync(nowhere, 'x'),
+    allocation: () => new Array(2500).fill(statements),
+  };
+  let planted: readonly Waste[] = [];
+  process.on('message', (message: { readonly wastes: readonly Waste[] } | string) => {
+    if (typeof message !== 'string') planted = message.wastes;
+  });
+  subscribe('http.server.request.start', () => {
+    for (const waste of planted) wastes[waste]();
+  });
+}
+
 if (isMainThread && process.send !== undefined) {
+  // Allocation depends on when a function is compiled to optimized code, and differs by up to 8 % for the same runs.
+  if (import.meta.url.endsWith('?unoptimized'))
+    for (const flag of ['--no-opt', '--no-maglev']) setFlagsFromString(flag);
   for (const method of ['run', 'get', 'all', 'iterate'] as const) countCalls(StatementSync.prototype, method);
   countCalls(DatabaseSync.prototype, 'exec');
+  wastePerRequest();
   process.on('SIGUSR2', () => {
     // The total grows when the young generation is collected, so collect it first.
     globalThis.gc?.({ execution: 'sync', type: 'minor' });

@@ -43,18 +43,20 @@ async function read({ process: { pid }, process: child }: Pick<Contestant, 'proc
 export async function countRuns(contestant: Contestant, phases: readonly Phase[] = COUNTED): Promise<PhaseResult[]> {
   await load(contestant, WARM_UPS);
   const results: PhaseResult[] = [];
-  for (const phase of phases) {
-    const before = await read(contestant);
-    const result = await loadOne(contestant, phase);
-    const after = await read(contestant);
-    const perRun = (field: keyof Reading) => (after[field] - before[field]) / result.runs;
-    results.push({
-      ...result,
-      allocatedKb: perRun('allocatedBytes') / 1000,
-      statements: perRun('statements'),
-      writeCalls: perRun('writeCalls'),
-      writtenKb: perRun('writtenBytes') / 1000,
-    });
-  }
+  for (const phase of phases) results.push(await countPhase(contestant, phase));
   return results;
+}
+
+export async function countPhase(contestant: Contestant, phase: Phase): Promise<PhaseResult> {
+  const before = await read(contestant);
+  const result = await loadOne(contestant, phase);
+  const after = await read(contestant);
+  const perRun = (field: keyof Reading) => (after[field] - before[field]) / result.runs;
+  return {
+    ...result,
+    allocatedKb: perRun('allocatedBytes') / 1000,
+    statements: perRun('statements'),
+    writeCalls: perRun('writeCalls'),
+    writtenKb: perRun('writtenBytes') / 1000,
+  };
 }

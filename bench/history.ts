@@ -102,7 +102,7 @@ function historyStatements(kind: HistoryDatabase['kind'], options: HistoryOption
         node_id, attempt, crashes, step, journal_format, held, unit, day, period, period_start, last_event_id, error_code,
         error_message, request_count, input_tokens, cached_tokens, output_tokens, reasoning_tokens, by_model_json,
         charged_runs, charged_tokens, charged_credits, created_at, started_at, completed_at, compacted_at, agency_version,
-        structured, file_access, counted)
+        structured, file_access, counted, tracked)
       select ${id('run', 'n')}, ${integration}, ${id('chat', chat)}, ${consumer}, 'request-' || n, 'fingerprint', ${status},
         'demo', ${agent}, 'node_past', 1, 0, 1, 1, 0, 'tokens', ${createdAt} / ${DAY_MS}, 'month', ${beginMs}, 24,
         ${errorCode}, ${errorCode}, 1 + case when ${hasTwoModels} then 1 else 0 end, ${usage(50, input)}, ${usage(7, '(n % 64)')},
@@ -113,7 +113,7 @@ function historyStatements(kind: HistoryDatabase['kind'], options: HistoryOption
         case when ${isFree} then 0 else ${usage(70, `${input} + ${output}`)} end,
         case when ${isFree} then 0 else ${usage(1, '1')} end,
         ${createdAt}, ${createdAt} + 5, ${createdAt} + 2000 + n % 3000, ${createdAt} + 9000, 'version-' || (n * 3 / ${runs}),
-        0, 'chat', ${counted ? 1 : 0}
+        0, 'chat', ${counted ? 1 : 0}, 2
       from ${numbers(runs)}`,
     `insert into messages (message_id, chat_key, position, run_id, role, status, agent, content_json, created_at)
       select ${id('msg', 'n * 2 + role')}, ${id('chat', chat)}, n % ${runsPerChat} * 2 + 1 + role, ${id('run', 'n')},
@@ -122,6 +122,9 @@ function historyStatements(kind: HistoryDatabase['kind'], options: HistoryOption
           else '"Number ' || n || ' is on its way and arrives tomorrow at noon."' end, ${createdAt} + role * 2000
       from ${numbers(runs)}, (select 0 as role union all select 1) roles`,
   ];
+  statements.push(`insert into unsuccessful_runs (integration_id, status, created_at, run_id)
+      select integration_id, status, created_at, run_id from runs
+      where integration_id = ${integration} and status <> 'completed'`);
   if (!counted) {
     statements.push(`insert into usage_walk (id, after_run_id, last_run_id)
       select 1, '', max(run_id) from runs where integration_id = ${integration}`);

@@ -1,7 +1,10 @@
 /**
- * With `--postgres` it measures one, two and three nodes on PostgreSQL, with `--against <folder>` it compares with another
- * version, otherwise with the floor.
+ * With `--postgres` it measures one, two and three nodes on PostgreSQL, with `--against` it compares with another version,
+ * with `growth` it measures a database with a long past, and with `--write-bounds` it writes the bounds of the guard.
+ * Otherwise it compares with the floors.
  */
-const compares = process.argv.some((argument) => /^--against(=|$)/.test(argument));
-if (process.argv.includes('--postgres')) await import('./on-postgres.ts');
-else await import(compares ? './against-version.ts' : './against-floor.ts');
+const has = (name: string) => process.argv.slice(2).some((argument) => argument.split('=', 1)[0] === name);
+if (has('--postgres')) await import('./on-postgres.ts');
+else if (has('--write-bounds')) await import('./write-bounds.ts');
+else if (has('growth')) await import('./growth.ts');
+else await import(has('--against') ? './against-version.ts' : './against-floor.ts');

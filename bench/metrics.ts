@@ -55,6 +55,14 @@ const metrics = [
   { column: 'alloc', label: 'short: kB allocated a run', phase: 'counted short', field: 'allocatedKb', digits: 1 },
   { column: 'alloc', label: 'single: kB allocated a run', phase: 'counted single', field: 'allocatedKb', digits: 1 },
   {
+    column: 'alloc',
+    label: 'short, demo team: kB allocated a run',
+    phase: 'counted team',
+    floorPhase: 'counted short',
+    field: 'allocatedKb',
+    digits: 1,
+  },
+  {
     column: 'statements',
     label: 'short: SQLite statements a run',
     phase: 'counted short',

@@ -49,7 +49,7 @@ export function announce(announcement: Announcement): void {
       for (let i = 0; i < 4; i += 1) await globalThis.gc?.({ execution: 'async', type: 'major' });
       const { heapUsed, external } = process.memoryUsage();
       process.send?.({ heldBytes: heapUsed + external } satisfies Memory);
-    } else {
+    } else if (command === 'stop-profile') {
       process.send?.(await session.post('Profiler.stop'));
     }
   });

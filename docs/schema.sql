@@ -466,9 +466,9 @@ CREATE TABLE "usage_days" (
 CREATE TABLE "usage_hours" (
   "integration_id" text not null,
   "hour" integer not null,
-  "node_id" text not null,
   "agent" text not null,
   "model" text not null,
+  "node_id" text not null,
   "status" text not null,
   "error_code" text not null,
   "agency_version" text not null,
@@ -486,7 +486,7 @@ CREATE TABLE "usage_hours" (
   "charged_tokens" bigint not null,
   "charged_credits" bigint not null,
   "newest_run_id" text not null,
-  constraint "usage_hours_key" primary key ("integration_id", "hour", "node_id", "agent", "model", "status", "error_code", "agency_version", "has_member", "rerun")
+  constraint "usage_hours_key" primary key ("integration_id", "hour", "agent", "model", "node_id", "status", "error_code", "agency_version", "has_member", "rerun")
 ) without rowid;
 
 CREATE TABLE "usage_walk" (
@@ -985,9 +985,9 @@ create table "usage_days" (
 create table "usage_hours" (
   integration_id text collate "C" not null,
   hour integer not null,
-  node_id text collate "C" not null,
   agent text collate "C" not null,
   model text collate "C" not null,
+  node_id text collate "C" not null,
   status text collate "C" not null,
   error_code text collate "C" not null,
   agency_version text collate "C" not null,
@@ -1005,7 +1005,7 @@ create table "usage_hours" (
   charged_tokens bigint not null,
   charged_credits bigint not null,
   newest_run_id text collate "C" not null,
-  constraint usage_hours_key PRIMARY KEY (integration_id, hour, node_id, agent, model, status, error_code, agency_version, has_member, rerun)
+  constraint usage_hours_key PRIMARY KEY (integration_id, hour, agent, model, node_id, status, error_code, agency_version, has_member, rerun)
 );
 
 create table "usage_walk" (

@@ -111,15 +111,21 @@ const slowly = (load: Load, files: FileLoad, between: number, fault: string | nu
     const read = new Set<string>();
     // The second time that a table is read, its blobs are copied.
     const forgotten = { 'forget-images': 'blobs', 'forget-files': 'files' }[fault ?? ''];
+    const source = async (table: string) => {
+      if (PAUSES.includes(table)) await Promise.all([load.more(between), files.later()]);
+      if (table === forgotten && read.has(table)) return null;
+      read.add(table);
+      return fault === 'torn' ? await again() : snapshot;
+    };
     return {
       kind: snapshot.kind,
       migrations: () => snapshot.migrations(),
       columns: (table) => snapshot.columns(table),
       async *rows(table, columns) {
-        if (PAUSES.includes(table)) await Promise.all([load.more(between), files.later()]);
-        if (table === forgotten && read.has(table)) return;
-        read.add(table);
-        yield* (fault === 'torn' ? await again() : snapshot).rows(table, columns);
+        yield* (await source(table))?.rows(table, columns) ?? [];
+      },
+      async *lines(table, columns) {
+        yield* (await source(table))?.lines(table, columns) ?? [];
       },
     };
   },

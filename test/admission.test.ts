@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { type ApiClient, STORES, type Store, type StoreName, TEST_API_KEY } from '@runwire/test-kit';
+import { type ApiClient, STORES, type Store, type StoreName, TEST_API_KEY, type Tx } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { RawConnection } from './support/raw-http.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
@@ -325,12 +325,14 @@ function tests(store: StoreName): void {
     const wrapStore = (store: Store): Store => ({
       kind: store.kind,
       reads: store.reads,
-      transact: (name, job) =>
-        store.transact(name, async (tx) => {
+      transact: (name, job, locks) => {
+        const failing = async (tx: Tx) => {
           const result = await job(tx);
           if (name === 'admit' && broken) throw new Error('the last write failed');
           return result;
-        }),
+        };
+        return store.transact(name, failing, locks);
+      },
       [Symbol.asyncDispose]: async () => {},
     });
     await using own = await ScriptedServer.start({ store, wrapStore });

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import {
   type ApiClient,
   hookStore,
+  type Model,
   ModelController,
+  type ModelRequest,
   StoreUnavailable,
   scriptedModel,
   startTestServer,
@@ -119,15 +121,34 @@ test('an edit while the store is away is loaded later; until then the agency sta
     },
   });
   const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true' };
-  await using server = await startTestServer({ env, wrapStore });
-  const before = await agencyOf(server.api, 'support');
+  const requests: ModelRequest[] = [];
+  const call: Model['call'] = async (request, output) => {
+    requests.push(request);
+    output.text('Hi');
+    return { usage: null };
+  };
+  await using server = await startTestServer({ env, wrapStore, model: { id: 'recording/model', call } });
+  const { api } = server;
+  await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
+  const askTwice = async () => {
+    for (let i = 0; i < 2; i += 1) await api.post('/get_completion_v2', { apiIntegrationId: 'own', message: 'Hi' });
+  };
+  await askTwice();
+  const before = await agencyOf(api, 'support');
   isAway = true;
   folder.write({ 'support/agency.yaml': TRIAGE.replace('Support', 'Edited') });
   await until(async () => refusals > 0);
-  assert.deepEqual(await agencyOf(server.api, 'support'), before);
+  assert.deepEqual(await agencyOf(api, 'support'), before);
   isAway = false;
-  await until(async () => (await agencyOf(server.api, 'support')).name === 'Edited');
-  assert.equal((await agencyOf(server.api, 'support')).error, null);
+  await until(async () => (await agencyOf(api, 'support')).name === 'Edited');
+  assert.equal((await agencyOf(api, 'support')).error, null);
+  // What depends on the version alone is made once for all its runs.
+  await askTwice();
+  const [first, second, third, fourth] = requests.map(({ tools, settings }) => ({ tools, settings }));
+  assert.equal(requests.length, 4);
+  assert.ok(first?.tools === second?.tools && first?.settings === second?.settings);
+  assert.ok(third?.tools === fourth?.tools && third?.settings === fourth?.settings);
+  assert.ok(first?.tools !== third?.tools && first?.settings !== third?.settings);
 });
 
 test('a broken agency answers 503, and the others answer as before', async () => {

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { type ApiClient, STORES, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { refused } from './support/refused.ts';
 
 for (const store of STORES) describe(store, () => tests(store));
@@ -21,6 +22,32 @@ function tests(store: StoreName): void {
     assert.equal(answer.status, 201, JSON.stringify(answer.body));
     return answer.body;
   }
+
+  test('a page of completed runs reads at most 5 000 runs', async (t) => {
+    cites(t, 'contract-3-lists');
+    const { apiIntegrationId: id } = await created('/v2/integrations');
+    const reader = await api.complete({ apiIntegrationId: id });
+    await reader.whole();
+    const runId = String(reader.headers['x-run-id']);
+    const [row = {}] = await askStore(server.dataDir, `select * from runs where run_id = '${runId}'`);
+    const changed: Record<string, string> = {
+      run_id: `run_id || '_' || i`,
+      created_at: 'created_at + i',
+      status: `'failed'`,
+    };
+    const columns = Object.keys(row);
+    await askStore(
+      server.dataDir,
+      `with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < 5000)
+       insert into runs (${columns}) select ${columns.map((name) => changed[name] ?? name)} from runs, numbers
+       where run_id = '${runId}'`,
+    );
+    const path = `/v2/integrations/${id}/runs?status=completed&limit=1`;
+    const first = (await api.get(path)).body;
+    assert.deepEqual([first.items, typeof first.nextCursor], [[], 'string']);
+    const { items, nextCursor } = (await api.get(`${path}&cursor=${encodeURIComponent(first.nextCursor)}`)).body;
+    assert.deepEqual([items.length, items[0]?.runId, nextCursor], [1, runId, null]);
+  });
 
   test('lists are {items, nextCursor}, newest first, with 50 items by default', async (t) => {
     cites(t, 'contract-3-lists', 'contract-9-newest-first', 'contract-3-limit-digits');

@@ -16,8 +16,8 @@ function losing(store: Store, isCommitted: boolean): Store {
   return {
     kind: store.kind,
     reads: store.reads,
-    async transact(name, job) {
-      if (name !== 'publish' || !isFirst) return store.transact(name, job);
+    async transact(name, job, locks) {
+      if (name !== 'publish' || !isFirst) return store.transact(name, job, locks);
       isFirst = false;
       if (isCommitted) await store.transact(name, job);
       throw new CommitUnknown(new Promise(() => {}));

@@ -190,8 +190,9 @@ function tests(store: StoreName): void {
     cites(t, 'spec-4.1-rule-4', 'spec-7-rule-2', 'spec-7-rule-2-chat-status', 'contract-4-one-transaction');
     await using server = await KillableServer.start({ store, killAt: 'admit.after-commit' });
     await server.metered();
-    const body = { ...MINE, usageRequestId: 'u1' };
+    const body = { ...MINE, aliasChatId: 'alias', usageRequestId: 'u1' };
     await assert.rejects(server.api.complete(body));
+    assert.deepEqual(await askStore(server.dataDir, 'select 1 from event_chunks'), []);
     await server.startAgain();
     const { body: status } = await server.api.get(`${BELOW}/chat_status?usageRequestId=u1`);
     assert.deepEqual([status.chatId, status.status, status.numMessages], ['c1', 'running', 1]);
@@ -212,6 +213,10 @@ function tests(store: StoreName): void {
       frames.map(({ event }) => event),
       ['meta', 'resumed', null, null, 'messages', 'end'],
     );
+    // The node died before its first flush, so the takeover rebuilt `meta`.
+    const names = { chatId: 'c1', aliasChatId: 'alias', usageRequestId: 'u1', consumerId: 'ann', agent: 'Clerk' };
+    const { createdAt } = status.run;
+    assert.deepEqual(JSON.parse(frames[0]?.data ?? ''), { run_id: runId, ...names, createdAt });
     assert.equal(JSON.parse(frames[1]?.data ?? '').discard_after, 1);
     assert.equal(messagesFrame(reader).status, 'completed');
     assert.equal(server.controller.calls.length, 1);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { STORES, type StoreName, startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { columnOf, rowsOf } from './support/columns.ts';
 import { ISO_TIME, messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
@@ -70,6 +71,55 @@ function tests(store: StoreName): void {
     await rig.api.delete(`${below}/chats/c1`);
     const deleted = await rig.api.get(path);
     assert.deepEqual([deleted.status, deleted.body.code], [404, 'chat_not_found']);
+  });
+
+  test('the step of a plain answer is in the row of its run', async (t) => {
+    cites(t, 'contract-3-steps', 'contract-9-step');
+    await using rig = await ScriptedServer.start({ store, limits: { flushMs: 600_000 } });
+    const integration = await rig.integration({ agency: 'test' });
+    const ask = async (...texts: string[]) => {
+      const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });
+      for (const text of texts) await call.text(text);
+      await call.end();
+      const frames = await reader.whole();
+      const path = `/v2/integrations/${integration}/runs/${runId}`;
+      return { runId, call, frames, path, run: (await rig.api.get(path)).body };
+    };
+    const { runId, path, frames, run } = await ask('One ', 'answer.');
+    const { items, nextCursor } = (await rig.api.get(`${path}/steps?limit=1`)).body;
+    const { startedAt, completedAt, ...step } = items[0];
+    assert.deepEqual([items.length, nextCursor], [1, null]);
+    assert.deepEqual(step, {
+      step: 1,
+      attempt: 1,
+      kind: 'model',
+      agent: 'Clerk',
+      callerAgent: null,
+      model: 'scripted/model',
+      tool: null,
+      callId: null,
+      status: 'completed',
+      firstEventId: 2,
+      lastEventId: frames.at(-3)?.id,
+      loop: null,
+      handoff: null,
+      files: [],
+      usage: run.usage,
+      error: null,
+    });
+    assert.ok(run.startedAt <= startedAt && startedAt <= completedAt && completedAt <= run.completedAt);
+    const { dataDir } = rig.server;
+    assert.deepEqual(await askStore(dataDir, `select * from steps where run_id = '${runId}'`), []);
+    // All events are in one chunk, with `meta`.
+    const chunks = await askStore(dataDir, `select first_id from event_chunks where run_id = '${runId}'`);
+    assert.deepEqual(
+      chunks.map(({ first_id: id }) => Number(id)),
+      [1],
+    );
+    assert.deepEqual(await askStore(dataDir, 'select run_id from active_runs'), []);
+    const next = await ask('Next.');
+    assert.deepEqual(columnOf(next.call.request.prompt, 'kind'), ['user', 'assistant', 'user']);
+    assert.equal(next.call.request.prompt[1]?.kind === 'assistant' && next.call.request.prompt[1].text, 'One answer.');
   });
 
   test('the offline model calls a tool of the demo agency in two steps', async (t) => {

@@ -10,6 +10,8 @@ const turns = new PageTurns(1);
 const takeTurn = () => turns.take('owner');
 const DAY_MS = 86_400_000;
 const FIRST_DAY = 22_000;
+/** Between two times of admission. A day has 15 of them. */
+const QUARTERS_MS = 5_000_000;
 const SPLITS = ['consumer', 'agent', 'model'] as const;
 type Key = 'day' | (typeof SPLITS)[number];
 
@@ -27,7 +29,7 @@ const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** 300 runs of 5 days, 14 members, 12 agents and 13 models. Several have the same millisecond, and runs call 0 to 2 models. */
 const RUNS: readonly SeededRun[] = Array.from({ length: 300 }, (_, n) => {
-  const createdAt = (FIRST_DAY + Math.floor(n / 60)) * DAY_MS + Math.floor((n % 60) / 4) * 1000;
+  const createdAt = (FIRST_DAY + Math.floor(n / 60)) * DAY_MS + Math.floor((n % 60) / 4) * QUARTERS_MS;
   const used = (seed: number) => ({
     model: `p/${seed % 13}`,
     inputTokens: ((seed * seed) % 97) * 10,
@@ -148,22 +150,26 @@ function tests(store: StoreName): void {
        journal_format, held, day, request_count, input_tokens, cached_tokens, output_tokens, reasoning_tokens, by_model_json,
        charged_runs, charged_tokens, charged_credits, created_at, completed_at) values ${rows.join()}`,
     );
+    // As an upgrade leaves runs of an earlier version: the rollups have none of them.
+    await askStore(server.dataDir, `insert into usage_walk select 1, '', max(run_id) from runs`);
   });
   after(() => server[Symbol.asyncDispose]());
 
   const path = '/v2/integrations/demo/usage/summary';
-  async function paged(query: object, limit: number): Promise<Item[]> {
+  /** Reads all pages, by the API or in slices. */
+  async function paged(query: SummaryQuery, limit: number, slice: number | null = null): Promise<Item[]> {
     const items: Item[] = [];
-    let cursor = '';
+    let cursor: string | null = null;
     do {
-      const { status, body } = await server.api.get(
-        `${path}?${new URLSearchParams({ ...query })}&limit=${limit}${cursor}`,
-      );
-      assert.equal(status, 200, JSON.stringify(body));
-      assert.ok(body.items.length <= limit);
-      items.push(...body.items);
-      cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`;
-    } while (cursor !== '');
+      const page: SummaryQuery = { ...query, limit, ...(cursor === null ? {} : { cursor }) };
+      const body: { items: readonly object[]; nextCursor: string | null } =
+        slice === null
+          ? (await server.api.get(`${path}?${new URLSearchParams({ ...page, limit: String(limit) })}`)).body
+          : await usageSummary({ reads: database.reads, takeTurn }, 'demo', page, slice);
+      assert.ok(body.items.length <= limit, JSON.stringify(body));
+      items.push(...(body.items as Item[]));
+      cursor = body.nextCursor;
+    } while (cursor !== null);
     return items;
   }
 
@@ -176,15 +182,14 @@ function tests(store: StoreName): void {
     { consumerId: 'user-2', model: 'p/3' },
     {
       agent: 'Agent 5',
-      from: `${dayOf(FIRST_DAY * DAY_MS)}T00:00:05Z`,
-      to: `${dayOf((FIRST_DAY + 3) * DAY_MS)}T00:00:07Z`,
+      from: `${dayOf(FIRST_DAY * DAY_MS)}T03:20:00Z`,
+      to: `${dayOf((FIRST_DAY + 3) * DAY_MS)}T09:30:00Z`,
     },
-    { from: `${dayOf((FIRST_DAY + 1) * DAY_MS)}T00:00:05Z`, to: `${dayOf((FIRST_DAY + 3) * DAY_MS)}T00:00:00Z` },
+    { from: `${dayOf((FIRST_DAY + 1) * DAY_MS)}T03:20:00Z`, to: `${dayOf((FIRST_DAY + 3) * DAY_MS)}T00:00:00Z` },
     { consumerId: 'nobody' },
   ];
 
-  test('splits days by the ten largest members, agents or models', async (t) => {
-    cites(t, 'contract-3-usage-summary');
+  async function checkSplits(): Promise<void> {
     for (const splitBy of SPLITS) {
       for (const filter of filters) {
         const query = { groupBy: 'day', splitBy, ...filter } as const;
@@ -194,34 +199,47 @@ function tests(store: StoreName): void {
         const isFirst = filter === filters[0];
         for (const limit of isFirst ? [7, 200] : [20])
           assert.deepEqual((await paged(query, limit)).map(short), whole, title);
-        for (const slice of isFirst ? [1, 17, 300] : [17]) {
-          const { items } = await usageSummary(
-            { reads: database.reads, takeTurn },
-            'demo',
-            { ...query, limit: 200 },
-            slice,
-          );
-          assert.deepEqual((items as unknown as Item[]).map(short), whole, `${title} in slices of ${slice}`);
+        for (const slice of isFirst ? [17, 300] : [])
+          assert.deepEqual((await paged(query, 200, slice)).map(short), whole, `${title} in slices of ${slice}`);
+      }
+    }
+  }
+
+  async function checkGroups(): Promise<void> {
+    for (const groupBy of ['day', 'consumer', 'agent', 'model'] as const) {
+      for (const filter of filters) {
+        const query = { groupBy, ...filter };
+        const newest = (own: readonly Part[]) => own.reduce((last, { runId }) => (runId > last ? runId : last), '');
+        const whole = [...Map.groupBy(partsOf(query), ({ values }) => values[groupBy])]
+          .map(([key, own]) => ({
+            key,
+            runs: own.length,
+            tokens: sum(own.map(({ tokens }) => tokens)),
+            newest: newest(own),
+          }))
+          .sort((a, b) =>
+            a.newest === b.newest ? (String(a.key) < String(b.key) ? -1 : 1) : a.newest < b.newest ? 1 : -1,
+          )
+          .map(({ key, runs, tokens }) => [key, runs, tokens]);
+        for (const slice of groupBy === 'consumer' && filter === filters[0] ? [null, 10] : [null]) {
+          const found = await paged(query, 4, slice);
+          const sums = found.map(({ key, runs, usage }) => [key, runs, usage.total_tokens]);
+          assert.deepEqual(sums, whole, `${JSON.stringify(query)} in slices of ${slice}`);
+          assert.ok(found.every((item) => !('split' in item)));
         }
       }
     }
+  }
+
+  test('splits days by the ten largest members, agents or models', async (t) => {
+    cites(t, 'contract-3-usage-summary');
+    await checkSplits();
     assert.equal(new Set(expected({ groupBy: 'day', splitBy: 'consumer' }).map(({ split }) => split)).size, 11);
   });
 
   test('filters every grouping by member, agent and model', async (t) => {
     cites(t, 'contract-3-usage-summary');
-    for (const groupBy of ['day', 'consumer', 'agent', 'model'] as const) {
-      for (const filter of filters) {
-        const query = { groupBy, ...filter };
-        const parts = partsOf(query);
-        const groups = Map.groupBy(parts, ({ values }) => values[groupBy]);
-        const found = await paged(query, 3);
-        const sums = found.map(({ key, runs, usage }) => [key, runs, usage.total_tokens]);
-        const whole = [...groups].map(([key, own]) => [key, own.length, sum(own.map(({ tokens }) => tokens))]);
-        assert.deepEqual(sums.toSorted(), whole.toSorted(), JSON.stringify(query));
-        assert.ok(found.every((item) => !('split' in item)));
-      }
-    }
+    await checkGroups();
   });
 
   test('the first page decides which values all pages show', async () => {
@@ -261,9 +279,33 @@ function tests(store: StoreName): void {
       await refused(server.api.get(`${path}?${other}&cursor=${nextCursor}`), 400, 'invalid_cursor');
     }
     const tag = nextCursor.slice(0, 8);
-    for (const id of ['', '[]', '["a","no day",1,[]]', '["a","2031-01-01",1,{}]', '["a","2031-01-01",1,[1]]']) {
+    for (const id of [
+      '',
+      '[]',
+      '["a","no day",1,[]]',
+      '["a","2031-01-01",1,{}]',
+      '["a","2031-01-01",1,[1]]',
+      '["a","2031-01-01",1,[],1]',
+    ]) {
       const forged = tag + Buffer.from(JSON.stringify([0, id])).toString('base64url');
       await refused(server.api.get(`${path}?groupBy=day&splitBy=agent&cursor=${forged}`), 400, 'invalid_cursor');
     }
+  });
+
+  test('rollups have the sums of the runs, with runs that are not counted yet', async (t) => {
+    cites(t, 'contract-3-usage-summary');
+    const some = `created_at % 11 = 0 or agent = 'Agent 7'`;
+    // A node of an earlier version ends some of the runs after the walk.
+    await askStore(server.dataDir, `update runs set counted = 1 where ${some}`);
+    assert.ok((await server.server.probes.sweepRollups()) > 200);
+    await askStore(server.dataDir, `update runs set counted = 0 where ${some}`);
+    await askStore(server.dataDir, `insert into uncounted_runs select run_id, integration_id from runs where ${some}`);
+    await checkSplits();
+    await checkGroups();
+    assert.ok((await server.server.probes.sweepRollups()) > 20);
+    assert.equal(await server.server.probes.sweepRollups(), 0, 'no run is counted twice');
+    await checkGroups();
+    const [hours] = await askStore(server.dataDir, 'select sum(input_tokens) as tokens from usage_hours');
+    assert.equal(Number(hours?.tokens), sum(RUNS.flatMap(({ models }) => models.map((used) => used.inputTokens))));
   });
 }

@@ -107,9 +107,9 @@ function deafModel({ controllerPort = 0 }: ProcessOptions): Overrides {
 function fenceTheLiving(): Overrides {
   let wasAway = false;
   return {
-    wrapStore: around((transact) => async (name, job) => {
+    wrapStore: around((transact) => async (name, job, locks) => {
       try {
-        const value = await transact(name, job);
+        const value = await transact(name, job, locks);
         const isBack = wasAway;
         wasAway = false;
         if (isBack) await askDatabase(process.env.DATABASE_URL ?? '', 'update nodes set dead = 1 where dead = 0');
@@ -123,9 +123,9 @@ function fenceTheLiving(): Overrides {
 }
 
 /** Treats a commit with an unknown outcome as if it had failed. */
-const claimFalse = around((transact) => async (name, job) => {
+const claimFalse = around((transact) => async (name, job, locks) => {
   try {
-    return await transact(name, job);
+    return await transact(name, job, locks);
   } catch (error) {
     if (name !== 'admit' || !(error instanceof CommitUnknown)) throw error;
     throw new StoreUnavailable('Surely it did not happen.');
@@ -248,12 +248,12 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'forget-holds': () => params('insert run', (given) => ({ ...given, held: 0 })),
   'read-then-write': () => ({
     wrapStore: (store) =>
-      around((transact) => (name, job) => transact(name, (tx) => job(readingOutside(store, tx))))(store),
+      around((transact) => (name, job, locks) => transact(name, (tx) => job(readingOutside(store, tx)), locks))(store),
   }),
   // A start finds no run that died with its process.
   'leave-orphans': () => rows('orphaned runs', () => []),
   'fence-old-nodes': () => ({
-    wrapStore: around((transact) => (name, job) => transact(name, (tx) => job(fencing(tx)))),
+    wrapStore: around((transact) => (name, job, locks) => transact(name, (tx) => job(fencing(tx)), locks)),
   }),
   'no-share-lock': lockNoNode,
   // A server that takes a run over finds nothing that the run had finished.

@@ -16,6 +16,8 @@ const ENTRIES = ['packages/test-kit/src/server-main.ts', `${SERVER}/testing/serv
 const MIGRATIONS = `${SERVER}/store/migrations`;
 /** Settings that several nodes of an earlier version need. A version that does not know one refuses it. */
 const EARLIER_SETTINGS = { RUNWIRE_SHARED_DISK: 'true' };
+/** Nodes of one generation read and write the same, so a commit of this tree's generation is no earlier version. */
+const GENERATION = `${SERVER}/store/generation.ts`;
 const INSTALL_MS = 300_000;
 
 function git(...args: readonly string[]): { readonly isGood: boolean; readonly out: string } {
@@ -26,8 +28,9 @@ function git(...args: readonly string[]): { readonly isGood: boolean; readonly o
 const migrationsIn = (names: readonly string[]) => names.filter((name) => /^\d.*\.ts$/.test(name)).toSorted();
 
 /**
- * The newest commit, along first parents, that has only the first of this tree's migrations. A commit that lacks one in the
- * middle is skipped: its databases cannot be migrated. If there is no such commit, it is the newest whose server differs.
+ * The newest commit, along first parents, that has only the first of this tree's migrations, and another generation. A commit
+ * that lacks one in the middle is skipped: its databases cannot be migrated. If there is no such commit, it is the newest
+ * whose server differs.
  */
 function findEarlier(): { readonly commit: string; readonly isOtherSchema: boolean } {
   const has = (commit: string, path: string) => git('cat-file', '-e', `${commit}:${path}`).isGood;
@@ -38,7 +41,8 @@ function findEarlier(): { readonly commit: string; readonly isOtherSchema: boole
     const paths = git('ls-tree', '--name-only', commit, '--', `${MIGRATIONS}/`).out.split('\n');
     const theirs = migrationsIn(paths.map((path) => basename(path)));
     const isBeginning = theirs.every((name, index) => name === migrations[index]);
-    if (isBeginning && theirs.length < migrations.length) return { commit, isOtherSchema: true };
+    const isOtherGeneration = !git('diff', '--quiet', commit, '--', GENERATION).isGood;
+    if (isBeginning && theirs.length < migrations.length && isOtherGeneration) return { commit, isOtherSchema: true };
     if (nearest === null && isBeginning && !git('diff', '--quiet', commit, '--', SERVER).isGood) nearest = commit;
   }
   if (nearest !== null) return { commit: nearest, isOtherSchema: false };

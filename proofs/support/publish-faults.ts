@@ -1,4 +1,4 @@
-import type { Overrides, Store, Tx } from '@runwire/test-kit';
+import type { MemberLock, Overrides, Store, Tx } from '@runwire/test-kit';
 import { around } from './tampered-store.ts';
 
 const FILE_WRITES: ReadonlySet<string> = new Set([
@@ -13,15 +13,18 @@ type Job<T> = (tx: Tx) => Promise<T>;
 /** The file rows of a command are committed first, and its step in a second transaction. */
 export function writeBeforeCommit(): Overrides {
   return {
-    wrapStore: around((transact) => async <T>(name: Parameters<Store['transact']>[0], job: Job<T>): Promise<T> => {
-      if (name !== 'publish') return transact(name, job);
-      const seen = new Map<string, unknown[][]>();
-      await transact('files', (tx) => {
-        seen.clear();
-        return job(filesOnly(tx, seen));
-      });
-      return transact(name, (tx) => job(stepOnly(tx, structuredClone(seen))));
-    }),
+    wrapStore: around(
+      (transact) =>
+        async <T>(name: Parameters<Store['transact']>[0], job: Job<T>, locks?: MemberLock): Promise<T> => {
+          if (name !== 'publish') return transact(name, job, locks);
+          const seen = new Map<string, unknown[][]>();
+          await transact('files', (tx) => {
+            seen.clear();
+            return job(filesOnly(tx, seen));
+          });
+          return transact(name, (tx) => job(stepOnly(tx, structuredClone(seen))));
+        },
+    ),
   };
 }
 

@@ -95,8 +95,8 @@ export function rowBeforeBlob(): Overrides {
       held.push(() => write(key, piecesOf(pieces)));
       return { size: pieces.reduce((sum, piece) => sum + piece.length, 0), md5: md5.digest('hex') };
     }),
-    wrapStore: around((transact) => async (name, job) => {
-      const value = await transact(name, job);
+    wrapStore: around((transact) => async (name, job, locks) => {
+      const value = await transact(name, job, locks);
       if (name === 'files') for (const store of held.splice(0)) await store();
       return value;
     }),
@@ -107,7 +107,9 @@ export function rowBeforeBlob(): Overrides {
 export function quotaOutsideTransaction(): Overrides {
   return {
     wrapStore: (store) =>
-      around((transact) => (name, job) => transact(name, (tx) => job(readingCommitted(store, tx))))(store),
+      around((transact) => (name, job, locks) => transact(name, (tx) => job(readingCommitted(store, tx)), locks))(
+        store,
+      ),
   };
 }
 

@@ -1,11 +1,3 @@
-import * as backups from './commands/backup.ts';
-import * as agencyChecks from './commands/check-agencies.ts';
-import * as keys from './commands/create-key.ts';
-import * as links from './commands/create-set-up-link.ts';
-import * as doctor from './commands/diagnose.ts';
-import * as migration from './commands/migrate.ts';
-import * as restores from './commands/restore.ts';
-import * as uploads from './commands/rotate-upload-secret.ts';
 import * as main from './main.ts';
 
 /* Written out, so that the published declarations do not name the server's inner types. */
@@ -27,7 +19,8 @@ interface CheckResult {
 }
 
 /** Checks what a server with these settings would use. It asks the model one short question. */
-export const diagnose: (env: Environment) => Promise<CheckResult[]> = doctor.diagnose;
+export const diagnose: (env: Environment) => Promise<CheckResult[]> = async (env) =>
+  (await import('./commands/diagnose.ts')).diagnose(env);
 
 interface StartOutput {
   /** True: the start prints one line of JSON. */
@@ -39,11 +32,18 @@ interface StartOutput {
 /** Starts the server. Resolves when a signal has ended it. */
 export const serve = (env: Environment, output?: StartOutput): Promise<void> => main.serve(env, undefined, output);
 
-/* The commands resolve to the text for the person who runs them. */
-export const checkAgencies: (env: Environment, folder: string) => Promise<Report> = agencyChecks.checkAgencies;
-export const createKey: (env: Environment, name: string) => Promise<string> = keys.createKey;
-export const createOwnerLink: (env: Environment, email: string | null) => Promise<string> = links.createOwnerLink;
-export const rotateUploads: (env: Environment) => Promise<string> = uploads.rotateUploads;
-export const migrateToPostgres: (env: Environment) => Promise<string> = migration.migrateToPostgres;
-export const backup: (env: Environment, to: string) => Promise<Report> = backups.backup;
-export const restore: (env: Environment, from: string) => Promise<Report> = restores.restore;
+/* The commands resolve to the text for the person who runs them. A start of the server loads none of them. */
+export const checkAgencies: (env: Environment, folder: string) => Promise<Report> = async (env, folder) =>
+  (await import('./commands/check-agencies.ts')).checkAgencies(env, folder);
+export const createKey: (env: Environment, name: string) => Promise<string> = async (env, name) =>
+  (await import('./commands/create-key.ts')).createKey(env, name);
+export const createOwnerLink: (env: Environment, email: string | null) => Promise<string> = async (env, email) =>
+  (await import('./commands/create-set-up-link.ts')).createOwnerLink(env, email);
+export const rotateUploads: (env: Environment) => Promise<string> = async (env) =>
+  (await import('./commands/rotate-upload-secret.ts')).rotateUploads(env);
+export const migrateToPostgres: (env: Environment) => Promise<string> = async (env) =>
+  (await import('./commands/migrate.ts')).migrateToPostgres(env);
+export const backup: (env: Environment, to: string) => Promise<Report> = async (env, to) =>
+  (await import('./commands/backup.ts')).backup(env, to);
+export const restore: (env: Environment, from: string) => Promise<Report> = async (env, from) =>
+  (await import('./commands/restore.ts')).restore(env, from);

@@ -34,16 +34,19 @@ export function hookStore(hooks: StoreHooks): (store: Store) => Store {
         read(statement.name, (other = params) => store.reads.all(statement, other as typeof params), params),
       query: (build) => read('', () => store.reads.query(build), {}),
     },
-    transact: (name, job) =>
+    transact: (name, job, locks) =>
       transact(name, () =>
-        store.transact(name, (tx) =>
-          job({
-            all: (statement, params) =>
-              readInside(statement.name, (other = params) => tx.all(statement, other as typeof params), params),
-            query: (build) => tx.query(build),
-            run: (statement, params) =>
-              write(statement.name, (other = params) => tx.run(statement, other as typeof params), params),
-          }),
+        store.transact(
+          name,
+          (tx) =>
+            job({
+              all: (statement, params) =>
+                readInside(statement.name, (other = params) => tx.all(statement, other as typeof params), params),
+              query: (build) => tx.query(build),
+              run: (statement, params) =>
+                write(statement.name, (other = params) => tx.run(statement, other as typeof params), params),
+            }),
+          locks,
         ),
       ),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),

@@ -32,7 +32,7 @@ export type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';
 export { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 export { silentNotifier } from '@runwire/server/src/store/notifier.ts';
 export { DATABASE_TIMES, LIVENESS } from '@runwire/server/src/store/postgres/settings.ts';
-export type { Store, Tx } from '@runwire/server/src/store/store.ts';
+export type { MemberLock, Store, Tx } from '@runwire/server/src/store/store.ts';
 export { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 export {
   type Answer,

@@ -123,11 +123,14 @@ export class RunAdmission {
     let written = null as StartableRun | null;
     const as = this.#deps.node.identity;
     try {
-      const { admission, run } = await this.#deps.store.transact('admit', async (tx) => {
+      const { integrationId, consumerId } = request;
+      const decideAndReserve = async (tx: Tx) => {
         const transacted = await this.#decideAndReserve(tx, request, blobs, slot);
         written = transacted.run;
         return transacted;
-      });
+      };
+      const locks = { integrationId, consumerId };
+      const { admission, run } = await this.#deps.store.transact('admit', decideAndReserve, locks);
       // In the same turn in which the commit returns, so that no cancel can arrive before the run can be stopped.
       if (run !== null) startRun(this.#deps, run, as);
       return admission;
@@ -155,12 +158,8 @@ export class RunAdmission {
     blobs: StoredBlobs,
     slot: Hold,
   ): Promise<AdmissionOutcome> {
-    const { integrationId, consumerId } = request;
-    // Both are sent in one round trip. The database reads the facts after it has the locks.
-    const locked = tx.all(lockForAdmission, { integrationId, consumerId });
     // The files were looked up before the transaction.
-    const deciding = decide(this.#deps, tx, request, { slot, files: async () => null });
-    const [, { decision, now, agency }] = await Promise.all([locked, deciding]);
+    const { decision, now, agency } = await decide(this.#deps, tx, request, { slot, files: async () => null });
     if (decision === null) throw new Error('Admission was not decided.');
     if (decision.kind === 'replay') return { admission: replayed(decision), run: null };
     const { node, earlierNodes } = this.#deps;

@@ -35,7 +35,7 @@ import type { Flow, TeamAgent } from './team.ts';
 export interface LoopStart extends LoopPlace {
   readonly depth: number;
   readonly agent: TeamAgent;
-  /** Of the message that began the loop; they count until another agent takes the loop over. May be empty. */
+  /** The message that began the loop has them. They count until another agent takes the loop over. May be empty. */
   readonly addedInstructions: string;
   readonly prompt: readonly PromptItem[];
 }

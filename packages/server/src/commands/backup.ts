@@ -13,7 +13,7 @@ import { LATEST_MIGRATION } from '../store/migrate.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
 import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
 import { BACKUP_FORMAT } from '../store/transfer/manifest.ts';
-import type { Snapshot } from '../store/transfer/ports.ts';
+import type { BackupSource, Snapshot } from '../store/transfer/ports.ts';
 import { BackupDraft } from '../store/transfer/write-backup.ts';
 import type { CommandOutcome } from './command-outcome.ts';
 import { latestMigrationOf, noInstallation, postgresSettings, readSecretFile } from './installation.ts';
@@ -22,7 +22,7 @@ import { openInstalledStore } from './open-installed-store.ts';
 /** What a proof uses instead of the real parts. */
 export interface BackupOverrides {
   /** `openLater` opens a snapshot of a later moment. */
-  readonly wrapSnapshot?: (snapshot: Snapshot, openLater: () => Promise<Snapshot>) => Snapshot;
+  readonly wrapSnapshot?: (snapshot: BackupSource, openLater: () => Promise<BackupSource>) => BackupSource;
 }
 
 interface BackupResult {
@@ -125,7 +125,7 @@ async function settleUploads(config: Config, secrets: Secrets): Promise<Installa
   return kept;
 }
 
-async function openSnapshot(config: Config, secrets: Secrets, stack: AsyncDisposableStack): Promise<Snapshot> {
+async function openSnapshot(config: Config, secrets: Secrets, stack: AsyncDisposableStack): Promise<BackupSource> {
   const settings = postgresSettings(config, secrets);
   const folder = dataFolder(config.dataDir);
   if (settings === null) {

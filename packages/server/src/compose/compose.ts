@@ -48,6 +48,7 @@ export async function compose(
     sweepBlobs: () => sweeps.blobs.sweep(),
     sweepFiles: () => sweeps.files.sweep(),
     sweepNodes: () => sweeps.nodes.sweep(),
+    sweepRollups: () => sweeps.rollups.sweep(),
     sweepSignIns: () => sweeps.signIns.sweep(),
   };
   const nodeStats = () => ({

@@ -3,9 +3,10 @@ import { BlobSweep } from '../attachments/blob-sweep.ts';
 import { Retention } from '../eventlog/retention.ts';
 import { FileSweep } from '../files/file-sweep.ts';
 import { NodeSweep } from '../nodes/node-sweep.ts';
+import { RollupSweep } from '../runs/rollup-sweep.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Opens everything that deletes old data on a timer. Each sweep begins when it is started. */
+/** Opens everything that works through stored data on a timer. Each sweep begins when it is started. */
 export function openSweeps(foundation: Foundation) {
   const { store, blobs, pending, settleUploads, sweepDrops, earlierNodes, limits, logger, stack } = foundation;
   return {
@@ -13,6 +14,7 @@ export function openSweeps(foundation: Foundation) {
     blobs: stack.use(new BlobSweep({ store, blobs, pending, logger }, limits)),
     files: stack.use(new FileSweep({ store, logger, settleUploads, sweepDrops }, limits)),
     nodes: stack.use(new NodeSweep(store, limits, logger)),
+    rollups: stack.use(new RollupSweep(store, limits.sweepMs, logger)),
     signIns: stack.use(new SignInSweep(store, limits, logger)),
   };
 }

@@ -56,6 +56,7 @@ export interface RunningServer extends AsyncDisposable {
     /** Deletes nodes that stopped long enough ago, immediately. Resolves to the number of nodes. */
     readonly sweepNodes: () => Promise<number>;
     /** Deletes sessions, set-up links and failed sign-ins that ended by their time. Resolves to their number. */
+    readonly sweepRollups: () => Promise<number>;
     readonly sweepSignIns: () => Promise<number>;
   };
 }

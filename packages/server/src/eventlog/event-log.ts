@@ -22,7 +22,14 @@ const FLUSH_BYTES = 8 * 1024 * 1024;
 
 /** Writes chunks inside the caller's transaction, so that a step or an end commits together with its events. */
 export async function storeChunks(tx: Tx, runId: string, chunks: readonly Chunk[]): Promise<void> {
-  await Promise.all(chunks.map((chunk) => tx.run(insertChunk, { runId, ...chunk })));
+  // Read when the job runs, not when it is handed in: before a job runs on a new connection, the flags are reset.
+  const unsent = chunks.filter(({ isSent }) => isSent !== true);
+  await Promise.all(unsent.map(({ firstId, lastId, data }) => tx.run(insertChunk, { runId, firstId, lastId, data })));
+}
+
+function markSent({ log, chunks }: UnstoredChunks, isSent: boolean): void {
+  for (const chunk of chunks) chunk.isSent = isSent;
+  log.markedRunning = isSent && isUnderWay(log, chunks);
 }
 
 /** A run is running from the first event after its opening. */
@@ -37,7 +44,7 @@ async function storeLog(tx: Tx, log: RunLog, chunks: readonly Chunk[]): Promise<
   await Promise.all([marked, storeChunks(tx, log.runId, chunks)]);
 }
 
-function stored(log: RunLog, chunks: readonly Chunk[]): void {
+function stored({ log, chunks }: UnstoredChunks): void {
   log.markedRunning ||= isUnderWay(log, chunks);
   log.acknowledge(chunks.at(-1)?.lastId ?? 0);
 }
@@ -57,6 +64,10 @@ export class EventLog implements AsyncDisposable {
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> | null = null;
   #failing = false;
+  /** True while a caller waits until its events are durable. */
+  #durably = false;
+  /** The number of flushes whose commits are not durable yet. */
+  #undurable = 0;
   readonly #onStored: ((lagMs: number) => void) | null;
   /** Null if the store has no other nodes. */
   readonly #remote: RemoteLogs | null;
@@ -173,13 +184,24 @@ export class EventLog implements AsyncDisposable {
     return this.#flushing;
   }
 
-  /** Stores everything that was appended before the call. A flush under way may have started without some of it. */
+  /**
+   * Stores everything that was appended before the call, and waits until it is durable. A flush under way may have started
+   * without some of it.
+   */
   async flushAll(): Promise<void> {
-    if (this.#flushing !== null) {
-      await this.#flushing;
-      if (this.#failing) return;
+    this.#durably = true;
+    try {
+      if (this.#flushing !== null) {
+        await this.#flushing;
+        if (this.#failing) return;
+      }
+      await this.flush();
+      if (this.#undurable > 0 && !this.#failing) await this.#store.transact('flush', async () => {});
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    } finally {
+      this.#durably = false;
     }
-    await this.flush();
   }
 
   async #flush(): Promise<void> {
@@ -198,10 +220,9 @@ export class EventLog implements AsyncDisposable {
   /** Returns false if the store is unavailable. */
   async #flushPortion(work: readonly UnstoredChunks[], refused: Set<RunLog>): Promise<boolean> {
     try {
-      await this.#store.transact('flush', async (tx) => {
+      await this.#commit(work, async (tx) => {
         await Promise.all(work.map(({ log, chunks }) => storeLog(tx, log, chunks)));
       });
-      for (const { log, chunks } of work) stored(log, chunks);
       this.#failing = false;
     } catch (error) {
       // Logged once, however long it lasts.
@@ -216,6 +237,35 @@ export class EventLog implements AsyncDisposable {
     return true;
   }
 
+  /**
+   * Waits until the events are durable only if the caller needs that or memory is short. Otherwise they stay in memory until
+   * a later commit has made them durable, and are sent again if the database may have lost them.
+   */
+  async #commit(work: readonly UnstoredChunks[], job: (tx: Tx) => Promise<void>): Promise<void> {
+    if (this.#store.transactEarly === undefined || this.#durably || this.#unstored.hasWaiting) {
+      await this.#store.transact('flush', job);
+      for (const each of work) stored(each);
+      return;
+    }
+    const { durable } = await this.#store.transactEarly('flush', job);
+    for (const each of work) markSent(each, true);
+    this.#undurable += 1;
+    durable
+      .then(
+        () => {
+          for (const each of work) stored(each);
+        },
+        () => {
+          for (const each of work) markSent(each, false);
+          this.#markDirty(work);
+          if (this.#dirty.size > 0) this.#timer ??= setTimeout(this.#flushSoon, this.#flushDelayMs);
+        },
+      )
+      .finally(() => {
+        this.#undurable -= 1;
+      });
+  }
+
   /** The events stay in memory and the chunks keep their first and last ids: the next flush, step or end writes them. */
   #markDirty(work: readonly UnstoredChunks[]): void {
     for (const { log } of work) if (this.#logs.get(log.runId) === log && log.wantsFlush) this.#dirty.add(log);
@@ -226,7 +276,7 @@ export class EventLog implements AsyncDisposable {
     if (!log.wantsFlush) return;
     try {
       await this.#store.transact('flush', (tx) => storeLog(tx, log, chunks));
-      stored(log, chunks);
+      stored({ log, chunks });
       this.#failing = false;
     } catch (error) {
       refused.add(log);

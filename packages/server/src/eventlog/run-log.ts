@@ -7,6 +7,8 @@ export interface Chunk {
   readonly firstId: number;
   readonly lastId: number;
   readonly data: string;
+  /** True while a commit that has the chunk is not durable yet, but will be if a later one is. */
+  isSent?: boolean;
 }
 
 export interface RunLogBounds {

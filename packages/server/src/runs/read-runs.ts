@@ -1,5 +1,5 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
-import { decodeCursor } from '../domain/list-cursor.ts';
+import { decodeCursor, type ListPosition } from '../domain/list-cursor.ts';
 import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isFinished, type RunStatus } from '../domain/run-state.ts';
@@ -9,7 +9,7 @@ import type { EventLog } from '../eventlog/event-log.ts';
 import type { TakeTurn } from '../lib/page-turns.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { Page } from '../store/queries/page.ts';
-import { listRuns, type RunRow, runById, runSizes } from '../store/queries/runs.ts';
+import { lastReadRun, listRuns, type RunRow, readsInOrder, runById, runSizes } from '../store/queries/runs.ts';
 import { DEFAULT_LIMIT } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
@@ -68,10 +68,18 @@ export class RunReads {
     const { chatId, consumerId, status, agent } = query;
     const filter = { integrationId, chatId, consumerId, status, agent, ...admissionTimes(query) };
     const { reads } = this.#store;
+    let oldest: ListPosition | null = null;
     return this.#pages.read(query, {
       showsAll: true,
-      sizes: (page) => reads.query(runSizes({ ...filter, ...page })),
-      rows: (page) => reads.query(listRuns({ ...filter, ...page })),
+      sizes: async (page) => {
+        if (readsInOrder(filter)) {
+          const last = await first(reads.query(lastReadRun({ ...filter, ...page })));
+          oldest = last === undefined ? null : { createdAt: last.created_at, id: last.run_id };
+        }
+        return reads.query(runSizes({ ...filter, ...page, oldest }));
+      },
+      rows: (page) => reads.query(listRuns({ ...filter, ...page, oldest })),
+      readTo: () => oldest,
       position,
       show: (row) => runItem(row, this.lastEventId(row)),
     });

@@ -1,6 +1,7 @@
 import { addUsage, type ModelUsage, NO_USAGE, totalTokens, type Usage } from '../domain/usage.ts';
 import type { TakeTurn } from '../lib/page-turns.ts';
 import type { PageStart } from '../store/queries/page.ts';
+import type { SumRow } from '../store/queries/rollup-sums.ts';
 import {
   type UsageColumn,
   type UsageRange,
@@ -40,101 +41,153 @@ export interface UsageSource {
   readonly takeTurn: TakeTurn;
 }
 
-/** Adds up the runs of a range, in slices of `maxRuns` runs: on the embedded store nothing else happens during a query. */
-export async function addUpUsage(
-  { reads, takeTurn }: UsageSource,
-  range: UsageRange,
-  grouping: UsageGrouping,
-  maxRuns: number,
-): Promise<UsageGroup[]> {
-  const groups = new Groups(grouping);
-  let before: PageStart | null = null;
-  for (;;) {
-    using _turn = await takeTurn();
-    const slice: UsageSlice = { ...range, before, maxRuns };
-    const last: PageStart | null = await groups.addSlice(reads, slice);
-    if (last === null) return groups.all();
-    before = last;
-  }
-}
+/** True if the sums are those of models, not of runs. */
+export const isByModel = ({ groupBy, splitBy, model }: UsageGrouping): boolean =>
+  groupBy === 'model' || splitBy === 'model' || model !== null;
 
-class Groups {
+/** Adds up runs and sums of runs. */
+export class UsageGroups {
+  readonly #source: UsageSource;
   readonly #grouping: UsageGrouping;
-  readonly #byKey = new Map<string | null, Map<string | null, UsageGroup>>();
+  readonly #byKey: GroupMap = new Map();
 
-  constructor(grouping: UsageGrouping) {
+  constructor(source: UsageSource, grouping: UsageGrouping) {
+    this.#source = source;
     this.#grouping = grouping;
   }
 
   all(): UsageGroup[] {
-    return [...this.#byKey.values()].flatMap((bySplit) => [...bySplit.values()]);
+    return listGroups(this.#byKey).filter(({ runs }) => runs > 0);
+  }
+
+  /** Adds up the runs of a range, in slices of `maxRuns` runs: on the embedded store nothing else happens during a query. */
+  async addRuns(range: UsageRange, maxRuns: number): Promise<void> {
+    const { reads, takeTurn } = this.#source;
+    let before: PageStart | null = null;
+    for (;;) {
+      using _turn = await takeTurn();
+      const slice: UsageSlice = { ...range, before, maxRuns };
+      const last: PageStart | null = await this.#addSlice(reads, slice);
+      if (last === null) return;
+      before = last;
+    }
+  }
+
+  /** Adds sums and uncounted runs. */
+  addRows(rows: readonly SumRow[]): void {
+    for (const row of rows) {
+      const { by_model_json: models } = row;
+      if (models !== null && isByModel(this.#grouping)) {
+        const isCharged = Number(row.charged_runs) > 0;
+        this.#addModels({ ...row, run_id: row.newest_run_id, by_model_json: models, isCharged });
+      } else this.addSum(row);
+    }
+  }
+
+  /** With `sign` -1 the sum is subtracted. Its newest run is not. */
+  addSum(row: SumRow, sign: 1 | -1 = 1): void {
+    const { groupBy, splitBy } = this.#grouping;
+    const values = { day: row.day, consumer: row.consumer_id, agent: row.agent, model: row.model };
+    this.#add(shown(values[groupBy]), splitBy === null ? null : shown(values[splitBy]), {
+      runs: sign * Number(row.runs),
+      newestRunId: row.newest_run_id,
+      usage: {
+        requestCount: sign * Number(row.request_count),
+        inputTokens: sign * Number(row.input_tokens),
+        cachedTokens: sign * Number(row.cached_tokens),
+        outputTokens: sign * Number(row.output_tokens),
+        reasoningTokens: sign * Number(row.reasoning_tokens),
+      },
+      charged: {
+        runs: sign * Number(row.charged_runs ?? 0),
+        tokens: sign * Number(row.charged_tokens ?? 0),
+        credits: sign * Number(row.charged_credits ?? 0),
+      },
+    });
   }
 
   /** Resolves to the oldest run of the slice, or to null if no runs remain. */
-  addSlice(reads: Reads, slice: UsageSlice): Promise<PageStart | null> {
+  async #addSlice(reads: Reads, slice: UsageSlice): Promise<PageStart | null> {
     const { groupBy, splitBy, model } = this.#grouping;
     if (groupBy === 'model' || splitBy === 'model' || model !== null) return this.#addByModel(reads, slice);
-    return this.#addByColumns(reads, slice, groupBy, splitBy);
-  }
-
-  async #addByColumns(reads: Reads, slice: UsageSlice, groupBy: UsageColumn, splitBy: UsageColumn | null) {
     let runs = 0;
     let last: PageStart | null = null;
     for (const row of await reads.query(usageByColumns(slice, groupBy, splitBy))) {
       runs += Number(row.runs);
       last = { createdAt: Number(row.last_created_at), id: row.last_run_id };
-      this.#add(shown(row.key), shown(row.split), {
-        runs: Number(row.runs),
-        newestRunId: row.newest_run_id,
-        usage: {
-          requestCount: Number(row.request_count),
-          inputTokens: Number(row.input_tokens),
-          cachedTokens: Number(row.cached_tokens),
-          outputTokens: Number(row.output_tokens),
-          reasoningTokens: Number(row.reasoning_tokens),
-        },
-        charged: {
-          runs: Number(row.charged_runs ?? 0),
-          tokens: Number(row.charged_tokens ?? 0),
-          credits: Number(row.charged_credits ?? 0),
-        },
-      });
+      this.addSum({ ...NO_VALUES, ...row, [COLUMNS[groupBy]]: row.key, ...splitValue(splitBy, row.split) });
     }
     return runs < slice.maxRuns ? null : last;
   }
 
   async #addByModel(reads: Reads, slice: UsageSlice): Promise<PageStart | null> {
-    const { groupBy, splitBy, model: only } = this.#grouping;
     const rows = await reads.query(usageByModel(slice));
-    for (const row of rows) {
-      const isCharged = (row.charged_runs ?? 0) > 0;
-      for (const { model, credits, ...usage } of JSON.parse(row.by_model_json) as ModelUsage[]) {
-        if (only !== null && model !== only) continue;
-        const values = { day: row.day, consumer: row.consumer_id, agent: row.agent, model };
-        const charged = isCharged
-          ? { runs: 1, tokens: totalTokens(usage), credits }
-          : { runs: 0, tokens: 0, credits: 0 };
-        const amounts = { runs: 1, newestRunId: row.run_id, usage, charged };
-        this.#add(shown(values[groupBy]), splitBy === null ? null : shown(values[splitBy]), amounts);
-      }
-    }
+    for (const row of rows) this.#addModels({ ...row, isCharged: (row.charged_runs ?? 0) > 0 });
     const oldest = rows.at(-1);
     if (oldest === undefined || rows.length < slice.maxRuns) return null;
     return { createdAt: Number(oldest.created_at), id: oldest.run_id };
   }
 
+  #addModels(run: RunOfModels): void {
+    const { groupBy, splitBy, model: only } = this.#grouping;
+    for (const { model, credits, ...usage } of JSON.parse(run.by_model_json) as ModelUsage[]) {
+      if (only !== null && model !== only) continue;
+      const values = { day: run.day, consumer: run.consumer_id, agent: run.agent, model };
+      const charged = run.isCharged
+        ? { runs: 1, tokens: totalTokens(usage), credits }
+        : { runs: 0, tokens: 0, credits: 0 };
+      const amounts = { runs: 1, newestRunId: run.run_id, usage, charged };
+      this.#add(shown(values[groupBy]), splitBy === null ? null : shown(values[splitBy]), amounts);
+    }
+  }
+
   #add(key: string | null, value: string | null, more: Amounts): void {
-    const split = this.#grouping.splitOf(value);
-    const bySplit = this.#byKey.getOrInsertComputed(key, () => new Map<string | null, UsageGroup>());
-    const group = bySplit.getOrInsertComputed(split, () => emptyGroup(key, split));
-    group.runs += more.runs;
-    if (more.newestRunId > group.newestRunId) group.newestRunId = more.newestRunId;
-    group.usage = addUsage(group.usage, more.usage);
-    group.charged.runs += more.charged.runs;
-    group.charged.tokens += more.charged.tokens;
-    group.charged.credits += more.charged.credits;
+    addTo(this.#byKey, key, this.#grouping.splitOf(value), more);
   }
 }
+
+type GroupMap = Map<string | null, Map<string | null, UsageGroup>>;
+
+function addTo(groups: GroupMap, key: string | null, split: string | null, more: Amounts): void {
+  const bySplit = groups.getOrInsertComputed(key, () => new Map<string | null, UsageGroup>());
+  const group = bySplit.getOrInsertComputed(split, () => emptyGroup(key, split));
+  group.runs += more.runs;
+  if (more.newestRunId > group.newestRunId) group.newestRunId = more.newestRunId;
+  group.usage = addUsage(group.usage, more.usage);
+  group.charged.runs += more.charged.runs;
+  group.charged.tokens += more.charged.tokens;
+  group.charged.credits += more.charged.credits;
+}
+
+const listGroups = (groups: GroupMap) => [...groups.values()].flatMap((bySplit) => [...bySplit.values()]);
+
+/** Adds up groups under other keys. */
+export function mergeGroups(
+  groups: readonly UsageGroup[],
+  toKeys: (group: UsageGroup) => Pick<UsageGroup, 'key' | 'split'>,
+): UsageGroup[] {
+  const merged: GroupMap = new Map();
+  for (const group of groups) {
+    const { key, split } = toKeys(group);
+    addTo(merged, key, split, group);
+  }
+  return listGroups(merged);
+}
+
+interface RunOfModels {
+  readonly run_id: string;
+  readonly day: number | null;
+  readonly consumer_id: string | null;
+  readonly agent: string | null;
+  readonly by_model_json: string;
+  readonly isCharged: boolean;
+}
+
+const COLUMNS = { day: 'day', consumer: 'consumer_id', agent: 'agent' } as const;
+const NO_VALUES = { day: null, consumer_id: null, agent: null, model: null, by_model_json: null };
+
+const splitValue = (splitBy: UsageColumn | null, value: string | number | null) =>
+  splitBy === null ? {} : { [COLUMNS[splitBy]]: value };
 
 function emptyGroup(key: string | null, split: string | null): UsageGroup {
   return { key, split, runs: 0, newestRunId: '', usage: NO_USAGE, charged: { runs: 0, tokens: 0, credits: 0 } };

@@ -1,19 +1,29 @@
 import { hash } from 'node:crypto';
 import { decodeCursor, encodeCursor, invalidCursor } from '../domain/list-cursor.ts';
 import { totalTokens } from '../domain/usage.ts';
+import { admissionOfRun } from '../store/queries/rollup-sums.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
-import { addUpUsage, type UsageGroup, type UsageGrouping, type UsageKey, type UsageSource } from './usage-groups.ts';
+import { first } from '../store/store.ts';
+import { addUpDaysOfMembers, addUpUsage } from './add-up-usage.ts';
+import { mergeGroups, type UsageGroup, type UsageGrouping, type UsageKey, type UsageSource } from './usage-groups.ts';
 
 const SHOWN_VALUES = 10;
 const TAG_CHARACTERS = 12;
 const DAY_MS = 86_400_000;
 
-/** The item before the first of a page, and the values that all pages show: their tags, because values can be long. */
-interface SplitPosition {
+/** The values that all pages show. */
+interface ShownValues {
   readonly ceiling: string;
+  /** Tags of the values, because values can be long. */
+  readonly tags: readonly string[];
+  /** A run of each value, from which members are found again; null in cursors of earlier versions. */
+  readonly runIds: readonly string[] | null;
+}
+
+/** The item before the first of a page. */
+interface SplitPosition extends ShownValues {
   readonly day: string;
   readonly rank: number;
-  readonly tags: readonly string[];
 }
 
 export interface SplitPage {
@@ -31,7 +41,7 @@ export interface SplitQuery {
 /**
  * Adds up by day and by a second key: its ten values with the most tokens in the whole range, and null for all others. The
  * newest day is first; within a day the value with the most tokens in the range is first, and null is last. The first page
- * decides which values these are. It adds up twice, so that it never holds a group for each day and value.
+ * decides which values these are. For members it adds up twice, so that it never holds a group for each day and member.
  */
 export async function usageByDayAndSplit(
   source: UsageSource,
@@ -41,13 +51,20 @@ export async function usageByDayAndSplit(
 ): Promise<SplitPage> {
   const { splitBy, model, limit } = query;
   const start = readCursor(query.cursor);
-  const { ceiling, tags } = start ?? (await largestValues(source, range, query, maxRuns));
+  const whole: UsageGrouping = { groupBy: 'day', splitBy, model, splitOf: (value) => value };
+  // There are few agents and models, so the first page adds up once. There can be many members.
+  const all = start === null && splitBy !== 'consumer' ? await addUpUsage(source, range, whole, maxRuns) : null;
+  const values = start ?? (all === null ? await largestMembers(source, range, query, maxRuns) : largestValues(all));
+  const { ceiling, tags, runIds } = values;
   if (ceiling === '') return { groups: [], nextCursor: null };
   const rankOf = ranking(tags);
   const splitOf = (value: string | null) => (rankOf(value) < SHOWN_VALUES ? value : null);
-  const grouping: UsageGrouping = { groupBy: 'day', splitBy, model, splitOf };
   const left = { ...range, toMs: endOf(range.toMs, start?.day), newestRunId: ceiling };
-  const placed = (await addUpUsage(source, left, grouping, maxRuns))
+  const found =
+    all === null
+      ? await addUpShown(source, left, { ...whole, splitOf }, values, maxRuns)
+      : mergeGroups(all, ({ key, split }) => ({ key, split: splitOf(split) }));
+  const placed = found
     .map((group) => ({ group, day: group.key ?? '', rank: rankOf(group.split) }))
     .filter((place) => start === null || inOrder(start, place) < 0)
     .sort(inOrder);
@@ -56,7 +73,7 @@ export async function usageByDayAndSplit(
   const nextCursor =
     last === undefined || page.length === placed.length
       ? null
-      : encodeCursor({ createdAt: 0, id: JSON.stringify([ceiling, last.day, last.rank, tags]) });
+      : encodeCursor({ createdAt: 0, id: JSON.stringify([ceiling, last.day, last.rank, tags, runIds]) });
   return { groups: page.map(({ group }) => group), nextCursor };
 }
 
@@ -67,14 +84,60 @@ function inOrder(one: Place, other: Place): number {
   return one.rank - other.rank;
 }
 
+/** Adds up by day and by the values that are shown. */
+async function addUpShown(
+  source: UsageSource,
+  range: UsageRange,
+  grouping: UsageGrouping,
+  values: ShownValues,
+  maxRuns: number,
+): Promise<UsageGroup[]> {
+  const members = grouping.splitBy === 'consumer' ? await findMembers(source, range.integrationId, values) : null;
+  const found = members === null ? null : await addUpDaysOfMembers(source, range, members, grouping, maxRuns);
+  return found ?? addUpUsage(source, range, grouping, maxRuns);
+}
+
 /** Finds the values with the most tokens, and the newest run that counts. */
-async function largestValues(source: UsageSource, range: UsageRange, { splitBy, model }: SplitQuery, maxRuns: number) {
+function largestValues(groups: readonly UsageGroup[]): ShownValues {
+  const byValue = mergeGroups(groups, ({ split }) => ({ key: split, split: null }));
+  const tags = largestFirst(byValue).map(({ key }) => tagOf(key ?? ''));
+  return { ceiling: newestRunIn(groups), tags, runIds: null };
+}
+
+async function largestMembers(
+  source: UsageSource,
+  range: UsageRange,
+  { splitBy, model }: SplitQuery,
+  maxRuns: number,
+): Promise<ShownValues> {
   const grouping: UsageGrouping = { groupBy: splitBy, splitBy: null, model, splitOf: () => null };
   const groups = await addUpUsage(source, range, grouping, maxRuns);
-  let ceiling = '';
-  for (const { newestRunId } of groups) if (newestRunId > ceiling) ceiling = newestRunId;
-  const named = groups.filter(({ key }) => key !== null).sort(mostTokensFirst);
-  return { ceiling, tags: named.slice(0, SHOWN_VALUES).map(({ key }) => tagOf(key ?? '')) };
+  const largest = largestFirst(groups);
+  return {
+    ceiling: newestRunIn(groups),
+    tags: largest.map(({ key }) => tagOf(key ?? '')),
+    runIds: largest.map(({ newestRunId }) => newestRunId),
+  };
+}
+
+const largestFirst = (groups: readonly UsageGroup[]) =>
+  groups
+    .filter(({ key }) => key !== null)
+    .sort(mostTokensFirst)
+    .slice(0, SHOWN_VALUES);
+
+function newestRunIn(groups: readonly UsageGroup[]): string {
+  let newest = '';
+  for (const { newestRunId } of groups) if (newestRunId > newest) newest = newestRunId;
+  return newest;
+}
+
+/** Resolves to null if the runs belong to other members now: one was erased. */
+async function findMembers({ reads }: UsageSource, integrationId: string, { tags, runIds }: ShownValues) {
+  if (runIds === null) return null;
+  const runs = await Promise.all(runIds.map((runId) => first(reads.all(admissionOfRun, { integrationId, runId }))));
+  const members = runs.map((run) => run?.consumer_id ?? '');
+  return members.length > 0 && members.every((member, index) => tagOf(member) === tags[index]) ? members : null;
 }
 
 function mostTokensFirst(one: UsageGroup, other: UsageGroup): number {
@@ -106,13 +169,16 @@ function readCursor(cursor: string | undefined): SplitPosition | null {
   const position = decodeCursor(cursor);
   if (position === null) return null;
   try {
-    const [ceiling, day, rank, tags] = JSON.parse(position.id) as unknown[];
+    const [ceiling, day, rank, tags, runIds = null] = JSON.parse(position.id) as unknown[];
     const isDay = typeof day === 'string' && !Number.isNaN(Date.parse(day));
-    const hasTags = Array.isArray(tags) && tags.every((tag) => typeof tag === 'string');
+    const hasTags = isTexts(tags) && (runIds === null || isTexts(runIds));
     if (typeof ceiling === 'string' && isDay && typeof rank === 'number' && hasTags)
-      return { ceiling, day, rank, tags };
+      return { ceiling, day, rank, tags, runIds };
   } catch {
     // The error is thrown below.
   }
   throw invalidCursor();
 }
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string');

@@ -3,7 +3,9 @@ import { Refusal } from '../domain/refusal.ts';
 import { admissionTimes, iso } from '../domain/time.ts';
 import { usageJson } from '../domain/usage.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
-import { addUpUsage, type UsageGroup, type UsageKey, type UsageSource } from './usage-groups.ts';
+import { addUpUsage } from './add-up-usage.ts';
+import type { UsageGroup, UsageKey, UsageSource } from './usage-groups.ts';
+import { addUpPageOfMembers } from './usage-members.ts';
 import { usageByDayAndSplit } from './usage-split.ts';
 
 export interface SummaryQuery {
@@ -55,7 +57,10 @@ async function pageOfGroups(source: UsageSource, range: UsageRange, query: Summa
   const start = readCursor(query.cursor);
   const grouping = { groupBy, splitBy: null, model, splitOf: () => null };
   const counted = { ...range, newestRunId: start?.ceiling ?? null };
-  const groups = (await addUpUsage(source, counted, grouping, sliceRuns)).sort(newestFirst);
+  const isByMember = groupBy === 'consumer' && range.consumerId === undefined && range.agent === undefined;
+  const page = { afterRunId: start?.newestRunId ?? null, limit: limit + 1 };
+  const members = isByMember && model === null ? await addUpPageOfMembers(source, counted, page, sliceRuns) : null;
+  const groups = (members ?? (await addUpUsage(source, counted, grouping, sliceRuns))).sort(newestFirst);
   const ceiling = start?.ceiling ?? groups[0]?.newestRunId ?? '';
   const left = start === null ? groups : groups.filter((group) => newestFirst(start, group) < 0);
   const shown = left.slice(0, limit);

@@ -18,7 +18,7 @@ export const noEarlierNodes: EarlierNodes = { areAlive: () => false };
 /** Indexes that only the version before uses. */
 const INDEXES = ['runs_active_chat', 'runs_active_member', 'runs_finished', 'runs_to_compact'];
 /** Functions whose triggers write for nodes of the version before. */
-const TRIGGERS = ['track_run'];
+const TRIGGERS = ['track_run', 'queue_uncounted_run', 'keep_erased_usage'];
 
 /** Drops what only nodes of the version before need. Idempotent. */
 export async function dropSuperseded(db: Kysely<never> | Kysely<unknown>, kind: StoreKind): Promise<void> {
@@ -47,6 +47,12 @@ export async function refuseEarlierNodes(db: Kysely<unknown>): Promise<boolean> 
   if ((await earlierNode.execute(db)).rows.length > 0) return false;
   await refuse.execute(db);
   return true;
+}
+
+/** True if the database refuses nodes of the version before. */
+export async function areEarlierNodesRefused(db: Kysely<unknown>): Promise<boolean> {
+  const found = sql`select 1 from pg_constraint where conname = ${REFUSED} and conrelid = 'nodes'::regclass`;
+  return (await found.execute(db)).rows.length > 0;
 }
 
 interface Remains {

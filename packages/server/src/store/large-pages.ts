@@ -24,6 +24,8 @@ export interface LargeList<R> {
   /** Reads the positions and sizes of the rows of a page, without the rows. */
   sizes(page: Page): Promise<RowSize[]>;
   rows(page: Page): Promise<R[]>;
+  /** For a list that may end a page early: the last row that `sizes` has read, or null if there are no more rows. */
+  readTo?(): ListPosition | null;
   position(row: R): ListPosition;
   /** The JSON of an item. */
   show(row: R): string | Promise<string>;
@@ -56,6 +58,14 @@ export class LargePages {
     const { ownerId, limit = DEFAULT_LIMIT, cursor } = query;
     // One more than is shown: if it exists, there is another page.
     const sizes = await this.#sizes(ownerId, list, { before: decodeCursor(cursor), limit: limit + 1 });
+    const page = await this.#readWithin(query, sizes, list);
+    const readTo = list.readTo?.() ?? null;
+    if (page.nextCursor === null && readTo !== null) page.nextCursor = encodeCursor(readTo);
+    return page;
+  }
+
+  async #readWithin<R>(query: LargeListQuery, sizes: readonly RowSize[], list: LargeList<R>): Promise<ListPage> {
+    const { ownerId, limit = DEFAULT_LIMIT } = query;
     const bytes = Math.min(sum(sizes.slice(0, limit)), MAX_PAGE_BYTES);
     if (bytes <= SMALL_BYTES) return this.#read(query, sizes, list);
     // Reserved as a whole and before any turn: a page that waits holds nothing that another page waits for.

@@ -9,11 +9,11 @@ export interface UsageHoursTable {
   integration_id: string;
   /** Hours since 1970. */
   hour: number;
-  /** The node of the run. Each node raises rows of its own, so nodes do not wait for each other. */
-  node_id: string;
   agent: string;
   /** Empty for what a run used without a model. */
   model: string;
+  /** The node of the run. Each node raises rows of its own, so nodes do not wait for each other. */
+  node_id: string;
   status: RunEndStatus;
   /** Empty if the run has no error. */
   error_code: string;

@@ -35,12 +35,38 @@ export interface Statement<P, R> {
    * statements; PostgreSQL does so when it vacuums.
    */
   readonly overwrites?: true;
+  /** Set if several calls of the statement can be sent as one. */
+  readonly gathers?: Gathering<P>;
 }
+
+/**
+ * How calls of a statement that a transaction issues together become one statement. A store without round trips ignores
+ * it and runs each call alone. The number of changed rows is then known for updates and deletes only: a gathered insert
+ * reports one row for each call.
+ */
+export interface Gathering<P> {
+  /** What is issued together is sent in this order; the order in which its rows are locked. */
+  readonly order: number;
+  /** The types of the parameters that are not text. */
+  readonly types: Readonly<Record<string, 'bigint'>>;
+  /**
+   * The row that a call changes. Calls for the same row are sent one after the other, because a statement changes a row
+   * only once. The rows of a statement are locked in the order of their keys.
+   */
+  readonly key?: (params: P) => string;
+}
+
+/** Every parameter that is a number, with its type. All numbers of the schema are 64-bit integers. */
+type NumberTypes<P> = { readonly [K in keyof P as Exclude<P[K], null> extends number ? K : never]: 'bigint' };
+
+type StatementKind<P, R> = Pick<Statement<P, R>, 'locks' | 'last' | 'combine' | 'overwrites'> & {
+  readonly gathers?: Gathering<P> & { readonly types: NumberTypes<P> };
+};
 
 export function statement<P, R>(
   name: string,
   build: (db: Kysely<Schema>, params: P) => Compilable<R>,
-  kind: Pick<Statement<P, R>, 'locks' | 'last' | 'combine' | 'overwrites'> = {},
+  kind: StatementKind<P, R> = {},
 ): Statement<P, R> {
   return { name, build, ...kind };
 }

@@ -43,6 +43,18 @@ export type StoreKind = 'sqlite' | 'postgres';
  */
 export type ScrubDepth = 'log' | 'file';
 
+/** The member whose row a transaction locks when it begins, and the integration that it keeps from being deleted. */
+export interface MemberLock {
+  readonly integrationId: string;
+  readonly consumerId: string | null;
+}
+
+/** A commit that other transactions see. */
+export interface EarlyCommit {
+  /** Rejects if the commit may be lost: then the caller writes everything again. */
+  readonly durable: Promise<void>;
+}
+
 export interface Store extends AsyncDisposable {
   readonly kind: StoreKind;
   readonly reads: Reads;
@@ -55,8 +67,16 @@ export interface Store extends AsyncDisposable {
    * wrote. On PostgreSQL several can commit together; then each sees what the earlier ones wrote before their first
    * answer. The other transactions are ordered only by what their callers wait for: on SQLite they use the one writer,
    * on PostgreSQL each has its own connection and can wait for a lock without blocking the writer.
+   *
+   * With `locks`, the job finds the member's row locked, and everything that it reads was read after that. Transactions
+   * with `locks` can commit together too, if their members differ.
    */
-  transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T>;
+  transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>, locks?: MemberLock): Promise<T>;
+  /**
+   * Like `transact` for `ORDERED_TRANSACTIONS`, but resolves when the commit is visible, which may be before it is durable. A
+   * durable transaction that is handed in later makes it durable. Absent if a store makes every commit durable.
+   */
+  transactEarly?(name: TransactionName, job: (tx: Tx) => Promise<unknown>): Promise<EarlyCommit>;
 }
 
 /** A unique index refused the row. */

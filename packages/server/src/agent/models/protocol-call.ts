@@ -1,7 +1,7 @@
 import type { ModelTraits } from '../../domain/providers.ts';
 import type { ModelOutput } from '../ports.ts';
+import type { EventReader } from './answer-events.ts';
 import type { ProviderTarget } from './provider-failure.ts';
-import type { EventReader } from './provider-transport.ts';
 import type { BodyPrefixes, RequestBody } from './request-body.ts';
 
 /** What a protocol knows of a model in all calls. */

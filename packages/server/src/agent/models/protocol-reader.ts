@@ -1,5 +1,6 @@
 import type { Usage } from '../../domain/usage.ts';
 import type { ModelOutput } from '../ports.ts';
+import type { EventReader } from './answer-events.ts';
 import {
   failureOfEvent,
   invalidAnswer,
@@ -9,7 +10,6 @@ import {
   type ProviderTarget,
   parsed,
 } from './provider-failure.ts';
-import type { EventReader } from './provider-transport.ts';
 
 /** The common part of all protocols: it parses events as JSON objects, checks texts and turns errors into failures. */
 export abstract class ProtocolReader implements EventReader {

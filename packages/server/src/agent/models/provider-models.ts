@@ -7,6 +7,7 @@ import {
   providerSettingNames,
 } from '../../domain/providers.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
+import type { EventReader } from './answer-events.ts';
 import { claudeModel } from './claude-models.ts';
 import { callMessages } from './messages-call.ts';
 import { fittingRequest } from './model-traits.ts';
@@ -14,7 +15,7 @@ import { ChatReader, chatBody, chatDialect } from './openai-chat.ts';
 import { ResponsesReader, responsesBody } from './openai-responses.ts';
 import type { CalledModel, ProtocolCall, ReaderClass } from './protocol-call.ts';
 import { type JsonObject, type ProviderTarget, refusedAnswer } from './provider-failure.ts';
-import { type EventReader, ProviderTransport, type StreamCall } from './provider-transport.ts';
+import { ProviderTransport, type StreamCall } from './provider-transport.ts';
 import { BodyPrefixes, type RequestBody } from './request-body.ts';
 import { isObjectSchema, messagesSchema, OutputForms } from './structured-output.ts';
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { test } from 'node:test';
+import { FakeProvider } from '@runwire/test-kit/fake-provider.ts';
 import { Listener, modelRequest } from '@runwire/test-kit/model-conformance.ts';
 import { hello, long, PROTOCOLS, setUp, USAGE, wire } from '@runwire/test-kit/provider-rig.ts';
 import { sseText } from '@runwire/test-kit/provider-streams.ts';
+import { providerSettingNames } from '../../domain/providers.ts';
+import { ResponsesReader } from './openai-responses.ts';
+import { ProviderTransport, type StreamCall } from './provider-transport.ts';
 
 for (const api of PROTOCOLS) {
   test(`${api}: retries an error event like a status, and only before any output`, async () => {
@@ -104,6 +109,37 @@ for (const api of PROTOCOLS) {
     assert.deepEqual([output.argumentsText, output.calls], ['{"zone":"UTC"}', calls]);
   });
 }
+
+test('the bytes of a request are kept for a retry, and released with the first output', async () => {
+  await using provider = await FakeProvider.start();
+  await using transport = new ProviderTransport({ baseUrl: provider.baseUrl, headers: {}, silenceMs: 60_000 });
+  let sent: { readonly body: unknown } | null = null;
+  const onCreate = (message: unknown) => {
+    sent = (message as { request: { body: unknown } }).request;
+  };
+  subscribe('undici:request:create', onCreate);
+  const target = { model: 'm', apiKey: null, settings: providerSettingNames('openai') };
+  const output = new Listener();
+  const call: StreamCall = {
+    ...{ target, path: '/responses', signal: new AbortController().signal, output, mayCall: undefined },
+    body: Buffer.from('{"input":[]}'),
+    newReader: () => new ResponsesReader(target, output),
+  };
+  const done = transport.stream(call);
+  await (await provider.nextCall()).stream(sseText([{ type: 'error', error: { code: 'server_error' } }]));
+  const again = await provider.nextCall();
+  assert.deepEqual(again.body, { input: [] });
+  assert.ok(Buffer.isBuffer(call.body));
+  const [first = '', ...rest] = wire('responses', hello).split(/(?<=delta.*\n\n)/);
+  await again.bytes(first);
+  while (output.all('text') === '') await new Promise(setImmediate);
+  assert.equal(call.body, null);
+  // undici does not keep them either.
+  assert.ok(sent !== null && !Buffer.isBuffer((sent as { body: unknown }).body));
+  await again.stream(rest.join(''));
+  await done;
+  unsubscribe('undici:request:create', onCreate);
+});
 
 for (const api of ['responses', 'chat'] as const) {
   test(`${api}: requests reasoning only as the agent defines it`, async () => {

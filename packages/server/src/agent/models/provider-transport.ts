@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { RunFailure } from '../../domain/run-failure.ts';
 import type { ModelOutput } from '../ports.ts';
+import { AnswerEvents, type EventReader } from './answer-events.ts';
 import {
   brokenStream,
   failureOfConnection,
@@ -11,19 +12,14 @@ import {
   type ProviderTarget,
   silenceFailure,
 } from './provider-failure.ts';
-import { RepeatedDelta } from './repeated-delta.ts';
 import type { RequestBody, StreamedBody } from './request-body.ts';
 import { type AnswerHeaders, retryAdvice } from './retry-advice.ts';
 import { type Attempt, NotNow, retryCalls } from './retry-calls.ts';
-import { SseDecoder, SseTooLarge } from './sse-decoder.ts';
+import { SseTooLarge } from './sse-decoder.ts';
 
-/** Large enough for a delta of 10 MB, and for a last event that repeats the whole answer. */
-const MAX_EVENT_CHARS = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 /** How long a connection may take to end after the last event. If it takes longer, it is closed and not reused. */
 const LINGER_MS = 1000;
-/** A provider whose deltas differ in more than their text is not compared any more after so many of them. */
-const MAX_USELESS_DELTAS = 4;
 
 /** What arrived with a status other than 200. */
 interface Refusal {
@@ -41,24 +37,6 @@ export interface ProviderEndpoint {
   readonly headers: Readonly<Record<string, string>>;
   /** How long the provider may send nothing, also before its first byte. */
   readonly silenceMs: number;
-}
-
-/** Processes the events of one answer. Throws a `ProviderFailure` if they are no valid answer. */
-export interface EventReader {
-  /** True if output was passed on that a second attempt would repeat. */
-  readonly hasOutput: boolean;
-  /** The text with which the model refused to answer; empty if it did not. */
-  readonly refusal: string;
-  /** The member of an event that contains the text of a delta. */
-  readonly deltaKey: string;
-  /** The text of the last event, if the event did nothing but add it. Otherwise null. */
-  readonly plainDelta: string | null;
-  /** Returns true after the last event. */
-  event(data: string): boolean;
-  /** The event before was a plain delta, and the same event arrived again with this text. */
-  repeat(text: string): void;
-  /** Called if the body ends without a last event. Returns true if the answer is complete. */
-  end(): boolean;
 }
 
 export interface StreamCall {
@@ -104,13 +82,12 @@ export class ProviderTransport implements AsyncDisposable {
     const { body } = call;
     if (body === null) throw new Error('The call cannot be repeated.');
     const answer = new Answer(call, this.#silenceMs);
-    const isWhole = Buffer.isBuffer(body);
     const request: Dispatcher.DispatchOptions = {
       origin: this.#origin,
       path: this.#basePath + call.path,
       method: 'POST',
-      headers: isWhole ? this.#headers : { ...this.#headers, 'content-length': String(body.length) },
-      body: isWhole ? body : answer.sending(body),
+      headers: { ...this.#headers, 'content-length': String(body.length) },
+      body: Buffer.isBuffer(body) ? new SentBytes(call).asIterable : answer.sending(body),
     };
     this.#agent.dispatch(request, answer);
     return answer;
@@ -118,6 +95,28 @@ export class ProviderTransport implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#agent.destroy();
+  }
+}
+
+/**
+ * The bytes of a request. undici keeps the body of a request until its answer has ended. It keeps this object instead of the
+ * bytes, which the call releases earlier.
+ */
+class SentBytes implements Iterable<Buffer> {
+  readonly #call: StreamCall;
+
+  constructor(call: StreamCall) {
+    this.#call = call;
+  }
+
+  /** undici accepts every iterable, but its types do not list them. */
+  get asIterable(): Buffer {
+    return this as unknown as Buffer;
+  }
+
+  *[Symbol.iterator](): Iterator<Buffer> {
+    const { body } = this.#call;
+    if (Buffer.isBuffer(body)) yield body;
   }
 }
 
@@ -131,7 +130,7 @@ class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
   readonly #reader: EventReader;
   readonly #resolve: (reader: EventReader) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #decoder: SseDecoder;
+  readonly #events: AnswerEvents;
   readonly #silenceMs: number;
   #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
@@ -140,10 +139,6 @@ class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
   #isPaused = false;
   #ended = false;
   #status = 0;
-  #events = 0;
-  /** The last event, if it was a text delta. */
-  #delta: RepeatedDelta | null = null;
-  #uselessDeltas = 0;
   /** Null unless the provider refused the request. */
   #refusal: Refusal | null = null;
 
@@ -155,7 +150,7 @@ class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#silenceMs = silenceMs;
-    this.#decoder = new SseDecoder((_, data) => this.#event(data), MAX_EVENT_CHARS);
+    this.#events = new AnswerEvents(this.#reader);
     this.#timer = setTimeout(checkSilence, silenceMs, this);
     call.signal.addEventListener('abort', this);
   }
@@ -216,7 +211,7 @@ class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
       return;
     }
     try {
-      this.#read(chunk);
+      if (this.#events.push(chunk)) this.#succeed();
     } catch (error) {
       this.#fail(
         error instanceof SseTooLarge ? invalidAnswer(this.#call.target, 'an event without an end', error) : error,
@@ -224,36 +219,6 @@ class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
     }
     if (this.#call.body !== null && this.#reader.hasOutput) this.#call.body = null;
     if (this.#call.output.isFull) this.#hold(controller);
-  }
-
-  #read(chunk: Buffer): void {
-    const wasBetween = this.#decoder.isBetweenEvents;
-    const start = wasBetween && this.#delta !== null ? this.#readRepeated(this.#delta, chunk) : 0;
-    if (start === chunk.length) return;
-    const { deltaKey } = this.#reader;
-    const events = this.#events;
-    this.#decoder.push(start === 0 ? chunk : chunk.subarray(start));
-    if (this.#events === events) return;
-    if (this.#delta?.repeats === 0) this.#uselessDeltas += 1;
-    this.#delta = null;
-    const { plainDelta } = this.#reader;
-    const isWhole = this.#decoder.isBetweenEvents && (wasBetween || this.#events > events + 1);
-    if (plainDelta === null || !isWhole || this.#uselessDeltas >= MAX_USELESS_DELTAS) return;
-    this.#delta = RepeatedDelta.learn(chunk, deltaKey, plainDelta);
-  }
-
-  /** Passes on the events at the start of the chunk that repeat the delta. Returns their end. */
-  #readRepeated(delta: RepeatedDelta, chunk: Buffer): number {
-    let start = 0;
-    // The output may abort the call. The rest of the chunk is then ignored.
-    while (start < chunk.length && !this.#settled) {
-      const end = delta.match(chunk, start);
-      const text = end === -1 ? null : delta.text(chunk);
-      if (text === null) return start;
-      this.#reader.repeat(text);
-      start = end;
-    }
-    return start;
   }
 
   /** Pauses reading because the store lags. New data waits in the kernel and then at the provider. */
@@ -287,17 +252,10 @@ class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
     else this.#fail(failureOfConnection(this.#call.target, error));
   }
 
-  #event(data: string): void {
-    // Ignores data of the same piece after the last event or after a failure.
-    if (this.#settled) return;
-    this.#events += 1;
-    if (this.#reader.event(data)) this.#succeed();
-  }
-
   #end(): void {
     try {
       if (this.#reader.end()) this.#succeed();
-      else this.#fail(brokenStream(this.#call.target, this.#events > 0));
+      else this.#fail(brokenStream(this.#call.target, this.#events.hasBegun));
     } catch (error) {
       this.#fail(error);
     }
@@ -328,6 +286,7 @@ class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
 
   #settle(): void {
     this.#settled = true;
+    this.#events.stop();
     clearTimeout(this.#timer);
     this.#call.signal.removeEventListener('abort', this);
   }

@@ -75,7 +75,7 @@ export class BodyMaker {
     return this.#word;
   }
 
-  /** `messages` follow those that the prefix begins with. */
+  /** `messages` follow the first message, if the prefix has one. */
   make(prefix: Buffer, messages: readonly unknown[]): RequestBody {
     const json = JSON.stringify(messages).slice(1);
     const text = prefix[prefix.length - 1] === LIST_START || messages.length === 0 ? `${json}}` : `,${json}}`;

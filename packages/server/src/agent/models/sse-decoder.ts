@@ -21,7 +21,7 @@ export class SseDecoder {
   /** The start of an unfinished line. It is only appended to, so that a line of 10 MB is copied once. */
   #rest = '';
   #afterCr = false;
-  #endsWithLf = false;
+  #endsWithLf = true;
   #started = false;
   #event = '';
   #data: string | null = null;

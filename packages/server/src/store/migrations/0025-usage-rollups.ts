@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { areEarlierNodesRefused } from '../earlier-nodes.ts';
 import type { StoreKind } from '../store.ts';
 
 const AMOUNTS = [
@@ -25,13 +26,14 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const key = [
     'integration_id',
     'hour',
-    'node_id',
     'agent',
     'model',
+    'node_id',
     'status',
     'error_code',
     'agency_version',
   ] as const;
+  // A summary by day and agent reads the rows in this order, so it needs no sort.
   let hours = db.schema.createTable('usage_hours').addColumn('integration_id', text, (c) => c.notNull());
   hours = hours.addColumn('hour', 'integer', (c) => c.notNull());
   for (const column of key.slice(2)) hours = hours.addColumn(column, text, (c) => c.notNull());
@@ -71,12 +73,12 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     select 1, '', newest.run_id from (select max(run_id) as run_id from runs) newest where newest.run_id is not null`.execute(
     db,
   );
-  if (kind === 'postgres') await followEarlierNodes(db);
+  if (kind === 'postgres' && !(await areEarlierNodesRefused(db))) await followEarlierNodes(db);
 }
 
 /**
  * A node of an earlier version ends runs without raising the rollups, and the erasure of a person on such a node does not
- * move the columns that it does not know.
+ * move the columns that it does not know. The triggers are dropped with the last of these nodes.
  */
 async function followEarlierNodes(db: Kysely<unknown>): Promise<void> {
   await sql

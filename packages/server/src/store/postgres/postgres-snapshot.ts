@@ -1,5 +1,6 @@
 import { type Client, DatabaseError } from 'pg';
-import type { Row, Snapshot } from '../transfer/ports.ts';
+import type { BackupSource, Lines, Row } from '../transfer/ports.ts';
+import { copyLines } from './copy-lines.ts';
 import { beginLongTransaction, closeLongTransaction, columnsOf, rowsOf } from './long-transaction.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import type { PostgresSettings } from './settings.ts';
@@ -8,7 +9,7 @@ const BEGIN = 'begin isolation level repeatable read read only';
 const UNDEFINED_TABLE = '42P01';
 
 /** A read-only transaction that sees the state at its begin and blocks no writer. */
-export class PostgresSnapshot implements Snapshot, AsyncDisposable {
+export class PostgresSnapshot implements BackupSource, AsyncDisposable {
   readonly kind = 'postgres';
   readonly #client: Client;
 
@@ -42,6 +43,10 @@ export class PostgresSnapshot implements Snapshot, AsyncDisposable {
 
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
     return rowsOf(this.#client, table, columns);
+  }
+
+  lines(table: string, columns: readonly string[]): AsyncIterable<Lines> {
+    return copyLines(this.#client, table, columns);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

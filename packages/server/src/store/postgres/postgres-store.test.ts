@@ -9,6 +9,7 @@ import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
 import { CommitUnknown, NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
+import { GENERATION } from '../generation.ts';
 import { migrate } from '../migrate.ts';
 import { insertMember } from '../queries/accounts.ts';
 import { insertChat } from '../queries/admission.ts';
@@ -298,7 +299,7 @@ test('a commit that never reached the database is lost', { skip }, async () => {
   const { port } = new URL(database.url);
   await using proxy = await CommitProxy.start(Number(port));
   await using store = await open(database.url.replace(`:${port}`, `:${proxy.port}`));
-  const values = { node_id: 'n', boot: 'b', dead: 0, version: '1', started_at: 1 };
+  const values = { node_id: 'n', boot: 'b', dead: 0, version: '1', started_at: 1, generation: GENERATION };
   const writes: ((tx: Tx) => Promise<unknown>)[] = [
     (tx) => tx.run(insertNode, { nodeId: 'n', boot: 'b', version: '1', now: 1, host: 'h', address: null }),
     // Returns rows, so it is sent like a read.

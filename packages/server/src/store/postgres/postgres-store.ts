@@ -5,17 +5,27 @@ import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { touchInstallation } from '../queries/accounts.ts';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
-import { ORDERED_TRANSACTIONS, type QueryOf, type Reads, type Store, type Tx, UniqueViolation } from '../store.ts';
-import type { NodeIdentity } from '../this-node.ts';
+import {
+  type EarlyCommit,
+  type MemberLock,
+  ORDERED_TRANSACTIONS,
+  type QueryOf,
+  type Reads,
+  type Store,
+  type Tx,
+  UniqueViolation,
+} from '../store.ts';
+import { type AdmissionJob, Admissions } from './admissions.ts';
 import { type CommitEvidence, CommitMarks } from './commit-marks.ts';
 import { CommitOutcomes, type JudgeCommit } from './commit-outcome.ts';
 import { ConnectionLost, LostRace, translate } from './errors.ts';
 import { Fence, type FenceOptions } from './fence.ts';
 import { hintQuery } from './hints.ts';
 import { prepareDatabase, type StartChecks } from './prepare-database.ts';
+import { rollBack } from './roll-back.ts';
 import { beginText, ignoreErrorEvents, type PostgresSettings, sessionConfig } from './settings.ts';
 import { Statements } from './statements.ts';
-import { PostgresTransaction, type TransactionSetup } from './transaction.ts';
+import { type Opening, PostgresTransaction, type TransactionSetup } from './transaction.ts';
 import { MAX_TRIES, Writer } from './writer.ts';
 
 const IDLE_CONNECTION_MS = 60_000;
@@ -40,6 +50,8 @@ export interface PostgresStoreOptions extends PostgresSettings, FenceOptions, St
 /** `unique`: a unique index refused a row. `repeat`: a deadlock or a lost race. */
 export type ConflictKind = 'unique' | 'repeat';
 
+type LoneJob = Omit<AdmissionJob, 'locks'> & Partial<Pick<AdmissionJob, 'locks'>>;
+
 /** Uses one connection for the writer and a small pool for admissions, accounts and reads. */
 export class PostgresStore implements Store {
   readonly kind = 'postgres';
@@ -48,6 +60,7 @@ export class PostgresStore implements Store {
   /** Separate from the main pool, so that this node can fence a dead node in time even if its pool is busy. */
   readonly #leasePool: Pool;
   readonly #writer: Writer;
+  readonly #admissions: Admissions;
   readonly #statements: Statements;
   readonly #outcomes: CommitOutcomes;
   readonly #fence: Fence;
@@ -78,6 +91,14 @@ export class PostgresStore implements Store {
       onCommit,
       hintsOf: this.#hintsOf,
     });
+    this.#admissions = new Admissions({
+      connect: () => this.#connected(),
+      setup: this.#setup,
+      outcomes: this.#outcomes,
+      fence: this.#fence,
+      waitAt,
+      alone: (job) => this.#repeatAlone(job),
+    });
     this.reads = {
       all: <P, R>(statement: Statement<P, R>, params: P) => this.#read<R>(this.#statements.bound(statement, params)),
       query: <R>(build: (db: Kysely<Schema>) => QueryOf<R>) => this.#read<R>(this.#statements.built(build)),
@@ -99,18 +120,27 @@ export class PostgresStore implements Store {
 
   /** The number of transactions that were handed in and not answered yet, including jobs that wait for a connection. */
   get queueLength(): number {
-    return this.#writer.queueLength + this.#pool.waitingCount;
+    return this.#writer.queueLength + this.#admissions.queueLength + this.#pool.waitingCount;
   }
 
-  async transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T> {
+  async transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>, locks?: MemberLock): Promise<T> {
     if (this.#closing !== null) throw new StoreUnavailable('The store is closed.');
     if (ORDERED_TRANSACTIONS.has(name)) return this.#writer.transact(name, job);
-    const as = this.#fence.identityFor(name);
+    if (locks !== undefined) return this.#admissions.transact(name, locks, job);
+    return (await this.#repeatAlone({ name, work: job, as: this.#fence.identityFor(name) })) as T;
+  }
+
+  async transactEarly(name: TransactionName, job: (tx: Tx) => Promise<unknown>): Promise<EarlyCommit> {
+    if (this.#closing !== null) throw new StoreUnavailable('The store is closed.');
+    return this.#writer.transactEarly(name, job);
+  }
+
+  async #repeatAlone(job: LoneJob): Promise<unknown> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#transactAlone(name, job, as);
+        return await this.#transactAlone(job);
       } catch (error) {
-        if (error instanceof NodeFenced) this.#fence.found(as);
+        if (error instanceof NodeFenced) this.#fence.found(job.as);
         if (error instanceof UniqueViolation) this.#onConflict?.('unique');
         if (!(error instanceof LostRace) || tries >= MAX_TRIES) throw error;
         this.#onConflict?.('repeat');
@@ -118,14 +148,15 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #transactAlone<T>(name: TransactionName, job: (tx: Tx) => Promise<T>, as: NodeIdentity | null): Promise<T> {
+  async #transactAlone({ name, work, as, locks }: LoneJob): Promise<unknown> {
     this.#fence.check(as);
     const client = await this.#connected(name === 'lease' ? this.#leasePool : this.#pool);
-    const tx = new PostgresTransaction(client, this.#setup, as?.nodeId ?? null);
-    let value: T;
+    const opening: Opening = locks === undefined ? { kind: 'plain' } : { kind: 'admission', members: [locks] };
+    const tx = new PostgresTransaction(client, this.#setup, as?.nodeId ?? null, opening);
+    let value: unknown;
     let evidence: CommitEvidence | null;
     try {
-      value = await job(tx);
+      value = await work(tx);
       evidence = await tx.finish();
       this.#waitAt?.(`${name}.before-commit`);
     } catch (error) {
@@ -189,7 +220,7 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
-    await this.#writer[Symbol.asyncDispose]();
+    await Promise.all([this.#writer[Symbol.asyncDispose](), this.#admissions[Symbol.asyncDispose]()]);
     this.#outcomes[Symbol.dispose]();
     await Promise.all([this.#pool.end(), this.#leasePool.end()]);
   }
@@ -199,15 +230,4 @@ function poolOf(settings: PostgresSettings, max: number): Pool {
   const pool = new Pool({ ...sessionConfig(settings), max, idleTimeoutMillis: IDLE_CONNECTION_MS });
   ignoreErrorEvents(pool);
   return pool;
-}
-
-/** The caller does not wait for the rollback: the connection is released after it. */
-function rollBack(client: PoolClient, error: unknown): void {
-  if (error instanceof ConnectionLost) client.release(true);
-  else {
-    client.query('rollback').then(
-      () => client.release(),
-      () => client.release(true),
-    );
-  }
 }

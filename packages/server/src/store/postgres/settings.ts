@@ -117,6 +117,26 @@ export function beginText({ pooled, times = DATABASE_TIMES }: PostgresSettings):
   );
 }
 
+/**
+ * How PostgreSQL plans the statements of the request path. The settings end with the transaction, so that they work through
+ * a pooler too and do not affect lists and sweeps on the same connection.
+ *
+ * - `enable_seqscan`: all rows are found by an index. Otherwise a statement that a connection prepares while its table is
+ *   small keeps a plan that reads the whole table until PostgreSQL first analyzes it: with 1 900 chats `update chats` took
+ *   1.2 ms instead of 0.08 ms.
+ * - `plan_cache_mode`: a connection plans each statement once, for all values. Otherwise it plans each of the first five
+ *   calls, and gathered statements every time: the facts of admissions took 2 ms to plan and 0.2 ms to read.
+ */
+export const PLANNING: Readonly<Record<string, string>> = {
+  enable_seqscan: 'off',
+  plan_cache_mode: 'force_generic_plan',
+};
+
+/** Sets `PLANNING` in the message that begins the transaction. */
+export const SET_PLANNING = Object.entries(PLANNING)
+  .map(([name, value]) => `set local ${name} = ${value}`)
+  .join('; ');
+
 /** Without listeners an `error` event ends the process. The caller that uses the lost connection gets the error anyway. */
 export function ignoreErrorEvents(pool: Pool): void {
   pool.on('error', () => {});

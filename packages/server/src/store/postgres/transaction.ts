@@ -3,9 +3,11 @@ import type { ClientBase, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { NodeFenced } from '../../domain/unavailable.ts';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
-import type { QueryOf, Tx } from '../store.ts';
-import type { CommitEvidence, CommitMarks } from './commit-marks.ts';
+import type { MemberLock, QueryOf, Tx } from '../store.ts';
+import type { CommitEvidence, CommitMark, CommitMarks } from './commit-marks.ts';
 import { ConnectionLost, translate } from './errors.ts';
+import { GatheredCalls } from './gathered-calls.ts';
+import { SET_PLANNING } from './settings.ts';
 import type { Statements } from './statements.ts';
 
 interface Last {
@@ -22,35 +24,101 @@ export interface TransactionSetup {
   readonly begin: string;
 }
 
+/**
+ * `plain`: checks the node's row; the mark is sent with the first write, because many transactions write nothing.
+ * `writer`: checks the row and writes the mark; with `isEarly` the commit does not wait until it is on the disk. `admission`: checks the row and locks the members.
+ */
+export type Opening =
+  | { readonly kind: 'plain' }
+  | { readonly kind: 'writer'; readonly isEarly?: true }
+  | { readonly kind: 'admission'; readonly members: readonly MemberLock[] };
+
+interface Opened {
+  /** True if the node of this transaction may write. */
+  readonly alive: boolean;
+  /** The members that are locked, by index from 1 on; null if all are. */
+  readonly locked: readonly number[] | null;
+}
+
 /** Statements that write. If they return rows too, they are sent with `all`, like a read. */
 const WRITES = /^(insert|update|delete)\b/;
 
 /**
  * A transaction on one connection. The connection is pipelined: statements that are issued together are sent together
- * and answered in order. So `begin`, the check of the node's row and the commit mark cost no round trip of their own.
+ * and answered in order. So `begin` and the opening statement cost no round trip of their own. Calls of one statement
+ * that are issued together are sent as one statement (`GatheredCalls`).
  */
 export class PostgresTransaction implements Tx {
   readonly #client: ClientBase;
   readonly #setup: TransactionSetup;
   readonly #begun: Promise<unknown>;
-  readonly #last: Last[] = [];
-  /** True if the node of this transaction may write. Null if the transaction belongs to no node. */
-  readonly #alive: Promise<boolean> | null;
+  readonly #opened: Promise<Opened>;
+  readonly #gathered: GatheredCalls;
+  #last: Last[] = [];
   /** Null before the first write. */
   #evidence: Promise<CommitEvidence | null> | null = null;
+  #isBroken = false;
 
-  /** `nodeId`: the node that the transaction belongs to. */
-  constructor(client: ClientBase, setup: TransactionSetup, nodeId: string | null) {
+  /** `nodeId`: the node that the transaction belongs to; null if it needs none. */
+  constructor(
+    client: ClientBase,
+    setup: TransactionSetup,
+    nodeId: string | null,
+    opening: Opening = { kind: 'plain' },
+  ) {
     this.#client = client;
     this.#setup = setup;
-    this.#begun = client.query(setup.begin);
+    this.#begun = client.query(opening.kind === 'admission' ? `${setup.begin}; ${SET_PLANNING}` : setup.begin);
     this.#begun.catch(() => {});
-    this.#alive =
-      nodeId === null ? null : client.query(setup.statements.fence(nodeId)).then(({ rowCount }) => rowCount === 1);
-    this.#alive?.catch(() => {});
+    this.#gathered = new GatheredCalls(setup.statements, (query) => this.#send(query));
+    this.#opened = this.#open(nodeId, opening);
+    this.#opened.catch(() => {});
+  }
+
+  #open(nodeId: string | null, opening: Opening): Promise<Opened> {
+    const { statements, marks } = this.#setup;
+    const isAlive = (row: OpeningRow | undefined) => nodeId === null || row?.alive === 1;
+    const ask = (query: QueryConfig) => this.#client.query<OpeningRow>(query).then(({ rows }) => rows[0]);
+    if (opening.kind === 'writer') {
+      const mark = marks.next(this.#client);
+      const answer = ask(statements.openWriter(nodeId, mark, opening.isEarly === true));
+      this.#evidence = answer.then(
+        (row) => toEvidence(mark, row?.xid),
+        () => null,
+      );
+      return answer.then((row) => ({ alive: isAlive(row), locked: null }));
+    }
+    if (opening.kind === 'admission') {
+      return ask(statements.openAdmission(nodeId, opening.members)).then((row) => ({
+        alive: isAlive(row),
+        locked: row?.locked?.map(Number) ?? null,
+      }));
+    }
+    if (nodeId === null) return Promise.resolve({ alive: true, locked: null });
+    return ask(statements.fence(nodeId)).then((row) => ({ alive: isAlive(row), locked: null }));
+  }
+
+  /** True if the transaction locked the member with this index in its opening. */
+  async hasLocked(index: number): Promise<boolean> {
+    const { locked } = await this.#opened.catch((error: unknown) => {
+      throw translate(error);
+    });
+    return locked === null || locked.includes(index + 1);
+  }
+
+  /** True if the database refused a statement: nothing of the transaction can be committed. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  writes<P, R>(statement: Statement<P, R>): boolean {
+    return WRITES.test(this.#setup.statements.text(statement));
   }
 
   async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
+    if (statement.gathers !== undefined) {
+      return (await this.#gathered.add(statement, statement.gathers, params)).rows as R[];
+    }
     return this.#rows<R>(this.#setup.statements.bound(statement, params));
   }
 
@@ -59,9 +127,8 @@ export class PostgresTransaction implements Tx {
   }
 
   async #rows<R>(query: QueryConfig): Promise<R[]> {
-    const answer = this.#ask(query);
-    if (WRITES.test(query.text)) this.#evidence ??= this.#writeMark();
-    return (await answer).rows as R[];
+    this.#gathered.send();
+    return (await this.#send(query)).rows as R[];
   }
 
   async run<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
@@ -69,7 +136,7 @@ export class PostgresTransaction implements Tx {
       this.#writeLast(statement as Statement<unknown, unknown>, statement.last(params), params);
       return 1;
     }
-    return this.#write(this.#setup.statements.bound(statement, params));
+    return this.#change(statement, params);
   }
 
   #writeLast(statement: Statement<unknown, unknown>, order: string, params: unknown): void {
@@ -79,16 +146,21 @@ export class PostgresTransaction implements Tx {
     else known.params = statement.combine?.(known.params, params);
   }
 
-  async #write(query: QueryConfig): Promise<number> {
-    const answer = this.#ask(query);
-    this.#evidence ??= this.#writeMark();
-    return (await answer).rowCount ?? 0;
+  async #change<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
+    if (statement.gathers !== undefined) {
+      return (await this.#gathered.add(statement, statement.gathers, params)).count;
+    }
+    this.#gathered.send();
+    return (await this.#send(this.#setup.statements.bound(statement, params))).rowCount ?? 0;
   }
 
-  async #ask(query: QueryConfig): Promise<QueryResult<QueryResultRow>> {
+  async #send(query: QueryConfig): Promise<QueryResult<QueryResultRow>> {
+    const answer = this.#client.query(query);
+    if (WRITES.test(query.text)) this.#evidence ??= this.#writeMark();
     try {
-      return await this.#client.query(query);
+      return await answer;
     } catch (error) {
+      this.#isBroken = true;
       throw translate(error);
     }
   }
@@ -96,8 +168,8 @@ export class PostgresTransaction implements Tx {
   /** Sent together with the first write. The later judgment of an unanswered COMMIT depends on it. */
   #writeMark(): Promise<CommitEvidence | null> {
     const mark = this.#setup.marks.next(this.#client);
-    return this.#client.query<{ xid: string }>(this.#setup.statements.mark(mark)).then(
-      ({ rows }) => (rows[0] === undefined ? null : { mark, xid: rows[0].xid }),
+    return this.#client.query<OpeningRow>(this.#setup.statements.mark(mark)).then(
+      ({ rows }) => toEvidence(mark, rows[0]?.xid),
       () => null,
     );
   }
@@ -107,14 +179,17 @@ export class PostgresTransaction implements Tx {
    * same rows do not deadlock. Resolves to the evidence for the commit, or to null if the transaction wrote nothing.
    */
   async finish(): Promise<CommitEvidence | null> {
+    this.#gathered.send();
     await this.#begun.catch((error: unknown) => {
       throw translate(error);
     });
     await this.#checkFence();
     if (this.#last.length > 0) {
-      this.#last.sort((one, other) => (one.order < other.order ? -1 : one.order > other.order ? 1 : 0));
-      const { statements } = this.#setup;
-      await Promise.all(this.#last.map(({ statement, params }) => this.#write(statements.bound(statement, params))));
+      const last = this.#last.sort((one, other) => (one.order < other.order ? -1 : one.order > other.order ? 1 : 0));
+      this.#last = [];
+      const written = last.map(({ statement, params }) => this.#change(statement, params));
+      this.#gathered.send();
+      await Promise.all(written);
     }
     if (this.#evidence === null) return null;
     const evidence = await this.#evidence;
@@ -128,18 +203,19 @@ export class PostgresTransaction implements Tx {
    * after everything that was written in time.
    */
   async #checkFence(): Promise<void> {
-    const isAlive = await this.#alive?.catch((error: unknown) => {
+    const { alive } = await this.#opened.catch((error: unknown) => {
       throw translate(error);
     });
-    if (isAlive === false) throw new NodeFenced('This node was fenced by another node.');
+    if (!alive) throw new NodeFenced('This node was fenced by another node.');
   }
 
   /**
    * Returns the reason why the transaction failed. The first statement, the check of the node's row, has the real
    * reason: a database that accepts only reads refuses this statement with a specific error, and every later one only
-   * as part of a failed transaction.
+   * as part of a failed transaction. Nothing is sent after this.
    */
   async reason(error: unknown): Promise<unknown> {
+    this.#gathered.discard(error);
     if (error instanceof ConnectionLost) return error;
     try {
       await this.#checkFence();
@@ -148,4 +224,14 @@ export class PostgresTransaction implements Tx {
       return fence;
     }
   }
+}
+
+interface OpeningRow {
+  readonly alive: number;
+  readonly xid?: string;
+  readonly locked?: readonly string[];
+}
+
+function toEvidence(mark: CommitMark, xid: string | undefined): CommitEvidence | null {
+  return xid === undefined ? null : { mark, xid };
 }

@@ -2,17 +2,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client } from 'pg';
 import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
-import type { Tx } from '../store.ts';
+import type { EarlyCommit, Tx } from '../store.ts';
 import type { NodeIdentity } from '../this-node.ts';
 import type { CommitEvidence } from './commit-marks.ts';
 import type { CommitOutcomes } from './commit-outcome.ts';
+import { EarlyCommits } from './early-commits.ts';
 import { ConnectionLost, LostRace, translate } from './errors.ts';
 import type { Fence } from './fence.ts';
 import { hintQuery } from './hints.ts';
 import { type PostgresSettings, sessionConfig } from './settings.ts';
-import { PostgresTransaction, type TransactionSetup } from './transaction.ts';
+import { type Opening, PostgresTransaction, type TransactionSetup } from './transaction.ts';
 
 export const MAX_TRIES = 5;
+const DURABLE: Opening = { kind: 'writer' };
+const EARLY: Opening = { kind: 'writer', isEarly: true };
 /** A larger commit would make the first job wait for the last, and other transactions for the locked rows. */
 const JOBS_PER_COMMIT = 64;
 
@@ -32,7 +35,10 @@ interface Job {
    * The node that this process was when the job was handed in. The job commits in the name of this node or not at all.
    */
   readonly as: NodeIdentity | null;
-  readonly name: TransactionName;
+  /** Null for a commit that only settles earlier ones. */
+  readonly name: TransactionName | null;
+  /** Set if the caller accepts that the commit is not durable yet. */
+  readonly durable: PromiseWithResolvers<void> | null;
   readonly work: (tx: Tx) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -51,17 +57,40 @@ export class Writer implements AsyncDisposable {
   /** How many jobs the next commit may have: fewer after a commit that was too large for the database. */
   #jobsPerCommit = JOBS_PER_COMMIT;
   #draining: Promise<void> | null = null;
+  readonly #early = new EarlyCommits(() => this.#settle());
 
   constructor(options: WriterOptions) {
     this.#options = options;
   }
 
   transact<T>(name: TransactionName, work: (tx: Tx) => Promise<T>): Promise<T> {
-    const as = this.#options.fence.identityFor(name);
+    return this.#enqueue(name, work, null);
+  }
+
+  /** If jobs of `transact` are committed together with it, the commit is durable. */
+  async transactEarly(name: TransactionName, work: (tx: Tx) => Promise<unknown>): Promise<EarlyCommit> {
+    const durable = Promise.withResolvers<void>();
+    durable.promise.catch(() => {});
+    await this.#enqueue(name, work, durable);
+    return { durable: durable.promise };
+  }
+
+  #enqueue<T>(name: TransactionName | null, work: Job['work'], durable: Job['durable']): Promise<T> {
+    const as = this.#options.fence.identityFor(name ?? 'flush');
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ as, name, work, resolve: resolve as (value: unknown) => void, reject });
+      this.#queue.push({ as, name, work, durable, resolve: resolve as (value: unknown) => void, reject });
       this.#draining ??= this.#drain();
     });
+  }
+
+  /** The next attempt or the loss of the connection follows if it fails. */
+  #settle(): void {
+    try {
+      this.#enqueue(null, async () => {}, null).catch(() => {});
+    } catch {
+      // A node that is not registered has no runs whose events could be sent again.
+      this.#early.lose();
+    }
   }
 
   get queueLength(): number {
@@ -89,7 +118,7 @@ export class Writer implements AsyncDisposable {
         const values = await this.#try(batch, as);
         this.#jobsPerCommit = Math.min(this.#jobsPerCommit * 2, JOBS_PER_COMMIT);
         for (const [place, job] of batch.entries()) {
-          this.#options.waitAt?.(`${job.name}.after-commit`);
+          if (job.name !== null) this.#options.waitAt?.(`${job.name}.after-commit`);
           job.resolve(values[place]);
         }
         return;
@@ -109,17 +138,19 @@ export class Writer implements AsyncDisposable {
   }
 
   async #try(batch: readonly Job[], as: NodeIdentity | null): Promise<unknown[]> {
-    const { setup, outcomes, fence, waitAt, onCommit } = this.#options;
+    const { settings, setup, outcomes, fence, waitAt, onCommit } = this.#options;
     const startedAt = performance.now();
     const client = await this.#connected();
     fence.check(as);
-    const tx = new PostgresTransaction(client, setup, as?.nodeId ?? null);
+    // Through a pooler a crash of the server does not always end the connection.
+    const isEarly = !settings.pooled && batch.every(({ durable }) => durable !== null);
+    const tx = new PostgresTransaction(client, setup, as?.nodeId ?? null, isEarly ? EARLY : DURABLE);
     let values: unknown[];
     let evidence: CommitEvidence | null;
     try {
       values = await runInOneTrip(batch, tx);
       evidence = await tx.finish();
-      if (waitAt !== undefined) for (const job of batch) waitAt(`${job.name}.before-commit`);
+      if (waitAt !== undefined) for (const { name } of batch) if (name !== null) waitAt(`${name}.before-commit`);
     } catch (error) {
       const reason = await tx.reason(error);
       await this.#rollBack(client, reason);
@@ -136,9 +167,19 @@ export class Writer implements AsyncDisposable {
       // If it wrote nothing, there is nothing to lose.
       if (evidence !== null) await outcomes.settle(evidence, error);
     }
+    this.#committed(batch, isEarly, client);
     const committedAt = performance.now();
     onCommit?.(committedAt - startedAt, committedAt - workedAt);
     return values;
+  }
+
+  #committed(batch: readonly Job[], isEarly: boolean, client: Client): void {
+    const commits = batch.flatMap(({ durable }) => durable ?? []);
+    const isConnected = this.#client === client;
+    if (isConnected || isEarly) this.#early.add(commits);
+    else for (const { resolve } of commits) resolve();
+    if (!isConnected) this.#early.lose();
+    else if (!isEarly) this.#early.settle();
   }
 
   /** Sent together with COMMIT, in the same transaction: if the commit fails, no other node gets the hint. */
@@ -168,14 +209,19 @@ export class Writer implements AsyncDisposable {
   }
 
   #drop(client: Client): void {
-    if (this.#client === client) this.#client = null;
+    if (this.#client === client) {
+      this.#client = null;
+      this.#early.lose();
+    }
     client.end().catch(() => {});
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#draining;
-    await this.#client?.end().catch(() => {});
+    const client = this.#client;
     this.#client = null;
+    this.#early.lose();
+    await client?.end().catch(() => {});
   }
 }
 

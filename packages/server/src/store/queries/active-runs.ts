@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AllowanceUnit } from '../../domain/allowance.ts';
 import { statement } from '../statement.ts';
+import { ACTIVE_RUN_ORDER } from './locks.ts';
 
 /** The `consumer_id` that `active_runs` has for a run without a member. */
 export const NO_MEMBER = '';
@@ -40,15 +41,19 @@ export const insertActiveRun = statement(
       unit: p.unit,
       day: p.day,
     }),
+  { gathers: { order: ACTIVE_RUN_ORDER, types: { held: 'bigint', day: 'bigint' } } },
 );
 
-export const deleteActiveRun = statement('delete active run', (db, p: ActiveRunKey) =>
-  db
-    .deleteFrom('active_runs')
-    .where('integration_id', '=', p.integrationId)
-    .where('consumer_id', '=', p.member)
-    .where('chat_key', '=', p.chatKey)
-    .where('run_id', '=', p.runId),
+export const deleteActiveRun = statement(
+  'delete active run',
+  (db, p: ActiveRunKey) =>
+    db
+      .deleteFrom('active_runs')
+      .where('integration_id', '=', p.integrationId)
+      .where('consumer_id', '=', p.member)
+      .where('chat_key', '=', p.chatKey)
+      .where('run_id', '=', p.runId),
+  { gathers: { order: ACTIVE_RUN_ORDER, types: {}, key: (p) => p.runId } },
 );
 
 /** Call it together with each change of `runs.node_id`. */
@@ -63,13 +68,19 @@ export const moveActiveRun = statement('move active run', (db, p: ActiveRunKey &
 );
 
 /** Call it after the statement that ends the run. */
-export const insertUnsuccessfulRun = statement('insert unsuccessful run', (db, p: { runId: string }) =>
-  db
-    .insertInto('unsuccessful_runs')
-    .columns(['integration_id', 'status', 'created_at', 'run_id'])
-    .expression((eb) =>
-      eb.selectFrom('runs').select(['integration_id', 'status', 'created_at', 'run_id']).where('run_id', '=', p.runId),
-    ),
+export const insertUnsuccessfulRun = statement(
+  'insert unsuccessful run',
+  (db, p: { runId: string }) =>
+    db
+      .insertInto('unsuccessful_runs')
+      .columns(['integration_id', 'status', 'created_at', 'run_id'])
+      .expression((eb) =>
+        eb
+          .selectFrom('runs')
+          .select(['integration_id', 'status', 'created_at', 'run_id'])
+          .where('run_id', '=', p.runId),
+      ),
+  { gathers: { order: ACTIVE_RUN_ORDER, types: {} } },
 );
 
 /** Joins the active run `run` of the chat `chat` by its key. */

@@ -4,6 +4,7 @@ import { ERASED_IDS } from '../../domain/erased-ids.ts';
 import type { FileAccess } from '../../domain/file-access.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
+import { CHAT_ORDER, MESSAGE_ORDER, RUN_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
 
 /**
@@ -60,6 +61,7 @@ export const admissionFacts = statement(
         where i.integration_id = ${p.integrationId} and i.deleted_at is null`,
     );
   },
+  { gathers: { order: 0, types: { dayFirst: 'bigint', weekFirst: 'bigint', monthFirst: 'bigint' } } },
 );
 
 export const insertChat = statement(
@@ -89,6 +91,7 @@ export const insertChat = statement(
       updated_at: p.now,
       deleted_at: null,
     }),
+  { gathers: { order: CHAT_ORDER, types: { numMessages: 'bigint', textBytes: 'bigint', now: 'bigint' } } },
 );
 
 /**
@@ -120,6 +123,7 @@ export const growChat = statement(
       .where('chat_key', '=', p.chatKey)
       .where('questions_json', 'is not distinct from', p.knownQuestionsJson)
       .where('deleted_at', 'is', null),
+  { gathers: { order: CHAT_ORDER, types: { textBytes: 'bigint', now: 'bigint' }, key: (p) => p.chatKey } },
 );
 
 /** Appends a message. Its position is the count that `growChat` or `insertChat` just wrote. */
@@ -176,6 +180,7 @@ export const insertMessage = statement(
           ])
           .where('chat_key', '=', p.chatKey),
       ),
+  { gathers: { order: MESSAGE_ORDER, types: { now: 'bigint' } } },
 );
 
 export const insertRun = statement(
@@ -255,4 +260,10 @@ export const insertRun = statement(
       completed_at: null,
       tracked: 1,
     }),
+  {
+    gathers: {
+      order: RUN_ORDER,
+      types: { held: 'bigint', day: 'bigint', periodStart: 'bigint', journalFormat: 'bigint', now: 'bigint' },
+    },
+  },
 );

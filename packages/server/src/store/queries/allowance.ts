@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type AllowancePeriod, type AllowanceUnit, periodFirstDay } from '../../domain/allowance.ts';
 import { statement } from '../statement.ts';
+import { DAY_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
 
 /** The first day of every kind of period, so that one statement serves all integrations. */
@@ -61,6 +62,9 @@ export const memberAllowance = statement(
     ),
 );
 
+const usageDayKey = (p: { integrationId: string; consumerId: string; day: number }) =>
+  JSON.stringify([p.integrationId, p.consumerId, p.day]);
+
 export const raiseUsageDay = statement(
   'raise usage day',
   (
@@ -94,5 +98,18 @@ export const raiseUsageDay = statement(
           credit_millionths: eb('usage_days.credit_millionths', '+', eb.ref('excluded.credit_millionths')),
         })),
       ),
-  { last: (p) => JSON.stringify([p.integrationId, p.consumerId, p.day]) },
+  {
+    last: usageDayKey,
+    gathers: {
+      order: DAY_ORDER,
+      types: {
+        day: 'bigint',
+        runs: 'bigint',
+        tokens: 'bigint',
+        credits: 'bigint',
+        creditMillionths: 'bigint',
+      },
+      key: usageDayKey,
+    },
+  },
 );

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
+import { CHUNK_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
 
 /**
@@ -13,6 +14,7 @@ export const insertChunk = statement(
       .insertInto('event_chunks')
       .values({ run_id: p.runId, first_id: p.firstId, last_id: p.lastId, data: p.data })
       .onConflict((c) => c.columns(['run_id', 'first_id']).doNothing()),
+  { gathers: { order: CHUNK_ORDER, types: { firstId: 'bigint', lastId: 'bigint' } } },
 );
 
 /** Selects the chunk that contains event `after + 1`, or the next one, by the primary key. */

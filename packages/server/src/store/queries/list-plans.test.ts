@@ -10,7 +10,7 @@ import type { Schema } from '../schema.ts';
 import type { QueryOf } from '../store.ts';
 import { type ChatFilter, listChats } from './chats.ts';
 import { type MemberFilter, memberSizes } from './member-list.ts';
-import { type RunFilter, runSizes } from './runs.ts';
+import { lastReadRun, type RunFilter, runSizes } from './runs.ts';
 
 const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
 
@@ -37,6 +37,14 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unkn
   [/runs_consumer \(integration_id=\? AND consumer_id=\? AND created_at<\?\)/, runs({ consumerId: 'ann' })],
   [/runs_consumer/, runs({ consumerId: 'ann', status: 'failed', agent: 'A', fromMs: 1 })],
   [/runs_integration \(integration_id=\? AND created_at<\?\)/, runs({ status: 'completed' })],
+  [
+    /runs_integration \(integration_id=\? AND created_at>\? AND created_at<\?\)/,
+    runs({ status: 'completed', oldest: { createdAt: 1, id: 'a' } }),
+  ],
+  [
+    /USING COVERING INDEX runs_integration/,
+    lastReadRun({ integrationId: 'demo', status: 'completed', toMs: 9, before: null, limit: 51 }),
+  ],
   [/runs USING PRIMARY KEY \(integration_id=\? AND status=\? AND created_at<\?\)/, runs({ status: 'failed' })],
   [/runs USING PRIMARY KEY \(integration_id=/, runs({ status: 'failed', agent: 'A' })],
   [/runs_agent \(integration_id=\? AND agent=\? AND created_at<\?\)/, runs({ agent: 'A' })],

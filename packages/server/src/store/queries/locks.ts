@@ -10,6 +10,16 @@ import { raw } from './raw.ts';
  * still sees the snapshot from before the wait. The embedded store has one writer and skips these statements.
  */
 
+/** The order in which gathered statements are sent: the order of their locks. */
+export const CHAT_ORDER = 1;
+export const MESSAGE_ORDER = 2;
+export const RUN_ORDER = 3;
+export const ACTIVE_RUN_ORDER = 4;
+export const STEP_ORDER = 5;
+export const CHUNK_ORDER = 6;
+export const DAY_ORDER = 7;
+export const HOUR_ORDER = 8;
+
 /**
  * Keeps the integration from being deleted before this transaction ends. FOR KEY SHARE conflicts with the lock of a
  * DELETE only: transactions that add to an integration do not wait for each other, nor for a signing or a PATCH.

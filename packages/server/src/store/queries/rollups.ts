@@ -2,7 +2,9 @@ import { sql } from 'kysely';
 import type { RunEndStatus } from '../../domain/run-state.ts';
 import type { Usage } from '../../domain/usage.ts';
 import { statement } from '../statement.ts';
+import { DAY_ORDER, HOUR_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
+import { USAGE_TYPES } from './runs.ts';
 
 /** The key of a row of `usage_hours`. */
 export interface HourKey {
@@ -60,6 +62,19 @@ const newestRun = (table: string) => {
 const USAGE = ['request_count', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'];
 const CHARGE = ['charged_runs', 'charged_tokens', 'charged_credits'];
 
+const hourKey = (p: HourKey) =>
+  JSON.stringify([
+    p.integrationId,
+    p.hour,
+    p.nodeId,
+    p.agent,
+    p.model,
+    p.status,
+    p.errorCode,
+    p.agencyVersion,
+    p.hasMember,
+  ]);
+
 /** Raises a row of `usage_hours`. The ends of runs that commit together raise each row once. */
 export const raiseUsageHour = statement(
   'raise usage hour',
@@ -78,19 +93,23 @@ export const raiseUsageHour = statement(
           ${newestRun('usage_hours')}`,
     ),
   {
-    last: (p) =>
-      JSON.stringify([
-        p.integrationId,
-        p.hour,
-        p.nodeId,
-        p.agent,
-        p.model,
-        p.status,
-        p.errorCode,
-        p.agencyVersion,
-        p.hasMember,
-      ]),
+    last: hourKey,
     combine: addHours,
+    gathers: {
+      order: HOUR_ORDER,
+      types: {
+        ...USAGE_TYPES,
+        hour: 'bigint',
+        hasMember: 'bigint',
+        runs: 'bigint',
+        modelRuns: 'bigint',
+        chargedRuns: 'bigint',
+        chargedModelRuns: 'bigint',
+        chargedTokens: 'bigint',
+        chargedCredits: 'bigint',
+      },
+      key: hourKey,
+    },
   },
 );
 
@@ -109,6 +128,8 @@ export interface MemberDay extends Usage {
   readonly newestRunId: string;
 }
 
+const dayKey = (p: MemberDay) => JSON.stringify([p.integrationId, p.consumerId, p.day]);
+
 /** Raises the member's row of `usage_days`. */
 export const raiseMemberDay = statement(
   'raise member day',
@@ -125,7 +146,24 @@ export const raiseMemberDay = statement(
           ${added('usage_days', ['runs', 'tokens', 'credits', 'ended_runs', ...USAGE, ...CHARGE])},
           ${newestRun('usage_days')}`,
     ),
-  { last: (p) => JSON.stringify([p.integrationId, p.consumerId, p.day]) },
+  {
+    last: dayKey,
+    gathers: {
+      order: DAY_ORDER,
+      types: {
+        ...USAGE_TYPES,
+        day: 'bigint',
+        runs: 'bigint',
+        tokens: 'bigint',
+        credits: 'bigint',
+        endedRuns: 'bigint',
+        chargedRuns: 'bigint',
+        chargedTokens: 'bigint',
+        chargedCredits: 'bigint',
+      },
+      key: dayKey,
+    },
+  },
 );
 
 interface Person {

@@ -1,18 +1,23 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
+import type { ListPosition } from '../../domain/list-cursor.ts';
 import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run-state.ts';
 import type { Schema, StepsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { RUN_ORDER, STEP_ORDER } from './locks.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
 
 const unfinished = sql<boolean>`status in ('admitted', 'running')`;
 
 /** The first flush, step or end of a run marks it as running. */
-export const markRunning = statement('mark running', (db, p: { runId: string; now: number }) =>
-  db
-    .updateTable('runs')
-    .set({ status: 'running', started_at: p.now })
-    .where('run_id', '=', p.runId)
-    .where(sql<boolean>`status = 'admitted'`),
+export const markRunning = statement(
+  'mark running',
+  (db, p: { runId: string; now: number }) =>
+    db
+      .updateTable('runs')
+      .set({ status: 'running', started_at: p.now })
+      .where('run_id', '=', p.runId)
+      .where(sql<boolean>`status = 'admitted'`),
+  { gathers: { order: RUN_ORDER, types: { now: 'bigint' }, key: (p) => p.runId } },
 );
 
 export interface UsageColumns {
@@ -23,6 +28,14 @@ export interface UsageColumns {
   reasoningTokens: number;
   byModelJson: string;
 }
+
+export const USAGE_TYPES = {
+  requestCount: 'bigint',
+  inputTokens: 'bigint',
+  cachedTokens: 'bigint',
+  outputTokens: 'bigint',
+  reasoningTokens: 'bigint',
+} as const;
 
 export const usageColumns = (p: UsageColumns) => ({
   request_count: p.requestCount,
@@ -83,6 +96,25 @@ export const finishRun = statement(
       .where('run_id', '=', p.runId)
       .where('attempt', '=', p.attempt)
       .where(unfinished),
+  {
+    gathers: {
+      order: RUN_ORDER,
+      types: {
+        ...USAGE_TYPES,
+        attempt: 'bigint',
+        nextAttempt: 'bigint',
+        step: 'bigint',
+        structured: 'bigint',
+        lastEventId: 'bigint',
+        chargedRuns: 'bigint',
+        chargedTokens: 'bigint',
+        chargedCredits: 'bigint',
+        startedAt: 'bigint',
+        now: 'bigint',
+      },
+      key: (p) => p.runId,
+    },
+  },
 );
 
 export const advanceRun = statement(
@@ -100,6 +132,13 @@ export const advanceRun = statement(
       .where('run_id', '=', p.runId)
       .where('attempt', '=', p.attempt)
       .where(unfinished),
+  {
+    gathers: {
+      order: RUN_ORDER,
+      types: { ...USAGE_TYPES, attempt: 'bigint', step: 'bigint', leastFormat: 'bigint', startedAt: 'bigint' },
+      key: (p) => p.runId,
+    },
+  },
 );
 
 /** Locks the run for this transaction. Changes no row if another attempt owns the run. */
@@ -172,6 +211,20 @@ export const insertStep = statement(
       })
       // A step is written again if the outcome of its first commit was unknown.
       .onConflict((c) => c.columns(['run_id', 'step']).doNothing()),
+  {
+    gathers: {
+      order: STEP_ORDER,
+      types: {
+        step: 'bigint',
+        attempt: 'bigint',
+        indexInLoop: 'bigint',
+        firstEventId: 'bigint',
+        lastEventId: 'bigint',
+        startedAt: 'bigint',
+        completedAt: 'bigint',
+      },
+    },
+  },
 );
 
 /** Finds a step that is stored, for a writer that did not learn the outcome of its commit. */
@@ -264,6 +317,8 @@ export interface RunFilter extends Page {
   readonly agent?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
+  /** The last run that the page may show. */
+  readonly oldest?: ListPosition | null;
   /** False leaves out the text of the answer, which can be long. */
   readonly answer?: boolean;
 }
@@ -301,7 +356,8 @@ const activeRuns = (db: Db, integrationId: string) =>
  * Selects the runs of a list by the filter that is expected to leave the fewest: a request id, a chat, the active runs, a
  * member, an end other than `completed`, an agent. SQLite has no statistics. It would read all runs of the integration in
  * the order of the list: with 1 000 000 runs that took 2.5 s. So the conditions are written such that only one index is
- * usable. Most runs are completed, so a list of these reads all runs of the integration in the order of the list.
+ * usable. Most runs are completed, so a list of these reads all runs of the integration in the order of the list, at most
+ * `READ_PER_PAGE` of them.
  */
 function runsBy(db: Db, { integrationId, chatId, consumerId, status, agent, usageRequestIds }: RunFilter) {
   const isSelective = usageRequestIds !== undefined || chatId !== undefined || consumerId !== undefined;
@@ -332,9 +388,22 @@ function unsuccessfulRuns(db: Db, integrationId: string, agent: string | undefin
   >;
 }
 
+/** True if a page of the list reads runs that it does not show, and at most `READ_PER_PAGE` runs. */
+export const readsInOrder = ({ chatId, consumerId, status, agent, usageRequestIds }: Omit<RunFilter, keyof Page>) =>
+  status === 'completed' && [chatId, consumerId, agent, usageRequestIds].every((given) => given === undefined);
+
+/** About 25 ms on SQLite. A page ends there even if it is short, and the next page continues. */
+const READ_PER_PAGE = 5000;
+
+/** Finds the last run that a page of `readsInOrder` may read. Returns no row if the list has fewer runs. It reads only an index. */
+export const lastReadRun = (filter: RunFilter) => (db: Db) =>
+  runsOfPage(db, { ...filter, status: undefined, limit: 1 })
+    .select('created_at')
+    .offset(READ_PER_PAGE - 1);
+
 /** Selects the runs of a page, newest first. */
 function runsOfPage(db: Db, filter: RunFilter) {
-  const { chatId, consumerId, status, agent, usageRequestIds, fromMs, toMs, before } = filter;
+  const { chatId, consumerId, status, agent, usageRequestIds, fromMs, toMs, oldest, before } = filter;
   let query = runsBy(db, filter).select('run_id');
   // The start of a later page is the narrower bound. With both, SQLite would choose another index.
   const isInTime = toMs === undefined || (before !== null && before.createdAt < toMs);
@@ -342,6 +411,11 @@ function runsOfPage(db: Db, filter: RunFilter) {
   // With two bounds SQLite would read the index of the integration. So `listRuns` leaves out what is too old.
   const hasIndex = [chatId, consumerId, status, agent, usageRequestIds].some((given) => given !== undefined);
   if (fromMs !== undefined && !hasIndex) query = query.where('created_at', '>=', fromMs);
+  if (oldest !== undefined && oldest !== null) {
+    query = query
+      .where('created_at', '>=', oldest.createdAt)
+      .where((eb) => eb.or([eb('created_at', '>', oldest.createdAt), eb('run_id', '>=', oldest.id)]));
+  }
   return pageOf(query, filter, 'created_at', 'run_id');
 }
 

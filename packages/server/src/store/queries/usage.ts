@@ -5,7 +5,8 @@ import { olderThan, type PageStart } from './page.ts';
 /** The runs of an integration that a summary adds up. */
 export interface UsageRange {
   readonly integrationId: string;
-  readonly consumerId: string | undefined;
+  /** Null for runs without a member. */
+  readonly consumerId: string | null | undefined;
   readonly agent: string | undefined;
   readonly fromMs: number | undefined;
   readonly toMs: number | undefined;
@@ -22,11 +23,13 @@ export interface UsageSlice extends UsageRange {
 /** Selects the runs of a slice, newest first. It may have runs that are too old: see below. */
 function runsOf(db: Kysely<Schema>, slice: UsageSlice) {
   const { consumerId, agent, fromMs, toMs, newestRunId, before } = slice;
+  const hasMember = consumerId !== undefined && consumerId !== null;
   let query = db.selectFrom('runs').select(['run_id', 'created_at']).where('integration_id', '=', slice.integrationId);
-  if (consumerId !== undefined) query = query.where('consumer_id', '=', consumerId);
+  if (consumerId === null) query = query.where('consumer_id', 'is', null);
+  else if (consumerId !== undefined) query = query.where('consumer_id', '=', consumerId);
   // With a member, the expression keeps SQLite from reading the index of agents, as a second bound does below.
-  if (agent !== undefined) query = query.where(consumerId === undefined ? 'agent' : sql`agent || ''`, '=', agent);
-  const hasIndex = consumerId !== undefined || agent !== undefined;
+  if (agent !== undefined) query = query.where(hasMember ? sql`agent || ''` : 'agent', '=', agent);
+  const hasIndex = hasMember || agent !== undefined;
   if (fromMs !== undefined && !hasIndex) query = query.where('created_at', '>=', fromMs);
   const isInTime = toMs === undefined || (before !== null && before.createdAt < toMs);
   if (!isInTime) query = query.where('created_at', '<', toMs);

@@ -1,11 +1,11 @@
-import { DatabaseSync } from 'node:sqlite';
-import { BATCH_ROWS, type Row, type Snapshot } from '../transfer/ports.ts';
+import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+import { BATCH_ROWS, type BackupSource, type Lines, type Row } from '../transfer/ports.ts';
 
 /**
  * A read transaction on its own connection. In WAL mode it sees the state at its begin. While it is open, the log
  * cannot be reused from its start and grows.
  */
-export class SqliteSnapshot implements Snapshot, AsyncDisposable {
+export class SqliteSnapshot implements BackupSource, AsyncDisposable {
   readonly kind = 'sqlite';
   readonly #database: DatabaseSync;
 
@@ -27,6 +27,10 @@ export class SqliteSnapshot implements Snapshot, AsyncDisposable {
 
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
     return rowsOf(this.#database, table, columns);
+  }
+
+  lines(table: string, columns: readonly string[]): AsyncIterable<Lines> {
+    return linesOf(this.#database, table, columns);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -52,6 +56,55 @@ export async function* rowsOf(database: DatabaseSync, table: string, columns: re
     }
   }
   if (batch.length > 0) yield batch;
+}
+
+/**
+ * Reads pages of rows, each as one value that SQLite builds. The pages follow the key of the table: the row id, or the
+ * primary key of a table without row ids.
+ */
+async function* linesOf(database: DatabaseSync, table: string, columns: readonly string[]): AsyncGenerator<Lines> {
+  const keys = keysOf(database, table);
+  const key = keys.join(', ');
+  const marks = keys.map(() => '?').join(', ');
+  const after = `(${key}) > (${marks})`;
+  const upTo = `(${key}) <= (${marks})`;
+  const from = `from ${quoted(table)}`;
+  const line = `json_array(${columns.map(quoted).join(', ')})`;
+  const lines = `select cast(group_concat(${line}, char(10)) as blob), count(*) ${from}`;
+  const prepare = (text: string) => {
+    const statement = database.prepare(text);
+    statement.setReturnArrays(true);
+    return statement;
+  };
+  const lastKey = (where: string) =>
+    prepare(`select ${key} ${from} ${where} order by ${key} limit 1 offset ${BATCH_ROWS - 1}`);
+  const first = { lastKey: lastKey(''), page: prepare(`${lines} where ${upTo}`), rest: prepare(lines) };
+  const later = {
+    lastKey: lastKey(`where ${after}`),
+    page: prepare(`${lines} where ${after} and ${upTo}`),
+    rest: prepare(`${lines} where ${after}`),
+  };
+  let read: Key = [];
+  for (let statements: PageStatements = first; ; statements = later) {
+    const last = statements.lastKey.get(...read) as unknown as Key | undefined;
+    const page = last === undefined ? statements.rest.get(...read) : statements.page.get(...read, ...last);
+    const [bytes, count] = page as unknown as [Uint8Array | null, number];
+    if (bytes !== null) yield { bytes, count };
+    if (last === undefined) return;
+    read = last;
+  }
+}
+
+type Key = SQLOutputValue[];
+
+/** The statements for the last key of a page, its rows, and its rows if it is the last page. */
+type PageStatements = Readonly<Record<'lastKey' | 'page' | 'rest', StatementSync>>;
+
+function keysOf(database: DatabaseSync, table: string): string[] {
+  const [about] = database.prepare(`select wr from pragma_table_list where schema = 'main' and name = ?`).all(table);
+  if (about?.wr === 0) return ['rowid'];
+  const rows = database.prepare('select name from pragma_table_info(?) where pk > 0 order by pk').all(table);
+  return rows.map((row) => quoted(String(row.name)));
 }
 
 /** Names come from our own lists and from the database. */

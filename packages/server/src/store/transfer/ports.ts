@@ -15,6 +15,18 @@ export interface Snapshot {
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]>;
 }
 
+/** Rows as JSON arrays, with a line break between two of them. There is at least one. */
+export interface Lines {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+}
+
+/** A snapshot of which a backup is written. */
+export interface BackupSource extends Snapshot {
+  /** Reads the rows as the database itself writes them, so that this process makes no value of each column. */
+  lines(table: string, columns: readonly string[]): AsyncIterable<Lines>;
+}
+
 /** The destination of a copy. Nothing is visible before `commit`, and everything after it. */
 export interface Target extends AsyncDisposable {
   /** True if there is no installation yet. */

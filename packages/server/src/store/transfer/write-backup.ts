@@ -19,7 +19,7 @@ import {
   type Manifest,
   writeManifest,
 } from './manifest.ts';
-import type { Snapshot } from './ports.ts';
+import type { BackupSource } from './ports.ts';
 import { COPIED_TABLES } from './tables.ts';
 
 /** Writes a backup beside its final place and renames it when it is complete. */
@@ -52,34 +52,38 @@ export class BackupDraft implements AsyncDisposable {
     return new BackupDraft(to, draft);
   }
 
-  async writeTables(snapshot: Snapshot): Promise<Record<string, ListedTable>> {
+  async writeTables(snapshot: BackupSource): Promise<Record<string, ListedTable>> {
     const tables: Record<string, ListedTable> = {};
     for (const table of COPIED_TABLES) {
       const columns = await snapshot.columns(table);
       if (columns.length === 0) continue;
-      const listed = await this.#write(tableFile(table), snapshot.rows(table, columns));
+      const listed = await this.#write(tableFile(table), async (file) => {
+        for await (const lines of snapshot.lines(table, columns)) await file.addLines(lines);
+      });
       tables[table] = { ...listed, columns };
     }
     return tables;
   }
 
   writeBlobList(blobs: AsyncIterable<readonly ListedBlob[]>): Promise<ListedFile> {
-    return this.#write(BLOB_LIST, blobs);
+    return this.#write(BLOB_LIST, async (file) => {
+      for await (const batch of blobs) await file.add(batch);
+    });
   }
 
   writeSecret(secret: string): Promise<ListedFile> {
-    return this.#write(SECRET_FILE, [[secret]]);
+    return this.#write(SECRET_FILE, (file) => file.add([secret]));
   }
 
   /** Lists for the operator the blobs that could not be read. */
   async writeMissing(keys: readonly string[]): Promise<void> {
-    await this.#write(MISSING_LIST, [keys]);
+    await this.#write(MISSING_LIST, (file) => file.add(keys));
   }
 
-  async #write(name: string, batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>) {
+  async #write(name: string, fill: (file: LinesFile) => Promise<void>): Promise<ListedFile> {
     const file = await LinesFile.create(join(this.#folder, name));
     try {
-      for await (const batch of batches) await file.add(batch);
+      await fill(file);
     } catch (error) {
       await file.abandon();
       throw error;

@@ -1,0 +1,103 @@
+import { type Contestant, load, startContestant, startProvider, withCounting } from './contestants.ts';
+import type { Waste } from './counting.ts';
+import { countPhase } from './counts.ts';
+import { type Phase, type PhaseResult, SCENARIOS } from './phases.ts';
+
+/*
+ * Counts what a run costs, cheaply enough for every check, and compares it with committed bounds. The server does not
+ * compile its functions to optimized code, because allocation would depend on when it did. The provider sends an answer
+ * in one write, because the number of writes would depend on the kernel. Other load only adds to a count (for example
+ * events are stored while a run waits), so the least of several tries counts.
+ */
+
+export type GuardFigures = Readonly<Record<string, number>>;
+
+/** How far a figure may be above its bound: less than one statement, one write call, or 20 kB. */
+const TOLERANCES: Readonly<Record<string, number>> = {
+  'short: statements': 0.5,
+  'short: kB allocated': 8,
+  'single: statements': 0.5,
+  'single: kB allocated': 8,
+  'single: write calls': 0.6,
+  'single: kB written': 3,
+};
+
+const BOUND_TRIES = 4;
+const one = { tokens: 20, burst: 20, everyMs: 0, seconds: 0 } as const;
+const SHORT: Phase = { ...SCENARIOS.short, ...one, name: 'short', atOnce: 16, runs: 128 };
+const SINGLE: Phase = { ...SCENARIOS.single, ...one, name: 'single', runs: 60 };
+
+export class Guard implements AsyncDisposable {
+  readonly #contestant: Contestant;
+  readonly #stopProvider: () => void;
+
+  private constructor(contestant: Contestant, stopProvider: () => void) {
+    this.#contestant = contestant;
+    this.#stopProvider = stopProvider;
+  }
+
+  static async start(): Promise<Guard> {
+    const provider = await startProvider();
+    const start = () => startContestant('ours', { members: 4, providerPort: provider.port });
+    const contestant = await withCounting(start, { isOptimized: false });
+    await load(contestant, [
+      { ...SHORT, runs: 200 },
+      { ...SINGLE, runs: 20 },
+    ]);
+    return new Guard(contestant, provider.stop);
+  }
+
+  /** From now on, every run wastes these. */
+  plant(...wastes: readonly Waste[]): void {
+    this.#contestant.process.send({ wastes });
+  }
+
+  async measure(): Promise<GuardFigures> {
+    const [short, single] = [await countPhase(this.#contestant, SHORT), await countPhase(this.#contestant, SINGLE)];
+    return { ...toFigures(short), ...toFigures(single) };
+  }
+
+  /** Returns the figures above their bounds as sentences, after the least of at most `tries` measurements. */
+  async findExcess(bounds: GuardFigures, tries: number): Promise<readonly string[]> {
+    let least = await this.measure();
+    for (let i = 1; i < tries && excess(least, bounds).length > 0; i += 1) least = smaller(least, await this.measure());
+    return excess(least, bounds);
+  }
+
+  /** Measures new bounds. */
+  async measureBounds(): Promise<GuardFigures> {
+    let least = await this.measure();
+    for (let i = 1; i < BOUND_TRIES; i += 1) least = smaller(least, await this.measure());
+    return Object.fromEntries(Object.entries(least).map(([label, value]) => [label, Number(value.toFixed(1))]));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#contestant[Symbol.asyncDispose]();
+    this.#stopProvider();
+  }
+}
+
+function toFigures({ name, statements, allocatedKb, writeCalls, writtenKb }: PhaseResult): GuardFigures {
+  const figures: GuardFigures = {
+    [`${name}: statements`]: statements,
+    [`${name}: kB allocated`]: allocatedKb,
+    [`${name}: write calls`]: writeCalls,
+    [`${name}: kB written`]: writtenKb,
+  };
+  // The runs that end together share their commit, so the writes of concurrent runs depend on the time.
+  return Object.fromEntries(Object.entries(figures).filter(([label]) => label in TOLERANCES));
+}
+
+function smaller(one: GuardFigures, other: GuardFigures): GuardFigures {
+  return Object.fromEntries(
+    Object.entries(one).map(([label, value]) => [label, Math.min(value, other[label] ?? value)]),
+  );
+}
+
+function excess(figures: GuardFigures, bounds: GuardFigures): readonly string[] {
+  return Object.entries(figures).flatMap(([label, value]) => {
+    const bound = bounds[label] ?? 0;
+    if (value <= bound + (TOLERANCES[label] ?? 0)) return [];
+    return [`${label} a run: ${value.toFixed(2)}, the bound is ${bound} + ${TOLERANCES[label]}`];
+  });
+}

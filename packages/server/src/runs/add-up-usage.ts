@@ -1,0 +1,165 @@
+import {
+  admissionOfRun,
+  memberBoundary,
+  sumDaysAndMembers,
+  sumHours,
+  sumMembers,
+} from '../store/queries/rollup-sums.ts';
+import { usageWalk } from '../store/queries/uncounted.ts';
+import type { UsageRange } from '../store/queries/usage.ts';
+import { first, type Reads } from '../store/store.ts';
+import { isByModel, type UsageGroup, type UsageGrouping, UsageGroups, type UsageSource } from './usage-groups.ts';
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+const HOURS_A_DAY = 24;
+/** Rows of `usage_days` that one query adds up, for each run of a slice. */
+const DAYS_A_RUN = 4;
+/** Runs that are admitted concurrently can have ids in another order than their times. */
+const DISORDER_MS = 60_000;
+
+/** The whole hours or days of a range: the first one, and the one after the last. Null: no bound. */
+export interface WholeUnits {
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
+/**
+ * Finds the whole units of a range, which rollups can answer. Later pages leave out runs that were admitted after the first
+ * page, so the hour or day of that time is not whole. Resolves to null if there are none, and while the rollups miss runs of
+ * earlier versions.
+ */
+export async function wholeUnits(reads: Reads, range: UsageRange, unitMs: number): Promise<WholeUnits | null> {
+  const { integrationId, fromMs, newestRunId } = range;
+  if ((await reads.all(usageWalk, {})).length > 0) return null;
+  let { toMs } = range;
+  if (newestRunId !== null) {
+    const newest = await first(reads.all(admissionOfRun, { integrationId, runId: newestRunId }));
+    if (newest === undefined) return null;
+    toMs = Math.min(toMs ?? Number.POSITIVE_INFINITY, newest.created_at - DISORDER_MS);
+  }
+  const from = fromMs === undefined ? null : Math.ceil(fromMs / unitMs);
+  const to = toMs === undefined ? null : Math.floor(toMs / unitMs);
+  return from !== null && to !== null && to <= from ? null : { from, to };
+}
+
+/** The parts of a range before and after its whole units. */
+export function partsOutside(range: UsageRange, units: WholeUnits, unitMs: number): UsageRange[] {
+  const parts: UsageRange[] = [];
+  if (units.from !== null && (range.fromMs ?? 0) < units.from * unitMs)
+    parts.push({ ...range, toMs: units.from * unitMs });
+  if (units.to !== null && (range.newestRunId !== null || units.to * unitMs !== range.toMs))
+    parts.push({ ...range, fromMs: units.to * unitMs });
+  return parts;
+}
+
+/**
+ * Adds up the usage of a range: whole hours from the rollups, and the rest from the runs. Sums of members are kept by day, and
+ * not by agent and model. With these filters, or for one member, all is added up from the runs.
+ */
+export async function addUpUsage(
+  source: UsageSource,
+  range: UsageRange,
+  grouping: UsageGrouping,
+  maxRuns: number,
+): Promise<UsageGroup[]> {
+  const groups = new UsageGroups(source, grouping);
+  const isByMember = grouping.groupBy === 'consumer';
+  const unitMs = isByMember ? DAY_MS : HOUR_MS;
+  const units = hasRollups(range, grouping) ? await wholeUnits(source.reads, range, unitMs) : null;
+  if (units === null) {
+    await groups.addRuns(range, maxRuns);
+    return groups.all();
+  }
+  for (const part of partsOutside(range, units, unitMs)) await groups.addRuns(part, maxRuns);
+  if (isByMember) await addMembers(source, groups, range, units, DAYS_A_RUN * maxRuns);
+  else await addHours(source, groups, range, units, grouping);
+  return groups.all();
+}
+
+export const hasRollups = (range: UsageRange, { groupBy, splitBy, model }: UsageGrouping): boolean => {
+  if (range.consumerId !== undefined || splitBy === 'consumer') return false;
+  return groupBy !== 'consumer' || (range.agent === undefined && model === null);
+};
+
+async function addHours(
+  { reads, takeTurn }: UsageSource,
+  groups: UsageGroups,
+  { integrationId, agent }: UsageRange,
+  units: WholeUnits,
+  grouping: UsageGrouping,
+): Promise<void> {
+  using _turn = await takeTurn();
+  const columns = new Set([grouping.groupBy, grouping.splitBy].filter((key) => key !== null && key !== 'consumer'));
+  const byModel = isByModel(grouping);
+  const { model } = grouping;
+  groups.addRows(
+    await reads.query(sumHours({ integrationId, agent, model, ...units, columns, byModel, withoutMember: false })),
+  );
+}
+
+/** Adds the sums of whole days by member. Members are read in slices: a member is never divided among two of them. */
+async function addMembers(
+  { reads, takeTurn }: UsageSource,
+  groups: UsageGroups,
+  { integrationId }: UsageRange,
+  units: WholeUnits,
+  maxDays: number,
+): Promise<void> {
+  let after: string | null = '';
+  while (after !== null) {
+    using _turn = await takeTurn();
+    const upTo: string | null = await boundaryAfter(reads, integrationId, after, maxDays);
+    groups.addRows(await reads.query(sumMembers({ integrationId, ...units, members: { after, upTo } })));
+    after = upTo;
+  }
+  await addWithoutMember({ reads, takeTurn }, groups, integrationId, units);
+}
+
+async function boundaryAfter(reads: Reads, integrationId: string, after: string, offset: number) {
+  const boundary = await first(reads.all(memberBoundary, { integrationId, after, offset }));
+  return boundary?.consumer_id ?? null;
+}
+
+/** Adds the sums of whole days of the runs without a member. */
+export async function addWithoutMember(
+  { reads, takeTurn }: UsageSource,
+  groups: UsageGroups,
+  integrationId: string,
+  { from, to }: WholeUnits,
+): Promise<void> {
+  using _turn = await takeTurn();
+  const hours = {
+    from: from === null ? null : from * HOURS_A_DAY,
+    to: to === null ? null : to * HOURS_A_DAY,
+  };
+  const all = { agent: undefined, model: null, byModel: false, columns: new Set<never>(), withoutMember: true };
+  groups.addRows(await reads.query(sumHours({ integrationId, ...hours, ...all })));
+}
+
+/**
+ * Adds up by day and member, for these members and null for all others. Resolves to null if the days of the range are not
+ * whole, or not all in the rollups.
+ */
+export async function addUpDaysOfMembers(
+  source: UsageSource,
+  range: UsageRange,
+  members: readonly string[],
+  grouping: UsageGrouping,
+  maxRuns: number,
+): Promise<UsageGroup[] | null> {
+  const { integrationId, agent, consumerId } = range;
+  if (agent !== undefined || consumerId !== undefined || grouping.model !== null) return null;
+  const units = await wholeUnits(source.reads, range, DAY_MS);
+  if (units === null) return null;
+  const groups = new UsageGroups(source, grouping);
+  for (const part of partsOutside(range, units, DAY_MS)) await groups.addRuns(part, maxRuns);
+  using _turn = await source.takeTurn();
+  const query = sumDaysAndMembers({ integrationId, ...units, members: { consumers: members } });
+  for (const row of await source.reads.query(query)) {
+    groups.addSum(row);
+    // The sum of the day has the runs of this member too.
+    if (row.consumer_id !== null && row.by_model_json === null) groups.addSum({ ...row, consumer_id: null }, -1);
+  }
+  return groups.all();
+}

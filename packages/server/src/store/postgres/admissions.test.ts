@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
+import { within } from '@runwire/test-kit/shortfall.ts';
+import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
+import { missingService } from '../../../../../test/support/services.ts';
+import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
+import { insertMember } from '../queries/accounts.ts';
+import { growChat, insertChat, insertMessage, insertRun } from '../queries/admission.ts';
+import { insertChunk } from '../queries/eventlog.ts';
+import { lockMember } from '../queries/locks.ts';
+import { finishRun } from '../queries/runs.ts';
+import type { Tx } from '../store.ts';
+import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+
+const integrationId = 'i';
+const locks = (consumerId: string | null) => ({ integrationId, consumerId });
+const chat = (chatKey: string, consumerId: string | null = null) => ({
+  ...{ chatKey, integrationId, chatId: chatKey, alias: null, consumerId },
+  ...{ numMessages: 1, textBytes: 1, now: 1 },
+});
+
+/** A store with an integration and the members `a`, `b` and `c`. */
+async function openStore(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStore> {
+  const store = await PostgresStore.open({ url, pool: 4, pooled: false, migrate: true, waitAt: undefined, ...options });
+  await askDatabase(
+    url,
+    `insert into integrations (integration_id, sort_key, owner_id, name_json, agency, default_agent, text_only,
+      on_disconnect, max_run_seconds, keep_attachments, created_at, updated_at)
+      values ('i', 'i', 'o', '""', 'demo', 'a', 0, 'continue', 60, 1, 1, 1)`,
+  );
+  await store.transact('account', async (tx) => {
+    for (const consumerId of ['a', 'b', 'c']) {
+      const member = { integrationId, consumerId, sortKey: consumerId, nameJson: null, active: 1, metadataJson: '{}' };
+      await tx.run(insertMember, { ...member, ownLimit: null, now: 1 });
+    }
+  });
+  return store;
+}
+
+const chats = (store: PostgresStore) =>
+  store.reads.query((db) => db.selectFrom('chats').select(['chat_key', 'consumer_id']).orderBy('chat_key'));
+const chatKeys = async (store: PostgresStore) => (await chats(store)).map((row) => row.chat_key);
+
+test('admissions of one turn share a commit unless they are of one member', { skip }, async () => {
+  await using database = await migratedDatabase();
+  const points: (UploadPoint | WaitPoint)[] = [];
+  await using store = await openStore(database.url, { waitAt: (point) => points.push(point) });
+  points.length = 0;
+  /** Adds a chat if the member has none. */
+  const admit = (consumerId: string, chatKey: string) =>
+    store.transact(
+      'admit',
+      async (tx) => {
+        const own = await tx.query((db) =>
+          db.selectFrom('chats').select('chat_key').where('consumer_id', '=', consumerId),
+        );
+        return own.length > 0 ? 0 : await tx.run(insertChat, chat(chatKey, consumerId));
+      },
+      locks(consumerId),
+    );
+  const [before, after] = ['admit.before-commit', 'admit.after-commit'] as const;
+  assert.deepEqual(await Promise.all([admit('a', 'a1'), admit('a', 'a2'), admit('b', 'b1')]), [1, 0, 1]);
+  assert.deepEqual(points, [before, before, after, after, before, after]);
+});
+
+test('an admission that fails leaves the others of its commit alone', { skip }, async () => {
+  await using database = await migratedDatabase();
+  await using store = await openStore(database.url);
+  const admit = (consumerId: string | null, chatKey: string, then?: (tx: Tx) => Promise<void>) =>
+    store
+      .transact(
+        'admit',
+        async (tx) => {
+          await tx.run(insertChat, chat(chatKey));
+          await then?.(tx);
+          return chatKey;
+        },
+        locks(consumerId),
+      )
+      .catch((error: Error) => error.name);
+  const refuse = () => store.transact('admit', () => Promise.reject(new RangeError('refused')), locks('b'));
+  const afterWrite = async () => {
+    throw new SyntaxError('refused after a write');
+  };
+  const rounds = [
+    [admit('a', 'a1'), refuse().catch((error: Error) => error.name), admit('c', 'c1')],
+    [admit('a', 'a2'), admit('b', 'b2', afterWrite), admit('c', 'c2')],
+    // A key that exists.
+    [admit('a', 'a3'), admit('b', 'a1'), admit(null, 'x3')],
+  ];
+  const answers = await Promise.all(rounds.map((round) => Promise.all(round)));
+  assert.deepEqual(answers, [
+    ['a1', 'RangeError', 'c1'],
+    ['a2', 'SyntaxError', 'c2'],
+    ['a3', 'UniqueViolation', 'x3'],
+  ]);
+  assert.deepEqual(await chatKeys(store), ['a1', 'a2', 'a3', 'c1', 'c2', 'x3']);
+});
+
+test('an admission whose member is locked does not hold up the others', { skip }, async () => {
+  await using database = await migratedDatabase();
+  const times = { idleInTransactionMs: 40_000, lockMs: 30_000, statementMs: 30_000, answerMs: 40_000 };
+  await using store = await openStore(database.url, { times });
+  const locked = Promise.withResolvers<void>();
+  const unlock = Promise.withResolvers<void>();
+  const other = store.transact('account', async (tx) => {
+    await tx.all(lockMember, { integrationId, consumerId: 'a' });
+    locked.resolve();
+    await unlock.promise;
+    await tx.run(insertChat, chat('other', 'a'));
+  });
+  await locked.promise;
+  const admit = (consumerId: string) =>
+    store.transact(
+      'admit',
+      async (tx) => {
+        const seen = await tx.query((db) => db.selectFrom('chats').select('chat_key'));
+        await tx.run(insertChat, chat(consumerId, consumerId));
+        return seen.length;
+      },
+      locks(consumerId),
+    );
+  const waiting = admit('a');
+  assert.equal(await within('the other admission', 15_000, admit('b')), 0);
+  unlock.resolve();
+  await other;
+  assert.equal(await waiting, 2, 'it reads what the other transaction wrote, and the other admission');
+});
+
+const END = {
+  ...{ attempt: 1, nextAttempt: 1, status: 'completed' as const, step: 1, structured: 0, onlyStepJson: null },
+  ...{
+    lastEventId: 2,
+    errorCode: null,
+    errorMessage: null,
+    requestCount: 1,
+    inputTokens: 1,
+    cachedTokens: 0,
+    outputTokens: 1,
+  },
+  ...{
+    reasoningTokens: 0,
+    byModelJson: '[]',
+    chargedRuns: 1,
+    chargedTokens: 2,
+    chargedCredits: 0,
+    startedAt: 1,
+    now: 2,
+  },
+} as const;
+const RUN = {
+  ...{ integrationId, usageRequestId: null, fingerprint: null, agency: 'demo', agent: 'a', nodeId: 'n', held: 0 },
+  ...{ unit: null, day: 1, period: null, periodStart: null, userContextJson: null, continues: null, answersJson: null },
+  ...{
+    clientToolsJson: null,
+    journalFormat: 1,
+    agencyVersion: null,
+    fileAccess: 'chat' as const,
+    memberFolder: null,
+    now: 1,
+  },
+} as const;
+const MESSAGE = {
+  ...{ status: 'completed' as const, agent: 'a', contentJson: '""', errorCode: null, errorMessage: null },
+  ...{ sandboxFilesJson: null, now: 1 },
+} as const;
+
+test('on a fresh database the request path reads no table as a whole', { skip }, async () => {
+  await using database = await migratedDatabase();
+  {
+    await using store = await openStore(database.url);
+    const admit = (id: string, consumerId: string) => async (tx: Tx) => {
+      const run = { chatKey: id, runId: id };
+      await tx.run(insertChat, chat(id, consumerId));
+      await tx.run(insertMessage, { ...MESSAGE, ...run, messageId: `u${id}`, role: 'user' });
+      await tx.run(insertRun, { ...RUN, ...run, consumerId });
+      await tx.run(insertChunk, { runId: id, firstId: 1, lastId: 1, data: '' });
+    };
+    const end = (id: string) => async (tx: Tx) => {
+      const run = { chatKey: id, runId: id };
+      const grown = { chatKey: id, textBytes: 1, alias: null, questionsJson: null, knownQuestionsJson: null, now: 2 };
+      const counts = await Promise.all([
+        tx.run(growChat, grown),
+        tx.run(insertMessage, { ...MESSAGE, ...run, messageId: `a${id}`, role: 'assistant' }),
+        tx.run(finishRun, { ...END, ...run }),
+        tx.run(insertChunk, { runId: id, firstId: 2, lastId: 2, data: '' }),
+      ]);
+      assert.deepEqual(counts, [1, 1, 1, 1]);
+    };
+    // A connection plans a statement for all values after its fifth call. Both forms are called: alone and together.
+    for (let i = 0; i < 12; i += 1) {
+      const ids = i % 2 === 0 ? [`${i}`] : [`${i}x`, `${i}y`];
+      const members = ['a', 'b'];
+      await Promise.all(
+        ids.map((id, at) => store.transact('admit', admit(id, members[at] ?? ''), locks(members[at] ?? ''))),
+      );
+      await Promise.all(ids.map((id) => store.transact('end', end(id))));
+    }
+  }
+  // A connection reports its counts when it ends.
+  const counts = await askDatabase(
+    database.url,
+    `select relname, seq_scan from pg_stat_user_tables
+      where relname in ('chats', 'messages', 'runs', 'event_chunks', 'members') and seq_scan > 0`,
+  );
+  assert.deepEqual(counts, []);
+});
