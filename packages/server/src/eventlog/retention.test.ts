@@ -81,7 +81,7 @@ const end = (store: Store, runId: string, endedAt: number) =>
     ),
   );
 
-/** The ids of the stored events: all, or those that remain after compaction. Undefined if the run has none. */
+/** The ids of the stored events: all, or the rest after compaction. Undefined if the run has none. */
 async function eventIds(store: Store, runId: string): Promise<number[] | undefined> {
   const row = await first(store.reads.all(chunkAfter, { runId, after: 0 }));
   return row === undefined ? undefined : decodeChunk(row.first_id, row.data).events.map(({ id }) => id);
@@ -166,6 +166,7 @@ function tests(name: StoreName): void {
         }
         return it.store.transact(transaction, job);
       },
+      [Symbol.asyncDispose]: async () => {},
     };
     // The partitions are added before, so that the next transaction compacts.
     if (name === 'postgres') await retention(it.store, { areAlive: () => true }).sweep();

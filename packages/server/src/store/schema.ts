@@ -4,6 +4,7 @@ import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/atta
 import type { FileAccess } from '../domain/file-access.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
+import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 
@@ -327,26 +328,6 @@ export interface AdjustmentsTable {
   reason_json: string | null;
   period_start: number | null;
   created_at: number;
-}
-
-/** The events of runs. `compacted_chunks` has the same columns, and the events of a run that remain after compaction. */
-export interface EventChunksTable {
-  run_id: string;
-  first_id: number;
-  last_id: number;
-  data: string;
-}
-
-/** How far a sweep has come that visits rows in the order of their ids. */
-export interface SweepPositionsTable {
-  name: string;
-  /** The id of the last row that the sweep need not visit again. */
-  position: string;
-}
-
-/** Runs that were not ready when the sweep of events passed them. */
-export interface SkippedRunsTable {
-  run_id: string;
 }
 
 /** The journal of finished model and tool steps. A resumed run continues from them and does not repeat them. */

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { readEventBound } from '../postgres/event-bound.ts';
+import { readEventBound } from '../event-bound.ts';
 import type { StoreKind } from '../store.ts';
 
 /**

@@ -3,10 +3,10 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { Client, DatabaseError, Pool } from 'pg';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
+import { withEventBound } from '../event-bound.ts';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { isLockTimeout, LostRace, translate } from './errors.ts';
-import { withEventBound } from './event-bound.ts';
 import { ignoreErrorEvents, type PostgresSettings, plainConfig, sessionConfig } from './settings.ts';
 
 const OLDEST_VERSION = 15;

@@ -18,7 +18,7 @@ export const moveCompactionPosition = statement('move compaction position', (db,
     ),
 );
 
-/** Reads the next runs in the order of their ids, without those that were made after the sweep's time. */
+/** Reads the next runs in the order of their ids, without runs that were made after the sweep's time. */
 export const runsToVisit = statement('runs to visit', (db, p: { after: string; before: string; limit: number }) =>
   db
     .selectFrom('runs')

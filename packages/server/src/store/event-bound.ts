@@ -1,5 +1,5 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { firstRunId } from '../../domain/ids.ts';
+import { firstRunId } from '../domain/ids.ts';
 
 const DAY_MS = 86_400_000;
 /** The sweep adds the next partitions in this time, two days before they are needed. */
