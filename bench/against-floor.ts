@@ -5,7 +5,7 @@ import { type ContestantName, load, startContestant, startProvider, withCounting
 import { COUNTED, countRuns } from './counts.ts';
 import { startDurablePostgres } from './database-meter.ts';
 import { writeDocsSection } from './docs-section.ts';
-import { goalTable, type Measured } from './goals.ts';
+import { type BenchFigures, goalTable } from './goals.ts';
 import { chooseColumns, type Metric } from './metrics.ts';
 import { installPeer, isForPeers, isFullPeer, isPeer, PEER_NAMES } from './peers.ts';
 import { median, type Phase, type PhaseResult, SCENARIOS } from './phases.ts';
@@ -112,7 +112,7 @@ const start = hasStart ? await measureStart(rounds) : undefined;
 const postgres = hasPostgres && providerPort !== null ? await measureOneNode(providerPort) : undefined;
 provider?.stop();
 
-async function measureOneNode(providerPort: number): Promise<Measured['postgres']> {
+async function measureOneNode(providerPort: number): Promise<BenchFigures['postgres']> {
   await using server = await startDurablePostgres();
   const measured: PhaseMeasurement[] = [];
   const nodes = { providerPort, members, seconds, isQuick: options.quick };
@@ -122,7 +122,7 @@ async function measureOneNode(providerPort: number): Promise<Measured['postgres'
 }
 
 /** Returns undefined if the contestant was not measured in this phase. */
-const figure: Measured['figure'] = (name, phase, field) => {
+const figure: BenchFigures['figure'] = (name, phase, field) => {
   const measured = (results.get(name) ?? []).filter((result) => result.name === phase);
   return measured.length === 0 ? undefined : median(measured.map((result) => result[field]));
 };

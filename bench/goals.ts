@@ -2,7 +2,7 @@ import type { PhaseResult } from './phases.ts';
 import { grid } from './table.ts';
 
 /** What the goals are computed from. A figure that was not measured is undefined. */
-export interface Measured {
+export interface BenchFigures {
   readonly figure: (contestant: string, phase: string, field: Exclude<keyof PhaseResult, 'name'>) => number | undefined;
   readonly start: { readonly source: number; readonly build: number } | undefined;
   readonly postgres: { readonly statements: number; readonly cpuMs: number } | undefined;
@@ -17,7 +17,7 @@ interface Goal {
   readonly digits: number;
   /** True if a larger number is better. */
   readonly more?: true;
-  readonly measure: (measured: Measured) => number | undefined;
+  readonly measure: (measured: BenchFigures) => number | undefined;
 }
 
 const divide = (one: number | undefined, other: number | undefined) =>
@@ -25,15 +25,15 @@ const divide = (one: number | undefined, other: number | undefined) =>
 
 const ratio =
   (phase: string, field: Exclude<keyof PhaseResult, 'name'>, floor: 'floor' | 'durable') =>
-  ({ figure }: Measured) =>
+  ({ figure }: BenchFigures) =>
     divide(figure('ours', phase, field), figure(floor, phase, field));
 
 const ours =
   (phase: string, field: Exclude<keyof PhaseResult, 'name'>) =>
-  ({ figure }: Measured) =>
+  ({ figure }: BenchFigures) =>
     figure('ours', phase, field);
 
-function timesBestPeer({ figure, peers }: Measured): number | undefined {
+function timesBestPeer({ figure, peers }: BenchFigures): number | undefined {
   const rates = peers.map((peer) => figure(peer, 'short', 'runsPerSecond') ?? 0);
   return rates.length === 0 ? undefined : divide(figure('ours', 'short', 'runsPerSecond'), Math.max(...rates));
 }
@@ -92,7 +92,7 @@ const GOALS: readonly Goal[] = [
 ];
 
 /** The goals whose figures were measured, as a table. */
-export function goalTable(measured: Measured): string {
+export function goalTable(measured: BenchFigures): string {
   const cells = GOALS.flatMap(({ name, goal, unit, digits, more, measure }) => {
     const value = measure(measured);
     if (value === undefined) return [];
