@@ -158,7 +158,6 @@ function tests(name: StoreName): void {
     const erasing: Store = {
       kind: it.store.kind,
       reads: it.store.reads,
-      [Symbol.asyncDispose]: () => it.store[Symbol.asyncDispose](),
       transact: async (transaction, job) => {
         if (transaction === 'sweep' && !isErased && (await tableRows(it.store, 'event_chunks')).length > 0) {
           isErased = true;
