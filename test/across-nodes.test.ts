@@ -438,7 +438,9 @@ test('readers of a stopped or dead node do not count', { skip }, async (t) => {
   await all.leave(there);
   assert.equal(await far.over, false);
   assert.equal(await rows(), 0);
-  await all.query(`insert into nodes (node_id, boot, dead, version, started_at) values ('node_dead', 'b', 1, '0', 0)`);
+  await all.query(
+    `insert into nodes (node_id, boot, dead, version, started_at, generation) values ('node_dead', 'b', 1, '0', 0, 1)`,
+  );
   await all.query(`insert into run_readers (run_id, node_id) values ($1, 'node_dead')`, [first.runId]);
   first.reader.cut();
   await first.call.closed;

@@ -151,7 +151,7 @@ test('a node that has been gone for a day is deleted, with its rows', { skip }, 
   for (const [id, dead, startedAt, seenAt] of nodes) {
     await askDatabase(
       database.url,
-      `insert into nodes (node_id, boot, dead, version, started_at) values ('${id}', 'b', ${dead}, '0.0.1', ${startedAt});
+      `insert into nodes (node_id, boot, dead, version, started_at, generation) values ('${id}', 'b', ${dead}, '0.0.1', ${startedAt}, 1);
        insert into node_beats (node_id, beat, seen_at, draining) values ('${id}', 1, ${seenAt}, 0);
        insert into run_readers (run_id, node_id) values ('r', '${id}')`,
     );

@@ -17,11 +17,18 @@ const USAGE_COLUMNS = [
   ...['charged_runs', 'charged_tokens', 'charged_credits', 'newest_run_id'],
 ];
 
-/** Functions of PostgreSQL whose triggers need columns of these tables. */
-const FUNCTIONS = ['queue_uncounted_run', 'keep_erased_usage'].map((name) => `drop function if exists ${name} cascade`);
+/** On PostgreSQL, triggers need columns of these tables, and the events are partitioned. */
+const POSTGRES_EARLIER = [
+  ...['queue_uncounted_run', 'keep_erased_usage'].map((name) => `drop function if exists ${name} cascade`),
+  'alter table event_chunks detach partition event_chunks_earlier',
+  'drop table event_chunks',
+  'alter table event_chunks_earlier rename to event_chunks',
+  'alter table event_chunks rename constraint event_chunks_earlier_key to event_chunks_key',
+];
 
 /** Reverts the last migrations, so that the tables are as in the previous version. */
 const EARLIER = [
+  ...['compacted_chunks', 'sweep_positions', 'skipped_runs'].map((table) => `drop table ${table}`),
   ...['usage_hours', 'uncounted_runs', 'usage_walk', 'active_runs', 'unsuccessful_runs'].map(
     (table) => `drop table ${table}`,
   ),
@@ -83,7 +90,7 @@ const elsewhere = {
 };
 
 async function toEarlier(url: string): Promise<void> {
-  for (const statement of [...FUNCTIONS, ...EARLIER]) await askDatabase(url, statement);
+  for (const statement of [...POSTGRES_EARLIER, ...EARLIER]) await askDatabase(url, statement);
 }
 
 async function isMigrated(url: string): Promise<boolean> {

@@ -88,7 +88,7 @@ test('waits its patience after the last reader on another node left', {
   };
   await askDatabase(
     database.url,
-    `insert into nodes (node_id, boot, dead, version, started_at) values ('other', 'b', 0, '0', 0);
+    `insert into nodes (node_id, boot, dead, version, started_at, generation) values ('other', 'b', 0, '0', 0, 1);
      insert into run_readers (run_id, node_id) values ('run_1', 'other')`,
   );
   const logger = createLogger('silent');

@@ -87,11 +87,11 @@ export const healthVisits: readonly ConsoleVisit[] = [
       const { page, rig } = visit;
       // The embedded store has one node.
       if ((await storeOf(visit)) !== 'postgres') return;
-      const columns = '(node_id, boot, dead, version, started_at, host, address)';
+      const columns = '(node_id, boot, dead, version, started_at, host, address, generation)';
       const now = Date.now();
       const id = visit.unique('node').replaceAll(' ', '-');
       await rig.ask(`insert into nodes ${columns} values
-        ('${id}-old', 'a', 0, '0.0.9', ${now}, 'old-machine', null), ('${id}-off', 'b', 2, '0.0.8', ${now}, 'off-machine', null)`);
+        ('${id}-old', 'a', 0, '0.0.9', ${now}, 'old-machine', null, 1), ('${id}-off', 'b', 2, '0.0.8', ${now}, 'off-machine', null, 1)`);
       await rig.ask(`insert into node_beats (node_id, beat, seen_at, draining) values ('${id}-old', 1, ${now}, 0)`);
       await visit.open('health');
       await page.getByText('The nodes have different versions: 0.0.9').waitFor();
