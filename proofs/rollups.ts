@@ -192,9 +192,12 @@ async function proveOn(nodes: number | null, fault: string | null, points: reado
   await using target = await Rig.open({ nodes });
   const parent = temporaryFolder();
   using _ = { [Symbol.dispose]: () => rmSync(parent, { recursive: true }) };
-  const placeOf = (of: Rig) => ({ RUNWIRE_DATA_DIR: of.dataDir, DATABASE_URL: nodes === null ? '' : of.databaseUrl });
-  await backup(placeOf(rig), join(parent, 'backup'));
-  await restore(placeOf(target), join(parent, 'backup'));
+  const toSettings = (of: Rig) => ({
+    RUNWIRE_DATA_DIR: of.dataDir,
+    DATABASE_URL: nodes === null ? '' : of.databaseUrl,
+  });
+  await backup(toSettings(rig), join(parent, 'backup'));
+  await restore(toSettings(target), join(parent, 'backup'));
   await stage.check('a restore', target);
   await stage.sweep();
   stage.sums.runs = expectAtLeast('runs', await stage.count('runs'), PAGES * RUNS_A_PAGE);

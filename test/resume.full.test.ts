@@ -50,6 +50,33 @@ function tests(store: StoreName): void {
     assert.deepEqual(messagesFrame(replay).usage, record.usage);
   });
 
+  test('a crash during the first step leaves only `meta` of the first chunk', async (t) => {
+    cites(t, 'contract-5-void', 'contract-5-meta-once');
+    // One flush stores `meta` together with the text.
+    const limits = { flushMs: 2000 };
+    await using server = await KillableServer.start({ store, limits, killAt: 'flush.after-commit' });
+    await server.metered();
+    const { call, runId } = await server.hold({ ...MINE, usageRequestId: 'u1', message: 'Do it' });
+    await call.text('Void');
+    assert.equal(await server.process.gone, 'SIGKILL');
+
+    await server.startAgain();
+    const again = await server.controller.nextCall();
+    const replay = await server.api.events(runId, null, 'mine');
+    await again.text('Well');
+    await again.end();
+    const frames = await replay.whole();
+    assert.ok(!replay.text.includes('"Void"'), 'void events are never sent again');
+    assert.deepEqual(
+      frames.slice(0, 2).map(({ event, id }) => [event, id]),
+      [
+        ['meta', 1],
+        ['resumed', 1_000_000_001],
+      ],
+    );
+    assert.equal(replay.answer, 'Well');
+  });
+
   test('charges earlier attempts only for journalled steps', async (t) => {
     cites(t, 'contract-6-accepted-attempt');
     await using server = await KillableServer.start({ store, limits: NEVER_BY_THE_CLOCK });

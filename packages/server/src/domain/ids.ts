@@ -29,7 +29,7 @@ export function firstRunId(ms: number): string {
 }
 
 /** Returns the time of `firstRunId`. */
-export function timeOfFirstRunId(id: string): number {
+export function readRunIdTime(id: string): number {
   return readTimePart(id.slice('run_'.length));
 }
 

@@ -1,4 +1,4 @@
-import { firstRunId, timeOfFirstRunId } from '../domain/ids.ts';
+import { firstRunId, readRunIdTime } from '../domain/ids.ts';
 import {
   addPartition,
   dropPartition,
@@ -36,7 +36,7 @@ export class EventPartitions {
   /** Adds the partitions of the next days. Returns all. */
   async addMissing(): Promise<EventPartition[]> {
     const until = Date.now() + AHEAD_MS;
-    const isEnough = (found: readonly EventPartition[]) => endOf(found) > until;
+    const isEnough = (found: readonly EventPartition[]) => findEnd(found) > until;
     const found = await eventPartitions(this.#store.reads);
     if (isEnough(found)) return found;
     return this.#store.transact('sweep', async (tx) => {
@@ -44,7 +44,7 @@ export class EventPartitions {
       // Another node may have added them before.
       const all = await eventPartitions(tx);
       while (!isEnough(all)) {
-        const partition = this.#after(endOf(all));
+        const partition = this.#after(findEnd(all));
         await addPartition(tx, partition);
         all.push(partition);
       }
@@ -86,8 +86,8 @@ export class EventPartitions {
   /** Hour by hour, so that each statement is short. */
   async #runsWithoutCompacted(reads: Reads, { first_id, end_id }: EventPartition): Promise<RunWithoutCompacted[]> {
     const runs: RunWithoutCompacted[] = [];
-    const endMs = timeOfFirstRunId(end_id);
-    for (let fromMs = timeOfFirstRunId(first_id ?? ''); fromMs < endMs; fromMs += HOUR_MS) {
+    const endMs = readRunIdTime(end_id);
+    for (let fromMs = readRunIdTime(first_id ?? ''); fromMs < endMs; fromMs += HOUR_MS) {
       const range = { from: firstRunId(fromMs), end: firstRunId(Math.min(fromMs + HOUR_MS, endMs)) };
       runs.push(...(await runsWithoutCompacted(reads, range)));
     }
@@ -95,7 +95,7 @@ export class EventPartitions {
   }
 }
 
-const endOf = (partitions: readonly EventPartition[]) => timeOfFirstRunId(partitions.at(-1)?.end_id ?? '');
+const findEnd = (partitions: readonly EventPartition[]) => readRunIdTime(partitions.at(-1)?.end_id ?? '');
 
 /** True if the events of the run are in a partition that will be dropped. */
 export function isInDroppable(partitions: readonly EventPartition[], runId: string): boolean {
@@ -104,5 +104,5 @@ export function isInDroppable(partitions: readonly EventPartition[], runId: stri
 
 /** The partitions whose runs were all made before `ms`. The earliest one stays: it has compacted events too. */
 export function partitionsBefore(partitions: readonly EventPartition[], ms: number): EventPartition[] {
-  return partitions.filter(({ first_id, end_id }) => first_id !== null && timeOfFirstRunId(end_id) <= ms);
+  return partitions.filter(({ first_id, end_id }) => first_id !== null && readRunIdTime(end_id) <= ms);
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 
 /**
  * For a process that serves requests. V8's memory reducer collects the whole heap up to twice when a process has been
- * idle for 8 s. After a collection while no run is active the next 600 runs and more cost 40 % more CPU (decision 0088).
+ * idle for 8 s. After four forced collections while no run is active, 600 runs and more cost 40 % more CPU (decision 0088).
  * Allocation still starts collections as before.
  */
 export function keepOptimisedCode(): void {

@@ -45,14 +45,14 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
 };
 
 /** What the provider wants back, if it wants anything. */
-const contentOf = (reader: EventReader) => (reader instanceof MessagesReader ? reader.content : null);
+const readContent = (reader: EventReader) => (reader instanceof MessagesReader ? reader.content : null);
 
 /** What the reader passes on if it parses every event. */
 function parseAll({ reader: Reader }: Protocol, events: readonly string[]) {
   const output = new Listener();
   const reader = new Reader(target, output);
   for (const data of events) reader.event(data);
-  return [output.heard, contentOf(reader)];
+  return [output.heard, readContent(reader)];
 }
 
 function readBytes({ reader: Reader }: Protocol, bytes: Buffer, cuts: readonly number[]) {
@@ -63,7 +63,7 @@ function readBytes({ reader: Reader }: Protocol, bytes: Buffer, cuts: readonly n
   for (const [index, end] of places.slice(1).entries()) {
     if (end > (places[index] ?? 0)) events.push(bytes.subarray(places[index], end));
   }
-  return [output.heard, contentOf(reader)];
+  return [output.heard, readContent(reader)];
 }
 
 for (const [api, protocol] of Object.entries(PROTOCOLS)) {

@@ -73,8 +73,14 @@ export async function storeMeta(tx: Tx, run: UnfinishedRun): Promise<RunEvent> {
     createdAt: run.created_at,
   };
   const opening: RunEvent = { type: 'meta', meta, id: 1 };
-  await tx.run(insertChunk, { runId: run.run_id, firstId: 1, lastId: 1, data: encodeChunk([opening]) });
+  await storeOpening(tx, run.run_id, opening);
   return opening;
+}
+
+/** Stores the event that opens an attempt, in its own chunk. Nothing changes if it is stored so already. */
+export async function storeOpening(tx: Tx, runId: string, opening: RunEvent): Promise<void> {
+  const { id } = opening;
+  await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: encodeChunk([opening]) });
 }
 
 /**

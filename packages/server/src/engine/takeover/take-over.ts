@@ -7,13 +7,11 @@ import { RunLost } from '../../domain/run-lost.ts';
 import type { RunError } from '../../domain/run-state.ts';
 import { isKnownJournal } from '../../domain/step.ts';
 import { CommitUnknown } from '../../domain/unavailable.ts';
-import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { parseOwnJson } from '../../lib/strict-json.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { journalledStep } from '../../runs/journal.ts';
 import { activeRunKey, moveActiveRun } from '../../store/queries/active-runs.ts';
 import { attachmentOf, attachmentsOfRun } from '../../store/queries/attachments.ts';
-import { insertChunk } from '../../store/queries/eventlog.ts';
 import { livePeer } from '../../store/queries/nodes.ts';
 import {
   deleteChunksAfter,
@@ -34,6 +32,7 @@ import {
   spentSoFar,
   storedEvents,
   storedMessage,
+  storeOpening,
   voidItems,
 } from './stored-run.ts';
 
@@ -188,11 +187,14 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   if (changed !== 1) throw RunLost.ofAttempt(runId, run.attempt);
   await tx.run(moveActiveRun, { ...activeRunKey(run), nodeId: deps.node.nodeId });
   await tx.run(deleteChunksAfter, { runId, after: keptId });
+  // The first chunk has `meta` together with the events that were appended before the first flush: only `meta` is kept.
+  const [meta] = events;
+  if (meta?.id === keptId) await storeOpening(tx, runId, meta);
   const id = attemptBase(attempt) + 1;
   const voided = voidItems(events, journal, keptId);
   const shown = voided.length === 0 ? {} : { voidItems: voided };
   const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, ...shown, id };
-  await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: encodeChunk([opening]) });
+  await storeOpening(tx, runId, opening);
   const attachments = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
   const input = {
     ownerId: run.owner_id,

@@ -30,7 +30,7 @@ const EVENTS: readonly RunEvent[] = [
   { type: 'end', id: 10 },
 ];
 
-const textOf = (data: string | PageBytes) => (typeof data === 'string' ? data : data.copy().toString());
+const readText = (data: string | PageBytes) => (typeof data === 'string' ? data : data.copy().toString());
 const idsOf = (data: string) => [...data.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 
 /** Reads all pages after `cursor`, as a reader gets them. */
@@ -41,7 +41,7 @@ function pages(cursor: number, framing = new DefaultFraming()) {
   while (from < EVENTS.length) {
     const { data, next, cursor: last, breaksOff } = framing.page(EVENTS, from, after, PAGE_CHARS);
     assert.equal(breaksOff, false);
-    found.push({ ids: idsOf(textOf(data)), data: textOf(data) });
+    found.push({ ids: idsOf(readText(data)), data: readText(data) });
     assert.equal(found.at(-1)?.ids.at(-1), last, 'its cursor is the id of its last frame');
     [from, after] = [next, last];
   }
@@ -116,7 +116,7 @@ test('progress and a failed MCP server are run items in the default framing and 
   const about = { agency: 'a', server: 's', error: 'Gone.' };
   const failed: readonly RunEvent[] = [{ ...speaker, type: 'mcp_server_failed', ...about, id: 3 }];
   const shown = JSON.parse(
-    textOf(new DefaultFraming().page(failed, 0, 2, PAGE_CHARS).data).slice('id: 3\ndata: '.length),
+    readText(new DefaultFraming().page(failed, 0, 2, PAGE_CHARS).data).slice('id: 3\ndata: '.length),
   );
   assert.deepEqual(shown.data, {
     type: 'run_item_stream_event',
@@ -132,7 +132,7 @@ test('progress and a failed MCP server are run items in the default framing and 
   const raw = '{"type":"tool_progress","call_id":"call_2","text":"half\\n\\"done\\""}';
   const item = `{"type":"tool_progress_item","raw_item":${raw}}`;
   const data = `{"data":{"type":"run_item_stream_event",${said},"name":"tool_progress","item":${item}}}`;
-  assert.equal(textOf(new DefaultFraming().page(events, 0, 6, PAGE_CHARS).data), `id: 7\ndata: ${data}\n\n`);
+  assert.equal(readText(new DefaultFraming().page(events, 0, 6, PAGE_CHARS).data), `id: 7\ndata: ${data}\n\n`);
   const plain = new TextOnly().page(events, 0, 6, PAGE_CHARS);
   assert.deepEqual([plain.data, plain.next, plain.cursor, plain.breaksOff], ['', 1, 7, false]);
 });

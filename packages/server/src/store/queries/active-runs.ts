@@ -67,7 +67,7 @@ export const moveActiveRun = statement('move active run', (db, p: ActiveRunKey &
     .where('run_id', '=', p.runId),
 );
 
-/** Call it after the statement that ends the run. */
+/** Call it after the statement that ends the run. Nothing changes if the run has ended before: its end may be written again. */
 export const insertUnsuccessfulRun = statement(
   'insert unsuccessful run',
   (db, p: { runId: string }) =>
@@ -79,7 +79,8 @@ export const insertUnsuccessfulRun = statement(
           .selectFrom('runs')
           .select(['integration_id', 'status', 'created_at', 'run_id'])
           .where('run_id', '=', p.runId),
-      ),
+      )
+      .onConflict((c) => c.columns(['integration_id', 'status', 'created_at', 'run_id']).doNothing()),
   { gathers: { order: ACTIVE_RUN_ORDER, types: {} } },
 );
 

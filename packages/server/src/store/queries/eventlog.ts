@@ -18,7 +18,7 @@ export const insertChunk = statement(
 );
 
 /** Selects the chunk that contains event `after + 1`, or the next one, by the primary key. */
-const chunkOf = (table: 'event_chunks' | 'compacted_chunks', p: { runId: string; after: number }) => {
+const selectChunk = (table: 'event_chunks' | 'compacted_chunks', p: { runId: string; after: number }) => {
   const chunks = sql.table(table);
   return sql`select first_id, last_id, data from ${chunks} where run_id = ${p.runId} and first_id >= coalesce((
       select c.first_id from ${chunks} c where c.run_id = ${p.runId} and c.first_id <= ${p.after}
@@ -35,8 +35,8 @@ export const chunkAfter = statement('chunk after', (db, p: { runId: string; afte
     db,
     sql<{ first_id: number; last_id: number; data: string }>`
       select first_id, last_id, data from (
-        select 0 as source, first_id, last_id, data from (${chunkOf('compacted_chunks', p)}) compacted
-        union all select 1, first_id, last_id, data from (${chunkOf('event_chunks', p)}) whole) found
+        select 0 as source, first_id, last_id, data from (${selectChunk('compacted_chunks', p)}) compacted
+        union all select 1, first_id, last_id, data from (${selectChunk('event_chunks', p)}) whole) found
       order by source limit 1`,
   ),
 );
@@ -49,15 +49,15 @@ export const allChunks = statement('all chunks', (db, p: { runId: string }) =>
     .orderBy('first_id'),
 );
 
-const lastOf = (table: 'event_chunks' | 'compacted_chunks', runId: string) =>
+const selectLast = (table: 'event_chunks' | 'compacted_chunks', runId: string) =>
   sql`select last_id from ${sql.table(table)} where run_id = ${runId} order by first_id desc limit 1`;
 
 export const lastStoredId = statement('last stored id', (db, p: { runId: string }) =>
   raw(
     db,
     sql<{ last_id: number }>`
-      select last_id from (select last_id from (${lastOf('event_chunks', p.runId)}) whole
-        union all select last_id from (${lastOf('compacted_chunks', p.runId)}) compacted) found
+      select last_id from (select last_id from (${selectLast('event_chunks', p.runId)}) whole
+        union all select last_id from (${selectLast('compacted_chunks', p.runId)}) compacted) found
       order by last_id desc limit 1`,
   ),
 );

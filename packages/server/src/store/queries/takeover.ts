@@ -82,8 +82,13 @@ export const releaseRun = statement('release run', (db, p: { runId: string; atte
     .where(sql<boolean>`status in ('admitted', 'running')`),
 );
 
+/** Deletes also a chunk that begins with the event `after` and has later ones: the first chunk of a run is one. */
 export const deleteChunksAfter = statement('delete chunks after', (db, p: { runId: string; after: number }) =>
-  db.deleteFrom('event_chunks').where('run_id', '=', p.runId).where('first_id', '>', p.after),
+  db
+    .deleteFrom('event_chunks')
+    .where('run_id', '=', p.runId)
+    .where('first_id', '>=', p.after)
+    .where('last_id', '>', p.after),
 );
 
 /** Reads the journal of a run in the order in which the steps finished, which is the order of their events. */

@@ -63,7 +63,7 @@ export async function* rowsOf(database: DatabaseSync, table: string, columns: re
  * primary key of a table without row ids.
  */
 async function* linesOf(database: DatabaseSync, table: string, columns: readonly string[]): AsyncGenerator<Lines> {
-  const keys = keysOf(database, table);
+  const keys = readKeys(database, table);
   const key = keys.join(', ');
   const marks = keys.map(() => '?').join(', ');
   const after = `(${key}) > (${marks})`;
@@ -100,7 +100,7 @@ type Key = SQLOutputValue[];
 /** The statements for the last key of a page, its rows, and its rows if it is the last page. */
 type PageStatements = Readonly<Record<'lastKey' | 'page' | 'rest', StatementSync>>;
 
-function keysOf(database: DatabaseSync, table: string): string[] {
+function readKeys(database: DatabaseSync, table: string): string[] {
   const [about] = database.prepare(`select wr from pragma_table_list where schema = 'main' and name = ?`).all(table);
   if (about?.wr === 0) return ['rowid'];
   const rows = database.prepare('select name from pragma_table_info(?) where pk > 0 order by pk').all(table);

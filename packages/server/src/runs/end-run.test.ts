@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { test } from 'node:test';
+import { temporaryFolder } from '@runwire/server/testing';
+import { embeddedStore } from '@runwire/test-kit/test-store.ts';
+import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
+import { insertActiveRun } from '../store/queries/active-runs.ts';
+import { insertChat, insertRun } from '../store/queries/admission.ts';
+import { endRun, type RunEnd } from './end-run.ts';
+
+const CHAT = { chatKey: 'chat', integrationId: 'mine', chatId: 'c1', alias: null, consumerId: 'ann' };
+const RUN = {
+  runId: 'run_1',
+  integrationId: 'mine',
+  chatKey: 'chat',
+  consumerId: 'ann',
+  usageRequestId: null,
+  fingerprint: null,
+  agency: 'test',
+  agent: 'A',
+  nodeId: 'node',
+  held: 5,
+  unit: 'tokens' as const,
+  day: 1,
+  period: null,
+  periodStart: null,
+  userContextJson: null,
+  continues: null,
+  answersJson: null,
+  clientToolsJson: null,
+  journalFormat: 1,
+  agencyVersion: null,
+  fileAccess: 'all' as const,
+  memberFolder: null,
+  now: 5,
+};
+const END: RunEnd = {
+  runId: RUN.runId,
+  chatKey: RUN.chatKey,
+  run: { ...RUN, createdAt: RUN.now },
+  agent: RUN.agent,
+  attempt: 1,
+  nextAttempt: 1,
+  status: 'failed',
+  error: { code: 'internal_error', message: 'It failed.' },
+  text: '',
+  structured: false,
+  questions: null,
+  accepted: false,
+  usage: { requestCount: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
+  byModel: [],
+  prices: new Map(),
+  steps: 0,
+  lastStep: null,
+  keepsStep: false,
+  chunks: [],
+  lastEventId: 3,
+  startedAt: 5,
+};
+
+test('a run that failed ends once, however often its end is written', async () => {
+  const folder = temporaryFolder();
+  await using store = await embeddedStore(folder);
+  await store.transact('admit', async (tx) => {
+    await tx.run(insertChat, { ...CHAT, numMessages: 1, textBytes: 0, now: 5 });
+    await tx.run(insertRun, RUN);
+    await tx.run(insertActiveRun, { ...RUN, member: RUN.consumerId });
+  });
+  await store.transact('end', (tx) => endRun(tx, END));
+  // The answer to the first commit was lost, or another attempt has ended the run.
+  await assert.rejects(
+    store.transact('end', (tx) => endRun(tx, END)),
+    AlreadyEnded,
+  );
+  await assert.rejects(
+    store.transact('end', (tx) => endRun(tx, { ...END, status: 'cancelled', error: null })),
+    RunLost,
+  );
+  const counted = await store.reads.query((db) => db.selectFrom('usage_hours').select(['status', 'runs']));
+  assert.deepEqual(
+    counted.map((row) => ({ ...row })),
+    [{ status: 'failed', runs: 1 }],
+  );
+  rmSync(folder, { recursive: true });
+});
