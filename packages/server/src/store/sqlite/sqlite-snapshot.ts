@@ -89,7 +89,11 @@ async function* linesOf(database: DatabaseSync, table: string, columns: readonly
     const last = statements.lastKey.get(...read) as unknown as Key | undefined;
     const page = last === undefined ? statements.rest.get(...read) : statements.page.get(...read, ...last);
     const [bytes, count] = page as unknown as [Uint8Array | null, number];
-    if (bytes !== null) yield { bytes, count };
+    if (bytes !== null) {
+      yield { bytes, count };
+      // Frees the memory now. Otherwise its growth starts a full collection about every 32 MB: 20 % of the CPU.
+      (bytes.buffer as ArrayBuffer).transfer(0);
+    }
     if (last === undefined) return;
     read = last;
   }
