@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { PageTurns, SCRIPTED_USAGE, STORES, type Store, type StoreName } from '@runwire/test-kit';
 import { ErasedIds } from '../packages/server/src/domain/erased-ids.ts';
 import type { EventLog } from '../packages/server/src/eventlog/event-log.ts';
+import { ClosedDays } from '../packages/server/src/runs/closed-days.ts';
 import { RunReads } from '../packages/server/src/runs/read-runs.ts';
 import { usageCsv } from '../packages/server/src/runs/usage-csv.ts';
 import { usageSummary } from '../packages/server/src/runs/usage-summary.ts';
@@ -42,6 +43,7 @@ function parseCsv(text: string): string[][] {
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
+  const closedDays = new ClosedDays();
   let rig: ScriptedServer;
   let database: Store;
   before(async () => {
@@ -202,7 +204,7 @@ function tests(store: StoreName): void {
       );
       for (const size of [1, 5, 6, 12]) {
         assert.deepEqual(
-          await usageSummary({ reads: database.reads, takeTurn }, integration, { groupBy }, size),
+          await usageSummary({ reads: database.reads, takeTurn, closedDays }, integration, { groupBy }, size),
           whole,
           `${groupBy} by ${size}`,
         );

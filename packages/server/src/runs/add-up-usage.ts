@@ -1,13 +1,18 @@
+import type { DaySum } from '../store/queries/closed-days.ts';
 import {
   admissionOfRun,
+  type HourSums,
   memberBoundary,
+  type SumRow,
   sumDaysAndMembers,
+  sumDaysOfMembers,
   sumHours,
   sumMembers,
 } from '../store/queries/rollup-sums.ts';
 import { usageWalk } from '../store/queries/uncounted.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first, type Reads } from '../store/store.ts';
+import type { DayRange } from './closed-days.ts';
 import { isByModel, type UsageGroup, type UsageGrouping, UsageGroups, type UsageSource } from './usage-groups.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -82,30 +87,80 @@ export const hasRollups = (range: UsageRange, { groupBy, splitBy, model }: Usage
   return groupBy !== 'consumer' || (range.agent === undefined && model === null);
 };
 
+/** Selects what is added up from the sums of runs, besides the time. */
+type HourSelection = Omit<HourSums, 'from' | 'to'>;
+
 async function addHours(
-  { reads, takeTurn }: UsageSource,
+  source: UsageSource,
   groups: UsageGroups,
   { integrationId, agent }: UsageRange,
   units: WholeUnits,
   grouping: UsageGrouping,
 ): Promise<void> {
-  using _turn = await takeTurn();
   const columns = new Set([grouping.groupBy, grouping.splitBy].filter((key) => key !== null && key !== 'consumer'));
-  const byModel = isByModel(grouping);
   const { model } = grouping;
-  groups.addRows(
-    await reads.query(sumHours({ integrationId, agent, model, ...units, columns, byModel, withoutMember: false })),
-  );
+  const byModel = isByModel(grouping);
+  await addSums(source, groups, { integrationId, agent, model, columns, byModel, withoutMember: false }, units);
+}
+
+/** Adds closed days from memory, and the hours before and after them from the store. */
+async function addSums(
+  source: UsageSource,
+  groups: UsageGroups,
+  selection: HourSelection,
+  hours: WholeUnits,
+): Promise<void> {
+  const { reads, takeTurn, closedDays } = source;
+  const { integrationId } = selection;
+  const closed = await closedDays.find(reads, integrationId, {
+    from: hours.from === null ? null : Math.ceil(hours.from / HOURS_A_DAY),
+    to: hours.to === null ? null : Math.floor(hours.to / HOURS_A_DAY),
+  });
+  if (closed !== null) {
+    const isSelected = selectsDays(selection);
+    for (const row of await closedDays.read(source, integrationId, closed))
+      if (isSelected(row)) groups.addSum(toSumRow(row, selection.byModel));
+  }
+  for (const open of outsideClosed(hours, closed, HOURS_A_DAY)) {
+    using _turn = await takeTurn();
+    groups.addRows(await reads.query(sumHours({ ...selection, ...open })));
+  }
+}
+
+const selectsDays =
+  ({ agent, model, byModel, withoutMember }: HourSelection) =>
+  (row: DaySum): boolean => {
+    if (agent !== undefined && row.agent !== agent) return false;
+    if (byModel && (row.model === '' || (model !== null && row.model !== model))) return false;
+    return !withoutMember || row.has_member === 0;
+  };
+
+const toSumRow = (row: DaySum, byModel: boolean): SumRow => ({
+  ...row,
+  ...(byModel ? { runs: row.model_runs, charged_runs: row.charged_model_runs } : {}),
+  consumer_id: null,
+  by_model_json: null,
+});
+
+/** The hours or days before and after the closed days. */
+function outsideClosed(units: WholeUnits, closed: DayRange | null, unitsADay: number): WholeUnits[] {
+  if (closed === null) return [units];
+  const [from, to] = [closed.from * unitsADay, closed.to * unitsADay];
+  const parts: WholeUnits[] = [];
+  if (units.from !== null && units.from < from) parts.push({ from: units.from, to: from });
+  if (units.to === null || units.to > to) parts.push({ from: to, to: units.to });
+  return parts;
 }
 
 /** Adds the sums of whole days by member. Members are read in slices: a member is never divided among two of them. */
 async function addMembers(
-  { reads, takeTurn }: UsageSource,
+  source: UsageSource,
   groups: UsageGroups,
   { integrationId }: UsageRange,
   units: WholeUnits,
   maxDays: number,
 ): Promise<void> {
+  const { reads, takeTurn } = source;
   let after: string | null = '';
   while (after !== null) {
     using _turn = await takeTurn();
@@ -113,7 +168,7 @@ async function addMembers(
     groups.addRows(await reads.query(sumMembers({ integrationId, ...units, members: { after, upTo } })));
     after = upTo;
   }
-  await addWithoutMember({ reads, takeTurn }, groups, integrationId, units);
+  await addWithoutMember(source, groups, integrationId, units);
 }
 
 async function boundaryAfter(reads: Reads, integrationId: string, after: string, offset: number) {
@@ -123,18 +178,17 @@ async function boundaryAfter(reads: Reads, integrationId: string, after: string,
 
 /** Adds the sums of whole days of the runs without a member. */
 export async function addWithoutMember(
-  { reads, takeTurn }: UsageSource,
+  source: UsageSource,
   groups: UsageGroups,
   integrationId: string,
   { from, to }: WholeUnits,
 ): Promise<void> {
-  using _turn = await takeTurn();
   const hours = {
     from: from === null ? null : from * HOURS_A_DAY,
     to: to === null ? null : to * HOURS_A_DAY,
   };
   const all = { agent: undefined, model: null, byModel: false, columns: new Set<never>(), withoutMember: true };
-  groups.addRows(await reads.query(sumHours({ integrationId, ...hours, ...all })));
+  await addSums(source, groups, { integrationId, ...all }, hours);
 }
 
 /**
@@ -154,12 +208,22 @@ export async function addUpDaysOfMembers(
   if (units === null) return null;
   const groups = new UsageGroups(source, grouping);
   for (const part of partsOutside(range, units, DAY_MS)) await groups.addRuns(part, maxRuns);
-  using _turn = await source.takeTurn();
-  const query = sumDaysAndMembers({ integrationId, ...units, members: { consumers: members } });
-  for (const row of await source.reads.query(query)) {
+  const closed = await source.closedDays.find(source.reads, integrationId, units);
+  const addMember = (row: SumRow) => {
     groups.addSum(row);
     // The sum of the day has the runs of this member too.
     if (row.consumer_id !== null && row.by_model_json === null) groups.addSum({ ...row, consumer_id: null }, -1);
+  };
+  if (closed !== null) {
+    for (const row of await source.closedDays.read(source, integrationId, closed)) groups.addSum(toSumRow(row, false));
+    using _turn = await source.takeTurn();
+    const days = sumDaysOfMembers({ integrationId, ...closed, members: { consumers: members } });
+    for (const row of await source.reads.query(days)) addMember(row);
+  }
+  for (const open of outsideClosed(units, closed, 1)) {
+    using _turn = await source.takeTurn();
+    const days = sumDaysAndMembers({ integrationId, ...open, members: { consumers: members } });
+    for (const row of await source.reads.query(days)) addMember(row);
   }
   return groups.all();
 }

@@ -13,6 +13,7 @@ import { lastReadRun, listRuns, type RunRow, readsInOrder, runById, runSizes } f
 import { DEFAULT_LIMIT } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
+import { ClosedDays } from './closed-days.ts';
 import { runItem, runJson } from './run-json.ts';
 import { readUsage, type UsageQuery, type UsageRow, usageJson, usagePosition } from './usage-rows.ts';
 import { type SummaryQuery, usageSummary } from './usage-summary.ts';
@@ -33,6 +34,7 @@ export class RunReads {
   readonly #ids: ErasedIds;
   readonly #eventLog: EventLog;
   readonly #pages: LargePages;
+  readonly #closedDays = new ClosedDays();
 
   constructor(store: Store, ids: ErasedIds, eventLog: EventLog, pages: LargePages) {
     this.#store = store;
@@ -99,6 +101,7 @@ export class RunReads {
   }
 
   usageSummary(takeTurn: TakeTurn, integrationId: string, query: SummaryQuery) {
-    return usageSummary({ reads: this.#store.reads, takeTurn }, integrationId, query);
+    const source = { reads: this.#store.reads, takeTurn, closedDays: this.#closedDays };
+    return usageSummary(source, integrationId, query);
   }
 }

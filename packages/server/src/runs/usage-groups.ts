@@ -10,6 +10,7 @@ import {
   usageByModel,
 } from '../store/queries/usage.ts';
 import type { Reads } from '../store/store.ts';
+import type { ClosedDays } from './closed-days.ts';
 
 export type UsageKey = UsageColumn | 'model';
 
@@ -39,6 +40,7 @@ export interface UsageSource {
   readonly reads: Reads;
   /** Each slice waits for the turn of its owner. */
   readonly takeTurn: TakeTurn;
+  readonly closedDays: ClosedDays;
 }
 
 /** True if the sums are those of models, not of runs. */

@@ -176,6 +176,10 @@ export const sumMembers = (range: MemberSums) => (db: Kysely<Schema>) =>
       union all ${uncountedRuns(db, range.integrationId, [isSelected(range.members), ...inDays(range)])}`,
   );
 
+/** Sums up ended runs by day and member. */
+export const sumDaysOfMembers = (range: MemberSums) => (db: Kysely<Schema>) =>
+  raw<SumRow>(db, sql<SumRow>`${memberDays(range, sql`day`)}`);
+
 /**
  * Sums up ended runs by day and member for these members, and by day for all. Reads the uncounted runs too. It is one
  * statement, so the sums of all minus those of the members are the sums of the others.
