@@ -6,7 +6,8 @@ import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { type MemberDay, raiseMemberDay, raiseUsageHour } from '../store/queries/rollups.ts';
 import {
   advanceWalk,
-  deleteHoursOfDeleted,
+  deletedWithHours,
+  deleteHours,
   endWalk,
   markCounted,
   queuedRuns,
@@ -52,7 +53,9 @@ export class RollupSweep extends Sweep {
         await pause(PAUSE_MS);
       }
     }
-    await this.#store.transact('sweep', (tx) => tx.run(deleteHoursOfDeleted, {}));
+    for (const { integration_id: integrationId } of await this.#store.reads.all(deletedWithHours, {})) {
+      await this.#store.transact('sweep', (tx) => tx.run(deleteHours, { integrationId }));
+    }
     return count;
   }
 

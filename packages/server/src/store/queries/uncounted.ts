@@ -82,12 +82,24 @@ export const unqueueRun = statement('unqueue run', (db, p: { runId: string }) =>
   db.deleteFrom('uncounted_runs').where('run_id', '=', p.runId),
 );
 
-export const deleteHoursOfDeleted = statement('delete hours of deleted', (db, _: object) =>
+/** Reads the deleted integrations that still have rollups. */
+export const deletedWithHours = statement('deleted with hours', (db, _: object) =>
   db
-    .deleteFrom('usage_hours')
-    .where('integration_id', 'in', (eb) =>
-      eb.selectFrom('integrations').select('integration_id').where('deleted_at', 'is not', null),
+    .selectFrom('integrations')
+    .select('integration_id')
+    .where('deleted_at', 'is not', null)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('usage_hours')
+          .select('usage_hours.hour')
+          .whereRef('usage_hours.integration_id', '=', 'integrations.integration_id'),
+      ),
     ),
+);
+
+export const deleteHours = statement('delete hours', (db, p: { integrationId: string }) =>
+  db.deleteFrom('usage_hours').where('integration_id', '=', p.integrationId),
 );
 
 export type UncountedRun = Awaited<ReturnType<ReturnType<(typeof runToCount)['build']>['execute']>>[number];
