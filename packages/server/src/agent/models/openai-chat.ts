@@ -127,8 +127,8 @@ function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
 }
 
 /**
- * The messages after the instructions. The text and the calls of one step are one message, because the protocol requires the outputs of calls directly after
- * it.
+ * The messages after the instructions. The text and the calls of one step are one message, because the protocol requires
+ * the outputs of calls directly after it.
  */
 function messages(request: ModelRequest, maker: BodyMaker, { callId }: ChatDialect): ChatMessage[] {
   const all: ChatMessage[] = [];

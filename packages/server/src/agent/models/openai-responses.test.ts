@@ -45,7 +45,8 @@ test('events without anything that is used are not parsed', (t) => {
   assert.equal(output.heard.filter(([kind]) => kind === 'call').length, 1);
 });
 
-test('the start of a request is written once for all requests of an agent', () => {
+test('the start of a request is written once for all requests of an agent', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const prefixes = new BodyPrefixes();
   const tool = { name: 'note', description: 'Notes.', inputSchema: { type: 'object' } };
   const settings = { temperature: 0 };
@@ -73,6 +74,9 @@ test('the start of a request is written once for all requests of an agent', () =
   assert.deepEqual(bytes({ settings: { ...settings } })[0], 1);
   assert.deepEqual(bytes({ tools: [tool] })[0], 1);
   assert.deepEqual(bytes({})[0], 0);
+  // Instructions can contain values of a person, so they do not stay in memory.
+  t.mock.timers.tick(600_000);
+  assert.deepEqual(bytes({})[0], 1);
 });
 
 test('items of earlier turns are written once, and give the same bytes', () => {

@@ -147,13 +147,17 @@ interface KnownPrefix extends PrefixParts {
 
 /** An agent whose first call is required has two, and one with a structured answer may have others. */
 const MAX_PREFIXES = 4;
+/** Instructions can contain values of a person. They leave the memory after at most this time, as turns of idle chats do. */
+const KEPT_MS = 10 * 60_000;
 
 /**
  * The start of the requests to one model: everything except their messages. An agent has the same list of tools in all its
  * runs, and mostly the same instructions, so the start is written once.
  */
 export class BodyPrefixes {
-  readonly #byTools = new WeakMap<readonly ModelTool[], KnownPrefix[]>();
+  #byTools = new WeakMap<readonly ModelTool[], KnownPrefix[]>();
+  /** Null if nothing is kept. */
+  #forgetting: NodeJS.Timeout | null = null;
 
   /** `write` returns the members of the body, and the first of the messages if it is always the same. */
   find(request: ModelRequest, write: () => PrefixText): Buffer {
@@ -167,8 +171,14 @@ export class BodyPrefixes {
     const bytes = prefixBytes(write());
     if (known.length === MAX_PREFIXES) known.shift();
     known.push({ instructions, reasoning, settings, output, webSearch, bytes });
+    this.#forgetting ??= setTimeout(this.#forget, KEPT_MS).unref();
     return bytes;
   }
+
+  #forget = (): void => {
+    this.#forgetting = null;
+    this.#byTools = new WeakMap();
+  };
 }
 
 function isSame(known: KnownPrefix, request: ModelRequest): boolean {

@@ -11,7 +11,7 @@ import {
 import type { Client } from 'pg';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
-import type { Row, Target, Value } from '../transfer/ports.ts';
+import { DELETE_COMPACTED_EVENTS, type Row, type Target, type Value } from '../transfer/ports.ts';
 import { COPIED_TABLES, UNCOPIED_TABLES } from '../transfer/tables.ts';
 import { translate } from './errors.ts';
 import { beginLongTransaction, closeLongTransaction, columnsOf, rowsOf } from './long-transaction.ts';
@@ -75,6 +75,10 @@ export class PostgresTarget implements Target {
 
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
     return rowsOf(this.#client, table, columns);
+  }
+
+  async deleteCompactedEvents(): Promise<void> {
+    await this.#client.query(DELETE_COMPACTED_EVENTS);
   }
 
   async commit(): Promise<void> {

@@ -26,7 +26,8 @@ export interface TransactionSetup {
 
 /**
  * `plain`: checks the node's row; the mark is sent with the first write, because many transactions write nothing.
- * `writer`: checks the row and writes the mark; with `isEarly` the commit does not wait until it is on the disk. `admission`: checks the row and locks the members.
+ * `writer`: checks the row and writes the mark; with `isEarly` the commit does not wait until it is on the disk.
+ * `admission`: checks the row and locks the members.
  */
 export type Opening =
   | { readonly kind: 'plain' }

@@ -395,7 +395,10 @@ export const readsInOrder = ({ chatId, consumerId, status, agent, usageRequestId
 /** About 25 ms on SQLite. A page ends there even if it is short, and the next page continues. */
 const READ_PER_PAGE = 5000;
 
-/** Finds the last run that a page of `readsInOrder` may read. Returns no row if the list has fewer runs. It reads only an index. */
+/**
+ * Finds the last run that a page of `readsInOrder` may read. Returns no row if the list has fewer runs. It reads only an
+ * index.
+ */
 export const lastReadRun = (filter: RunFilter) => (db: Db) =>
   runsOfPage(db, { ...filter, status: undefined, limit: 1 })
     .select('created_at')

@@ -61,6 +61,29 @@ test('a copy of an older version is migrated, and its nodes are not alive', asyn
   rmSync(folder, { recursive: true });
 });
 
+test('a copy has no events of compacted runs', async () => {
+  const folder = temporaryFolder();
+  const columns = ['run_id', 'first_id', 'last_id', 'data'];
+  {
+    await using made = new SqliteTarget(join(folder, 'old.db'));
+    await made.migrate(null);
+    await made.insert('event_chunks', columns, [
+      ['run_1', 1, 5, 'whole'],
+      ['run_2', 1, 5, 'whole'],
+    ]);
+    await made.insert('compacted_chunks', columns, [['run_1', 1, 5, 'compacted']]);
+    await made.commit();
+    await using old = new SqliteSnapshot(join(folder, 'old.db'));
+    await using target = new SqliteTarget(join(folder, 'new.db'));
+    await copyInstallation(old, target, NODE_RELEASED);
+    await target.commit();
+  }
+  await using copy = new SqliteSnapshot(join(folder, 'new.db'));
+  assert.deepEqual(await rowsOf(copy, 'event_chunks', ['run_id']), [['run_2']]);
+  assert.deepEqual(await rowsOf(copy, 'compacted_chunks', ['run_id']), [['run_1']]);
+  rmSync(folder, { recursive: true });
+});
+
 test('a copy that differs when it is read back is deleted', async () => {
   const folder = temporaryFolder();
   await oldInstallation(join(folder, 'old.db'));

@@ -7,7 +7,7 @@ import { Kysely } from 'kysely';
 import { syncFolder } from '../../lib/durable-files.ts';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
-import type { Row, Target } from '../transfer/ports.ts';
+import { DELETE_COMPACTED_EVENTS, type Row, type Target } from '../transfer/ports.ts';
 import { sqliteDialect } from './dialect.ts';
 import { columnsOf, quoted, rowsOf } from './sqlite-snapshot.ts';
 
@@ -68,6 +68,10 @@ export class SqliteTarget implements Target {
 
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
     return rowsOf(this.#database, table, columns);
+  }
+
+  async deleteCompactedEvents(): Promise<void> {
+    this.#database.exec(DELETE_COMPACTED_EVENTS);
   }
 
   #commitRows(): void {

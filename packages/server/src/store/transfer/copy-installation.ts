@@ -54,6 +54,7 @@ export async function copyInstallation(
     copied.push({ table, rows: given.rows });
   }
   await target.migrate(null);
+  await target.deleteCompactedEvents();
   return copied;
 }
 

@@ -38,9 +38,18 @@ export interface Target extends AsyncDisposable {
   storable(row: Row): Row;
   insert(table: string, columns: readonly string[], rows: readonly Row[]): Promise<void>;
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]>;
+  /** Deletes the events of runs whose compacted events were copied too. Call it after all migrations. */
+  deleteCompactedEvents(): Promise<void>;
   /** Durable when it resolves. */
   commit(): Promise<void>;
 }
+
+/**
+ * PostgreSQL keeps the events of a compacted run until it drops their partition. A copy has other partitions, and no sweep
+ * visits the run again.
+ */
+export const DELETE_COMPACTED_EVENTS = `delete from event_chunks
+  where exists (select 1 from compacted_chunks c where c.run_id = event_chunks.run_id)`;
 
 /**
  * The number of rows that are read and written together. The largest rows, messages of a million characters, take about
