@@ -15,10 +15,21 @@ export interface Snapshot {
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]>;
 }
 
-/** Rows as JSON arrays, with a line break between two of them. There is at least one. */
+/**
+ * Rows as JSON arrays, with a line break between two of them. There is at least one. The reader uses the bytes before it
+ * asks for the next lines: then they are freed.
+ */
 export interface Lines {
   readonly bytes: Uint8Array;
   readonly count: number;
+}
+
+/**
+ * Frees the memory now. The garbage collector would count it, and mark the whole heap about every 32 MB: 13 to 20 % of the CPU
+ * of a backup.
+ */
+export function freeLines({ bytes }: Lines): void {
+  (bytes.buffer as ArrayBuffer).transfer(0);
 }
 
 /** A snapshot of which a backup is written. */
