@@ -44,7 +44,6 @@ const ofDatabase = (phase: string): readonly Metric[] => [
   { label: `${phase}: commits a run`, phase, digits: 2, of: ({ database }) => database?.commits },
   { label: `${phase}: writing transactions a run`, phase, digits: 2, of: (m) => m.database?.writingTransactions },
   { label: `${phase}: statements a run`, phase, digits: 1, of: ({ database }) => database?.statements },
-  { label: `${phase}: rows written a run`, phase, digits: 2, of: ({ database }) => database?.rowsWritten },
   {
     label: `${phase}: kB of WAL a run`,
     phase,

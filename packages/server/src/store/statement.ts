@@ -50,10 +50,19 @@ export interface Gathering<P> {
   /** The types of the parameters that are not text. */
   readonly types: Readonly<Record<string, 'bigint'>>;
   /**
-   * The row that a call changes. Calls for the same row are sent one after the other, because a statement changes a row
-   * only once. The rows of a statement are locked in the order of their keys.
+   * The row that a call changes. Calls for the same row, also of different statements, are sent one after the other,
+   * because a statement changes a row only once. The rows of a statement are locked in the order of their keys.
    */
   readonly key?: (params: P) => string;
+  /**
+   * Set if the statement reads what other statements of the same turn write. Statements that are sent as one do not see the
+   * writes of each other.
+   */
+  readonly reads?: {
+    readonly table: string;
+    readonly columns: readonly string[];
+    readonly writtenBy: readonly Statement<never, unknown>[];
+  };
 }
 
 /** Every parameter that is a number, with its type. All numbers of the schema are 64-bit integers. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
-import { within } from '@runwire/test-kit/shortfall.ts';
+import { until, within } from '@runwire/test-kit/shortfall.ts';
 import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
 import { insertMember } from '../queries/accounts.ts';
+import { insertUnsuccessfulRun } from '../queries/active-runs.ts';
 import { growChat, insertChat, insertMessage, insertRun } from '../queries/admission.ts';
 import { insertChunk } from '../queries/eventlog.ts';
 import { lockMember } from '../queries/locks.ts';
@@ -188,10 +189,11 @@ test('on a fresh database the request path reads no table as a whole', { skip },
       const counts = await Promise.all([
         tx.run(growChat, grown),
         tx.run(insertMessage, { ...MESSAGE, ...run, messageId: `a${id}`, role: 'assistant' }),
-        tx.run(finishRun, { ...END, ...run }),
+        tx.run(finishRun, { ...END, ...run, status: 'failed' }),
+        tx.run(insertUnsuccessfulRun, { runId: id }),
         tx.run(insertChunk, { runId: id, firstId: 2, lastId: 2, data: '' }),
       ]);
-      assert.deepEqual(counts, [1, 1, 1, 1]);
+      assert.deepEqual(counts, [1, 1, 1, 1, 1]);
     };
     // A connection plans a statement for all values after its fifth call. Both forms are called: alone and together.
     for (let i = 0; i < 12; i += 1) {
@@ -210,4 +212,21 @@ test('on a fresh database the request path reads no table as a whole', { skip },
       where relname in ('chats', 'messages', 'runs', 'event_chunks', 'members') and seq_scan > 0`,
   );
   assert.deepEqual(counts, []);
+  // Statements that are sent as one see what the others write.
+  const ends = await askDatabase(database.url, 'select status, count(*)::int from unsuccessful_runs group by 1');
+  assert.deepEqual(ends, [{ status: 'failed', count: 18 }]);
+  const positions = await askDatabase(database.url, 'select role, position, count(*)::int from messages group by 1, 2');
+  assert.deepEqual(
+    new Set(positions.map((row) => `${row.role} ${row.position} ${row.count}`)),
+    new Set(['user 1 18', 'assistant 2 18']),
+  );
+});
+
+test('a fresh database is analyzed after its first admissions', { skip }, async () => {
+  await using database = await migratedDatabase();
+  await using store = await openStore(database.url);
+  const admit = (id: number) => store.transact('admit', (tx) => tx.run(insertChat, chat(`${id}`)), locks(null));
+  await Promise.all(Array.from({ length: 64 }, (_, id) => admit(id)));
+  const analyzed = () => askDatabase(database.url, `select 1 from pg_class where relname = 'chats' and reltuples >= 0`);
+  await until('the table of chats is analyzed', async () => (await analyzed()).length > 0);
 });

@@ -20,6 +20,7 @@ import { type CommitEvidence, CommitMarks } from './commit-marks.ts';
 import { CommitOutcomes, type JudgeCommit } from './commit-outcome.ts';
 import { ConnectionLost, LostRace, translate } from './errors.ts';
 import { Fence, type FenceOptions } from './fence.ts';
+import { FirstStatistics } from './first-statistics.ts';
 import { hintQuery } from './hints.ts';
 import { prepareDatabase, type StartChecks } from './prepare-database.ts';
 import { rollBack } from './roll-back.ts';
@@ -65,6 +66,7 @@ export class PostgresStore implements Store {
   readonly #outcomes: CommitOutcomes;
   readonly #fence: Fence;
   readonly #setup: TransactionSetup;
+  readonly #statistics = new FirstStatistics((text) => this.#read({ text }));
   readonly #waitAt: WaitAt | undefined;
   readonly #hintsOf: () => string | null;
   readonly #onConflict: ((kind: ConflictKind) => void) | undefined;
@@ -126,7 +128,10 @@ export class PostgresStore implements Store {
   async transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>, locks?: MemberLock): Promise<T> {
     if (this.#closing !== null) throw new StoreUnavailable('The store is closed.');
     if (ORDERED_TRANSACTIONS.has(name)) return this.#writer.transact(name, job);
-    if (locks !== undefined) return this.#admissions.transact(name, locks, job);
+    if (locks !== undefined) {
+      this.#statistics.admitted();
+      return this.#admissions.transact(name, locks, job);
+    }
     return (await this.#repeatAlone({ name, work: job, as: this.#fence.identityFor(name) })) as T;
   }
 

@@ -6,6 +6,7 @@ import type { MemberLock, QueryOf } from '../store.ts';
 import type { CommitMark } from './commit-marks.ts';
 import { type GatheredStatement, gatherStatement } from './gathered-statement.ts';
 import { PLANNING } from './settings.ts';
+import { type Part, togetherText } from './together.ts';
 
 /** Compiles queries for PostgreSQL and executes none. */
 const compiler = new Kysely<Schema>({
@@ -19,6 +20,8 @@ const compiler = new Kysely<Schema>({
 
 const compiledStatements = new CompiledStatements();
 const gatheredStatements = new Map<Statement<never, unknown>, GatheredStatement>();
+/** By the names of their parts. */
+const togetherQueries = new Map<string, { readonly name: string; readonly text: string }>();
 
 /** Locks the row of a living node. No row if the node is dead or was never registered. */
 const ALIVE = `alive as materialized (select 1 from nodes where node_id = $1 and dead = ${NODE_ALIVE} for share)`;
@@ -42,7 +45,7 @@ const OPEN_ADMISSION = `with ${ALIVE}, i as materialized (
   ), m as materialized (
     select m.consumer_id from members m join i on i.integration_id = m.integration_id
     where m.consumer_id = $3 for update of m
-  ) select (select count(*) from alive) as alive, (select count(*) from i), (select count(*) from m)`;
+  ) select (select count(*) from alive) as alive, (select count(*) from i), (select count(*) from m), ${SET_PLANNING}`;
 
 /** Takes the locks that no other transaction has, and returns the indices, from 1 on, of the members that it locked. */
 const OPEN_ADMISSIONS = `with ${ALIVE}, f as materialized (
@@ -111,6 +114,19 @@ export class Statements {
     }
     const { name, sql, tellsCalls } = gathered;
     return { query: this.#own(name, sql, storable(gathered.bind(calls))), tellsCalls };
+  }
+
+  /** Several statements as one. `mark` is the mark of the transaction, if the statement writes it too. */
+  together(parts: readonly Part[], mark: CommitMark | null): QueryConfig {
+    const key = `${parts.map(({ name }) => name).join(' · ')}${mark === null ? '' : ' · mark'}`;
+    let query = togetherQueries.get(key);
+    if (query === undefined) {
+      query = { name: `together ${togetherQueries.size}`, text: togetherText(parts, mark === null ? null : MARK) };
+      togetherQueries.set(key, query);
+    }
+    const values = parts.flatMap((part) => part.values);
+    if (mark !== null) values.push(mark.process, mark.connection, mark.serial, Date.now());
+    return this.#own(query.name, query.text, values);
   }
 
   text<P, R>(statement: Statement<P, R>): string {

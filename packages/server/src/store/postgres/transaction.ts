@@ -9,6 +9,7 @@ import { ConnectionLost, translate } from './errors.ts';
 import { GatheredCalls } from './gathered-calls.ts';
 import { SET_PLANNING } from './settings.ts';
 import type { Statements } from './statements.ts';
+import type { Part } from './together.ts';
 
 interface Last {
   readonly order: string;
@@ -69,9 +70,14 @@ export class PostgresTransaction implements Tx {
   ) {
     this.#client = client;
     this.#setup = setup;
-    this.#begun = client.query(opening.kind === 'admission' ? `${setup.begin}; ${SET_PLANNING}` : setup.begin);
+    // The locks of several admissions are a join, which needs the settings too. All other openings set them for later.
+    const isShared = opening.kind === 'admission' && opening.members.length > 1;
+    this.#begun = client.query(isShared ? `${setup.begin}; ${SET_PLANNING}` : setup.begin);
     this.#begun.catch(() => {});
-    this.#gathered = new GatheredCalls(setup.statements, (query) => this.#send(query));
+    this.#gathered = new GatheredCalls(setup.statements, {
+      one: (query) => this.#send(query),
+      together: (parts) => this.#sendTogether(parts),
+    });
     this.#opened = this.#open(nodeId, opening);
     this.#opened.catch(() => {});
   }
@@ -118,7 +124,7 @@ export class PostgresTransaction implements Tx {
 
   async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
     if (statement.gathers !== undefined) {
-      return (await this.#gathered.add(statement, statement.gathers, params)).rows as R[];
+      return (await this.#gathered.add(statement, statement.gathers, params, true)).rows as R[];
     }
     return this.#rows<R>(this.#setup.statements.bound(statement, params));
   }
@@ -149,7 +155,7 @@ export class PostgresTransaction implements Tx {
 
   async #change<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
     if (statement.gathers !== undefined) {
-      return (await this.#gathered.add(statement, statement.gathers, params)).count;
+      return (await this.#gathered.add(statement, statement.gathers, params, false)).count;
     }
     this.#gathered.send();
     return (await this.#send(this.#setup.statements.bound(statement, params))).rowCount ?? 0;
@@ -158,6 +164,24 @@ export class PostgresTransaction implements Tx {
   async #send(query: QueryConfig): Promise<QueryResult<QueryResultRow>> {
     const answer = this.#client.query(query);
     if (WRITES.test(query.text)) this.#evidence ??= this.#writeMark();
+    try {
+      return await answer;
+    } catch (error) {
+      this.#isBroken = true;
+      throw translate(error);
+    }
+  }
+
+  /** The mark is part of the statement if this is the first write. */
+  async #sendTogether(parts: readonly Part[]): Promise<QueryResultRow> {
+    const mark = this.#evidence === null ? this.#setup.marks.next(this.#client) : null;
+    const answer = this.#client.query(this.#setup.statements.together(parts, mark)).then(({ rows }) => rows[0] ?? {});
+    if (mark !== null) {
+      this.#evidence = answer.then(
+        (row) => toEvidence(mark, row.xid),
+        () => null,
+      );
+    }
     try {
       return await answer;
     } catch (error) {

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { AllowanceUnit } from '../../domain/allowance.ts';
 import { statement } from '../statement.ts';
 import { ACTIVE_RUN_ORDER } from './locks.ts';
+import { finishRun } from './runs.ts';
 
 /** The `consumer_id` that `active_runs` has for a run without a member. */
 export const NO_MEMBER = '';
@@ -41,7 +42,7 @@ export const insertActiveRun = statement(
       unit: p.unit,
       day: p.day,
     }),
-  { gathers: { order: ACTIVE_RUN_ORDER, types: { held: 'bigint', day: 'bigint' } } },
+  { gathers: { order: ACTIVE_RUN_ORDER, types: { held: 'bigint', day: 'bigint' }, key: (p) => p.runId } },
 );
 
 export const deleteActiveRun = statement(
@@ -81,7 +82,13 @@ export const insertUnsuccessfulRun = statement(
           .where('run_id', '=', p.runId),
       )
       .onConflict((c) => c.columns(['integration_id', 'status', 'created_at', 'run_id']).doNothing()),
-  { gathers: { order: ACTIVE_RUN_ORDER, types: {} } },
+  {
+    gathers: {
+      order: ACTIVE_RUN_ORDER,
+      types: {},
+      reads: { table: 'runs', columns: ['integration_id', 'status', 'created_at', 'run_id'], writtenBy: [finishRun] },
+    },
+  },
 );
 
 /** Joins the active run `run` of the chat `chat` by its key. */

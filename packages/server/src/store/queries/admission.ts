@@ -91,7 +91,13 @@ export const insertChat = statement(
       updated_at: p.now,
       deleted_at: null,
     }),
-  { gathers: { order: CHAT_ORDER, types: { numMessages: 'bigint', textBytes: 'bigint', now: 'bigint' } } },
+  {
+    gathers: {
+      order: CHAT_ORDER,
+      types: { numMessages: 'bigint', textBytes: 'bigint', now: 'bigint' },
+      key: (p) => p.chatKey,
+    },
+  },
 );
 
 /**
@@ -180,7 +186,13 @@ export const insertMessage = statement(
           ])
           .where('chat_key', '=', p.chatKey),
       ),
-  { gathers: { order: MESSAGE_ORDER, types: { now: 'bigint' } } },
+  {
+    gathers: {
+      order: MESSAGE_ORDER,
+      types: { now: 'bigint' },
+      reads: { table: 'chats', columns: ['chat_key', 'num_messages'], writtenBy: [insertChat, growChat] },
+    },
+  },
 );
 
 export const insertRun = statement(
@@ -264,6 +276,7 @@ export const insertRun = statement(
     gathers: {
       order: RUN_ORDER,
       types: { held: 'bigint', day: 'bigint', periodStart: 'bigint', journalFormat: 'bigint', now: 'bigint' },
+      key: (p) => p.runId,
     },
   },
 );
