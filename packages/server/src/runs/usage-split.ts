@@ -5,6 +5,7 @@ import { admissionOfRun } from '../store/queries/rollup-sums.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first } from '../store/store.ts';
 import { addUpDaysOfMembers, addUpUsage } from './add-up-usage.ts';
+import { findLargestMembers } from './largest-members.ts';
 import { mergeGroups, type UsageGroup, type UsageGrouping, type UsageKey, type UsageSource } from './usage-groups.ts';
 
 const SHOWN_VALUES = 10;
@@ -110,6 +111,15 @@ async function largestMembers(
   { splitBy, model }: SplitQuery,
   maxRuns: number,
 ): Promise<ShownValues> {
+  const isFiltered = model !== null || range.agent !== undefined || range.consumerId !== undefined;
+  const found = isFiltered ? null : await findLargestMembers(source, range, SHOWN_VALUES, maxRuns);
+  if (found !== null) {
+    return {
+      ceiling: found.newestRunId,
+      tags: found.members.map(({ consumerId }) => tagOf(consumerId)),
+      runIds: found.members.map(({ runId }) => runId),
+    };
+  }
   const grouping: UsageGrouping = { groupBy: splitBy, splitBy: null, model, splitOf: () => null };
   const groups = await addUpUsage(source, range, grouping, maxRuns);
   const largest = largestFirst(groups);
