@@ -312,4 +312,12 @@ function tests(store: StoreName): void {
     const [hours] = await askStore(server.dataDir, 'select sum(input_tokens) as tokens from usage_hours');
     assert.equal(Number(hours?.tokens), sum(RUNS.flatMap(({ models }) => models.map((used) => used.inputTokens))));
   });
+
+  test('the rollups of a deleted integration are deleted', async () => {
+    const hours = async () => Number((await askStore(server.dataDir, 'select count(*) as n from usage_hours'))[0]?.n);
+    assert.ok((await hours()) > 0);
+    assert.equal((await server.api.delete('/v2/integrations/demo')).status, 204);
+    await server.server.probes.sweepRollups();
+    assert.equal(await hours(), 0);
+  });
 }
