@@ -114,7 +114,7 @@ class Stage {
     await this.stop(next);
   }
 
-  /** Null: the server has died during its start. */
+  /** `server` is null if it has died during its start. */
   async awaitDeath(server: ServerProcess | null, point: WaitPoint): Promise<void> {
     this.sums.kills += 1;
     if (server === null) return;
