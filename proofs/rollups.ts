@@ -27,6 +27,7 @@ const PATH = `/v2/integrations/${INTEGRATION}`;
 const allowances = { unit: 'tokens', limit: 1_000_000_000, period: 'lifetime' };
 const LIMITS = { ...SHORT_LEASE, eraseRewriteMs: 0 };
 const END_POINTS: readonly WaitPoint[] = ['end.after-commit', 'end.before-commit', 'settle.before', 'messages.before'];
+const TAKEOVER_POINTS: readonly WaitPoint[] = ['takeover.before-commit', 'takeover.after-commit'];
 /** Runs that begin concurrently: with and without members, of two agents. One fails, and one calls a tool first. */
 const REQUESTS = [
   { consumerId: 'ann', message: 'speak' },
@@ -99,17 +100,26 @@ class Stage {
     );
   }
 
-  /** A server dies at the point, and the next one ends its runs. */
-  async killAt(point: WaitPoint): Promise<void> {
+  /** A server dies at the point, and the next one ends its runs. With `then`, the next one dies there, and a third ends them. */
+  async killAt(point: WaitPoint, then: WaitPoint | null = null): Promise<void> {
     const server = await this.start({ killAt: point, killAfter: 1 });
     await within(`requests at ${point}`, WAIT_MS, this.send(server));
-    await within(`death at ${point}`, WAIT_MS, server.gone);
-    await this.stop(server, 'SIGKILL');
-    this.sums.kills += 1;
+    await this.awaitDeath(server, point);
+    // It may die before it has reported that it is ready.
+    const heir = then === null ? null : await this.start({ killAt: then, killAfter: 1 }).catch(() => null);
+    if (then !== null) await this.awaitDeath(heir, then);
     const next = await this.start({ fault: null });
     await until('end of all runs', async () => (await this.count('active_runs')) === 0, { pauseMs: 100 });
-    await this.check(`a kill at ${point}`);
+    await this.check(`a kill at ${then === null ? point : `${point} and ${then}`}`);
     await this.stop(next);
+  }
+
+  /** `server` is null if it has died during its start. */
+  async awaitDeath(server: ServerProcess | null, point: WaitPoint): Promise<void> {
+    this.sums.kills += 1;
+    if (server === null) return;
+    await within(`death at ${point}`, WAIT_MS, server.gone);
+    await this.stop(server, 'SIGKILL');
   }
 
   async erase(server: ServerProcess): Promise<void> {
@@ -157,12 +167,7 @@ class Stage {
   async sweep(): Promise<void> {
     await this.forget();
     for (const point of ['sweep.before-commit', 'sweep.after-commit'] as const) {
-      // It may die before it has reported that it is ready.
-      const server = await this.start({ killAt: point, killAfter: 2 }).catch(() => null);
-      if (server === null) continue;
-      await within(`death at ${point}`, WAIT_MS, server.gone);
-      await this.stop(server, 'SIGKILL');
-      this.sums.kills += 1;
+      await this.awaitDeath(await this.start({ killAt: point, killAfter: 2 }).catch(() => null), point);
     }
     const server = await this.start();
     await this.summarise(server);
@@ -173,7 +178,12 @@ class Stage {
   }
 }
 
-async function proveOn(nodes: number | null, fault: string | null, points: readonly WaitPoint[]) {
+interface Points {
+  readonly ends: readonly WaitPoint[];
+  readonly takeovers: readonly WaitPoint[];
+}
+
+async function proveOn(nodes: number | null, fault: string | null, { ends, takeovers }: Points) {
   await using rig = await Rig.open({ nodes, fault });
   const stage = new Stage(rig);
   const first = await stage.start({ fault: null });
@@ -182,7 +192,8 @@ async function proveOn(nodes: number | null, fault: string | null, points: reado
   await stage.send(first);
   await stage.check('the first runs');
   await stage.stop(first);
-  for (const point of points) await stage.killAt(point);
+  for (const point of ends) await stage.killAt(point);
+  for (const point of takeovers) await stage.killAt('end.before-commit', point);
   const server = await stage.start();
   await stage.erase(server);
   await stage.send(server);
@@ -210,7 +221,7 @@ export const proof: Proof = {
   faults: { 'rollup-after-commit': /rollups that differ from the runs after a kill at .*: expected 0, found \d+/ },
   async run({ fault, scale }) {
     if (postgresFolder() === null) throw new Shortfall('PostgreSQL on this machine: expected 1, found 0.');
-    const points = scale(END_POINTS.slice(0, 1), END_POINTS);
+    const points = { ends: scale(END_POINTS.slice(0, 1), END_POINTS), takeovers: scale([], TAKEOVER_POINTS) };
     const sums = { runs: 0, kills: 0, rows: 0, checks: 0 };
     for (const nodes of [null, 0]) addTo(sums, await proveOn(nodes, fault, points));
     return { stores: 2, ...sums };

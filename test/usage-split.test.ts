@@ -312,4 +312,26 @@ function tests(store: StoreName): void {
     const [hours] = await askStore(server.dataDir, 'select sum(input_tokens) as tokens from usage_hours');
     assert.equal(Number(hours?.tokens), sum(RUNS.flatMap(({ models }) => models.map((used) => used.inputTokens))));
   });
+
+  test('a split shows an erased member under its new id', async () => {
+    const query = { groupBy: 'day', splitBy: 'consumer' } as const;
+    const before = (await paged(query, 200)).map(short);
+    const largest = before.find(({ split }) => split !== null)?.split;
+    for (const table of ['runs', 'usage_days'])
+      await askStore(server.dataDir, `update ${table} set consumer_id = 'erased_1' where consumer_id = '${largest}'`);
+    await askStore(
+      server.dataDir,
+      `insert into erasures (integration_id, erased_id, started_at, replaced_at) values ('demo', 'erased_1', 1, 2)`,
+    );
+    const renamed = before.map((item) => ({ ...item, split: item.split === largest ? 'erased_1' : item.split }));
+    assert.deepEqual((await paged(query, 200)).map(short), renamed);
+  });
+
+  test('the rollups of a deleted integration are deleted', async () => {
+    const hours = async () => Number((await askStore(server.dataDir, 'select count(*) as n from usage_hours'))[0]?.n);
+    assert.ok((await hours()) > 0);
+    assert.equal((await server.api.delete('/v2/integrations/demo')).status, 204);
+    await server.server.probes.sweepRollups();
+    assert.equal(await hours(), 0);
+  });
 }

@@ -5,6 +5,7 @@ import { growChat, insertChat, insertMessage } from '@runwire/server/src/store/q
 import { raiseUsageDay } from '@runwire/server/src/store/queries/allowance.ts';
 import { chunkAfter, insertChunk, lastStoredId } from '@runwire/server/src/store/queries/eventlog.ts';
 import { lockMember } from '@runwire/server/src/store/queries/locks.ts';
+import { raiseUsageHour, type UsageHour } from '@runwire/server/src/store/queries/rollups.ts';
 import { first, type Store, UniqueViolation } from '@runwire/server/src/store/store.ts';
 
 export interface StoreHarness {
@@ -34,6 +35,14 @@ const member = {
   metadataJson: '{}',
   ownLimit: null,
   now: 1,
+};
+
+/** The usage of one ended run. */
+export const USAGE_HOUR: UsageHour = {
+  ...{ integrationId: 'i', hour: 24, nodeId: 'n', agent: 'a', model: 'm', errorCode: '', agencyVersion: '' },
+  ...{ status: 'completed', hasMember: 1, runs: 1, modelRuns: 1, newestRunId: 'r' },
+  ...{ requestCount: 1, inputTokens: 2, cachedTokens: 0, outputTokens: 3, reasoningTokens: 0 },
+  ...{ chargedRuns: 1, chargedModelRuns: 1, chargedTokens: 5, chargedCredits: 0 },
 };
 
 /** What every store promises; each adapter runs it. */
@@ -266,6 +275,20 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     assert.deepEqual(
       rows.map(({ consumer_id, runs, tokens, credits }) => [consumer_id, runs, tokens, credits]),
       ['m0', 'm1', 'm2'].map((id) => [id, 10, 20, 30]),
+    );
+  });
+
+  storeTest('hour totals count all ends of concurrent transactions', async (store) => {
+    const end = () =>
+      store.transact('end', async (tx) => {
+        // A transaction combines its writes to a row, and so do the transactions of one commit on SQLite.
+        await Promise.all([1, 2].map(() => tx.run(raiseUsageHour, USAGE_HOUR)));
+      });
+    await Promise.all(Array.from({ length: 10 }, end));
+    const rows = await store.reads.query((db) => db.selectFrom('usage_hours').select(['runs', 'charged_tokens']));
+    assert.deepEqual(
+      rows.map((row) => [row.runs, row.charged_tokens]),
+      [[20, 100]],
     );
   });
 

@@ -209,21 +209,34 @@ export async function addUpDaysOfMembers(
   const groups = new UsageGroups(source, grouping);
   for (const part of partsOutside(range, units, DAY_MS)) await groups.addRuns(part, maxRuns);
   const closed = await source.closedDays.find(source.reads, integrationId, units);
-  const addMember = (row: SumRow) => {
-    groups.addSum(row);
-    // The sum of the day has the runs of this member too.
-    if (row.consumer_id !== null && row.by_model_json === null) groups.addSum({ ...row, consumer_id: null }, -1);
-  };
-  if (closed !== null) {
-    for (const row of await source.closedDays.read(source, integrationId, closed)) groups.addSum(toSumRow(row, false));
-    using _turn = await source.takeTurn();
-    const days = sumDaysOfMembers({ integrationId, ...closed, members: { consumers: members } });
-    for (const row of await source.reads.query(days)) addMember(row);
-  }
+  if (closed !== null) await addClosedDaysOfMembers(source, groups, integrationId, closed, members);
   for (const open of outsideClosed(units, closed, 1)) {
     using _turn = await source.takeTurn();
     const days = sumDaysAndMembers({ integrationId, ...open, members: { consumers: members } });
-    for (const row of await source.reads.query(days)) addMember(row);
+    addMembersAndOthers(groups, await source.reads.query(days));
   }
   return groups.all();
+}
+
+/** Adds closed days by day and member, for these members and null for all others. */
+export async function addClosedDaysOfMembers(
+  source: UsageSource,
+  groups: UsageGroups,
+  integrationId: string,
+  closed: DayRange,
+  members: readonly string[],
+): Promise<void> {
+  for (const row of await source.closedDays.read(source, integrationId, closed)) groups.addSum(toSumRow(row, false));
+  if (members.length === 0) return;
+  using _turn = await source.takeTurn();
+  const days = sumDaysOfMembers({ integrationId, ...closed, members: { consumers: members } });
+  addMembersAndOthers(groups, await source.reads.query(days));
+}
+
+function addMembersAndOthers(groups: UsageGroups, rows: readonly SumRow[]): void {
+  for (const row of rows) {
+    groups.addSum(row);
+    // The sum of the day has the runs of this member too.
+    if (row.consumer_id !== null && row.by_model_json === null) groups.addSum({ ...row, consumer_id: null }, -1);
+  }
 }

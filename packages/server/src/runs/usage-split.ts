@@ -5,6 +5,7 @@ import { admissionOfRun } from '../store/queries/rollup-sums.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first } from '../store/store.ts';
 import { addUpDaysOfMembers, addUpUsage } from './add-up-usage.ts';
+import { addUpLargestMembers } from './largest-members.ts';
 import { mergeGroups, type UsageGroup, type UsageGrouping, type UsageKey, type UsageSource } from './usage-groups.ts';
 
 const SHOWN_VALUES = 10;
@@ -41,7 +42,8 @@ export interface SplitQuery {
 /**
  * Adds up by day and by a second key: its ten values with the most tokens in the whole range, and null for all others. The
  * newest day is first; within a day the value with the most tokens in the range is first, and null is last. The first page
- * decides which values these are. For members it adds up twice, so that it never holds a group for each day and member.
+ * decides which values these are. It never holds a group for each day and member: it adds up twice, or the days that are not
+ * closed and only the largest members of the others.
  */
 export async function usageByDayAndSplit(
   source: UsageSource,
@@ -52,9 +54,8 @@ export async function usageByDayAndSplit(
   const { splitBy, model, limit } = query;
   const start = readCursor(query.cursor);
   const whole: UsageGrouping = { groupBy: 'day', splitBy, model, splitOf: (value) => value };
-  // There are few agents and models, so the first page adds up once. There can be many members.
-  const all = start === null && splitBy !== 'consumer' ? await addUpUsage(source, range, whole, maxRuns) : null;
-  const values = start ?? (all === null ? await largestMembers(source, range, query, maxRuns) : largestValues(all));
+  const all = start === null ? await addUpAll(source, range, whole, maxRuns) : null;
+  const values = start ?? all?.values ?? (await largestMembers(source, range, query, maxRuns));
   const { ceiling, tags, runIds } = values;
   if (ceiling === '') return { groups: [], nextCursor: null };
   const rankOf = ranking(tags);
@@ -63,7 +64,7 @@ export async function usageByDayAndSplit(
   const found =
     all === null
       ? await addUpShown(source, left, { ...whole, splitOf }, values, maxRuns)
-      : mergeGroups(all, ({ key, split }) => ({ key, split: splitOf(split) }));
+      : mergeGroups(all.groups, ({ key, split }) => ({ key, split: splitOf(split) }));
   const placed = found
     .map((group) => ({ group, day: group.key ?? '', rank: rankOf(group.split) }))
     .filter((place) => start === null || inOrder(start, place) < 0)
@@ -102,6 +103,25 @@ function largestValues(groups: readonly UsageGroup[]): ShownValues {
   const byValue = mergeGroups(groups, ({ split }) => ({ key: split, split: null }));
   const tags = largestFirst(byValue).map(({ key }) => tagOf(key ?? ''));
   return { ceiling: newestRunIn(groups), tags, runIds: null };
+}
+
+/** Adds up all days for the first page. Resolves to null if there can be many members and no day is closed. */
+async function addUpAll(
+  source: UsageSource,
+  range: UsageRange,
+  whole: UsageGrouping,
+  maxRuns: number,
+): Promise<{ readonly values: ShownValues; readonly groups: readonly UsageGroup[] } | null> {
+  if (whole.splitBy !== 'consumer') {
+    const groups = await addUpUsage(source, range, whole, maxRuns);
+    return { values: largestValues(groups), groups };
+  }
+  if (whole.model !== null || range.agent !== undefined || range.consumerId !== undefined) return null;
+  const found = await addUpLargestMembers(source, range, SHOWN_VALUES, maxRuns);
+  if (found === null) return null;
+  const { members, newestRunId, groups } = found;
+  const tags = members.map(({ consumerId }) => tagOf(consumerId));
+  return { values: { ceiling: newestRunId, tags, runIds: members.map(({ runId }) => runId) }, groups };
 }
 
 async function largestMembers(

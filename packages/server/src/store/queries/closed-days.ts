@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
+import { statement } from '../statement.ts';
 import { raw } from './raw.ts';
 import { uncountedIds } from './uncounted.ts';
 
@@ -65,3 +66,52 @@ export const rollupBounds = (integrationId: string) => (db: Kysely<Schema>) =>
       (select min(hour) from usage_hours where integration_id = ${integrationId}) as first_hour,
       (select min(created_at) from runs where run_id in ${uncountedIds(db, integrationId)}) as oldest_uncounted`,
   );
+
+/** The tokens of a member in some days. */
+export interface MemberTokens {
+  consumer_id: string;
+  tokens: number | string;
+  runs: number | string;
+  newest_run_id: string;
+}
+
+interface MemberDays {
+  readonly integrationId: string;
+  /** The first day, and the day after the last. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const memberTokens = ({ integrationId, from, to }: MemberDays, isSelected: RawBuilder<unknown>) =>
+  sql`select consumer_id, sum(input_tokens + output_tokens) as tokens, sum(ended_runs) as runs,
+      max(newest_run_id) as newest_run_id
+    from usage_days where integration_id = ${integrationId} and ${isSelected} and ended_runs > 0
+      and day >= ${from} and day < ${to}
+    group by consumer_id`;
+
+/** The members with the most tokens among those after one id and up to another. */
+export const largestMembers =
+  (days: MemberDays, { after, upTo }: { readonly after: string; readonly upTo: string | null }, count: number) =>
+  (db: Kysely<Schema>) =>
+    raw<MemberTokens>(
+      db,
+      sql<MemberTokens>`${memberTokens(
+        days,
+        upTo === null ? sql`consumer_id > ${after}` : sql`consumer_id > ${after} and consumer_id <= ${upTo}`,
+      )} order by 2 desc, 3 desc, 1 limit ${count}`,
+    );
+
+export const tokensOfMembers = (days: MemberDays, consumers: readonly string[]) => (db: Kysely<Schema>) =>
+  raw<MemberTokens>(db, sql<MemberTokens>`${memberTokens(days, sql`consumer_id in (${sql.join(consumers)})`)}`);
+
+/** Returns a value that changes with every erasure which replaces a member of the integration. */
+export const erasureMark = statement('erasure mark', (db, p: { integrationId: string }) =>
+  db
+    .selectFrom('erasures')
+    .select((eb) => [
+      eb.fn.countAll().as('erasures'),
+      eb.fn.sum('started_at').as('started'),
+      eb.fn.sum('replaced_at').as('replaced'),
+    ])
+    .where('integration_id', '=', p.integrationId),
+);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
-import { storeConformance } from '@runwire/test-kit/store-conformance.ts';
+import { storeConformance, USAGE_HOUR } from '@runwire/test-kit/store-conformance.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
@@ -18,6 +18,7 @@ import { insertChunk } from '../queries/eventlog.ts';
 import { memberSizes } from '../queries/member-list.ts';
 import { raw } from '../queries/raw.ts';
 import { compactionPosition } from '../queries/retention.ts';
+import { raiseUsageHour } from '../queries/rollups.ts';
 import type { Tx } from '../store.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -53,6 +54,30 @@ test('transactions of one turn share one commit, and each passes its wait points
     ),
   );
   assert.deepEqual(points, ['flush.before-commit', 'flush.before-commit', 'flush.after-commit', 'flush.after-commit']);
+  rmSync(folder, { recursive: true });
+});
+
+test('ends that commit together raise a row of the rollups once', async () => {
+  const folder = temporaryFolder();
+  await using store = await SqliteStore.open({
+    ...{ path: join(folder, 'test.db'), migrate: true, waitAt: undefined, onFatal },
+  });
+  await store.transact('account', async (tx) => {
+    await execute(tx, 'create table raised (runs integer)');
+    for (const change of ['insert', 'update'])
+      await execute(
+        tx,
+        `create trigger on_${change} after ${change} on usage_hours begin insert into raised values (new.runs); end`,
+      );
+  });
+  const end = () => store.transact('end', (tx) => tx.run(raiseUsageHour, USAGE_HOUR));
+  await Promise.all([end(), end(), end()]);
+  await end();
+  const raised = await store.reads.query((db) => raw<{ runs: number }>(db, sql.raw('select runs from raised')));
+  assert.deepEqual(
+    raised.map(({ runs }) => runs),
+    [3, 4],
+  );
   rmSync(folder, { recursive: true });
 });
 

@@ -1,0 +1,94 @@
+import { totalTokens } from '../domain/usage.ts';
+import { tokensOfMembers } from '../store/queries/closed-days.ts';
+import type { UsageRange } from '../store/queries/usage.ts';
+import { addClosedDaysOfMembers, DAY_MS, partsOutside, wholeUnits } from './add-up-usage.ts';
+import type { DayRange } from './closed-days.ts';
+import { mergeGroups, type UsageGroup, type UsageGrouping, UsageGroups, type UsageSource } from './usage-groups.ts';
+
+const MEMBERS_A_QUERY = 500;
+
+const BY_DAY_AND_MEMBER: UsageGrouping = {
+  ...{ groupBy: 'day', splitBy: 'consumer', model: null },
+  splitOf: (value) => value,
+};
+
+export interface LargeMember {
+  readonly consumerId: string;
+  readonly tokens: number;
+  readonly runs: number;
+  /** Any run of the member. */
+  readonly runId: string;
+}
+
+export interface LargestMembers {
+  readonly members: readonly LargeMember[];
+  readonly newestRunId: string;
+  /** By day and member, for these members and null for all others. */
+  readonly groups: readonly UsageGroup[];
+}
+
+/**
+ * Finds the members with the most tokens in a range, and adds up its days. A member whose runs are all in closed days is among
+ * the largest only if it is among the largest of these days, which are known. Members with other runs are added up.
+ * Resolves to null if no day of the range is closed.
+ */
+export async function addUpLargestMembers(
+  source: UsageSource,
+  range: UsageRange,
+  count: number,
+  maxRuns: number,
+): Promise<LargestMembers | null> {
+  const { reads, closedDays } = source;
+  const { integrationId } = range;
+  const units = await wholeUnits(reads, range, DAY_MS);
+  const closed = units === null ? null : await closedDays.find(reads, integrationId, units);
+  if (closed === null) return null;
+
+  const groups = new UsageGroups(source, BY_DAY_AND_MEMBER);
+  for (const part of partsOutside(range, closed, DAY_MS)) await groups.addRuns(part, maxRuns);
+  const outside = mergeGroups(groups.all(), ({ split }) => ({ key: split, split: null }));
+  const byMember = new Map(outside.flatMap((group) => (group.key === null ? [] : [[group.key, group]])));
+  const known = await closedDays.largestMembers(source, integrationId, closed, count);
+  const candidates = [...new Set([...known, ...byMember.keys()])];
+  const totals = await addUpMembers(source, { integrationId, ...closed }, candidates, byMember);
+  const members = totals
+    .filter(({ runs }) => runs > 0)
+    .sort(mostTokensFirst)
+    .slice(0, count);
+  const ids = new Set(members.map(({ consumerId }) => consumerId));
+  await addClosedDaysOfMembers(source, groups, integrationId, closed, [...ids]);
+  const all = mergeGroups(groups.all(), ({ key, split }) => ({ key, split: ids.has(split ?? '') ? split : null }));
+  const newestRunId = all.reduce((newest, group) => (group.newestRunId > newest ? group.newestRunId : newest), '');
+  return { members, newestRunId, groups: all };
+}
+
+/** Adds the tokens of members in closed days to those of their other runs. */
+async function addUpMembers(
+  { reads, takeTurn }: UsageSource,
+  days: DayRange & { readonly integrationId: string },
+  members: readonly string[],
+  others: ReadonlyMap<string, UsageGroup>,
+): Promise<LargeMember[]> {
+  const found: LargeMember[] = [];
+  for (let begin = 0; begin < members.length; begin += MEMBERS_A_QUERY) {
+    using _turn = await takeTurn();
+    const some = members.slice(begin, begin + MEMBERS_A_QUERY);
+    const rows = new Map((await reads.query(tokensOfMembers(days, some))).map((row) => [row.consumer_id, row]));
+    for (const consumerId of some) {
+      const [group, row] = [others.get(consumerId), rows.get(consumerId)];
+      found.push({
+        consumerId,
+        tokens: (group === undefined ? 0 : totalTokens(group.usage)) + Number(row?.tokens ?? 0),
+        runs: (group?.runs ?? 0) + Number(row?.runs ?? 0),
+        runId: group?.newestRunId ?? row?.newest_run_id ?? '',
+      });
+    }
+  }
+  return found;
+}
+
+function mostTokensFirst(one: LargeMember, other: LargeMember): number {
+  if (one.tokens !== other.tokens) return other.tokens - one.tokens;
+  if (one.runs !== other.runs) return other.runs - one.runs;
+  return one.consumerId < other.consumerId ? -1 : 1;
+}
