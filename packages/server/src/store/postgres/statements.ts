@@ -20,6 +20,8 @@ const compiler = new Kysely<Schema>({
 
 const compiledStatements = new CompiledStatements();
 const gatheredStatements = new Map<Statement<never, unknown>, GatheredStatement>();
+/** PostgreSQL ignores the rest of a longer name. */
+const MAX_NAME = 63;
 /** By the names of their parts. */
 const togetherQueries = new Map<string, { readonly name: string; readonly text: string }>();
 
@@ -118,10 +120,12 @@ export class Statements {
 
   /** Several statements as one. `mark` is the mark of the transaction, if the statement writes it too. */
   together(parts: readonly Part[], mark: CommitMark | null): QueryConfig {
-    const key = `${parts.map(({ name }) => name).join(' · ')}${mark === null ? '' : ' · mark'}`;
+    const names = parts.map(({ name }) => name);
+    const key = (mark === null ? names : [...names, 'mark']).join('+');
     let query = togetherQueries.get(key);
     if (query === undefined) {
-      query = { name: `together ${togetherQueries.size}`, text: togetherText(parts, mark === null ? null : MARK) };
+      const name = `${togetherQueries.size} ${key}`.slice(0, MAX_NAME);
+      query = { name, text: togetherText(parts, mark === null ? null : MARK) };
       togetherQueries.set(key, query);
     }
     const values = parts.flatMap((part) => part.values);
