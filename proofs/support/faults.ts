@@ -263,7 +263,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   // Questions stay open after their answer.
   'answer-twice': answerTwice,
   // A run in progress holds nothing of its member's allowance.
-  'forget-holds': () => params('insert run', (given) => ({ ...given, held: 0 })),
+  'forget-holds': () => params('insert active run', (given) => ({ ...given, held: 0 })),
   'read-then-write': () => ({
     wrapStore: (store) =>
       around((transact) => (name, job, locks) => transact(name, (tx) => job(readingOutside(store, tx)), locks))(store),
@@ -323,7 +323,11 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   // A form counts as signed long ago, so what was signed is never known again.
   'forget-forms': () => params('insert form', (given) => ({ ...given, signedAt: 0 })),
   // No file keeps its type.
-  'forget-types': () => params('insert file', (given) => ({ ...given, contentType: 'application/octet-stream' })),
+  'forget-types': () =>
+    params('insert files', (given) => ({
+      ...given,
+      files: String(given.files).replaceAll(/"type":"[^"]*"/g, '"type":"application/octet-stream"'),
+    })),
   'take-extra-fields': () => ({ checkForm: takeExtraFields }),
   'lose-a-byte': loseAByte,
   'hold-files': holdFiles,
