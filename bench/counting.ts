@@ -33,10 +33,13 @@ function countCalls<T extends object>(prototype: T, method: keyof T & string): v
 function wastePerRequest(): void {
   const select = new DatabaseSync(':memory:').prepare('select 1');
   const nowhere = openSync('/dev/null', 'w');
+  const repeat = (times: number, waste: () => unknown) => () => {
+    for (let i = 0; i < times; i += 1) waste();
+  };
   const wastes: Readonly<Record<Waste, () => unknown>> = {
-    statement: () => select.get(),
-    write: () => writeSync(nowhere, 'x'),
-    allocation: () => new Array(2500).fill(statements),
+    statement: repeat(4, () => select.get()),
+    write: repeat(8, () => writeSync(nowhere, 'x')),
+    allocation: () => new Array(5000).fill(statements),
   };
   let planted: readonly Waste[] = [];
   process.on('message', (message: { readonly wastes: readonly Waste[] } | string) => {
