@@ -1,6 +1,6 @@
 /*
  * Almost every event of an answer is a text delta that differs from the event before it in its text only. Such an event is
- * compared byte by byte with the one before it, and only its text is read: no line, no JSON and no other string is made.
+ * compared with the one before it, and only its text is read: no line, no JSON and no other string is made.
  * In a short answer of 20 tokens that saves 10 kB of allocation.
  */
 
@@ -67,15 +67,16 @@ export class RepeatedDelta {
     let at = start;
     let compared = 0;
     for (const hole of this.#holes) {
-      for (; compared < hole.start; compared += 1, at += 1) if (chunk[at] !== event[compared]) return -1;
+      if (!isEqual(chunk, at, event, compared, hole.start)) return -1;
+      at += hole.start - compared;
       const end = hole.kind === 'number' ? endOfDigits(chunk, at) : this.#endOfText(chunk, at, hole.kind);
       if (end === -1) return -1;
       at = end;
       compared = hole.end;
     }
-    for (; compared < event.length; compared += 1, at += 1) if (chunk[at] !== event[compared]) return -1;
+    if (!isEqual(chunk, at, event, compared, event.length)) return -1;
     this.repeats += 1;
-    return at;
+    return at + event.length - compared;
   }
 
   /** The text of the event that matched last. Returns null if its escapes are not JSON. */
@@ -106,6 +107,12 @@ export class RepeatedDelta {
     } else if (hasEscapes) return -1;
     return at;
   }
+}
+
+/** Compares natively: byte by byte it took 1.5 µs of a token. */
+function isEqual(chunk: Buffer, at: number, event: Buffer, from: number, to: number): boolean {
+  const end = at + to - from;
+  return end <= chunk.length && chunk.compare(event, from, to, at, end) === 0;
 }
 
 function textHole(kind: HoleKind, written: string, name: string): Hole | null {
