@@ -6,7 +6,7 @@ const ADMISSIONS = 64;
 /**
  * Lets PostgreSQL analyze the tables of a fresh database early. Autovacuum does so after up to a minute. Until then all
  * indexes of a table seem equally good, and a connection keeps the plan that it made first: the facts of an admission were
- * read by an index of all runs of the integration, which took 0.5 ms longer for each 300 runs.
+ * read by an index of all runs of the integration, so each admission took longer than the one before.
  */
 export class FirstStatistics {
   readonly #ask: (text: string) => Promise<readonly { readonly name: string }[]>;
