@@ -4,6 +4,7 @@ import { ERASED_IDS } from '../../domain/erased-ids.ts';
 import type { FileAccess } from '../../domain/file-access.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
+import { chatKeyById } from './chat-ids.ts';
 import { CHAT_ORDER, MESSAGE_ORDER, RUN_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
 
@@ -53,7 +54,7 @@ export const admissionFacts = statement(
         left join members m on m.integration_id = i.integration_id and m.consumer_id = ${p.consumerId}
         left join runs r on r.integration_id = i.integration_id and r.usage_request_id = ${p.usageRequestId}
         left join chats k on k.chat_key = r.chat_key
-        left join chats c on c.integration_id = i.integration_id and c.chat_id = ${p.chatId} and c.deleted_at is null
+        left join chats c on c.chat_key = ${chatKeyById(p.integrationId, sql`${p.chatId}`)}
         left join chats a on a.integration_id = i.integration_id and a.alias = ${p.aliasChatId}
           and a.alias is not null and a.deleted_at is null
         left join active_runs b on b.integration_id = i.integration_id and b.consumer_id = coalesce(${consumer}, '')

@@ -8,7 +8,7 @@ import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { Kysely } from 'kysely';
 import type { Schema } from '../schema.ts';
 import type { QueryOf } from '../store.ts';
-import { type ChatFilter, listChats } from './chats.ts';
+import { type ChatFilter, chatById, listChats } from './chats.ts';
 import { type MemberFilter, memberSizes } from './member-list.ts';
 import { lastReadRun, type RunFilter, runSizes } from './runs.ts';
 
@@ -30,6 +30,7 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unkn
   [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' })],
   [/runs_integration \(integration_id=\? AND created_at<\?\)/, runs({})],
   [/runs_integration \(integration_id=\? AND created_at>\? AND created_at<\?\)/, runs({ fromMs: 1, toMs: 9 })],
+  [/PRIMARY KEY \(chat_key=\?\)[\s\S]*chats_id/, (db) => chatById.build(db, { integrationId: 'demo', chatId: 'c1' })],
   [/chats_id/, runs({ chatId: 'c1' })],
   [/chats_id/, runs({ chatId: 'c1', consumerId: 'ann', status: 'failed', agent: 'A' })],
   [/SEARCH active_runs USING PRIMARY KEY \(integration_id=\?\)/, runs({ status: 'running' })],
