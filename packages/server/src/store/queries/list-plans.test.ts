@@ -5,12 +5,15 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
-import type { Kysely } from 'kysely';
+import { Kysely } from 'kysely';
 import type { Schema } from '../schema.ts';
+import { sqliteDialect } from '../sqlite/dialect.ts';
+import { CompiledStatements, type Statement } from '../statement.ts';
 import type { QueryOf } from '../store.ts';
+import { growChat } from './admission.ts';
 import { type ChatFilter, chatById, listChats } from './chats.ts';
 import { type MemberFilter, memberSizes } from './member-list.ts';
-import { lastReadRun, type RunFilter, runSizes } from './runs.ts';
+import { finishRun, lastReadRun, markRunning, type RunFilter, runSizes } from './runs.ts';
 
 const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
 
@@ -86,4 +89,18 @@ test('every filter of a list uses an index', async (t) => {
     assert.ok(indexes.size <= 1, steps.join('\n'));
     assert.match(steps.join('\n'), expected, `${sql}\n${steps.join('\n')}`);
   }
+});
+
+test('later turns of a chat and ends of runs write no index', async (t) => {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  await (await embeddedStore(folder))[Symbol.asyncDispose]();
+  using database = new DatabaseSync(join(folder, 'test.db'));
+  const db = new Kysely<Schema>({ dialect: sqliteDialect(database) });
+  const compiled = new CompiledStatements();
+  const writtenTrees = (source: Statement<never, unknown>) => {
+    const steps = database.prepare(`explain ${compiled.get(db, source).sql}`).all();
+    return steps.filter(({ opcode }) => opcode === 'OpenWrite').length;
+  };
+  for (const source of [growChat, markRunning, finishRun]) assert.equal(writtenTrees(source), 1, source.name);
 });
