@@ -5,9 +5,8 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
-import { Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Schema } from '../schema.ts';
-import { sqliteDialect } from '../sqlite/dialect.ts';
 import { CompiledStatements, type Statement } from '../statement.ts';
 import type { QueryOf } from '../store.ts';
 import { growChat } from './admission.ts';
@@ -94,13 +93,18 @@ test('every filter of a list uses an index', async (t) => {
 test('later turns of a chat and ends of runs write no index', async (t) => {
   const folder = temporaryFolder();
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  await (await embeddedStore(folder))[Symbol.asyncDispose]();
+  const store = await embeddedStore(folder);
+  const compiled: { name: string; sql: string }[] = [];
+  await store.reads.query((db) => {
+    const statements = new CompiledStatements();
+    for (const source of [growChat, markRunning, finishRun])
+      compiled.push(statements.get(db, source as Statement<never, unknown>));
+    return db.selectFrom('installation').select('id');
+  });
+  await store[Symbol.asyncDispose]();
   using database = new DatabaseSync(join(folder, 'test.db'));
-  const db = new Kysely<Schema>({ dialect: sqliteDialect(database) });
-  const compiled = new CompiledStatements();
-  const writtenTrees = (source: Statement<never, unknown>) => {
-    const steps = database.prepare(`explain ${compiled.get(db, source).sql}`).all();
-    return steps.filter(({ opcode }) => opcode === 'OpenWrite').length;
-  };
-  for (const source of [growChat, markRunning, finishRun]) assert.equal(writtenTrees(source), 1, source.name);
+  for (const { name, sql } of compiled) {
+    const steps = database.prepare(`explain ${sql}`).all();
+    assert.equal(steps.filter(({ opcode }) => opcode === 'OpenWrite').length, 1, name);
+  }
 });
