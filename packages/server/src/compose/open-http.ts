@@ -86,7 +86,7 @@ export async function openHttp(
   addRunRoutes(app, foundation, accounts, runs);
   addFileRoutes(app, foundation, accounts);
   chatRoutes(app, accounts.ownership, new Chats(foundation.store, accounts.pages, runs.forgetTurns));
-  addAccountRoutes(app, foundation, accounts);
+  addAccountRoutes(app, foundation, accounts, runs);
   addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);
   return {
@@ -152,10 +152,13 @@ function addAccountRoutes(
     pages,
     erasures,
   }: OpenedAccounts & { readonly erasures: Erasures },
+  { forgetIntegration }: OpenedRuns,
 ): void {
+  const { prices } = config;
+  const defaultRunSeconds = limits.maxRunSeconds;
   accountRoutes(app, {
     ownership,
-    integrations: new Integrations(store, changes, agencies, limits.maxRunSeconds, config.prices),
+    integrations: new Integrations({ store, changes, agencies, defaultRunSeconds, prices, forgetIntegration }),
     members: new Members(store, pages),
     erasures,
     adjustments: new Adjustments(store),
