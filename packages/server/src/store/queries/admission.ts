@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { AdmissionFactsRow } from '../../domain/admission.ts';
 import { ERASED_IDS } from '../../domain/erased-ids.ts';
 import type { FileAccess } from '../../domain/file-access.ts';
+import type { MountPath } from '../../domain/mount-path.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { CHAT_ORDER, MESSAGE_ORDER, RUN_ORDER } from './locks.ts';
@@ -221,7 +222,7 @@ export const insertRun = statement(
       journalFormat: number;
       agencyVersion: string | null;
       fileAccess: FileAccess;
-      memberFolder: string | null;
+      memberFolder: MountPath | null;
       now: number;
     },
   ) =>
