@@ -138,7 +138,7 @@ const mustBeWrittenAgain = (item: PromptItem | undefined) => item?.kind === 'use
 
 /**
  * The messages of earlier turns as bytes, each written once: the memory of turns has the same objects in every run of a
- * chat. A body with 97 of them needs one copy, 5 µs instead of 35 µs. They are kept by the first item, so they live as
+ * chat. A body with 97 of them needs one copy, 13 µs instead of 41 µs. They are kept by the first item, so they live as
  * long as the turn that begins the prompt.
  */
 export class EarlierTexts {
