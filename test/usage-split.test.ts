@@ -342,7 +342,7 @@ function tests(store: StoreName): void {
         return takeTurn();
       };
       const { items } = await usageSummary({ ...source, takeTurn: countTurn }, 'demo', { ...query, limit: 200 }, 300);
-      return { slices, items: (items as Item[]).map(short) };
+      return { slices, items: (items as object[] as Item[]).map(short) };
     };
     const [first, second] = [await summary(), await summary()];
     assert.deepEqual(second.items, first.items);
