@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '@runwire/test-kit';
@@ -20,8 +20,6 @@ export class PackedPackages implements Disposable {
   /** For what the proof makes. It is deleted with the packages. */
   readonly folder = temporaryFolder();
   readonly checkout = join(this.folder, 'checkout');
-  /** It contains the wheel and the source archive of the Python client. */
-  readonly pythonFolder = join(this.folder, 'python');
   /** The folder of a package → the path of its tarball. */
   readonly tarballs = new Map<string, string>();
   /** No installed package of this machine is used. */
@@ -45,7 +43,6 @@ export class PackedPackages implements Disposable {
         publishedPackages.forEach(({ folder: name }, index) => {
           packed.tarballs.set(name, tarballs[index] ?? '');
         });
-        packPython(packed.pythonFolder, packed.checkout);
       }
       // The one package of others that a published package depends on.
       const [typebox = ''] = await packed.#pack([join(root, 'node_modules/typebox')]);
@@ -65,6 +62,13 @@ export class PackedPackages implements Disposable {
     const path = this.tarballs.get(name);
     if (path === undefined) throw new Error(`No package ${name} is published.`);
     return path;
+  }
+
+  /** The paths of the wheel and the source archive of the Python client. */
+  pythonFiles(): string[] {
+    const folder = join(RELEASE ?? this.folder, 'python');
+    if (RELEASE === undefined) packPython(folder, this.checkout);
+    return readdirSync(folder).map((file) => join(folder, file));
   }
 
   /** Files that are not committed yet are copied too. */
@@ -87,7 +91,6 @@ export class PackedPackages implements Disposable {
       mkdirSync(this.dist(name));
       await this.run('tar', ['-xzf', tarball, '--strip-components=1', '-C', this.dist(name)], this.folder);
     }
-    cpSync(join(folder, 'python'), this.pythonFolder, { recursive: true });
   }
 
   /** Packs these folders, and returns the paths of their tarballs. */

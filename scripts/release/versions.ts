@@ -23,7 +23,10 @@ function withVersion(manifest: Manifest, version: string): Manifest {
   for (const kind of ['dependencies', 'devDependencies']) {
     if (manifest[kind] === undefined) continue;
     changed[kind] = Object.fromEntries(
-      Object.entries(manifest[kind]).map(([name, found]) => [name, name.startsWith('@runwire/') ? version : found]),
+      Object.entries(manifest[kind] as object).map(([name, found]) => [
+        name,
+        name.startsWith('@runwire/') ? version : found,
+      ]),
     );
   }
   return changed;
