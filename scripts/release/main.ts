@@ -18,7 +18,7 @@ import { cutVersion, readVersions } from './versions.ts';
  * `--cut <version>` it only writes the next version to the manifests and the changelog.
  */
 
-const OUT = resolve('.work/release');
+const OUT = '.work/release';
 const PYTHON_OUT = join(OUT, 'python');
 
 interface Manifest {
@@ -34,7 +34,7 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 function readFacts(): ReleaseFacts {
   return {
     environment: process.env,
-    versions: readVersions(),
+    versions: readVersions('.'),
     changedFiles: lines(capture('git', ['status', '--porcelain'])).map((line) => line.slice(3)),
     tags: lines(capture('git', ['tag', '--points-at', 'HEAD'])),
     changelog: readFileSync('CHANGELOG.md', 'utf8'),
@@ -94,7 +94,7 @@ function prepare(own: Manifest) {
   const dists = publishedPackages.map(({ folder }) => join('packages', folder, 'dist'));
   const papers = [writeSbom(own, dists), writeLicences(dists)];
   step('check the packages: publint, attw, and empty projects that install them');
-  run('npm', ['run', '--silent', 'prove', '--', 'packages'], { PACKED_FOLDER: OUT });
+  run('npm', ['run', '--silent', 'prove', '--', 'packages'], { PACKED_FOLDER: resolve(OUT) });
   return { packages, python, papers };
 }
 
@@ -125,7 +125,7 @@ try {
   });
   if (values.cut === undefined) release(values['dry-run']);
   else {
-    cutVersion(values.cut, new Date().toISOString().slice(0, 10));
+    cutVersion('.', values.cut, new Date().toISOString().slice(0, 10));
     print(
       `Version ${values.cut} is written. Run \`npm test\`, commit, and push the tag v${values.cut} (docs/releasing.md).`,
     );
