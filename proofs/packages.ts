@@ -26,10 +26,9 @@ import { LeftOut, named, type Proof } from './support/proof.ts';
 
 /*
  * The packages as people install them: `publint` and `attw` find nothing, their bills of materials are valid, their sizes
- * have limits, pip installs the Python client, and they work in empty
- * JavaScript and TypeScript projects into which npm installs the tarballs alone. `runwire init` and
- * `create-runwire` make the same project, and it works by the commands of its own README. npm refuses to publish the sources
- * and a build for tests.
+ * have limits, and they work in empty JavaScript and TypeScript projects into which npm installs the tarballs alone. pip
+ * installs the Python client. `runwire init` and `create-runwire` make the same project, and it works by the commands of its
+ * own README. npm refuses to publish the sources and a build for tests.
  */
 
 /** How long a stopped server may take to end. */
@@ -241,12 +240,12 @@ export const proof: Proof = {
       kb[`${folder.replace('-', '_')}_kb`] = await named(folder, checkPackage(packed, folder, hasExports));
     });
     await Promise.all(checks);
+    const python_files = await named('Python', usePython(packed));
     const project = await packed.project('javascript', [...NEEDED, 'client', 'contract', 'typebox', 'create-runwire']);
     await named('JavaScript', useInJavaScript(packed, project));
     await named('TypeScript', useInTypeScript(packed, project));
     const made = await named('create-runwire', makeProject(packed, project));
     await named('project', useProject(packed, made));
-    const python_files = await named('Python', usePython(packed));
     await refusePublishing(packed);
     return { packages: publishedPackages.length, python_files, findings: 0, projects: 4, ...kb };
   },

@@ -9,7 +9,7 @@ export interface ThirdParty {
   readonly license: string;
   /** `sha512-…` of its tarball, as the lock file pins it. */
   readonly integrity: string;
-  /** Where it is installed, below the root of the repository. */
+  /** Its folder below the root of the repository. */
   readonly folder: string;
 }
 
