@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ThirdParty } from './bundled-packages.ts';
 
 const LINE = '-'.repeat(80);
-/** The licence of MIT, for packages that name it and contain neither a licence file nor its text. */
+/** The MIT licence, for packages that name it and contain neither a licence file nor its text. */
 const MIT = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation
 files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy,
 modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software
@@ -24,7 +24,7 @@ export const licenceTexts = (packages: readonly ThirdParty[]): string =>
 export const joinLicences = (texts: readonly string[]): string =>
   [...new Set(texts.flatMap((text) => text.split(`\n${LINE}\n\n`)))].sort().join(`\n${LINE}\n\n`);
 
-export const licenceHeading = ({ name, version, license }: ThirdParty) => `${name} ${version} (${license})`;
+const licenceHeading = ({ name, version, license }: ThirdParty) => `${name} ${version} (${license})`;
 
 function licenceText({ folder, name, license }: ThirdParty): string {
   const files = readdirSync(folder);
