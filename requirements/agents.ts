@@ -1,5 +1,3 @@
-import type { Requirement } from './requirement.ts';
-
 /** The rules of agents. */
 export const agentsRequirements = [
   {
@@ -84,4 +82,4 @@ export const agentsRequirements = [
     quote:
       '`/v2/agencies` items get `"process":{"state":"running|starting|failed|none","pid":1,"memoryBytes":1,"restarts":0,"lastFault":{"message":"…","tool":"refund","callId":"call_1","runId":"run_1","at":"…"}}`.',
   },
-] as const satisfies readonly Requirement[];
+] as const;

@@ -1,5 +1,3 @@
-import type { Requirement } from './requirement.ts';
-
 export const contractCodesAndShapes = [
   { id: 'contract-8-400-invalid-request', section: '8', quote: '| 400 | `invalid_request`,' },
   { id: 'contract-8-400-missing-allowance-attribution', section: '8', quote: '`missing_allowance_attribution`,' },
@@ -50,7 +48,6 @@ export const contractCodesAndShapes = [
   { id: 'contract-8-429-consumer-inactive', section: '8', quote: '| 429 | `consumer_inactive`,' },
   { id: 'contract-8-429-consumer-allowance-exhausted', section: '8', quote: '`consumer_allowance_exhausted`,' },
   { id: 'contract-8-429-too-many-runs', section: '8', quote: '`too_many_runs`,' },
-  { id: 'contract-8-429-rate-limited', section: '8', quote: '`rate_limited`,', later: 'Rate limits' },
   { id: 'contract-8-429-too-many-streams', section: '8', quote: '`too_many_streams` (new) |' },
   {
     id: 'contract-8-500-internal-error',
@@ -232,4 +229,4 @@ export const contractCodesAndShapes = [
     section: '9',
     quote: '{"error":"…","code":"usage_request_id_reused","runId":"run_1"}',
   },
-] as const satisfies readonly Requirement[];
+] as const;

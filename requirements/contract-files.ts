@@ -1,5 +1,3 @@
-import type { Requirement } from './requirement.ts';
-
 export const contractFiles = [
   {
     id: 'contract-7-canonical-path',
@@ -218,4 +216,4 @@ export const contractFiles = [
     section: '7',
     quote: 'the model only where the agency says so (`{{user_context.x}}` in instructions, or `contextToModel: true`).',
   },
-] as const satisfies readonly Requirement[];
+] as const;

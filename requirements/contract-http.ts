@@ -1,5 +1,3 @@
-import type { Requirement } from './requirement.ts';
-
 /** Sections 2 to 4: what the contract says about HTTP itself: paths, methods, queries, cursors, media types, keys. */
 export const contractHttp = [
   {
@@ -83,4 +81,4 @@ export const contractHttp = [
     quote:
       'A `charset` other than UTF-8 in `Content-Type` is refused as a wrong media type. An empty body counts as no body, whatever its media type. In `POST …/chats` null equals absent.',
   },
-] as const satisfies readonly Requirement[];
+] as const;

@@ -1,5 +1,3 @@
-import type { Requirement } from './requirement.ts';
-
 export const contractRecords = [
   {
     id: 'contract-6-run-states',
@@ -262,4 +260,4 @@ export const contractRecords = [
     quote:
       '{"usageRequestId":"req-1","consumerId":"user-42","chatId":"…","runId":"run_…","agent":"Concierge","status":"completed", "usage":{"request_count":2,"input_tokens":950,"cached_tokens":0,"output_tokens":212,"reasoning_tokens":0,"total_tokens":1162}, "byModel":[{"model":"openai/…","input_tokens":950,"cached_tokens":0,"output_tokens":212}],"charged":{"unit":"tokens","amount":1162}, "periodStart":"…","startedAt":"…","completedAt":"…"}',
   },
-] as const satisfies readonly Requirement[];
+] as const;

@@ -1,5 +1,3 @@
-import type { Requirement } from './requirement.ts';
-
 export const specRequirements = [
   {
     id: 'spec-1-run-agent',
@@ -402,4 +400,4 @@ export const specRequirements = [
       'The completion path carries the version marker `v2` (`/get_completion_v2`), as does the operation id `getCompletionV2`.',
   },
   { id: 'spec-9-version', section: '9', quote: 'The interface description is at version 1.0.0 (OpenAPI 3.0.3).' },
-] as const satisfies readonly Requirement[];
+] as const;

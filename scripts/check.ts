@@ -58,6 +58,7 @@ const steps: Readonly<Record<GateStep, (services: GateServices) => string | null
     run('tsc', '-p', 'packages/console/tsconfig.json', '--checkers', '1') ??
     run('node', '-C', 'runwire', 'scripts/console/main.ts', '--check'),
   style: () => run('biome', 'check'),
+  'contract pages': () => run('node', '-C', 'runwire', 'scripts/requirements.ts', '--pages'),
   'contract types': () => run('node', '-C', 'runwire', 'scripts/build-contract-types.ts', '--check'),
   openapi: () => run('node', '-C', 'runwire', 'scripts/build-openapi.ts', '--check'),
   'openapi lint': () => run('redocly', 'lint', 'docs/openapi.json'),

@@ -40,7 +40,7 @@ const internal = [
 /** The sources and the pages that people read. */
 export function readProse(root: string): Sources {
   const pages = new Map<string, string>();
-  for (const folder of ['', 'docs', 'docs/decisions', 'docs/guides', 'docs/reference', 'requirements']) {
+  for (const folder of ['', 'docs', 'docs/contract', 'docs/decisions', 'requirements']) {
     if (!existsSync(join(root, folder))) continue;
     for (const name of readdirSync(join(root, folder))) {
       const path = folder === '' ? name : `${folder}/${name}`;
