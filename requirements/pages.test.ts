@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import accepted from './accepted.json' with { type: 'json' };
 import { acceptPages, checkPages } from './check-pages.ts';
 import { citationsIn } from './find-citations.ts';
 import { parsePage } from './parse-page.ts';
@@ -117,4 +118,18 @@ test('a new, a removed, a doubled and an unknown id are named', (t) => {
   write('docs/contract/a.md', PAGE);
   cpSync(join(root, 'docs/contract/a.md'), join(root, 'docs/contract/b.md'));
   assert.equal(acceptPages(root)[0], 'docs/contract/b.md:5: "contract-1-two-lines" is already at docs/contract/a.md:5');
+});
+
+test('every id that comments and docs name is on a page', () => {
+  const root = join(import.meta.dirname, '..');
+  const files = globSync(['packages/*/src/**/*.ts', 'docs/**/*.md', '*.md'], {
+    cwd: root,
+    exclude: ['**/node_modules'],
+  });
+  const unknown = files.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/\b(?:spec|contract|agents|clients)-\d[\d.]*(?:-[a-z0-9]+)+/g)]
+      .filter(([id]) => !Object.hasOwn(accepted, id))
+      .map(([id]) => `${file}: ${id}`),
+  );
+  assert.deepEqual(unknown, []);
 });

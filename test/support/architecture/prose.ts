@@ -15,11 +15,9 @@ export interface Passage {
   readonly text: string;
 }
 
-/** Generated files, quoted requirements, and the rules themselves. */
+/** Generated files, and the rules themselves. */
 const excluded = [
   '**.gen.ts',
-  'requirements/contract*',
-  'requirements/spec.ts',
   'docs/style.md',
   'CHANGELOG.md',
   'test/architecture.test.ts',
@@ -134,9 +132,7 @@ function joinLines(text: string, comments: readonly Span[]): Span[] {
 
 function commentText(raw: string): string {
   const text = raw.replace(/^\s*(?:\/\*\*?|\/\/+|\*(?!\/))|\*\/$/gm, '');
-  if (/^\s*(?:biome-ignore|@ts-|#!)/.test(text)) return '';
-  // A quotation with the id of its requirement keeps the words of the specification.
-  return /\b(?:contract|spec)-[\d.]+-/.test(text) ? text.replace(/"[^"]*"/g, '') : text;
+  return /^\s*(?:biome-ignore|@ts-|#!)/.test(text) ? '' : text;
 }
 
 const sql =
