@@ -125,7 +125,7 @@ function tests(store: StoreName): void {
   });
 
   test('filters runs by agent and time of admission, with all other filters', async (t) => {
-    cites(t, 'contract-3-runs', 'contract-9-newest-first');
+    cites(t, 'clients-18-run-filters', 'contract-3-runs', 'contract-9-newest-first');
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2031-01-01T00:00:00.000Z') });
     const integration = await rig.integration({ agency: 'test' });
     for (const member of ['ann', 'ben']) await rig.member(integration, member);
