@@ -55,7 +55,8 @@ test('an expired session is renewed, and the refused call is sent once more', as
   assert.equal(server.sessions, 1);
 });
 
-test('a server that dies under a call is reported soon, and its tools stay known', async () => {
+test('a server that dies under a call is reported soon, and its tools stay known', async (t) => {
+  cites(t, 'agents-13-known-tools');
   await using server = await ScriptedMcpHttp.start();
   await using rig = await withServer(server);
   const startedAt = performance.now();

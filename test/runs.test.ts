@@ -304,7 +304,7 @@ function tests(store: StoreName): void {
   });
 
   test('a chat status shows chat and run of one snapshot', async (t) => {
-    cites(t, 'contract-6-chat-status');
+    cites(t, 'contract-6-chat-status-snapshot', 'contract-6-chat-status');
     let between: (() => Promise<unknown>) | null = null;
     const wrapStore = hookStore({
       read: async (statement, read) => {
