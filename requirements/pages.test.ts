@@ -56,6 +56,12 @@ test('names page and line of everything that is not a requirement with one id', 
   assert.deepEqual(problemsIn('- A. `[contract-one]`\n'), [
     'a.md:1: "contract-one" is no id: write the document, the section and a short name',
   ]);
+  assert.deepEqual(problemsIn('1. A. `[contract-1-a]`\n2. B.\n'), [
+    'a.md:2: this list item has no id such as `[contract-4-busy]`',
+  ]);
+  assert.deepEqual(problemsIn('- A. `[contract-1-a]`\nMore.\n'), [
+    'a.md:2: indent this line: it continues the list item above it',
+  ]);
   assert.deepEqual(problemsIn('A paragraph. `[contract-1-a]`\n'), [
     'a.md:1: "contract-1-a" is neither in a list item nor in a table row',
   ]);

@@ -7,12 +7,14 @@ export interface ParsedPage {
 }
 
 interface Block {
-  readonly kind: 'item' | 'row' | 'other';
+  /** A line that follows an item without an empty line belongs to it in Markdown, so it must be indented. */
+  readonly kind: 'item' | 'row' | 'unindented' | 'other';
   readonly line: number;
   text: string;
 }
 
 const DECLARED_ID = /`\[((?:spec|contract|agents|clients)-[^\]`]*)\]`/g;
+const BULLET = /^(?:[-*+]|\d+[.)])(?: |$)/;
 const ID = /^(?:spec|contract|agents|clients)-[0-9.]+(?:-[a-z0-9]+)+$/;
 
 /**
@@ -27,7 +29,8 @@ export function parsePage(page: string, text: string): ParsedPage {
     const report = (problem: string) => problems.push(`${page}:${line}: ${problem}`);
     const ids = [...block.matchAll(DECLARED_ID)].map(([, id = '']) => id);
     const [id] = ids;
-    if (kind === 'other') {
+    if (kind === 'unindented') report('indent this line: it continues the list item above it');
+    if (kind === 'unindented' || kind === 'other') {
       if (id !== undefined) report(`"${id}" is neither in a list item nor in a table row`);
       continue;
     }
@@ -48,7 +51,7 @@ export function parsePage(page: string, text: string): ParsedPage {
 /** Returns null if words follow the id. They would look like a second sentence without an id. */
 function readItem(block: string, id: string): string | null {
   const atEnd = new RegExp(`\`\\[${RegExp.escape(id)}\\]\`$`, 'm');
-  return atEnd.test(block) ? fold(block.replace(atEnd, '').replace(/^- ?/, '')) : null;
+  return atEnd.test(block) ? fold(block.replace(atEnd, '').replace(BULLET, '')) : null;
 }
 
 const readRow = (block: string): string =>
@@ -72,9 +75,10 @@ function splitIntoBlocks(text: string): Block[] {
       open.text += `\n${content}`;
       continue;
     }
-    const isItem = !isFenced && /^- /.test(`${content} `);
+    const isItem = !isFenced && BULLET.test(content);
+    const follows = open !== null && !open.text.endsWith('\n');
     // The first two rows of a table are its head and the line below it.
-    const kind = isItem ? 'item' : tableRows > 2 ? 'row' : 'other';
+    const kind = isItem ? 'item' : tableRows > 2 ? 'row' : follows ? 'unindented' : 'other';
     const block: Block = { kind, line: index + 1, text: content };
     blocks.push(block);
     open = isItem ? block : null;
