@@ -25,7 +25,8 @@ const agencies = {
 
 for (const store of STORES) describe(store, () => tests(store));
 
-test('a command waits for its slot before its files are copied, and has the limits of the settings', async () => {
+test('a command waits for its slot before its files are copied, and has the limits of the settings', async (t) => {
+  cites(t, 'agents-15-settings');
   const points: string[] = [];
   const env = {
     RUNWIRE_SANDBOX: 'auto',
