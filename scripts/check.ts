@@ -66,6 +66,7 @@ const steps: Readonly<Record<GateStep, (services: GateServices) => string | null
   console: () =>
     checkTypes('packages/console/tsconfig.json') ?? run('node', '-C', 'runwire', 'scripts/console/main.ts', '--check'),
   style: () => run('biome', 'check'),
+  'contract pages': () => run('node', '-C', 'runwire', 'scripts/requirements.ts', '--pages'),
   'contract types': () => run('node', '-C', 'runwire', 'scripts/build-contract-types.ts', '--check'),
   openapi: () => run('node', '-C', 'runwire', 'scripts/build-openapi.ts', '--check'),
   'openapi lint': () => run('redocly', 'lint', 'docs/openapi.json'),
