@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { cutSection, datedSection, unreleasedSection } from '../scripts/release/changelog.ts';
 import type { PackedFile } from '../scripts/release/pack.ts';
-import { publishPackages } from '../scripts/release/publish.ts';
+import { publishOnGitHub, publishPackages } from '../scripts/release/publish.ts';
 import { type ReleaseFacts, refusals } from '../scripts/release/refusals.ts';
 import { cutVersion, readVersions } from '../scripts/release/versions.ts';
 import { folderOf, root, run } from './support/cli-process.ts';
@@ -109,6 +109,18 @@ test('does not take a registry that fails for a version that is not published', 
   const calls = standIn(t, 'npm', 'echo "npm error code E500" >&2; exit 1');
   assert.throws(() => publishPackages([packedFile('a')]), /npm view a failed: npm error code E500/);
   assert.deepEqual(calls(), ['view a@0.1.0 dist.integrity']);
+});
+
+test('makes the release on GitHub, or adds files to it if it exists', (t) => {
+  const calls = standIn(t, 'gh', '[ "$3" = v0.2.0 ] || [ "$2" != view ]');
+  publishOnGitHub('0.1.0', 'Notes.', ['a.tgz']);
+  publishOnGitHub('0.2.0', 'Notes.', ['a.tgz']);
+  assert.deepEqual(calls(), [
+    'release view v0.1.0',
+    'release create v0.1.0 --verify-tag --title v0.1.0 --notes Notes. a.tgz',
+    'release view v0.2.0',
+    'release upload v0.2.0 --clobber a.tgz',
+  ]);
 });
 
 test('builds an image per platform, and joins them under one name', async () => {

@@ -76,13 +76,11 @@ function repository(folder: string): object {
 
 /** The bill of materials of a package: what its bundle contains, and what npm installs with it. */
 function bill({ folder, needs, types = [] }: PublishedPackage, bundled: readonly ThirdParty[]): Sbom {
-  const isOwn = (name: string) => name.startsWith('@runwire/');
-  const installed = [...needs, ...types].filter(isOwn).map((name) => readManifest(name.slice('@runwire/'.length)));
-  return packageSbom(
-    readManifest(folder),
-    [...bundled, ...types.filter((name) => !isOwn(name)).map(installedPackage)],
-    installed,
+  const { own = [], others = [] } = Object.groupBy([...needs, ...types], (name) =>
+    name.startsWith('@runwire/') ? 'own' : 'others',
   );
+  const installed = own.map((name) => readManifest(name.slice('@runwire/'.length)));
+  return packageSbom(readManifest(folder), [...bundled, ...others.map(installedPackage)], installed);
 }
 
 const startedAt = Date.now();
