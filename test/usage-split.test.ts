@@ -235,13 +235,13 @@ function tests(store: StoreName): void {
   }
 
   test('splits days by the ten largest members, agents or models', async (t) => {
-    cites(t, 'contract-3-usage-summary');
+    cites(t, 'clients-18-summary-split', 'contract-3-usage-summary');
     await checkSplits();
     assert.equal(new Set(expected({ groupBy: 'day', splitBy: 'consumer' }).map(({ split }) => split)).size, 11);
   });
 
   test('filters every grouping by member, agent and model', async (t) => {
-    cites(t, 'contract-3-usage-summary');
+    cites(t, 'clients-18-summary-filters', 'contract-3-usage-summary');
     await checkGroups();
   });
 

@@ -44,7 +44,7 @@ export interface DayRange {
 }
 
 interface Bounds {
-  /** Null: no bound. */
+  /** There is no bound if it is null. */
   readonly from: number | null;
   readonly to: number | null;
 }
