@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Overrides, Store, Tx } from '@runwire/test-kit';
 import { writing } from '@runwire/test-kit';
 import { ARM } from '@runwire/test-kit/server-process.ts';
+import { pathInMount } from '@runwire/test-kit/test-files.ts';
 import { changeFiles, type FileChange } from '../../packages/server/src/files/change-files.ts';
 import { type BlobStore, newFileBlobKey } from '../../packages/server/src/storage/blob-store.ts';
 import { around } from './tampered-store.ts';
@@ -48,7 +49,8 @@ async function makeChanges(
   blobs: BlobStore,
 ): Promise<void> {
   const prepared: FileChange[] = [];
-  for (const [path, text] of changes) {
+  for (const [below, text] of changes) {
+    const path = pathInMount(below);
     if (text === null) {
       prepared.push({ kind: 'delete', path });
       continue;

@@ -69,6 +69,7 @@ export class EventLog implements AsyncDisposable {
   #durably = false;
   /** The number of flushes whose commits are not durable yet. */
   #undurable = 0;
+  #isSettling = false;
   readonly #onStored: ((lagMs: number) => void) | null;
   /** Null if the store has no other nodes. */
   readonly #remote: RemoteLogs | null;
@@ -140,10 +141,28 @@ export class EventLog implements AsyncDisposable {
 
   /** A log waits for room, so the next flush starts immediately instead of by the clock. */
   #flushForRoom = (): void => {
-    if (this.#timer === null || this.#failing) return;
+    if (this.#failing) return;
+    if (this.#timer === null) {
+      this.#settleForRoom();
+      return;
+    }
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#flushSoon, 0);
   };
+
+  /** If the room is taken by events that are only not durable yet, a durable commit follows immediately. */
+  #settleForRoom(): void {
+    const isDue = this.#undurable > 0 && this.#unstored.hasWaiting;
+    if (!isDue || this.#isSettling || this.#flushing !== null) return;
+    this.#isSettling = true;
+    this.#store
+      .transact('flush', async () => {})
+      // The store repeats it by its own clock.
+      .catch(() => {})
+      .finally(() => {
+        this.#isSettling = false;
+      });
+  }
 
   #appended = (log: RunLog): void => {
     // Events that are appended in one turn of the event loop are sent in one write per reader.
@@ -181,6 +200,7 @@ export class EventLog implements AsyncDisposable {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
       if (this.#dirty.size > 0) this.#timer ??= setTimeout(this.#flushSoon, this.#flushDelayMs);
+      else this.#settleForRoom();
     });
     return this.#flushing;
   }
