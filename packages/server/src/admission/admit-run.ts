@@ -4,6 +4,7 @@ import { missingFileRefusal, type Replay } from '../domain/admission.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';
+import { CellMap } from '../lib/cells.ts';
 import type { Hold } from '../lib/fair-budget.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { memberState } from '../store/queries/accounts.ts';
@@ -47,7 +48,7 @@ interface AdmissionOutcome {
 export class RunAdmission {
   readonly #deps: AdmissionDeps;
   /** Requests in progress by integration and usage request id: equal ones share the outcome, others wait. */
-  readonly #inProgress = new Map<string, { readonly body: string; readonly outcome: Promise<Admission> }>();
+  readonly #inProgress = new CellMap<string, { readonly body: string; readonly outcome: Promise<Admission> }>();
   #count = 0;
 
   constructor(deps: AdmissionDeps) {

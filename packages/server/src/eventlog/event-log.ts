@@ -1,5 +1,6 @@
 import { attemptBase, lastFrameId, type RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
+import { CellMap } from '../lib/cells.ts';
 import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
@@ -57,9 +58,9 @@ export class EventLog implements AsyncDisposable {
   readonly #store: Store;
   readonly #options: EventLogOptions;
   readonly #logger: Logger;
-  readonly #logs = new Map<string, RunLog>();
+  readonly #logs = new CellMap<string, RunLog>();
   readonly #unstored: UnstoredBytes;
-  readonly #dirty = new Set<RunLog>();
+  readonly #dirty = new CellMap<string, RunLog>();
   #undelivered: RunLog[] = [];
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> | null = null;
@@ -133,7 +134,7 @@ export class EventLog implements AsyncDisposable {
   drop(log: RunLog): void {
     // This node may have taken the same run over again in between.
     if (this.#logs.get(log.runId) === log) this.#logs.delete(log.runId);
-    this.#dirty.delete(log);
+    if (this.#dirty.get(log.runId) === log) this.#dirty.delete(log.runId);
     log.release();
     log.cut();
   }
@@ -169,8 +170,8 @@ export class EventLog implements AsyncDisposable {
       log.deliveryPending = true;
       if (this.#undelivered.push(log) === 1) setImmediate(this.#deliver);
     }
-    if (!this.#dirty.has(log)) {
-      this.#dirty.add(log);
+    if (this.#dirty.get(log.runId) !== log) {
+      this.#dirty.set(log.runId, log);
       this.#timer ??= setTimeout(this.#flushSoon, this.#flushDelayMs);
     }
   };
@@ -226,7 +227,7 @@ export class EventLog implements AsyncDisposable {
 
   async #flush(): Promise<void> {
     const work: UnstoredChunks[] = [];
-    for (const log of this.#dirty) if (log.wantsFlush) work.push({ log, chunks: log.takeChunks() });
+    for (const log of this.#dirty.values()) if (log.wantsFlush) work.push({ log, chunks: log.takeChunks() });
     this.#dirty.clear();
     const refused = new Set<RunLog>();
     for (const portion of inPortions(work, FLUSH_BYTES)) {
@@ -288,7 +289,8 @@ export class EventLog implements AsyncDisposable {
 
   /** The events stay in memory and the chunks keep their first and last ids: the next flush, step or end writes them. */
   #markDirty(work: readonly UnstoredChunks[]): void {
-    for (const { log } of work) if (this.#logs.get(log.runId) === log && log.wantsFlush) this.#dirty.add(log);
+    for (const { log } of work)
+      if (this.#logs.get(log.runId) === log && log.wantsFlush) this.#dirty.set(log.runId, log);
   }
 
   /** After a refused flush each run is stored in its own transaction, so that only the run at fault fails. */
@@ -301,7 +303,7 @@ export class EventLog implements AsyncDisposable {
     } catch (error) {
       refused.add(log);
       if (this.#logs.get(log.runId) !== log) return;
-      if (error instanceof StoreUnavailable) this.#dirty.add(log);
+      if (error instanceof StoreUnavailable) this.#dirty.set(log.runId, log);
       else log.onRefused?.(error);
     }
   }
