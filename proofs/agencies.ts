@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, agencyProcess, FakeProvider, type ModelCall } from '@runwire/test-kit';
+import { type ApiClient, agencyProcess, FakeProvider, type ModelCall, Rig } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { type BrokenAgency, brokenAgencies, writeBroken } from '../test/support/broken-agencies.ts';
 import { ONE_AGENCY } from '../test/support/one-agency.ts';
 import { UNKNOWN } from './support/process-kills.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 /** While broken agencies appear, the good one is asked this often. */
 const ANSWER_EVERY_MS = 50;

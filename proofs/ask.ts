@@ -1,13 +1,21 @@
-import type { ApiClient, HeldToolCall, ModelCall, ServerProcess, StreamReader, WaitPoint } from '@runwire/test-kit';
-import { agencyProcess, SHORT_LEASE } from '@runwire/test-kit';
+import {
+  type ApiClient,
+  agencyProcess,
+  type HeldToolCall,
+  type ModelCall,
+  Rig,
+  type ServerProcess,
+  SHORT_LEASE,
+  type StreamReader,
+  type WaitPoint,
+} from '@runwire/test-kit';
 import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
+import { type Body, whole } from '../test/support/story.ts';
 import { inLanes } from './support/lanes.ts';
 import { checkOpenCall, killProcess, noKills, outputForModel, UNKNOWN } from './support/process-kills.ts';
 import { addTo, named, type Proof } from './support/proof.ts';
 import { ProviderJudges } from './support/provider-judges.ts';
-import { Rig } from './support/rig.ts';
-import { type Body, whole } from './support/story.ts';
 
 /*
  * A model wants to pay, and a person must approve it. The tool is served, and its calls counted, in this process. Servers

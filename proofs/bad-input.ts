@@ -3,12 +3,11 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { type ApiClient, imageAttachment, pngOf, type ServerProcess } from '@runwire/test-kit';
+import { type ApiClient, imageAttachment, pngOf, Rig, type ServerProcess } from '@runwire/test-kit';
 import { expectAtMost, expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { type JsonSchema, type Pick, picker, valid, wrong } from '@runwire/test-kit/wrong-bodies.ts';
 import { inLanes } from './support/lanes.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 const BATCH = 1_000;
 const LANES = 8;

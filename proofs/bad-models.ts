@@ -1,11 +1,10 @@
-import { type ApiClient, FakeProvider } from '@runwire/test-kit';
+import { type ApiClient, FakeProvider, Rig } from '@runwire/test-kit';
 import { type BadProvider, badProviders, bytesOf, misbehave, SILENCE_MS } from '@runwire/test-kit/bad-providers.ts';
 import { PLANTED_KEY } from '@runwire/test-kit/fake-provider.ts';
 import { expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { ADAPTERS, type AdapterUnderTest } from './support/adapters-under-test.ts';
 import { named, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 /** One run against one bad provider: its calls, its end, its charge, and the next turn of its chat. */
 async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadProvider, adapter: AdapterUnderTest) {

@@ -1,6 +1,14 @@
 import { utimesSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, type StoreName, UPLOAD_POINTS, type UploadPoint, type WaitPoint } from '@runwire/test-kit';
+import {
+  type ApiClient,
+  Rig,
+  type StoreName,
+  UPLOAD_POINTS,
+  type UploadPoint,
+  type WaitPoint,
+} from '@runwire/test-kit';
+import { CHANGES_VARIABLE, type StagedChanges } from '@runwire/test-kit/faults/staged-changes.ts';
 import {
   expectAtLeast,
   expectAtMost,
@@ -25,8 +33,6 @@ import {
 } from './support/file-checks.ts';
 import { inLanes } from './support/lanes.ts';
 import { addTo, LeftOut, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
-import { CHANGES_VARIABLE, type StagedChanges } from './support/staged-changes.ts';
 
 /*
  * A server makes 50 changes to files in one transaction and dies by SIGKILL on the way. The next server must show all of

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { ModelCall, StoreName, StreamReader } from '@runwire/test-kit';
+import { type ModelCall, Rig, type StoreName, type StreamReader } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { missingService } from '../test/support/services.ts';
+import { type Body, listAll } from '../test/support/story.ts';
 import { upload } from '../test/support/uploads.ts';
 import { addTo, LeftOut, named, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
-import { type Body, listAll } from './support/story.ts';
 
 /*
  * The agent of one member tries to reach the files of another, in every way of `data/member-files.json`. Stream,

@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer } from '@runwire/test-kit';
+import { type Answer, Rig } from '@runwire/test-kit';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { newFileBlobKey } from '../packages/server/src/storage/blob-store.ts';
 import { askStore, storedState } from '../test/support/ask-store.ts';
 import { download, type SignedForm, sendForm, signing } from '../test/support/uploads.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 interface Item {
   readonly id: string;

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { ModelCall, StreamReader } from '@runwire/test-kit';
+import { type ModelCall, Rig, type StreamReader } from '@runwire/test-kit';
 import { expectAtMost, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { STARTERS, type Starter, type StarterFlow, starterFolder } from './support/portable-starters.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 const MAX_CHANGED_LINES = 30;
 

@@ -8,6 +8,7 @@ import {
   hasS3Gateway,
   makeBucket,
   postForm,
+  Rig,
   type ServerProcess,
   sharedS3,
   stopOwnS3,
@@ -26,7 +27,6 @@ import { expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from '../test/support/ask-store.ts';
 import { signing } from '../test/support/uploads.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 interface Case {
   readonly id: string;

@@ -8,6 +8,7 @@ import {
   copyHeldTools,
   type ModelCall,
   PUBLISH_POINTS,
+  Rig,
   SHORT_LEASE,
   type StoreName,
   type UploadPoint,
@@ -38,7 +39,6 @@ import {
 import { inLanes } from './support/lanes.ts';
 import { outputForModel, UNKNOWN } from './support/process-kills.ts';
 import { addTo, LeftOut, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 /*
  * A command of an agent changes 22 files. The server dies by SIGKILL, or stops by SIGSTOP until another node has taken the

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   type ModelCall,
   postgresFolder,
+  Rig,
   type ServerProcess,
   SHORT_LEASE,
   temporaryFolder,
@@ -13,7 +14,6 @@ import { backup } from '../packages/server/src/commands/backup.ts';
 import { restore } from '../packages/server/src/commands/restore.ts';
 import { askStore } from '../test/support/ask-store.ts';
 import { addTo, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 import { differingRollups } from './support/rollup-check.ts';
 
 /*

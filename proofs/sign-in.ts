@@ -1,11 +1,10 @@
-import type { ApiClient } from '@runwire/test-kit';
+import { type ApiClient, Rig } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, until } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from '../test/support/ask-store.ts';
 import { ConsolePage, PASSWORD, secretOf } from '../test/support/console-page.ts';
 import { partOf } from '../test/support/forged-token.ts';
 import { missingService } from '../test/support/services.ts';
 import { addTo, LeftOut, named, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 /*
  * Attacks the sign-in of the console: with links, cookies and tokens that have ended or were stolen, from pages of other

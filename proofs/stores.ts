@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   blobStoreConformance,
   DiskBlobStore,
+  Rig,
   s3Settings,
   sharedS3,
   temporaryFolder,
@@ -12,7 +13,6 @@ import { Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { missingService } from '../test/support/services.ts';
 import { inLanes } from './support/lanes.ts';
 import { LeftOut, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 import { UPLOAD_CLAIMS } from './support/upload-claims.ts';
 
 const CLAIM_MS = 120_000;

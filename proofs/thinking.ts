@@ -1,10 +1,10 @@
+import { Rig } from '@runwire/test-kit';
 import { changedThinking, GOOD_REQUEST, REFUSED_REQUESTS } from '@runwire/test-kit/messages-refused.ts';
 import { IssuedThinking, MESSAGES_RULES, messagesRefusal } from '@runwire/test-kit/messages-rules.ts';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { aiSdkProviders, linkAiSdk } from './support/adapters-under-test.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 import { type HeldRun, STEPS, sentBack, ThinkingStage, thinkingIn } from './support/thinking-stage.ts';
 
 /** The first two decide how much they think; the others need a budget. */

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { ApiClient, ModelCall } from '@runwire/test-kit';
+import { type ApiClient, type ModelCall, Rig } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { clientTokenKey, forgedToken, partOf } from '../test/support/forged-token.ts';
 import { missingService } from '../test/support/services.ts';
 import { signing, upload } from '../test/support/uploads.ts';
 import { addTo, LeftOut, named, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 /*
  * Calls every operation of the API description with client tokens, for runs, chats and files of their own member and of

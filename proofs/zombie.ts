@@ -7,6 +7,7 @@ import {
   imageAttachment,
   type ModelCall,
   pngOf,
+  Rig,
   type ServerProcess,
   SHORT_LEASE,
   type StreamReader,
@@ -14,12 +15,11 @@ import {
   type WaitPoint,
 } from '@runwire/test-kit';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { checkStory, expectAllowance } from '../test/support/story.ts';
 import * as cases from './support/crash-cases.ts';
 import { type CrashCase, REQUEST, storedAt } from './support/crash-cases.ts';
 import { inLanes } from './support/lanes.ts';
 import { addTo, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
-import { checkStory, expectAllowance } from './support/story.ts';
 
 /*
  * A node stops itself by SIGSTOP at a wait point, until the others have declared it dead and taken its run over; the model of

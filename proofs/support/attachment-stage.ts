@@ -5,6 +5,7 @@ import {
   type Protocol,
   type ProviderCall,
   providerEvents,
+  Rig,
   type RigOptions,
   type ServerProcess,
   type StreamReader,
@@ -12,7 +13,6 @@ import {
 } from '@runwire/test-kit';
 import { SECRET } from '@runwire/test-kit/attachment-samples.ts';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { Rig } from './rig.ts';
 
 type Completion = Parameters<ApiClient['complete']>[0];
 type Body = ProviderCall['body'];

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { freePort, type ModelCall, type StreamReader } from '@runwire/test-kit';
+import { freePort, type ModelCall, Rig, type StreamReader } from '@runwire/test-kit';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder, type Files } from '../../test/support/agencies-folder.ts';
-import { Rig } from './rig.ts';
 
 /** How long a run waits for servers whose tools are not known, and a call for a server that is not connected. */
 const PATIENCE_MS = 5000;

@@ -3,6 +3,7 @@ import { ModelController, type StreamReader, temporaryFolder } from '@runwire/se
 import { type FolderAgency, writeAgencyFolders } from './agency-folders.ts';
 import { askDatabase } from './postgres-server.ts';
 import { type FollowedRun, follow } from './roaming-client.ts';
+import { plantedFault } from './scale.ts';
 import { expectEqual, WAIT_MS, within } from './shortfall.ts';
 import { ServerProcess } from './test-server.ts';
 import { fenceServers, forgetStore, freshDatabase } from './test-store.ts';
@@ -78,7 +79,7 @@ async function open(options: RigOptions = {}) {
 
     /** Another server on the same data. */
     async add({ env, ...own }: ServerOptions = {}): Promise<ServerProcess> {
-      const { fault, ...rest } = { ...common, ...own };
+      const { fault = plantedFault(), ...rest } = { ...common, ...own };
       // On the embedded store the server before has ended. On PostgreSQL (TEST_STORE) its lease would last 8 s more.
       if (url === null) await fenceServers(dataDir);
       const server = await ServerProcess.start({

@@ -6,12 +6,15 @@ import { fileURLToPath } from 'node:url';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { startWithOverrides } from '@runwire/server/src/testing/start-with-overrides.ts';
 import { ApiClient, TEST_API_KEY, TestServer, type TestServerOptions, temporaryFolder } from '@runwire/server/testing';
+import { plantedFault } from './scale.ts';
 import { ARM, type FillAt, LOOP, MEMORY, type ProcessOptions, SWEEP } from './server-process.ts';
 import { copyEmbeddedTemplate, forgetStore, type StoreName, storeEnvironment } from './test-store.ts';
 
 export interface StoreTestServerOptions extends TestServerOptions, Overrides {
   /** SQLite by default. `env.DATABASE_URL` overrides it. */
   readonly store?: StoreName;
+  /** Null if it has no fault although one is planted. */
+  readonly fault?: null;
 }
 
 async function environment(
@@ -52,7 +55,8 @@ const LONG_DATABASE_TIMES = { idleInTransactionMs: 60_000, lockMs: 60_000, state
 export async function startTestServer(options: StoreTestServerOptions = {}): Promise<TestServer> {
   const shared = options.env?.DATABASE_URL ?? '';
   const ownFolder = shared === '' ? temporaryFolder : () => folderOfDatabase(shared);
-  const { dataDir = ownFolder(), env, store, ...overrides } = options;
+  const { dataDir = ownFolder(), env, store, fault = plantedFault(), ...given } = options;
+  const overrides = fault === null ? given : (await import('./faults/faults.ts')).plantFault(fault, given);
   const settings = await environment(dataDir, env, store);
   if (options.dataDir === undefined && (settings.DATABASE_URL ?? '') === '') await copyEmbeddedTemplate(dataDir);
   const server = await startWithOverrides(settings, { databaseTimes: LONG_DATABASE_TIMES, ...overrides });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { type Overrides, Sessions } from '@runwire/test-kit';
+import { Sessions } from '@runwire/server/src/accounts/sessions.ts';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 
 /** A request with the cookie of a session counts as one with a token of that session. */
 function cookieIsKey(): Overrides {

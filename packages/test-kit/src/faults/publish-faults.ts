@@ -1,4 +1,5 @@
-import type { MemberLock, Overrides, Store, Tx } from '@runwire/test-kit';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import type { MemberLock, Store, Tx } from '@runwire/server/src/store/store.ts';
 import { around } from './tampered-store.ts';
 
 const FILE_WRITES: ReadonlySet<string> = new Set([

@@ -1,12 +1,9 @@
-import type { Overrides } from '@runwire/test-kit';
-import { AgencyCode } from '../../packages/server/src/agencies/process/agency-code.ts';
-import {
-  type AgencyProcess,
-  AgencyProcess as Processes,
-} from '../../packages/server/src/agencies/process/agency-process.ts';
-import { AgencyProcesses } from '../../packages/server/src/agencies/process/agency-processes.ts';
-import { AgencyCodeTable } from '../../packages/server/src/agencies/process/code-table.ts';
-import type { LoadAnswer } from '../../packages/server/src/agencies/process/messages.ts';
+import { AgencyCode } from '@runwire/server/src/agencies/process/agency-code.ts';
+import { type AgencyProcess, AgencyProcess as Processes } from '@runwire/server/src/agencies/process/agency-process.ts';
+import { AgencyProcesses } from '@runwire/server/src/agencies/process/agency-processes.ts';
+import { AgencyCodeTable } from '@runwire/server/src/agencies/process/code-table.ts';
+import type { LoadAnswer } from '@runwire/server/src/agencies/process/messages.ts';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 
 const RESULT_CHARACTERS = 40_000;
 

@@ -1,8 +1,8 @@
 // From the package, as the server imports them: a bundle would contain other copies.
 import { DEFAULT_DOCUMENT_LIMITS, DocumentReader, Unreadable } from '@runwire/documents';
-import type { Overrides } from '@runwire/test-kit';
-import { FileTexts } from '../../packages/server/src/files/file-texts.ts';
-import { FetchFailed, GuardedFetcher } from '../../packages/server/src/guarded-fetch/guarded-fetch.ts';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
+import { FetchFailed, GuardedFetcher } from '@runwire/server/src/guarded-fetch/guarded-fetch.ts';
 import { type Params, params, rows, tamper } from './tampered-store.ts';
 
 type Fetch = GuardedFetcher['fetch'];
@@ -48,7 +48,7 @@ function convertHere(): Overrides {
   DocumentReader.prototype.read = async function read(this: DocumentReader, given, options, signal) {
     const isPdf = Buffer.from(given.bytes.subarray(0, 5)).toString() === '%PDF-';
     if (!isPdf) return own.call(this, given, options, signal);
-    const { convert } = await import('../../packages/documents/src/convert.ts');
+    const { convert } = await import('../../../documents/src/convert.ts');
     const work = { ...given, ...options, limits: DEFAULT_DOCUMENT_LIMITS, wholePart: () => {} };
     return convert(work).catch((error: Error) => {
       throw new Unreadable(error.message);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Overrides } from '@runwire/test-kit';
-import { Connection } from '../../packages/server/src/mcp/connection.ts';
-import { McpServers } from '../../packages/server/src/mcp/mcp-servers.ts';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import { Connection } from '@runwire/server/src/mcp/connection.ts';
+import { McpServers } from '@runwire/server/src/mcp/mcp-servers.ts';
 
 /** A run waits until all MCP servers of its agency are connected. */
 function waitForServer(): Overrides {

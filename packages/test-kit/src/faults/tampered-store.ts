@@ -1,4 +1,6 @@
-import { hookStore, type Overrides, type Store } from '@runwire/test-kit';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import type { Store } from '@runwire/server/src/store/store.ts';
+import { hookStore } from '../hook-store.ts';
 
 /* The wrappers that a planted fault puts between a server and its store. */
 

@@ -1,6 +1,7 @@
-import type { ModelRequest, ModelOutput as Output, Overrides } from '@runwire/test-kit';
-import { changeModelCalls } from '@runwire/test-kit/change-model-calls.ts';
-import { ResponseAssembly } from '../../packages/server/src/agent/response-assembly.ts';
+import type { ModelRequest, ModelOutput as Output } from '@runwire/server/src/agent/ports.ts';
+import { ResponseAssembly } from '@runwire/server/src/agent/response-assembly.ts';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import { changeModelCalls } from '../change-model-calls.ts';
 
 type Replay = NonNullable<ModelRequest['replays']>[number]['replay'];
 

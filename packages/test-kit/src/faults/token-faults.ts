@@ -1,4 +1,6 @@
-import { Authentication, IntegrationOwnership, type Overrides } from '@runwire/test-kit';
+import { Authentication } from '@runwire/server/src/accounts/authenticate.ts';
+import { IntegrationOwnership } from '@runwire/server/src/accounts/owned-integration.ts';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 
 /** A client token counts as the key that minted it. */
 function tokenIsKey(): Overrides {

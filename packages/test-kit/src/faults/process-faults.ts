@@ -1,5 +1,5 @@
-import type { Overrides } from '@runwire/test-kit';
-import { AgencyCode } from '../../packages/server/src/agencies/process/agency-code.ts';
+import { AgencyCode } from '@runwire/server/src/agencies/process/agency-code.ts';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 
 /** Every call is repeated if its process ends. */
 function repeatCalls(): Overrides {

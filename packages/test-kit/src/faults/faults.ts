@@ -1,24 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolCall } from '@runwire/agency';
-import {
-  Agencies,
-  askDatabase,
-  CommitUnknown,
-  checkForm,
-  createLogger,
-  FairBudget,
-  hookStore,
-  type Overrides,
-  PageTurns,
-  type ProcessOptions,
-  type Store,
-  StoreUnavailable,
-  scriptedModel,
-  type Tool,
-  type Tx,
-} from '@runwire/test-kit';
+import { Agencies } from '@runwire/server/src/agencies/agencies.ts';
+import type { Tool } from '@runwire/server/src/agent/ports.ts';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
+import { checkForm } from '@runwire/server/src/files/post-policy/check-form.ts';
+import { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
+import { PageTurns } from '@runwire/server/src/lib/page-turns.ts';
+import type { Store, Tx } from '@runwire/server/src/store/store.ts';
+import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 import pg from 'pg';
+import { hookStore } from '../hook-store.ts';
+import { askDatabase } from '../postgres-server.ts';
 import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
@@ -93,8 +87,9 @@ function healNothing({ message, steps, answer }: Parameters<Heal>[0]): ReturnTyp
 type Heal = NonNullable<Overrides['healTurn']>;
 
 /** Gives an aborted call up here, while it continues at the provider. */
-function deafModel({ controllerPort = 0 }: ProcessOptions): Overrides {
-  const { id, call } = scriptedModel(controllerPort);
+function deafModel({ model }: Overrides): Overrides {
+  if (model === undefined) throw new Error('This fault needs a scripted model.');
+  const { id, call } = model;
   const aborted = (signal: AbortSignal) =>
     new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const never = new AbortController().signal;
@@ -249,7 +244,7 @@ const raiseAfterCommit = around((transact) => async (name, job) => {
   return value;
 });
 
-const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
+const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   // No request is known again: each is stored under an id of its own.
   'forget-requests': () => ({
     wrapStore: tamper({
@@ -391,8 +386,17 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'shared-by-integration': () => ({ newBudget: (total) => new FairBudget(total, () => false) }),
 };
 
-export function plantFault(fault: string, options: ProcessOptions): Overrides {
+/** Returns what a server gets in addition to the given overrides, or in their place. */
+export function plantFault(fault: string, given: Overrides): Overrides {
   const plant = FAULTS[fault];
   if (plant === undefined) throw new Error(`There is no fault \`${fault}\`.`);
-  return plant(options);
+  const planted = plant(given);
+  const { wrapStore: inner = (store) => store } = given;
+  const { wrapStore: outer = (store) => store } = planted;
+  return {
+    ...given,
+    ...planted,
+    limits: { ...given.limits, ...planted.limits },
+    wrapStore: (store) => outer(inner(store)),
+  };
 }

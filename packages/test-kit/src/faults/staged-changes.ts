@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Overrides, Store, Tx } from '@runwire/test-kit';
-import { writing } from '@runwire/test-kit';
-import { ARM } from '@runwire/test-kit/server-process.ts';
-import { changeFiles, type FileChange } from '../../packages/server/src/files/change-files.ts';
-import { type BlobStore, newFileBlobKey } from '../../packages/server/src/storage/blob-store.ts';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import { changeFiles, type FileChange } from '@runwire/server/src/files/change-files.ts';
+import { type BlobStore, newFileBlobKey } from '@runwire/server/src/storage/blob-store.ts';
+import type { Store, Tx } from '@runwire/server/src/store/store.ts';
+import { writing } from '../hook-blobs.ts';
+import { ARM } from '../server-process.ts';
 import { around } from './tampered-store.ts';
 
 /* A server of the proof `files-atomic`: it makes many changes to files in one transaction, as a step of a run can. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Overrides, writing } from '@runwire/test-kit';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import { writing } from '../hook-blobs.ts';
 
 /** The last piece of a file lacks its last byte. */
 export function loseAByte(): Overrides {
