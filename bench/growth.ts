@@ -106,6 +106,8 @@ async function measure(runs: number, postgres: PostgresServer | null, providerPo
           ? ({ kind: 'sqlite', path: join(dataDir, 'runwire.db') } as const)
           : ({ kind: 'postgres', url } as const);
       await fillHistory(database, { integrationId: PAST, ...historySizes(runs), endMs, counted: true });
+      // Otherwise the system writes the new files while runs wait for their own syncs.
+      execFileSync('sync');
     }
     await using server = await start(apiKey);
     const { short, single } = SCENARIOS;

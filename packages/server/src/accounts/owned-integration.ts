@@ -1,5 +1,4 @@
 import type { Caller } from '../domain/caller.ts';
-import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Scope } from '../domain/scope.ts';
 import { integrationById } from '../store/queries/accounts.ts';
@@ -20,18 +19,14 @@ export class IntegrationOwnership {
     this.#owners = changes.cache(10_000);
   }
 
-  async check(principal: Principal, integrationId: string): Promise<void> {
+  /** Returns what the caller sees of the integration. */
+  async scope({ principal, clientToken }: Caller, integrationId: string): Promise<Scope> {
     const ownerId = await this.#owners.get(integrationId, async () => {
       const row = await first(this.#reads.all(integrationById, { integrationId }));
       if (row === undefined) throw new Refusal('integration_not_found');
       return row.owner_id;
     });
     if (ownerId !== principal.ownerId) throw new Refusal('integration_forbidden');
-  }
-
-  /** Does the same for an operation that accepts client tokens, and returns what the caller sees of the integration. */
-  async scope({ principal, clientToken }: Caller, integrationId: string): Promise<Scope> {
-    await this.check(principal, integrationId);
     return { integrationId, member: clientToken };
   }
 }

@@ -68,6 +68,7 @@ export async function openHttp(
   const requestIds = new RequestIds(identity.boot);
   const app = await buildApp({
     authentication: accounts.authentication,
+    ownership: accounts.ownership,
     bodies,
     limits,
     servers: { publicUrl: () => config.publicUrl ?? url, stagingUrl: config.stagingUrl },
@@ -85,7 +86,7 @@ export async function openHttp(
   // The API description lists the operations in this order.
   addRunRoutes(app, foundation, accounts, runs);
   addFileRoutes(app, foundation, accounts);
-  chatRoutes(app, accounts.ownership, new Chats(foundation.store, accounts.pages, runs.forgetTurns));
+  chatRoutes(app, new Chats(foundation.store, accounts.pages, runs.forgetTurns));
   addAccountRoutes(app, foundation, accounts);
   addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);
@@ -108,20 +109,20 @@ export async function openHttp(
 function addRunRoutes(
   app: App,
   { store, config, limits, metrics }: Foundation,
-  { ownership, pages, turns }: OpenedAccounts,
+  { pages, turns }: OpenedAccounts,
   { admission, runReads, eventLog, streams, cancel }: OpenedRuns,
 ): void {
   const encoder = new DefaultFraming();
   const { fetchAllow } = config;
-  const followed = { ownership, runReads, eventLog, streams, streamLimits: new StreamLimits(limits), encoder };
+  const followed = { runReads, eventLog, streams, streamLimits: new StreamLimits(limits), encoder };
   getCompletion(app, { ...followed, admission, limits, fetchAllow, metrics });
   runEvents(app, followed);
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
-  runRoutes(app, { ownership, runReads, cancel, steps });
-  usageRoutes(app, { ownership, runReads, turns });
+  runRoutes(app, { runReads, cancel, steps });
+  usageRoutes(app, { runReads, turns });
 }
 
-function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: OpenedAccounts): void {
+function addFileRoutes(app: App, foundation: Foundation, { reads }: OpenedAccounts): void {
   const { store, ids, files, uploads, settleUploads, secret, config, limits, overrides, logger } = foundation;
   const { publicUrl } = config;
   receiveUpload(app, {
@@ -136,25 +137,16 @@ function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: O
   });
   const quotas = { mountBytes: limits.mountQuotaBytes, memberBytes: limits.memberQuotaBytes };
   const signing = new UploadSigning({ store, ids, target: uploads, settleUploads, quotas });
-  createAgencyUpload(app, { ownership, signing, publicUrl });
-  fileRoutes(app, ownership, files);
+  createAgencyUpload(app, { signing, publicUrl });
+  fileRoutes(app, files);
 }
 
 function addAccountRoutes(
   app: App,
   { store, agencies, limits, config, secrets }: Foundation,
-  {
-    ownership,
-    changes,
-    signing,
-    clientSigning,
-    reads,
-    pages,
-    erasures,
-  }: OpenedAccounts & { readonly erasures: Erasures },
+  { changes, signing, clientSigning, reads, pages, erasures }: OpenedAccounts & { readonly erasures: Erasures },
 ): void {
   accountRoutes(app, {
-    ownership,
     integrations: new Integrations(store, changes, agencies, limits.maxRunSeconds, config.prices),
     members: new Members(store, pages),
     erasures,

@@ -2,6 +2,7 @@ import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Authentication } from '../accounts/authenticate.ts';
+import type { IntegrationOwnership } from '../accounts/owned-integration.ts';
 import type { Caller, ClientToken } from '../domain/caller.ts';
 import { ListPage } from '../domain/list-page.ts';
 import type { Principal } from '../domain/principal.ts';
@@ -32,6 +33,7 @@ declare module 'fastify' {
     receivedAt: number;
   }
   interface FastifyInstance {
+    readonly ownership: IntegrationOwnership;
     /** Counts and logs refused requests, only in memory. */
     noteRefusal(refusal: Refusal, request: FastifyRequest): void;
     /** Counts an answer when it begins. Fastify's hooks do not see the answers that it does not send itself. */
@@ -41,6 +43,7 @@ declare module 'fastify' {
 
 export interface AppOptions {
   readonly authentication: Authentication;
+  readonly ownership: IntegrationOwnership;
   readonly bodies: BodyReader;
   readonly limits: RequestTimes & { readonly bodyBytes: number; readonly messageCharacters: number };
   readonly servers: OpenApiServers;
@@ -99,6 +102,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   clientErrors.watch(app.server);
   const deadlines = new RequestDeadlines(app.server, limits, (socket) => clientErrors.expire(socket));
   app.addHook('onClose', () => deadlines[Symbol.dispose]());
+  app.decorate('ownership', options.ownership);
   app.decorate('noteRefusal', ({ code }, request) => {
     const path = request.routeOptions.url ?? null;
     if ((path ?? pathOf(request.url)) === COMPLETION_PATH) options.metrics.admissions.add({ outcome: 'refused', code });

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { ListPage } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { Scope } from '../domain/scope.ts';
 import { memberName } from '../lib/member-name.ts';
 import { cursorTag, unboundCursor } from './bound-cursor.ts';
 import { applyClientToken } from './client-access.ts';
@@ -17,14 +18,40 @@ export type RequestOf<O extends Operation> = Omit<FastifyRequest, 'params' | 'qu
   readonly body: Part<O['body']>;
 };
 
-/** Registers an operation. Its schema is the only source of validation, types and description. */
-export function route<O extends Operation>(
+/** What the caller sees of the integration that the request names. Undefined if the operation names none. */
+type ScopeFor<O extends Operation> = O extends { readonly createsIntegration: true }
+  ? undefined
+  : NamesIntegration<Part<O['params']>> extends true
+    ? Scope
+    : NamesIntegration<Part<O['body']>> extends true
+      ? Scope
+      : undefined;
+type NamesIntegration<T> = T extends { readonly apiIntegrationId: string } ? true : false;
+
+interface Before<O extends Operation, Read> {
+  /** Called with the body before validation. */
+  readonly prepareBody?: (body: unknown) => void;
+  /** Reads the request before the integration is looked up: what it refuses counts more than a foreign integration. */
+  readonly read?: (request: RequestOf<O>) => Read;
+}
+
+/**
+ * Registers an operation. Its schema is the only source of validation, types and description. If the request names an
+ * integration, the handler is called only for callers to whom it belongs, and gets what they see of it.
+ */
+export function route<O extends Operation, Read = undefined>(
   app: FastifyInstance,
   operation: O,
-  handler: (request: RequestOf<O>, reply: FastifyReply) => Promise<unknown>,
-  /** Called with the body before validation. */
-  prepareBody?: (body: unknown) => void,
+  handler: (request: RequestOf<O>, reply: FastifyReply, scope: ScopeFor<O>, read: Read) => Promise<unknown>,
+  { prepareBody, read }: Before<O, Read> = {},
 ): void {
+  const handle = async (raw: FastifyRequest, reply: FastifyReply) => {
+    const request = raw as unknown as RequestOf<O>;
+    const given = read?.(request) as Read;
+    const integrationId = namedIntegration(operation, raw);
+    const scope = integrationId === undefined ? undefined : await app.ownership.scope(raw, integrationId);
+    return handler(request, reply, scope as ScopeFor<O>, given);
+  };
   app.route({
     method: operation.method,
     url: operation.path,
@@ -39,10 +66,16 @@ export function route<O extends Operation>(
       done();
     },
     handler: isList(operation)
-      ? (request, reply) =>
-          withBoundCursors(operation, request, reply, () => handler(request as unknown as RequestOf<O>, reply))
-      : (request, reply) => handler(request as unknown as RequestOf<O>, reply),
+      ? (request, reply) => withBoundCursors(operation, request, reply, () => handle(request, reply))
+      : handle,
   });
+}
+
+/** The schema has validated the request. */
+function namedIntegration({ createsIntegration }: Operation, { params, body }: FastifyRequest): string | undefined {
+  if (createsIntegration === true) return undefined;
+  const inPath = (params as { readonly apiIntegrationId?: string }).apiIntegrationId;
+  return inPath ?? (body as { readonly apiIntegrationId?: string } | null | undefined)?.apiIntegrationId;
 }
 
 /** A DELETE takes no body. One with a field is a request for something else, such as an erasure. */

@@ -20,6 +20,7 @@ export const createIntegration = operation({
   summary: 'Create an integration',
   tags: ['Integrations'],
   auth: true,
+  createsIntegration: true,
   body: ref(CreateIntegrationRequest),
   example: {
     body: { apiIntegrationId: 'demo', name: 'Demo', agency: 'demo', allowances: allowanceSetting },

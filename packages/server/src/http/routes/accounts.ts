@@ -5,7 +5,6 @@ import type { ClientTokens } from '../../accounts/client-tokens.ts';
 import type { Integrations } from '../../accounts/integrations.ts';
 import type { Keys } from '../../accounts/keys.ts';
 import type { Members } from '../../accounts/members.ts';
-import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { Owners } from '../../accounts/owners.ts';
 import { setUpUrl } from '../../accounts/set-up-links.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -15,7 +14,6 @@ import { callersBase } from '../callers-base.ts';
 import { ownersQuery, route } from '../route.ts';
 
 export interface AccountRoutesDeps {
-  readonly ownership: IntegrationOwnership;
   readonly integrations: Integrations;
   readonly members: Members;
   readonly erasures: Erasures;
@@ -28,7 +26,7 @@ export interface AccountRoutesDeps {
 }
 
 export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): void {
-  const { ownership, integrations, members, erasures, adjustments, clientTokens, keys, owners, publicUrl } = deps;
+  const { integrations, members, erasures, adjustments, clientTokens, keys, owners, publicUrl } = deps;
 
   route(app, operations.createIntegration, async (request, reply) =>
     reply.code(201).send(await integrations.create(request.principal, request.body)),
@@ -36,75 +34,57 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
 
   route(app, operations.listIntegrations, async (request) => integrations.list(request.principal, request.query));
 
-  route(app, operations.getIntegration, async (request) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return integrations.get(apiIntegrationId);
-  });
+  route(app, operations.getIntegration, async (_request, _reply, { integrationId }) => integrations.get(integrationId));
 
-  route(app, operations.updateIntegration, async (request) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return integrations.update(apiIntegrationId, request.body);
-  });
+  route(app, operations.updateIntegration, async (request, _reply, { integrationId }) =>
+    integrations.update(integrationId, request.body),
+  );
 
-  route(app, operations.deleteIntegration, async (request, reply) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    await integrations.delete(apiIntegrationId);
+  route(app, operations.deleteIntegration, async (_request, reply, { integrationId }) => {
+    await integrations.delete(integrationId);
     return reply.code(204).send();
   });
 
-  route(app, operations.putMember, async (request, reply) => {
-    const { apiIntegrationId, consumerId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    const { created, member } = await members.put(apiIntegrationId, consumerId, request.body);
+  route(app, operations.putMember, async (request, reply, { integrationId }) => {
+    const { consumerId } = request.params;
+    const { created, member } = await members.put(integrationId, consumerId, request.body);
     return reply.code(created ? 201 : 200).send(member);
   });
 
-  route(app, operations.getMember, async (request) => {
-    const { apiIntegrationId, consumerId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return members.get(apiIntegrationId, consumerId);
+  route(app, operations.getMember, async (request, _reply, { integrationId }) => {
+    const { consumerId } = request.params;
+    return members.get(integrationId, consumerId);
   });
 
-  route(app, operations.deleteMember, async (request, reply) => {
-    const { apiIntegrationId, consumerId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    if (request.query.erase === true) return reply.code(202).send(await erasures.erase(apiIntegrationId, consumerId));
-    await members.delete(apiIntegrationId, consumerId);
+  route(app, operations.deleteMember, async (request, reply, { integrationId }) => {
+    const { consumerId } = request.params;
+    if (request.query.erase === true) return reply.code(202).send(await erasures.erase(integrationId, consumerId));
+    await members.delete(integrationId, consumerId);
     return reply.code(204).send();
   });
 
-  route(app, operations.getErasure, async (request) => {
-    const { apiIntegrationId, consumerId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return erasures.status(apiIntegrationId, consumerId);
+  route(app, operations.getErasure, async (request, _reply, { integrationId }) => {
+    const { consumerId } = request.params;
+    return erasures.status(integrationId, consumerId);
   });
 
-  route(app, operations.listMembers, async (request) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return members.list(apiIntegrationId, ownersQuery(request));
-  });
+  route(app, operations.listMembers, async (request, _reply, { integrationId }) =>
+    members.list(integrationId, ownersQuery(request)),
+  );
 
-  route(app, operations.createClientToken, async (request, reply) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return reply.code(201).send(await clientTokens.create(request.principal, apiIntegrationId, request.body));
-  });
+  route(app, operations.createClientToken, async (request, reply, { integrationId }) =>
+    reply.code(201).send(await clientTokens.create(request.principal, integrationId, request.body)),
+  );
 
-  route(app, operations.createAdjustment, async (request, reply) => {
-    const { apiIntegrationId, consumerId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    const { created, adjustment } = await adjustments.create(apiIntegrationId, consumerId, request.body);
+  route(app, operations.createAdjustment, async (request, reply, { integrationId }) => {
+    const { consumerId } = request.params;
+    const { created, adjustment } = await adjustments.create(integrationId, consumerId, request.body);
     return reply.code(created ? 201 : 200).send(adjustment);
   });
 
-  route(app, operations.listAdjustments, async (request) => {
-    const { apiIntegrationId, consumerId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return adjustments.list(apiIntegrationId, consumerId, request.query);
+  route(app, operations.listAdjustments, async (request, _reply, { integrationId }) => {
+    const { consumerId } = request.params;
+    return adjustments.list(integrationId, consumerId, request.query);
   });
 
   route(app, operations.createApiKey, async (request, reply) =>

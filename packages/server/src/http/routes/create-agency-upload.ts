@@ -1,30 +1,34 @@
 import type { CreateAgencyUploadRequest } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
-import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import { mediaTypeProblem } from '../../domain/media-type.ts';
 import { checkFilePath, checkFolderPath, filenameProblem, type MountPath } from '../../domain/mount-path.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { UploadSigning } from '../../files/sign-upload.ts';
 import { callersBase } from '../callers-base.ts';
-import { route } from '../route.ts';
+import { type RequestOf, route } from '../route.ts';
 
 export interface CreateAgencyUploadDeps {
-  readonly ownership: IntegrationOwnership;
   readonly signing: UploadSigning;
   readonly publicUrl: string | null;
 }
 
 /** Checks in the order 401 · 400 · 404 · 403 (`contract-3-upload`), then the quota. */
 export function createAgencyUpload(app: FastifyInstance, deps: CreateAgencyUploadDeps): void {
-  route(app, operations.createAgencyUpload, async (request) => {
-    const { apiIntegrationId, folder, filename, contentType, sizeBytes } = request.body;
-    const path = checkedPath(request.body);
-    const base = callersBase(request, deps.publicUrl);
-    await deps.ownership.check(request.principal, apiIntegrationId);
-    const signed = await deps.signing.sign({ integrationId: apiIntegrationId, path, contentType, sizeBytes, base });
-    return { resource: `${folder}/${filename}`, ...signed };
+  const read = (request: RequestOf<typeof operations.createAgencyUpload>) => ({
+    path: checkedPath(request.body),
+    base: callersBase(request, deps.publicUrl),
   });
+  route(
+    app,
+    operations.createAgencyUpload,
+    async ({ body }, _reply, { integrationId }, { path, base }) => {
+      const { folder, filename, contentType, sizeBytes } = body;
+      const signed = await deps.signing.sign({ integrationId, path, contentType, sizeBytes, base });
+      return { resource: `${folder}/${filename}`, ...signed };
+    },
+    { read },
+  );
 }
 
 function checkedPath({ folder, filename, contentType }: CreateAgencyUploadRequest): MountPath {

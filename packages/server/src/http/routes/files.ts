@@ -1,6 +1,5 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
-import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { deletePath } from '../../files/delete-path.ts';
 import type { Files } from '../../files/files.ts';
@@ -11,27 +10,21 @@ import { readingOf } from '../file-conditions.ts';
 import { route } from '../route.ts';
 
 /** Operations on the files of an integration. A client token reaches only its folder (`http/client-access.ts`). */
-export function fileRoutes(app: FastifyInstance, ownership: IntegrationOwnership, files: Files): void {
-  route(app, operations.listFiles, async (request) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return listFolder(files, apiIntegrationId, request.query, request.clientToken?.folder ?? undefined);
-  });
+export function fileRoutes(app: FastifyInstance, files: Files): void {
+  route(app, operations.listFiles, async (request, _reply, { integrationId }) =>
+    listFolder(files, integrationId, request.query, request.clientToken?.folder ?? undefined),
+  );
 
-  route(app, operations.headFileContent, async (request, reply) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    const file = await files.find(apiIntegrationId, requestedFile('path', request.query.path));
+  route(app, operations.headFileContent, async (request, reply, { integrationId }) => {
+    const file = await files.find(integrationId, requestedFile('path', request.query.path));
     if (file === null) throw new Refusal('file_not_found');
     // RFC 9110, 14.2: "A server MUST ignore a Range header field received with a request method that is unrecognized or for
     // which range handling is not defined"; it is defined for GET alone.
     return answerHead(reply, file, readingOf(file, { ...request.headers, range: undefined })).send();
   });
 
-  route(app, operations.getFileContent, async (request, reply) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    const file = await files.find(apiIntegrationId, requestedFile('path', request.query.path));
+  route(app, operations.getFileContent, async (request, reply, { integrationId }) => {
+    const file = await files.find(integrationId, requestedFile('path', request.query.path));
     if (file === null) throw new Refusal('file_not_found');
     const reading = readingOf(file, request.headers);
     if (reading.kind === 'unchanged' || reading.kind === 'no-such-range')
@@ -40,10 +33,8 @@ export function fileRoutes(app: FastifyInstance, ownership: IntegrationOwnership
     return sendFile(reply, opened, reading);
   });
 
-  route(app, operations.deleteFile, async (request, reply) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    await deletePath(files, apiIntegrationId, request.query);
+  route(app, operations.deleteFile, async (request, reply, { integrationId }) => {
+    await deletePath(files, integrationId, request.query);
     return reply.code(204).send();
   });
 }

@@ -1,7 +1,6 @@
 import { type GetCompletionV2Request, headerNames } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { RunAdmission } from '../../admission/admit-run.ts';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
 import { readRefreshes } from '../../domain/attachment-refresh.ts';
@@ -30,7 +29,6 @@ import { RunStream, type Streams } from '../run-stream.ts';
 import type { StreamLimits } from '../stream-limits.ts';
 
 export interface GetCompletionDeps {
-  readonly ownership: IntegrationOwnership;
   readonly admission: RunAdmission;
   readonly runReads: RunReads;
   readonly eventLog: EventLog;
@@ -46,10 +44,7 @@ type Request = RequestOf<typeof operations.getCompletionV2>;
 
 /** Admit, then follow from the start. */
 export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): void {
-  const complete = async (request: Request, reply: FastifyReply) => {
-    const body = request.body;
-    const completion = completionRequest(request, deps);
-    const scope = await deps.ownership.scope(request, body.apiIntegrationId);
+  const complete = async (request: Request, reply: FastifyReply, scope: Scope, completion: CompletionRequest) => {
     // Before the transaction, so that nothing is reserved for a stream that is refused. A replay is a stream too.
     deps.streamLimits.add(request, reply.raw);
     const admission = await deps.admission.admit(completion);
@@ -80,7 +75,8 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     reply.hijack();
     new RunStream(reply.raw, encoder, deps.streams, deps.eventLog, source).start(headers);
   };
-  route(app, operations.getCompletionV2, complete, prepareBody);
+  const read = (request: Request) => completionRequest(request, deps);
+  route(app, operations.getCompletionV2, complete, { prepareBody, read });
 }
 
 /**

@@ -1,7 +1,6 @@
 import { headerNames } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
-import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isFinished } from '../../domain/run-state.ts';
 import type { Scope } from '../../domain/scope.ts';
@@ -15,7 +14,6 @@ import { RunStream, type Streams } from '../run-stream.ts';
 import type { StreamLimits } from '../stream-limits.ts';
 
 export interface RunEventsDeps {
-  readonly ownership: IntegrationOwnership;
   readonly runReads: RunReads;
   readonly eventLog: EventLog;
   readonly streams: Streams;
@@ -31,9 +29,8 @@ export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
     return await deps.runReads.row(scope, runId);
   };
 
-  route(app, operations.getRunEvents, async (request, reply) => {
-    const { apiIntegrationId, runId } = request.params;
-    const scope = await deps.ownership.scope(request, apiIntegrationId);
+  route(app, operations.getRunEvents, async (request, reply, scope) => {
+    const { runId } = request.params;
     const after = parseEventId(
       givenCursor(request.headers['last-event-id']) ?? givenCursor(request.query.after) ?? '0',
     );

@@ -1,6 +1,5 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
-import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { Scope } from '../../domain/scope.ts';
 import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
@@ -8,42 +7,32 @@ import type { runSteps, StepQuery } from '../../runs/run-steps.ts';
 import { ownersQuery, route } from '../route.ts';
 
 export interface RunRoutesDeps {
-  readonly ownership: IntegrationOwnership;
   readonly runReads: RunReads;
   readonly cancel: CancelDeps;
   readonly steps: (scope: Scope, runId: string, query: StepQuery) => ReturnType<typeof runSteps>;
 }
 
 export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
-  const { ownership, runReads, cancel, steps } = deps;
+  const { runReads, cancel, steps } = deps;
 
-  route(app, operations.getChatStatus, async (request) => {
-    const { apiIntegrationId } = request.params;
-    const scope = await ownership.scope(request, apiIntegrationId);
-    return runReads.chatStatus(scope, request.query);
-  });
+  route(app, operations.getChatStatus, async (request, _reply, scope) => runReads.chatStatus(scope, request.query));
 
-  route(app, operations.listRuns, async (request) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return runReads.list(apiIntegrationId, ownersQuery(request));
-  });
+  route(app, operations.listRuns, async (request, _reply, { integrationId }) =>
+    runReads.list(integrationId, ownersQuery(request)),
+  );
 
-  route(app, operations.getRun, async (request) => {
-    const { apiIntegrationId, runId } = request.params;
-    const scope = await ownership.scope(request, apiIntegrationId);
+  route(app, operations.getRun, async (request, _reply, scope) => {
+    const { runId } = request.params;
     return runReads.get(scope, runId);
   });
 
-  route(app, operations.listRunSteps, async (request) => {
-    const { apiIntegrationId, runId } = request.params;
-    const scope = await ownership.scope(request, apiIntegrationId);
+  route(app, operations.listRunSteps, async (request, _reply, scope) => {
+    const { runId } = request.params;
     return steps(scope, runId, ownersQuery(request));
   });
 
-  route(app, operations.cancelRun, async (request, reply) => {
-    const { apiIntegrationId, runId } = request.params;
-    const scope = await ownership.scope(request, apiIntegrationId);
+  route(app, operations.cancelRun, async (request, reply, scope) => {
+    const { runId } = request.params;
     const result = await cancelRun(cancel, scope, runId, request.body.mode ?? 'immediate');
     return reply.code(result.status === 'cancelling' ? 202 : 200).send(result);
   });
