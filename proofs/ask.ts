@@ -12,10 +12,10 @@ import {
 import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { type Body, whole } from '../test/support/story.ts';
-import { inLanes } from './support/lanes.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { checkOpenCall, killProcess, noKills, outputForModel, UNKNOWN } from './support/process-kills.ts';
 import { addTo, named, type Proof } from './support/proof.ts';
-import { ProviderJudges } from './support/provider-judges.ts';
+import { ProviderJudges } from '../test/support/provider-judges.ts';
 
 /*
  * A model wants to pay, and a person must approve it. The tool is served, and its calls counted, in this process. Servers

@@ -6,7 +6,7 @@ import { type Operation, operations } from '@runwire/contract/schemas';
 import { type ApiClient, imageAttachment, pngOf, Rig, type ServerProcess } from '@runwire/test-kit';
 import { expectAtMost, expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { type JsonSchema, type Pick, picker, valid, wrong } from '@runwire/test-kit/wrong-bodies.ts';
-import { inLanes } from './support/lanes.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import type { Proof } from './support/proof.ts';
 
 const BATCH = 1_000;

@@ -3,7 +3,7 @@ import { type BadProvider, badProviders, bytesOf, misbehave, SILENCE_MS } from '
 import { PLANTED_KEY } from '@runwire/test-kit/fake-provider.ts';
 import { expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
-import { ADAPTERS, type AdapterUnderTest } from './support/adapters-under-test.ts';
+import { ADAPTERS, type AdapterUnderTest } from '../test/support/adapters-under-test.ts';
 import { named, type Proof } from './support/proof.ts';
 
 /** One run against one bad provider: its calls, its end, its charge, and the next turn of its chat. */

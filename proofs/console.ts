@@ -5,7 +5,7 @@ import { BuiltConsole, type SourceChange } from './support/console/fault-build.t
 import { seed } from './support/console/seed.ts';
 import { runVisit } from './support/console/visit.ts';
 import { consoleVisits } from './support/console/visits/all-visits.ts';
-import { inLanes } from './support/lanes.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { addTo, LeftOut, type Proof } from './support/proof.ts';
 
 /*

@@ -17,7 +17,7 @@ import {
   noCounts,
 } from './support/fair-assault.ts';
 import type { Proof } from './support/proof.ts';
-import { quantile } from './support/readers.ts';
+import { quantile } from '../test/support/readers.ts';
 import { numbered, RowCopies } from './support/row-copies.ts';
 
 /*

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { freePort, type ProviderCall, Rig, type StreamReader } from '@runwire/test-kit';
 import { type BadProvider, misbehave, SILENCE_MS } from '@runwire/test-kit/bad-providers.ts';
 import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { ADAPTERS } from './support/adapters-under-test.ts';
-import { MODELS, openFourProviders, PROVIDERS } from './support/four-providers.ts';
+import { ADAPTERS } from '../test/support/adapters-under-test.ts';
+import { MODELS, openFourProviders, PROVIDERS } from '../test/support/four-providers.ts';
 import { named, type Proof } from './support/proof.ts';
 
 type Play = BadProvider['plays'][number];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, type ModelCall, Rig, type StreamReader, withoutComments } from '@runwire/test-kit';
 import { expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
 import type { Proof } from './support/proof.ts';
-import { quantile } from './support/readers.ts';
+import { quantile } from '../test/support/readers.ts';
 
 const NODES = 3;
 /** Between two tokens: about as fast as a model speaks. */

@@ -31,7 +31,7 @@ import {
   keysIn,
   SWEEP_NOW,
 } from './support/file-checks.ts';
-import { inLanes } from './support/lanes.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { addTo, LeftOut, type Proof } from './support/proof.ts';
 
 /*

@@ -1,9 +1,9 @@
 import { type ModelRequest, Rig } from '@runwire/test-kit';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { whole } from '../test/support/story.ts';
-import { inLanes } from './support/lanes.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import type { Proof } from './support/proof.ts';
-import { ProviderJudges } from './support/provider-judges.ts';
+import { ProviderJudges } from '../test/support/provider-judges.ts';
 import { EVERY_FRAME, FRAMES, nextCall, type PlayedRun, playUntil } from './support/three-step-run.ts';
 
 /** Events at which one call of a tool is open, two are open, and none is. */

@@ -4,7 +4,7 @@ import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-ki
 import { type Body, checkReplay, checkStory, expectAllowance, whole } from '../test/support/story.ts';
 import * as cases from './support/crash-cases.ts';
 import { type CrashCase, REQUEST } from './support/crash-cases.ts';
-import { inLanes } from './support/lanes.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import type { Proof } from './support/proof.ts';
 
 /*

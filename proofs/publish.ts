@@ -36,7 +36,7 @@ import {
   INTEGRATION,
   SWEEP_NOW,
 } from './support/file-checks.ts';
-import { inLanes } from './support/lanes.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { outputForModel, UNKNOWN } from './support/process-kills.ts';
 import { addTo, LeftOut, type Proof } from './support/proof.ts';
 

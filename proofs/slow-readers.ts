@@ -3,7 +3,7 @@ import { type ModelCall, Rig, type ServerProcess } from '@runwire/test-kit';
 import { IdleReader } from '@runwire/test-kit/idle-reader.ts';
 import { expectAtLeast, expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
 import type { Proof } from './support/proof.ts';
-import { arrives } from './support/readers.ts';
+import { arrives } from '../test/support/readers.ts';
 
 /*
  * Readers that take the head of a stream and then nothing cost the server only what their sockets hold. The same runs are

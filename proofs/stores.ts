@@ -11,7 +11,7 @@ import {
 } from '@runwire/test-kit';
 import { Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { missingService } from '../test/support/services.ts';
-import { inLanes } from './support/lanes.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { LeftOut, type Proof } from './support/proof.ts';
 import { UPLOAD_CLAIMS } from './support/upload-claims.ts';
 

@@ -1,8 +1,8 @@
 import { type Protocol, type ProviderCall, providerEvents, Rig, type StreamScript, sseText } from '@runwire/test-kit';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { byFetch } from '@runwire/test-kit/stream-clients.ts';
-import { ADAPTERS } from './support/adapters-under-test.ts';
-import { MODELS, openFourProviders, PROVIDERS } from './support/four-providers.ts';
+import { ADAPTERS } from '../test/support/adapters-under-test.ts';
+import { MODELS, openFourProviders, PROVIDERS } from '../test/support/four-providers.ts';
 import { named, type Proof } from './support/proof.ts';
 
 const USAGE = { requestCount: 1, inputTokens: 40, cachedTokens: 0, outputTokens: 6, reasoningTokens: 0 };

@@ -2,7 +2,7 @@ import { Rig } from '@runwire/test-kit';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { byCurl, byFetch, type Transport } from '@runwire/test-kit/stream-clients.ts';
 import { addTo, type Proof } from './support/proof.ts';
-import { arrives } from './support/readers.ts';
+import { arrives } from '../test/support/readers.ts';
 
 const WORDS = ['Grüße', ', 你好 ', '😀', '\n\n', 'id: 1\ndata: no frame\n\n', 'and the end.'];
 /** The model's answer after a crash. */

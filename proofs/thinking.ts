@@ -3,7 +3,7 @@ import { changedThinking, GOOD_REQUEST, REFUSED_REQUESTS } from '@runwire/test-k
 import { IssuedThinking, MESSAGES_RULES, messagesRefusal } from '@runwire/test-kit/messages-rules.ts';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
-import { aiSdkProviders, linkAiSdk } from './support/adapters-under-test.ts';
+import { aiSdkProviders, linkAiSdk } from '../test/support/adapters-under-test.ts';
 import type { Proof } from './support/proof.ts';
 import { type HeldRun, STEPS, sentBack, ThinkingStage, thinkingIn } from './support/thinking-stage.ts';
 

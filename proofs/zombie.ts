@@ -18,7 +18,7 @@ import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall
 import { checkStory, expectAllowance } from '../test/support/story.ts';
 import * as cases from './support/crash-cases.ts';
 import { type CrashCase, REQUEST, storedAt } from './support/crash-cases.ts';
-import { inLanes } from './support/lanes.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { addTo, type Proof } from './support/proof.ts';
 
 /*

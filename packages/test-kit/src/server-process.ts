@@ -42,7 +42,8 @@ export interface ProcessOptions {
   readonly fault?: string;
 }
 
-const TEST_AGENCIES = {
+/** The agencies of a server of tests, by name. */
+export const TEST_AGENCIES = {
   test: testAgency,
   gate: heldToolAgency,
   team: heldTeamAgency,

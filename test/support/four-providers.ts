@@ -1,5 +1,5 @@
 import { FakeProvider, type ProviderCall } from '@runwire/test-kit';
-import { AgenciesFolder } from '../../test/support/agencies-folder.ts';
+import { AgenciesFolder } from './agencies-folder.ts';
 import { ADAPTERS, aiSdkProviders, linkAiSdk } from './adapters-under-test.ts';
 
 /** A model of each of `ADAPTERS`, in one server. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { FakeProvider, Protocol } from '@runwire/test-kit';
 import { PLANTED_KEY } from '@runwire/test-kit/fake-provider.ts';
-import type { AgenciesFolder } from '../../test/support/agencies-folder.ts';
+import type { AgenciesFolder } from './agencies-folder.ts';
 
 /** What the sentences about a provider call its settings. */
 interface SettingNames {
