@@ -4,6 +4,7 @@ import { type ApiClient, endlessPdf, FileServer, type ModelCall, pdfOfPages, Rig
 import { expectAtLeast, expectAtMost, expectEqual, Shortfall, until, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { askStore } from '../test/support/ask-store.ts';
+import { quantile } from '../test/support/readers.ts';
 import { missingBubblewrap } from '../test/support/services.ts';
 import {
   type AssaultCounts,
@@ -17,7 +18,6 @@ import {
   noCounts,
 } from './support/fair-assault.ts';
 import type { Proof } from './support/proof.ts';
-import { quantile } from '../test/support/readers.ts';
 import { numbered, RowCopies } from './support/row-copies.ts';
 
 /*

@@ -10,6 +10,7 @@ import {
 } from '@runwire/test-kit';
 import { CHANGES_VARIABLE, type StagedChanges } from '@runwire/test-kit/faults/staged-changes.ts';
 import {
+  addTo,
   expectAtLeast,
   expectAtMost,
   expectEqual,
@@ -19,6 +20,7 @@ import {
   within,
 } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from '../test/support/ask-store.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { missingService } from '../test/support/services.ts';
 import { download, sendForm, signing, upload } from '../test/support/uploads.ts';
 import {
@@ -31,8 +33,7 @@ import {
   keysIn,
   SWEEP_NOW,
 } from './support/file-checks.ts';
-import { inLanes } from '../test/support/lanes.ts';
-import { addTo, LeftOut, type Proof } from './support/proof.ts';
+import { LeftOut, type Proof } from './support/proof.ts';
 
 /*
  * A server makes 50 changes to files in one transaction and dies by SIGKILL on the way. The next server must show all of

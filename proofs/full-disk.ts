@@ -21,13 +21,13 @@ import {
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { addTo, expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { CliServer } from '../test/support/cli-process.ts';
 import { checkStory } from '../test/support/story.ts';
 import { sendForm, signing } from '../test/support/uploads.ts';
 import { Claims } from './support/claims.ts';
 import { COMPACT } from './support/crash-cases.ts';
-import { addTo, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { SmallDisk } from './support/small-disk.ts';
 import { attachStrace } from './support/strace.ts';
 

@@ -1,10 +1,10 @@
 import { cpSync } from 'node:fs';
 import { FileServer, Rig, type StreamReader, WAIT_POINTS, type WaitPoint } from '@runwire/test-kit';
 import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { type Body, checkReplay, checkStory, expectAllowance, whole } from '../test/support/story.ts';
 import * as cases from './support/crash-cases.ts';
 import { type CrashCase, REQUEST } from './support/crash-cases.ts';
-import { inLanes } from '../test/support/lanes.ts';
 import type { Proof } from './support/proof.ts';
 
 /*

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { freePort } from '@runwire/test-kit';
-import { expectAtMost, expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
+import { expectAtMost, expectEqual, named, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { publishedPackages } from '../scripts/build/packages.ts';
@@ -20,7 +20,7 @@ import { CliServer, root } from '../test/support/cli-process.ts';
 import { samplesOf } from '../test/support/doc-samples.ts';
 import { machinePath, newcomersEnvironment } from '../test/support/newcomer.ts';
 import { PackedPackages } from './support/packed.ts';
-import { named, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * The packages as people install them: `publint` and `attw` find nothing, their sizes have limits, and they work in empty

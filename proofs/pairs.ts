@@ -1,7 +1,7 @@
 import { Rig } from '@runwire/test-kit';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { missingService } from '../test/support/services.ts';
 import { inLanes } from '../test/support/lanes.ts';
+import { missingService } from '../test/support/services.ts';
 import { PAIR_SUBJECTS, QUOTA_BYTES, Subject } from './support/pair-subjects.ts';
 import { LeftOut, type Proof } from './support/proof.ts';
 

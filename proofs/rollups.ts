@@ -9,11 +9,11 @@ import {
   temporaryFolder,
   type WaitPoint,
 } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { addTo, expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { backup } from '../packages/server/src/commands/backup.ts';
 import { restore } from '../packages/server/src/commands/restore.ts';
 import { askStore } from '../test/support/ask-store.ts';
-import { addTo, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { differingRollups } from './support/rollup-check.ts';
 
 /*

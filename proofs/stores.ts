@@ -10,8 +10,8 @@ import {
   testS3Files,
 } from '@runwire/test-kit';
 import { Shortfall, within } from '@runwire/test-kit/shortfall.ts';
-import { missingService } from '../test/support/services.ts';
 import { inLanes } from '../test/support/lanes.ts';
+import { missingService } from '../test/support/services.ts';
 import { LeftOut, type Proof } from './support/proof.ts';
 import { UPLOAD_CLAIMS } from './support/upload-claims.ts';
 

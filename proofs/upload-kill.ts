@@ -9,10 +9,10 @@ import {
   type UploadPoint,
   type WaitPoint,
 } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { addTo, expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from '../test/support/ask-store.ts';
 import { sendForm, signing } from '../test/support/uploads.ts';
-import { addTo, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { attachStrace, type SystemCall } from './support/strace.ts';
 
 const FOLDER = '/app/mnt/kill';

@@ -1,10 +1,11 @@
+import { test } from 'node:test';
 import { type ModelRequest, Rig } from '@runwire/test-kit';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { whole } from '../test/support/story.ts';
-import { inLanes } from '../test/support/lanes.ts';
-import type { Proof } from './support/proof.ts';
-import { ProviderJudges } from '../test/support/provider-judges.ts';
-import { EVERY_FRAME, FRAMES, nextCall, type PlayedRun, playUntil } from './support/three-step-run.ts';
+import { EVERY_FRAME, FRAMES, nextCall, type PlayedRun, playUntil } from '../proofs/support/three-step-run.ts';
+import { inLanes } from './support/lanes.ts';
+import { ProviderJudges } from './support/provider-judges.ts';
+import { whole } from './support/story.ts';
 
 /** Events at which one call of a tool is open, two are open, and none is. */
 const SHORT = { cuts: [1, 5, 13, 21, 22, 27, 37, 43, 50], kills: [5, 21, 22, 39], lastKills: [22] };
@@ -91,27 +92,19 @@ async function killRun(fault: string | null, judges: ProviderJudges, kill: Cut, 
   await nextTurn(rig, judges, run, kill);
 }
 
-export const proof: Proof = {
-  name: 'heal',
-  minutes: 2,
-  faults: {
-    'open-calls':
-      /^cancel at event 21: refusals .*"responses":".*No tool output found for function call cancel-21-a, cancel-21-b.*"messages":/m,
-  },
-  figures: (scale) => ({ events: 50, cancelled: scale(9, 50), failed: scale(9, 50), killed: scale(4, 50) }),
-  async run({ fault, scale }) {
-    const { cuts, kills, lastKills } = scale(SHORT, FULL);
-    const labelled = (cut: Cut, indexes: readonly number[]) =>
-      indexes.map((index) => [`${cut} at event ${index}`, [cut, index] as const] as const);
-    await using judges = await ProviderJudges.open();
-    await using rig = await Rig.start({ fault });
-    await rig.prepare(INTEGRATION);
-    const both = [...labelled('cancel', cuts), ...labelled('fail', cuts)];
-    await inLanes(1, both, ([cut, index]) => cutRun(rig, judges, cut, index));
-    const all = [...labelled('last kill', lastKills), ...labelled('kill', kills)];
-    // Two processes keep two cores busy.
-    await inLanes(fault === null ? 2 : 1, all, ([kill, index]) => killRun(fault, judges, kill, index));
-    const cut = { cancelled: cuts.length, failed: cuts.length };
-    return { adapters: 4, events: FRAMES, ...cut, killed: kills.length, interrupted: lastKills.length };
-  },
-};
+test('every provider accepts the next prompt of a chat that was cut', async () => {
+  const fault = plantedFault();
+  const { cuts, kills, lastKills } = scale(SHORT, FULL);
+  const labelled = (cut: Cut, indexes: readonly number[]) =>
+    indexes.map((index) => [`${cut} at event ${index}`, [cut, index] as const] as const);
+  await using judges = await ProviderJudges.open();
+  await using rig = await Rig.start({ fault });
+  await rig.prepare(INTEGRATION);
+  const both = [...labelled('cancel', cuts), ...labelled('fail', cuts)];
+  await inLanes(1, both, ([cut, index]) => cutRun(rig, judges, cut, index));
+  const all = [...labelled('last kill', lastKills), ...labelled('kill', kills)];
+  // Two processes keep two cores busy.
+  await inLanes(fault === null ? 2 : 1, all, ([kill, index]) => killRun(fault, judges, kill, index));
+  const cut = { cancelled: cuts.length, failed: cuts.length };
+  count({ adapters: 4, events: FRAMES, ...cut, killed: kills.length, interrupted: lastKills.length });
+});

@@ -1,11 +1,12 @@
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, agencyProcess, FakeProvider, type ModelCall, Rig } from '@runwire/test-kit';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { AgenciesFolder } from '../test/support/agencies-folder.ts';
-import { type BrokenAgency, brokenAgencies, writeBroken } from '../test/support/broken-agencies.ts';
-import { ONE_AGENCY } from '../test/support/one-agency.ts';
-import { UNKNOWN } from './support/process-kills.ts';
-import type { Proof } from './support/proof.ts';
+import { UNKNOWN } from '../proofs/support/process-kills.ts';
+import { AgenciesFolder } from './support/agencies-folder.ts';
+import { type BrokenAgency, brokenAgencies, writeBroken } from './support/broken-agencies.ts';
+import { ONE_AGENCY } from './support/one-agency.ts';
 
 /** While broken agencies appear, the good one is asked this often. */
 const ANSWER_EVERY_MS = 50;
@@ -239,13 +240,9 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
   };
 }
 
-export const proof: Proof = {
-  name: 'agencies',
-  minutes: 2,
-  faults: { 'wrong-line': /^a field that is almost right: faults: expected .*"line":2,.*, found .*"line":1,/m },
-  async run({ fault, scale }) {
-    const forms = fault === null ? await threeForms(fault) : {};
-    const reported = await broken(fault, scale(true, false));
-    return { ...forms, ...reported, ...(await reload(fault, scale(3, 20))) };
-  },
-};
+test('all forms of an agency ask the same; broken ones are reported', async () => {
+  const fault = plantedFault();
+  const forms = fault === null ? await threeForms(fault) : {};
+  const reported = await broken(fault, scale(true, false));
+  count({ ...forms, ...reported, ...(await reload(fault, scale(3, 20))) });
+});

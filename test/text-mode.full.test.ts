@@ -1,8 +1,9 @@
+import { test } from 'node:test';
 import { Rig } from '@runwire/test-kit';
-import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
+import { addTo, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { byCurl, byFetch, type Transport } from '@runwire/test-kit/stream-clients.ts';
-import { addTo, type Proof } from './support/proof.ts';
-import { arrives } from '../test/support/readers.ts';
+import { arrives } from './support/readers.ts';
 
 const WORDS = ['Grüße', ', 你好 ', '😀', '\n\n', 'id: 1\ndata: no frame\n\n', 'and the end.'];
 /** The model's answer after a crash. */
@@ -80,21 +81,16 @@ async function crash(fault: string | null, continues: boolean) {
   return { void_ends: cut.length + (continues ? 0 : again), anew: continues ? again : 0 };
 }
 
-export const proof: Proof = {
-  name: 'text-mode',
-  minutes: 1.5,
-  faults: { 'hide-failures': /^failed after 0 words: normal ends: expected 0, found 1\.$/m },
-  async run({ fault, scale }) {
-    const rounds = scale(1, 10);
-    const counts = { equal: 0, normal_ends: 0, abnormal_ends: 0, void_ends: 0, anew: 0 };
-    for (let round = 0; round < rounds; round += 1) {
-      await using rig = await start(fault);
-      for (const way of ENDS) {
-        for (let words = 0; words <= WORDS.length; words += 1)
-          addTo(counts, await end(rig, way, WORDS.slice(0, words)));
-      }
-      for (const continues of [false, true]) addTo(counts, await crash(fault, continues));
+test('Text Only Mode ends normally only if the run completed', async () => {
+  const fault = plantedFault();
+  const rounds = scale(1, 10);
+  const counts = { equal: 0, normal_ends: 0, abnormal_ends: 0, void_ends: 0, anew: 0 };
+  for (let round = 0; round < rounds; round += 1) {
+    await using rig = await start(fault);
+    for (const way of ENDS) {
+      for (let words = 0; words <= WORDS.length; words += 1) addTo(counts, await end(rig, way, WORDS.slice(0, words)));
     }
-    return { rounds, ...counts };
-  },
-};
+    for (const continues of [false, true]) addTo(counts, await crash(fault, continues));
+  }
+  count({ rounds, ...counts });
+});

@@ -1,10 +1,11 @@
+import { test } from 'node:test';
 import { type ApiClient, FakeProvider, Rig } from '@runwire/test-kit';
 import { type BadProvider, badProviders, bytesOf, misbehave, SILENCE_MS } from '@runwire/test-kit/bad-providers.ts';
 import { PLANTED_KEY } from '@runwire/test-kit/fake-provider.ts';
-import { expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
-import { AgenciesFolder } from '../test/support/agencies-folder.ts';
-import { ADAPTERS, type AdapterUnderTest } from '../test/support/adapters-under-test.ts';
-import { named, type Proof } from './support/proof.ts';
+import { count, plantedFault } from '@runwire/test-kit/scale.ts';
+import { expectEqual, named, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
+import { ADAPTERS, type AdapterUnderTest } from './support/adapters-under-test.ts';
+import { AgenciesFolder } from './support/agencies-folder.ts';
 
 /** One run against one bad provider: its calls, its end, its charge, and the next turn of its chat. */
 async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadProvider, adapter: AdapterUnderTest) {
@@ -66,26 +67,19 @@ function shownBytes(provider: FakeProvider): number {
   return [system, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-export const proof: Proof = {
-  name: 'bad-models',
-  minutes: 1.5,
-  faults: {
-    'endless-patience': /^responses, a provider that hangs before its first byte: end of its stream: expected within/m,
-  },
-  figures: () => ({ bad_providers: 34, runs: 136 }),
-  async run({ fault }) {
-    for (const adapter of ADAPTERS) {
-      await using provider = await FakeProvider.start();
-      using folder = new AgenciesFolder();
-      const limits = { modelSilenceMs: SILENCE_MS };
-      await using rig = await Rig.start({ fault, env: adapter.env(provider, folder), limits, scripted: false });
-      for (const { aiSdk, ...plain } of badProviders) {
-        const bad = adapter.name === 'AI SDK' ? { ...plain, ...aiSdk } : plain;
-        const ended = endsAsPromised(rig.api(), provider, bad, adapter);
-        await named(`${adapter.name}, a provider that ${bad.name}`, ended);
-      }
+test('a bad provider ends the run with a sentence that helps', async () => {
+  const fault = plantedFault();
+  for (const adapter of ADAPTERS) {
+    await using provider = await FakeProvider.start();
+    using folder = new AgenciesFolder();
+    const limits = { modelSilenceMs: SILENCE_MS };
+    await using rig = await Rig.start({ fault, env: adapter.env(provider, folder), limits, scripted: false });
+    for (const { aiSdk, ...plain } of badProviders) {
+      const bad = adapter.name === 'AI SDK' ? { ...plain, ...aiSdk } : plain;
+      const ended = endsAsPromised(rig.api(), provider, bad, adapter);
+      await named(`${adapter.name}, a provider that ${bad.name}`, ended);
     }
-    const runs = badProviders.length * ADAPTERS.length;
-    return { bad_providers: badProviders.length, adapters: ADAPTERS.length, runs, settled: runs };
-  },
-};
+  }
+  const runs = badProviders.length * ADAPTERS.length;
+  count({ bad_providers: badProviders.length, adapters: ADAPTERS.length, runs, settled: runs });
+});

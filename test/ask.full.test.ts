@@ -1,3 +1,4 @@
+import { test } from 'node:test';
 import {
   type ApiClient,
   agencyProcess,
@@ -9,13 +10,13 @@ import {
   type StreamReader,
   type WaitPoint,
 } from '@runwire/test-kit';
-import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { AgenciesFolder } from '../test/support/agencies-folder.ts';
-import { type Body, whole } from '../test/support/story.ts';
-import { inLanes } from '../test/support/lanes.ts';
-import { checkOpenCall, killProcess, noKills, outputForModel, UNKNOWN } from './support/process-kills.ts';
-import { addTo, named, type Proof } from './support/proof.ts';
-import { ProviderJudges } from '../test/support/provider-judges.ts';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
+import { addTo, expectEqual, named, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { checkOpenCall, killProcess, noKills, outputForModel, UNKNOWN } from '../proofs/support/process-kills.ts';
+import { AgenciesFolder } from './support/agencies-folder.ts';
+import { inLanes } from './support/lanes.ts';
+import { ProviderJudges } from './support/provider-judges.ts';
+import { type Body, whole } from './support/story.ts';
 
 /*
  * A model wants to pay, and a person must approve it. The tool is served, and its calls counted, in this process. Servers
@@ -398,66 +399,59 @@ async function killProcesses(kills: readonly LabelledKill[], judges: ProviderJud
   });
 }
 
-export const proof: Proof = {
-  name: 'ask',
-  minutes: 6,
-  faults: {
-    'run-before-asking': /^executions before an answer: expected \[0\], found \[1\]\.$/m,
-    'answer-twice': /^refusal: expected "question_not_pending", found "admitted"\.$/m,
-  },
-  async run({ fault, scale }) {
-    const sums: Sums = {
-      kills: 0,
-      node_kills: 0,
-      process_kills: 0,
-      unknown_calls: 0,
-      answered: 0,
-      refused: 0,
-      prompts: 0,
-    };
-    await using judges = await ProviderJudges.open();
-    {
-      using folder = new AgenciesFolder({
-        'edited/agency.yaml': folderAgency('pay'),
-        'edited/tools.ts': payFile(1, true),
-      });
-      const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true' };
-      await using rig = await Rig.start({ fault, env });
-      await rig.prepare(INTEGRATION, 'ann');
-      play(rig);
-      await decisions(rig, sums, scale(20, 100));
-      await editedFiles(rig, folder, sums);
-      await afterMonths(rig);
-      await judge(judges, rig, sums);
-    }
-    if (fault !== null) return sums;
-    const kills = KILLS.filter((_, place) => place % scale(5, 1) === 0);
-    const labelled = kills.map((kill) => [`${kill.phase} at ${kill.at} ${kill.time}`, kill] as const);
-    await inLanes(LANES, labelled, async (kill) => {
-      await using rig = await Rig.open({ agencyFolders: [AGENCY] });
-      await rig.add();
-      await rig.prepare(INTEGRATION);
-      play(rig);
-      await killOne(rig, kill, 'c1');
-      addTo(sums, { kills: 1 });
-      await judge(judges, rig, sums);
+test('an approved call is made once, wherever servers and processes are killed', async () => {
+  const fault = plantedFault();
+  const sums: Sums = {
+    kills: 0,
+    node_kills: 0,
+    process_kills: 0,
+    unknown_calls: 0,
+    answered: 0,
+    refused: 0,
+    prompts: 0,
+  };
+  await using judges = await ProviderJudges.open();
+  {
+    using folder = new AgenciesFolder({
+      'edited/agency.yaml': folderAgency('pay'),
+      'edited/tools.ts': payFile(1, true),
     });
-    await killProcesses(labelled, judges, sums);
-    await using rig = await Rig.start({ nodes: 3, limits: SHORT_LEASE, agencyFolders: [AGENCY] });
+    const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true' };
+    await using rig = await Rig.start({ fault, env });
+    await rig.prepare(INTEGRATION, 'ann');
+    play(rig);
+    await decisions(rig, sums, scale(20, 100));
+    await editedFiles(rig, folder, sums);
+    await afterMonths(rig);
+    await judge(judges, rig, sums);
+  }
+  if (fault !== null) return;
+  const kills = KILLS.filter((_, place) => place % scale(5, 1) === 0);
+  const labelled = kills.map((kill) => [`${kill.phase} at ${kill.at} ${kill.time}`, kill] as const);
+  await inLanes(LANES, labelled, async (kill) => {
+    await using rig = await Rig.open({ agencyFolders: [AGENCY] });
+    await rig.add();
     await rig.prepare(INTEGRATION);
     play(rig);
-    const nodes = rig.servers.map(({ api }) => api);
-    await named(
-      'nodes',
-      crowds(rig, () => nodes, sums, scale(20, 100)),
-    );
-    await inLanes(LANES, labelled, async (kill) => {
-      // Some providers accept no dots in the ids of calls.
-      const name = `${kill.phase}-${kill.at.replace('.', '-')}-${kill.time}`;
-      await named('nodes', killOne(rig, kill, name));
-      addTo(sums, { node_kills: 1 });
-    });
+    await killOne(rig, kill, 'c1');
+    addTo(sums, { kills: 1 });
     await judge(judges, rig, sums);
-    return { ...sums, twice: 0, without_approval: 0 };
-  },
-};
+  });
+  await killProcesses(labelled, judges, sums);
+  await using rig = await Rig.start({ nodes: 3, limits: SHORT_LEASE, agencyFolders: [AGENCY] });
+  await rig.prepare(INTEGRATION);
+  play(rig);
+  const nodes = rig.servers.map(({ api }) => api);
+  await named(
+    'nodes',
+    crowds(rig, () => nodes, sums, scale(20, 100)),
+  );
+  await inLanes(LANES, labelled, async (kill) => {
+    // Some providers accept no dots in the ids of calls.
+    const name = `${kill.phase}-${kill.at.replace('.', '-')}-${kill.time}`;
+    await named('nodes', killOne(rig, kill, name));
+    addTo(sums, { node_kills: 1 });
+  });
+  await judge(judges, rig, sums);
+  count({ ...sums, twice: 0, without_approval: 0 });
+});

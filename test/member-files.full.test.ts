@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { type ModelCall, Rig, type StoreName, type StreamReader } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { AgenciesFolder } from '../test/support/agencies-folder.ts';
-import { missingService } from '../test/support/services.ts';
-import { type Body, listAll } from '../test/support/story.ts';
-import { upload } from '../test/support/uploads.ts';
-import { addTo, LeftOut, named, type Proof } from './support/proof.ts';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
+import { addTo, expectAtLeast, expectEqual, named, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { AgenciesFolder } from './support/agencies-folder.ts';
+import { missingService } from './support/services.ts';
+import { type Body, listAll } from './support/story.ts';
+import { upload } from './support/uploads.ts';
 
 /*
  * The agent of one member tries to reach the files of another, in every way of `data/member-files.json`. Stream,
@@ -28,7 +29,9 @@ interface Way {
 }
 
 const ways = (
-  JSON.parse(readFileSync(new URL('./data/member-files.json', import.meta.url), 'utf8')) as { readonly ways: Way[] }
+  JSON.parse(readFileSync(new URL('../proofs/data/member-files.json', import.meta.url), 'utf8')) as {
+    readonly ways: Way[];
+  }
 ).ways;
 
 const MEMBERS = '/app/mnt/members';
@@ -293,22 +296,15 @@ async function tryAll(rig: Rig, access: Access) {
 
 const STORES: readonly StoreName[] = ['sqlite', 'postgres'];
 
-export const proof: Proof = {
-  name: 'member-files',
-  minutes: 1.5,
-  faults: {
-    'no-file-access': /^sqlite: chat: planted words seen by read \(the exact path\): expected 0, found \d+\.$/m,
-  },
-  figures: (scale) => ({ ways: scale(215, 430), seen: 0, valid: scale(40, 80) }),
-  async run({ fault, scale }) {
-    const missing = scale(null, await missingService('postgres'));
-    if (missing !== null) throw new LeftOut(missing);
-    using agencies = new AgenciesFolder({ 'files/agency.yaml': AGENCY });
-    const sum = { ways: 0, seen: 0, valid: 0 };
-    for (const store of scale(STORES.slice(0, 1), STORES)) {
-      await using rig = await Rig.start({ fault, store, env: { RUNWIRE_AGENCIES_DIR: agencies.path } });
-      for (const access of ACCESSES) addTo(sum, await named(store, tryAll(rig, access)));
-    }
-    return sum;
-  },
-};
+test('no way leads to the files of another member or chat', async (t) => {
+  const fault = plantedFault();
+  const missing = scale(null, await missingService('postgres'));
+  if (missing !== null) return t.skip(missing);
+  using agencies = new AgenciesFolder({ 'files/agency.yaml': AGENCY });
+  const sum = { ways: 0, seen: 0, valid: 0 };
+  for (const store of scale(STORES.slice(0, 1), STORES)) {
+    await using rig = await Rig.start({ fault, store, env: { RUNWIRE_AGENCIES_DIR: agencies.path } });
+    for (const access of ACCESSES) addTo(sum, await named(store, tryAll(rig, access)));
+  }
+  count(sum);
+});

@@ -4,7 +4,7 @@ import { median } from '../../bench/phases.ts';
 import { cpuMs } from '../../bench/proc.ts';
 import type { McpServer } from '../../packages/server/src/agent/mcp-port.ts';
 import { McpServers } from '../../packages/server/src/mcp/mcp-servers.ts';
-import { everything, mcpAgency } from '../../test/support/mcp-agency.ts';
+import { everything, mcpAgency } from './mcp-agency.ts';
 import { EVERYTHING, McpStage } from './mcp-stage.ts';
 
 /** A run of ten answers of the model, nine of which call a tool. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { freePort, type ModelCall, Rig, type StreamReader } from '@runwire/test-kit';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { AgenciesFolder, type Files } from '../../test/support/agencies-folder.ts';
+import { AgenciesFolder, type Files } from './agencies-folder.ts';
 
 /** How long a run waits for servers whose tools are not known, and a call for a server that is not connected. */
 const PATIENCE_MS = 5000;

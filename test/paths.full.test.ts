@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { test } from 'node:test';
 import { type Answer, Rig } from '@runwire/test-kit';
+import { count, plantedFault } from '@runwire/test-kit/scale.ts';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { newFileBlobKey } from '../packages/server/src/storage/blob-store.ts';
-import { askStore, storedState } from '../test/support/ask-store.ts';
-import { download, type SignedForm, sendForm, signing } from '../test/support/uploads.ts';
-import type { Proof } from './support/proof.ts';
+import { askStore, storedState } from './support/ask-store.ts';
+import { download, type SignedForm, sendForm, signing } from './support/uploads.ts';
 
 interface Item {
   readonly id: string;
@@ -181,38 +182,30 @@ const FIELDS = [
   'attachments[].filename',
 ];
 
-export const proof: Proof = {
-  name: 'paths',
-  minutes: 0.3,
-  faults: {
-    'no-folding': /^status of path-098 .*: expected 400, found 200/m,
-    'forget-forms': /^status of the second of two \(a file and a folder.*: expected 409, found 200/m,
-  },
-  figures: () => ({ items: 108, reject: 73, accept: 10, safe: 23, either: 2, attachments: 45, pairs: 6 }),
-  async run({ fault }) {
-    await using rig = await Rig.start({ fault, scripted: false });
-    const checks = new PathChecks(rig);
-    const first = '/app/mnt/first/a.txt';
-    await checks.roundTrip('a first file', first, await checks.signPath(first));
-    await layBait(rig.dataDir);
-    for (const [index, { a, b, why }] of pairs.entries()) {
-      for (const apiIntegrationId of [`pair-${index}`, `turned-${index}`]) {
-        await rig.prepare({ apiIntegrationId });
-        const [one, other] = apiIntegrationId.startsWith('pair') ? [a, b] : [b, a];
-        await checkPair(checks, one, other, why, apiIntegrationId);
-      }
+test('bad paths are refused everywhere; good ones come back byte for byte', async () => {
+  const fault = plantedFault();
+  await using rig = await Rig.start({ fault, scripted: false });
+  const checks = new PathChecks(rig);
+  const first = '/app/mnt/first/a.txt';
+  await checks.roundTrip('a first file', first, await checks.signPath(first));
+  await layBait(rig.dataDir);
+  for (const [index, { a, b, why }] of pairs.entries()) {
+    for (const apiIntegrationId of [`pair-${index}`, `turned-${index}`]) {
+      await rig.prepare({ apiIntegrationId });
+      const [one, other] = apiIntegrationId.startsWith('pair') ? [a, b] : [b, a];
+      await checkPair(checks, one, other, why, apiIntegrationId);
     }
-    const counts = { reject: 0, accept: 0, safe: 0, either: 0, attachments: 0 };
-    for (const field of FIELDS) {
-      for (const item of itemsOf(field)) {
-        await checkItem(checks, field, item);
-        const { expect } = item;
-        const kind = expect === 'choose' || expect === 'reject-or-accept' ? 'either' : expect;
-        counts[field === 'attachments[].filename' ? 'attachments' : kind] += 1;
-      }
+  }
+  const counts = { reject: 0, accept: 0, safe: 0, either: 0, attachments: 0 };
+  for (const field of FIELDS) {
+    for (const item of itemsOf(field)) {
+      await checkItem(checks, field, item);
+      const { expect } = item;
+      const kind = expect === 'choose' || expect === 'reject-or-accept' ? 'either' : expect;
+      counts[field === 'attachments[].filename' ? 'attachments' : kind] += 1;
     }
-    const { attachments, ...others } = counts;
-    const checked = Object.values(others).reduce((sum, count) => sum + count, 0);
-    return { items: expectEqual('items', checked, items.length), ...counts, pairs: pairs.length };
-  },
-};
+  }
+  const { attachments, ...others } = counts;
+  const checked = Object.values(others).reduce((sum, count) => sum + count, 0);
+  count({ items: expectEqual('items', checked, items.length), ...counts, pairs: pairs.length });
+});

@@ -1,3 +1,4 @@
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Protocol, pdfOfPages, providerEvents, slowPdf, sseText } from '@runwire/test-kit';
 import {
@@ -9,10 +10,10 @@ import {
   SECRET,
 } from '@runwire/test-kit/attachment-samples.ts';
 import { OPENAI_PROTOCOLS } from '@runwire/test-kit/provider-rig.ts';
-import { expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { fileAt, imageAt } from '../test/support/attachment-rig.ts';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
+import { addTo, expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { fileAt, imageAt } from './support/attachment-rig.ts';
 import { ANSWER, AttachmentStage, shownTo } from './support/attachment-stage.ts';
-import { addTo, type Proof, type Scale } from './support/proof.ts';
 
 /** On the main thread no token passes; beside it hundreds do. */
 const LEAST_TOKENS = 20;
@@ -118,7 +119,7 @@ async function staysInStep(stage: AttachmentStage, sizeBytes: number): Promise<n
   return expectAtLeast('tokens beside the conversion', tokens, LEAST_TOKENS);
 }
 
-async function play(fault: string | null, protocol: Protocol, scale: Scale) {
+async function play(fault: string | null, protocol: Protocol) {
   await using stage = await AttachmentStage.start(fault, protocol);
   const isChat = protocol === 'chat';
   // A model that takes PDFs is sent a scan. The short form shows with one protocol what both have in common.
@@ -158,21 +159,12 @@ async function isTooSlow(fault: string | null): Promise<number> {
   return 2;
 }
 
-export const proof: Proof = {
-  name: 'attachments',
-  minutes: 0.5,
-  faults: {
-    'skip-unreadable': /^chat, \/gone\.pdf: what the provider was asked: expected null, found /m,
-    'leak-query': /^chat, \/gone\.pdf: stream: expected no query, found one\.$/m,
-    'convert-here': /^tokens beside the conversion: expected at least 20, found \d+\.$/m,
-  },
-  figures: (scale) => ({ kinds: 19, sent: scale(27, 37), refused: scale(29, 49) }),
-  async run({ fault, scale }) {
-    const figures = { kinds: ATTACHED_KINDS.length, sent: 0, refused: 0, lock_step_tokens: 0 };
-    for (const protocol of OPENAI_PROTOCOLS.toReversed()) {
-      addTo(figures, await play(fault, protocol, scale));
-    }
-    figures.refused += await isTooSlow(fault);
-    return figures;
-  },
-};
+test('attachments reach the model, or the run fails free of charge', async () => {
+  const fault = plantedFault();
+  const figures = { kinds: ATTACHED_KINDS.length, sent: 0, refused: 0, lock_step_tokens: 0 };
+  for (const protocol of OPENAI_PROTOCOLS.toReversed()) {
+    addTo(figures, await play(fault, protocol));
+  }
+  figures.refused += await isTooSlow(fault);
+  count(figures);
+});

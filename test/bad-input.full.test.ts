@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { type ApiClient, imageAttachment, pngOf, Rig, type ServerProcess } from '@runwire/test-kit';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtMost, expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { type JsonSchema, type Pick, picker, valid, wrong } from '@runwire/test-kit/wrong-bodies.ts';
-import { inLanes } from '../test/support/lanes.ts';
-import type { Proof } from './support/proof.ts';
+import { inLanes } from './support/lanes.ts';
 
 const BATCH = 1_000;
 const LANES = 8;
@@ -130,43 +131,39 @@ async function expectNoRuns(rig: Rig): Promise<void> {
   }
 }
 
-export const proof: Proof = {
-  name: 'bad-input',
-  minutes: 1.7,
-  faults: { 'any-depth': /^refusals: status of POST \/get_completion_v2 .*: expected 400, found 200/m },
-  async run({ fault, scale }) {
-    await using rig = await Rig.start({ fault });
-    rig.model.answerAll('Hi');
-    const server = rig.server();
-    using sender = new Sender(server.api);
-    const refused = await sender.refuse(TRAPS);
-    await expectNoRuns(rig);
-    const seed = Date.now() % 2 ** 31;
-    process.stdout.write(`seed ${seed}\n`);
-    const pick = picker(seed);
-    const requests = scale(2_000, 200_000);
-    const warmUp = requests / 10;
-    let [sent, baseMib] = [0, 0];
-    while (sent < requests) {
-      const size = Math.min(BATCH, requests - sent, warmUp);
-      sent += await sender.refuse(Array.from({ length: size }, () => generate(pick)));
-      if (baseMib === 0 && sent >= warmUp) baseMib = await mibOf(server);
-    }
-    await expectNoRuns(rig);
-    const bound = baseMib + MAX_GROWTH_MIB;
-    let afterMib = await mibOf(server);
-    // The process gives memory back slowly: the least within a while counts.
-    for (const end = performance.now() + REST_MS; afterMib > bound && performance.now() < end; await sleep(500)) {
-      afterMib = Math.min(afterMib, await mibOf(server));
-    }
-    expectAtMost('MiB after the requests', afterMib, bound);
-    for (const body of ACCEPTED) {
-      const { status, text, admitted } = await sender.send(post(body, /./));
-      const found = [status, admitted, text.includes('event: end')];
-      expectEqual(`answer to ${body.slice(0, 300)}`, found, [200, 'true', true]);
-    }
-    const accepted = expectEqual('runs of accepted bodies', rig.model.calls.length, ACCEPTED.length);
-    const memory = { base_mib: baseMib, after_mib: afterMib };
-    return { refused, generated: sent, accepted, connections: sender.sockets.size, ...memory };
-  },
-};
+test('bad input is refused by name, starts no run and leaves nothing', async () => {
+  const fault = plantedFault();
+  await using rig = await Rig.start({ fault });
+  rig.model.answerAll('Hi');
+  const server = rig.server();
+  using sender = new Sender(server.api);
+  const refused = await sender.refuse(TRAPS);
+  await expectNoRuns(rig);
+  const seed = Date.now() % 2 ** 31;
+  process.stdout.write(`seed ${seed}\n`);
+  const pick = picker(seed);
+  const requests = scale(2_000, 200_000);
+  const warmUp = requests / 10;
+  let [sent, baseMib] = [0, 0];
+  while (sent < requests) {
+    const size = Math.min(BATCH, requests - sent, warmUp);
+    sent += await sender.refuse(Array.from({ length: size }, () => generate(pick)));
+    if (baseMib === 0 && sent >= warmUp) baseMib = await mibOf(server);
+  }
+  await expectNoRuns(rig);
+  const bound = baseMib + MAX_GROWTH_MIB;
+  let afterMib = await mibOf(server);
+  // The process gives memory back slowly: the least within a while counts.
+  for (const end = performance.now() + REST_MS; afterMib > bound && performance.now() < end; await sleep(500)) {
+    afterMib = Math.min(afterMib, await mibOf(server));
+  }
+  expectAtMost('MiB after the requests', afterMib, bound);
+  for (const body of ACCEPTED) {
+    const { status, text, admitted } = await sender.send(post(body, /./));
+    const found = [status, admitted, text.includes('event: end')];
+    expectEqual(`answer to ${body.slice(0, 300)}`, found, [200, 'true', true]);
+  }
+  const accepted = expectEqual('runs of accepted bodies', rig.model.calls.length, ACCEPTED.length);
+  const memory = { base_mib: baseMib, after_mib: afterMib };
+  count({ refused, generated: sent, accepted, connections: sender.sockets.size, ...memory });
+});

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { freePort, type ProviderCall, Rig, type StreamReader } from '@runwire/test-kit';
 import { type BadProvider, misbehave, SILENCE_MS } from '@runwire/test-kit/bad-providers.ts';
-import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { ADAPTERS } from '../test/support/adapters-under-test.ts';
-import { MODELS, openFourProviders, PROVIDERS } from '../test/support/four-providers.ts';
-import { named, type Proof } from './support/proof.ts';
+import { count, plantedFault } from '@runwire/test-kit/scale.ts';
+import { expectAtLeast, expectEqual, named, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { ADAPTERS } from './support/adapters-under-test.ts';
+import { MODELS, openFourProviders, PROVIDERS } from './support/four-providers.ts';
 
 type Play = BadProvider['plays'][number];
 interface Case {
@@ -173,37 +174,29 @@ async function checkChain(stage: Stage): Promise<void> {
   );
 }
 
-export const proof: Proof = {
-  name: 'fallbacks',
-  minutes: 0.5,
-  faults: {
-    'hold-back': /^responses closes the connection after a text: calls of the second model: expected 0, found 1\.$/m,
-    'free-failures': /^responses is silent after its head: tokens of the first model: expected at least 1, found 0\.$/m,
-  },
-  figures: () => ({ unavailable: 52, said: 20 }),
-  async run({ fault }) {
-    await using stack = new AsyncDisposableStack();
-    const stage = new Stage();
-    await stage.start(stack, fault);
-    const runs = [];
-    const saidRuns = [];
-    for (const [place, { name }] of ADAPTERS.entries()) {
-      const integration = `from-${PROVIDERS[place]}`;
-      for (const [how, one] of Object.entries(said)) {
-        saidRuns.push({ place, one, run: await stage.begin(integration, `${name} ${how}`, [[place, [one.play]]]) });
-      }
-      for (const [how, one] of Object.entries(unavailable)) {
-        runs.push({ place, one, run: await stage.begin(integration, `${name} ${how}`, [[place, [one.play]]]) });
-      }
+test('a fallback answers once, and both models are charged as reported', async () => {
+  const fault = plantedFault();
+  await using stack = new AsyncDisposableStack();
+  const stage = new Stage();
+  await stage.start(stack, fault);
+  const runs = [];
+  const saidRuns = [];
+  for (const [place, { name }] of ADAPTERS.entries()) {
+    const integration = `from-${PROVIDERS[place]}`;
+    for (const [how, one] of Object.entries(said)) {
+      saidRuns.push({ place, one, run: await stage.begin(integration, `${name} ${how}`, [[place, [one.play]]]) });
     }
-    for (const { place, one, run } of saidRuns) {
-      const { ending, answer } = await stage.end(run);
-      expectEqual(`${run.label}: calls of the second model`, run.script.calls[next(place)] ?? 0, 0);
-      expectEqual(`${run.label}: end`, [ending.status, answer], ['failed', one.answer]);
+    for (const [how, one] of Object.entries(unavailable)) {
+      runs.push({ place, one, run: await stage.begin(integration, `${name} ${how}`, [[place, [one.play]]]) });
     }
-    for (const { place, one, run } of runs) await named(run.label, checkUnavailable(stage, place, one, run));
-    await checkLoop(stage);
-    await checkChain(stage);
-    return { adapters: ADAPTERS.length, unavailable: runs.length, said: saidRuns.length };
-  },
-};
+  }
+  for (const { place, one, run } of saidRuns) {
+    const { ending, answer } = await stage.end(run);
+    expectEqual(`${run.label}: calls of the second model`, run.script.calls[next(place)] ?? 0, 0);
+    expectEqual(`${run.label}: end`, [ending.status, answer], ['failed', one.answer]);
+  }
+  for (const { place, one, run } of runs) await named(run.label, checkUnavailable(stage, place, one, run));
+  await checkLoop(stage);
+  await checkChain(stage);
+  count({ adapters: ADAPTERS.length, unavailable: runs.length, said: saidRuns.length });
+});

@@ -1,8 +1,9 @@
+import { test } from 'node:test';
 import { freshDatabase, type Protocol, postgresFolder } from '@runwire/test-kit';
+import { count, plantedFault } from '@runwire/test-kit/scale.ts';
 import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { blobsIn, fileAt } from '../test/support/attachment-rig.ts';
+import { blobsIn, fileAt } from './support/attachment-rig.ts';
 import { AttachmentStage, shownTo } from './support/attachment-stage.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
 
 /** The sweep deletes unused copies immediately, and runs only when it is asked. */
 const LIMITS = { unusedBlobMs: 0, sweepMs: 3_600_000 };
@@ -212,21 +213,11 @@ async function play(fault: string | null, protocol: Protocol, env: Readonly<Reco
   figures.stores += 1;
 }
 
-export const proof: Proof = {
-  name: 'refresh',
-  minutes: 0.2,
-  faults: {
-    'fetch-again': /^kept, expired: end: expected \["completed",null\], found \["failed"/m,
-    'forget-refreshes': /^off, expired and refreshed: end: expected \["completed",null\], found \["failed"/m,
-    'share-copies': /^copies of two integrations: expected \d+, found \d+\.$/m,
-    'take-any-key': /^a key of another chat: answer: expected \[400,"false"\], found \[200,"true"\]\.$/m,
-  },
-  figures: () => ({ stores: 2, stable_turns: 16, refused: 22 }),
-  async run({ fault }) {
-    if (postgresFolder() === null) throw new LeftOut('refresh: PostgreSQL is not installed.');
-    await play(fault, 'responses', {});
-    await using database = await freshDatabase();
-    await play(fault, 'chat', { DATABASE_URL: database.url });
-    return figures;
-  },
-};
+test('a chat continues after its links have expired', async (t) => {
+  const fault = plantedFault();
+  if (postgresFolder() === null) return t.skip('refresh: PostgreSQL is not installed.');
+  await play(fault, 'responses', {});
+  await using database = await freshDatabase();
+  await play(fault, 'chat', { DATABASE_URL: database.url });
+  count(figures);
+});

@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endlessPdf, type ProviderCall, providerEvents, slowPdf, sseText } from '@runwire/test-kit';
 import { pdfBomb, repeated, zipOf, zipPart } from '@runwire/test-kit/large-documents.ts';
 import { docxBomb, docxOf, xlsxBomb, xlsxOf } from '@runwire/test-kit/office-packages.ts';
 import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from '@runwire/test-kit/sample-documents.ts';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectAtMost, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { fileAt } from '../test/support/attachment-rig.ts';
-import { upload } from '../test/support/uploads.ts';
+import { fileAt } from './support/attachment-rig.ts';
 import { AttachmentStage, shownTo } from './support/attachment-stage.ts';
-import type { Proof, Scale } from './support/proof.ts';
+import { upload } from './support/uploads.ts';
 
 const FOLDER = '/app/mnt/documents';
 const MIB = 1024 * 1024;
@@ -86,7 +87,7 @@ async function readAsAttachment(stage: AttachmentStage, name: string): Promise<{
 }
 
 /** Every fixture has the same text by the tool and as an attachment, and every refused one the same reason. */
-async function sameText(stage: AttachmentStage, scale: Scale) {
+async function sameText(stage: AttachmentStage) {
   let [texts, ranges] = [0, 0];
   const all = Object.keys(SAMPLE_SENTENCES);
   for (const name of scale(
@@ -200,7 +201,7 @@ class LockStep {
 }
 
 /** Hostile documents cost at most their limits, while another stream stays in lock-step. */
-async function hostile(stage: AttachmentStage, scale: Scale) {
+async function hostile(stage: AttachmentStage) {
   const all = Object.keys(HOSTILE);
   const names = scale(['slow.pdf', 'words.docx', 'bomb.xlsx', 'deep.html'], all);
   const costs: { readonly name: string; readonly seconds: number; readonly mib: number; readonly tokens: number }[] =
@@ -244,18 +245,10 @@ async function hostile(stage: AttachmentStage, scale: Scale) {
   };
 }
 
-export const proof: Proof = {
-  name: 'documents',
-  minutes: 4,
-  faults: {
-    'lose-stored-line': /^\S+ in ranges by line: expected /m,
-    'convert-here': /^tokens beside slow\.pdf: expected at least 60, found \d+\.$/m,
-  },
-  figures: (scale) => ({ texts: scale(5, 14), refused: 8, hostile: scale(4, 12) }),
-  async run({ fault, scale }) {
-    await using stage = await AttachmentStage.start(fault, 'chat');
-    const { status } = await stage.api.patch('/v2/integrations/metered', { fileAccess: 'all' });
-    expectEqual('status of the integration', status, 200);
-    return { ...(await sameText(stage, scale)), ...(await hostile(stage, scale)) };
-  },
-};
+test('file tools read the text of attachments, also of hostile documents', async () => {
+  const fault = plantedFault();
+  await using stage = await AttachmentStage.start(fault, 'chat');
+  const { status } = await stage.api.patch('/v2/integrations/metered', { fileAccess: 'all' });
+  expectEqual('status of the integration', status, 200);
+  count({ ...(await sameText(stage)), ...(await hostile(stage)) });
+});

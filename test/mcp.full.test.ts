@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
 import { ScriptedMcpHttp, TEST_API_KEY } from '@runwire/test-kit';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import {
   expectAtLeast,
   expectAtMost,
@@ -9,10 +11,9 @@ import {
   WAIT_MS,
   within,
 } from '@runwire/test-kit/shortfall.ts';
-import { everything, filesystem, mcpAgency, scripted, scriptedBelowShell } from '../test/support/mcp-agency.ts';
+import { everything, filesystem, mcpAgency, scripted, scriptedBelowShell } from './support/mcp-agency.ts';
 import { cpuPerStep, stdioCallMs } from './support/mcp-figures.ts';
 import { EverythingByHttp, HUNG_LIMIT_MS, McpStage, processesWith, timed, WAIT_LIMIT_MS } from './support/mcp-stage.ts';
-import type { Proof } from './support/proof.ts';
 
 /*
  * Agents use real MCP servers and a server that misbehaves on demand. Servers are killed during a call, hang, restart, are
@@ -206,56 +207,47 @@ async function leftovers(stage: McpStage): Promise<number> {
   return running;
 }
 
-export const proof: Proof = {
-  name: 'mcp',
-  minutes: 1.5,
-  measuresTime: true,
-  faults: {
-    'wait-for-server': /^absent: first model call of a run: expected within 8000 ms, found later\.$/m,
-    'inherit-environment': /^planted secrets in get-env: expected 0, found [1-5]\.$/m,
-  },
-  figures: () => ({ runs: 22, calls: 32, tools: MANY_TOOLS + SCRIPTED_TOOLS + 1 }),
-  async run({ fault, scale }) {
-    // If the proof fails, its server is killed, and programs that ignore the end of their stdin stay.
-    using ended = new DisposableStack();
-    ended.defer(() => processesWith(mark).forEach(({ pid }) => void process.kill(pid, 'SIGKILL')));
-    await using web = await EverythingByHttp.start();
-    await using http = await ScriptedMcpHttp.start();
-    const one = marked(scripted());
-    const agencies = {
-      absent: mcpAgency({ silent: marked(scripted('--silent')), missing: 'command: /nowhere', good: one }),
-      real: mcpAgency({
-        every: marked(everything, '-killed'),
-        docs: marked(filesystem('./files')),
-        web: `url: "${web.url}"`,
-      }),
-      hostile: mcpAgency({ one: `${one}, timeoutSeconds: 1`, http: `url: "${http.url}", timeoutSeconds: 1` }),
-      crowd: mcpAgency({ one: marked(scripted('--extra', String(MANY_TOOLS))) }),
-      equal: mcpAgency({ one: `${one}, prefix: ""`, two: `${one}, prefix: ""` }),
-      deaf: mcpAgency({ deaf: marked(scriptedBelowShell('--deaf')), own: `${one}, session: run`, plain: one }),
-    };
-    const files = { 'real/files/a.txt': 'Forty-two.' };
-    await using stage = await McpStage.start(fault, agencies, { env: SECRETS, files });
-    expectAtMost('milliseconds of the start', stage.startMs, START_LIMIT_MS);
-    await absent(stage);
-    const planted_found = await real(stage);
-    await killed(stage, web);
-    await restarted(stage, web, http);
-    const slowest = await late(stage, http);
-    await hostile(stage);
-    const tools = await crowd(stage);
-    await equalNames(stage);
-    const processes = await leftovers(stage);
-    return {
-      ...stage.sums,
-      ...slowest,
-      start_ms: stage.startMs,
-      tools,
-      processes,
-      left: 0,
-      planted_found,
-      stdio_call_ms: await stdioCallMs(scale(50, 300)),
-      cpu_ms_per_step: expectAtMost('milliseconds of CPU per step with an MCP tool', await cpuPerStep(), MAX_STEP_MS),
-    };
-  },
-};
+test('MCP servers that fail, hang or end disturb no run', async () => {
+  const fault = plantedFault();
+  // If the proof fails, its server is killed, and programs that ignore the end of their stdin stay.
+  using ended = new DisposableStack();
+  ended.defer(() => processesWith(mark).forEach(({ pid }) => void process.kill(pid, 'SIGKILL')));
+  await using web = await EverythingByHttp.start();
+  await using http = await ScriptedMcpHttp.start();
+  const one = marked(scripted());
+  const agencies = {
+    absent: mcpAgency({ silent: marked(scripted('--silent')), missing: 'command: /nowhere', good: one }),
+    real: mcpAgency({
+      every: marked(everything, '-killed'),
+      docs: marked(filesystem('./files')),
+      web: `url: "${web.url}"`,
+    }),
+    hostile: mcpAgency({ one: `${one}, timeoutSeconds: 1`, http: `url: "${http.url}", timeoutSeconds: 1` }),
+    crowd: mcpAgency({ one: marked(scripted('--extra', String(MANY_TOOLS))) }),
+    equal: mcpAgency({ one: `${one}, prefix: ""`, two: `${one}, prefix: ""` }),
+    deaf: mcpAgency({ deaf: marked(scriptedBelowShell('--deaf')), own: `${one}, session: run`, plain: one }),
+  };
+  const files = { 'real/files/a.txt': 'Forty-two.' };
+  await using stage = await McpStage.start(fault, agencies, { env: SECRETS, files });
+  expectAtMost('milliseconds of the start', stage.startMs, START_LIMIT_MS);
+  await absent(stage);
+  const planted_found = await real(stage);
+  await killed(stage, web);
+  await restarted(stage, web, http);
+  const slowest = await late(stage, http);
+  await hostile(stage);
+  const tools = await crowd(stage);
+  await equalNames(stage);
+  const processes = await leftovers(stage);
+  count({
+    ...stage.sums,
+    ...slowest,
+    start_ms: stage.startMs,
+    tools,
+    processes,
+    left: 0,
+    planted_found,
+    stdio_call_ms: await stdioCallMs(scale(50, 300)),
+    cpu_ms_per_step: expectAtMost('milliseconds of CPU per step with an MCP tool', await cpuPerStep(), MAX_STEP_MS),
+  });
+});

@@ -1,10 +1,11 @@
+import { test } from 'node:test';
 import { Rig } from '@runwire/test-kit';
 import { changedThinking, GOOD_REQUEST, REFUSED_REQUESTS } from '@runwire/test-kit/messages-refused.ts';
 import { IssuedThinking, MESSAGES_RULES, messagesRefusal } from '@runwire/test-kit/messages-rules.ts';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { AgenciesFolder } from '../test/support/agencies-folder.ts';
-import { aiSdkProviders, linkAiSdk } from '../test/support/adapters-under-test.ts';
-import type { Proof } from './support/proof.ts';
+import { aiSdkProviders, linkAiSdk } from './support/adapters-under-test.ts';
+import { AgenciesFolder } from './support/agencies-folder.ts';
 import { type HeldRun, STEPS, sentBack, ThinkingStage, thinkingIn } from './support/thinking-stage.ts';
 
 /** The first two decide how much they think; the others need a budget. */
@@ -193,37 +194,29 @@ async function takenOver(
   return { taken_over: places.length, edited: Object.keys(edits).length + 1 };
 }
 
-export const proof: Proof = {
-  name: 'thinking',
-  minutes: 1,
-  faults: {
-    'reorder-blocks': /^ten steps of claude-sonnet-5: refusals: expected \[\], found \["signed-thinking: /m,
-    'blocks-of-another-model': /^tire, and go on with newer: refusals: expected \[\], found \["signed-thinking: /m,
-  },
-  figures: () => ({ rules: 21, refusals: 0 }),
-  async run({ fault, scale }) {
-    await using stage = await ThinkingStage.open();
-    const rules = await checkRules(stage);
-    using folder = new AgenciesFolder({ ...agencies(), 'providers.yaml': aiSdkProviders(stage.baseUrl) });
-    linkAiSdk(folder);
-    const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true', ...stage.env };
-    await using rig = await Rig.start({ fault, scripted: false, env });
-    const ids = Object.keys(agencies()).map((file) => file.split('/')[0] ?? '');
-    for (const id of ids) await rig.prepare({ apiIntegrationId: id, agency: id });
-    const runs = await undisturbed(rig, stage);
-    await editedAlive(rig, stage, folder);
-    const every = [...MODELS, ...BY_SDK].flatMap((model) =>
-      Array.from({ length: STEPS }, (_, i) => [model, i + 1] as const),
-    );
-    const some = [...MODELS.map((model, i) => [model, 3 * i + 1] as const), ...BY_SDK.map((id) => [id, 6] as const)];
-    const { taken_over, edited } = await takenOver(rig, stage, folder, scale(some, every));
-    return {
-      ...rules,
-      runs: runs + taken_over + edited,
-      taken_over,
-      edited,
-      requests: stage.asked,
-      refusals: expectEqual('refusals', stage.refusals().length, 0),
-    };
-  },
-};
+test('Anthropic refuses no request of runs with signed thinking', async () => {
+  const fault = plantedFault();
+  await using stage = await ThinkingStage.open();
+  const rules = await checkRules(stage);
+  using folder = new AgenciesFolder({ ...agencies(), 'providers.yaml': aiSdkProviders(stage.baseUrl) });
+  linkAiSdk(folder);
+  const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true', ...stage.env };
+  await using rig = await Rig.start({ fault, scripted: false, env });
+  const ids = Object.keys(agencies()).map((file) => file.split('/')[0] ?? '');
+  for (const id of ids) await rig.prepare({ apiIntegrationId: id, agency: id });
+  const runs = await undisturbed(rig, stage);
+  await editedAlive(rig, stage, folder);
+  const every = [...MODELS, ...BY_SDK].flatMap((model) =>
+    Array.from({ length: STEPS }, (_, i) => [model, i + 1] as const),
+  );
+  const some = [...MODELS.map((model, i) => [model, 3 * i + 1] as const), ...BY_SDK.map((id) => [id, 6] as const)];
+  const { taken_over, edited } = await takenOver(rig, stage, folder, scale(some, every));
+  count({
+    ...rules,
+    runs: runs + taken_over + edited,
+    taken_over,
+    edited,
+    requests: stage.asked,
+    refusals: expectEqual('refusals', stage.refusals().length, 0),
+  });
+});

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { type ModelCall, Rig, type StreamReader } from '@runwire/test-kit';
+import { count, plantedFault } from '@runwire/test-kit/scale.ts';
 import { expectAtMost, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { STARTERS, type Starter, type StarterFlow, starterFolder } from './support/portable-starters.ts';
-import type { Proof } from './support/proof.ts';
 
 const MAX_CHANGED_LINES = 30;
 
@@ -119,27 +120,22 @@ async function port(rig: Rig, starter: Starter): Promise<{ readonly flows: numbe
   return { flows: starter.flows.length, tools: await useTool(rig, starter) };
 }
 
-export const proof: Proof = {
-  name: 'portable',
-  minutes: 1,
-  faults: { 'drop-flow': /^agency-swarm: prompt of `ExampleAgent2`: expected / },
-  figures: () => ({ starters: 5, flows: 14, tools: 3 }),
-  async run({ fault }) {
-    let largest = 0;
-    for (const { name } of STARTERS) {
-      const lines = expectAtMost(`${name}: changed lines`, await changedLines(name), MAX_CHANGED_LINES);
-      console.log(`${name}: ${lines} changed lines`);
-      largest = Math.max(largest, lines);
-    }
-    const env = { RUNWIRE_AGENCIES_DIR: starterFolder('ported', ''), OPENAI_API_KEY: 'unused' };
-    await using rig = await Rig.start({ fault, env });
-    let [flows, tools] = [0, 0];
-    for (const starter of STARTERS) {
-      const ported = await port(rig, starter);
-      flows += ported.flows;
-      tools += ported.tools;
-    }
-    expectEqual('starters', STARTERS.length, 5);
-    return { starters: STARTERS.length, most_changed_lines: largest, flows, tools };
-  },
-};
+test('starters of other frameworks run with unchanged prompts', async () => {
+  const fault = plantedFault();
+  let largest = 0;
+  for (const { name } of STARTERS) {
+    const lines = expectAtMost(`${name}: changed lines`, await changedLines(name), MAX_CHANGED_LINES);
+    console.log(`${name}: ${lines} changed lines`);
+    largest = Math.max(largest, lines);
+  }
+  const env = { RUNWIRE_AGENCIES_DIR: starterFolder('ported', ''), OPENAI_API_KEY: 'unused' };
+  await using rig = await Rig.start({ fault, env });
+  let [flows, tools] = [0, 0];
+  for (const starter of STARTERS) {
+    const ported = await port(rig, starter);
+    flows += ported.flows;
+    tools += ported.tools;
+  }
+  expectEqual('starters', STARTERS.length, 5);
+  count({ starters: STARTERS.length, most_changed_lines: largest, flows, tools });
+});

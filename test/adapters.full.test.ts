@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
 import {
   Listener,
   type ModelRequest,
@@ -9,8 +10,8 @@ import {
   sseText,
 } from '@runwire/test-kit';
 import { PROTOCOLS } from '@runwire/test-kit/provider-rig.ts';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import type { Proof } from './support/proof.ts';
 import { HaltingListener, openReaders, type ProtocolReaders, type Reading } from './support/protocol-readers.ts';
 
 const MIN_STREAMS = 40;
@@ -173,38 +174,30 @@ const allCuts = (bytes: Buffer) => Array.from({ length: bytes.length - 1 }, (_, 
 /** The short form cuts these at every byte, and the full form all. */
 const CUT_SHORT = ['multi-byte', 'interleaved thinking'];
 
-export const proof: Proof = {
-  name: 'adapters',
-  minutes: 1.5,
-  faults: {
-    'drop-last-event': /^responses, plain by LF: failed: expected false, found true\.$/m,
-    'drop-signature': /^messages, thinking, then text by LF: thinking: expected \[\[".+\]\], found \[\]\.$/m,
-  },
-  figures: () => ({ responses_reasoning_asked: 4, chat_reasoning_asked: 4, ai_sdk_alike: 59, ai_sdk_differ: 9 }),
-  async run({ fault, scale }) {
-    const figures: Record<string, number> = { streams: 0 };
-    for (const protocol of PROTOCOLS) {
-      await using readers = await openReaders(protocol);
-      const comparison = new Comparison(protocol, readers, fault);
-      await comparison.allWires();
-      const all = streamsOf(protocol).map(([name]) => name);
-      await comparison.cutAnywhere(
-        scale(25, 1),
-        scale(
-          CUT_SHORT,
-          all.filter((name) => name !== 'many deltas'),
-        ),
-      );
-      await comparison.reasoning();
-      const { streams, cuts, halts, asked, ...aiSdk } = comparison.figures;
-      figures.streams = (figures.streams ?? 0) + streams;
-      expectAtLeast(`${protocol}: halts`, halts, MIN_STREAMS);
-      Object.assign(figures, { [`${protocol}_cuts`]: cuts, [`${protocol}_halts`]: halts });
-      if (readers.askForReasoning !== null) figures[`${protocol}_reasoning_asked`] = asked;
-      if (readers.aiSdk !== null) Object.assign(figures, aiSdk);
-    }
-    expectAtLeast('streams of the Messages protocol', Object.keys(MESSAGES).length, MIN_MESSAGES_STREAMS);
-    expectAtLeast('streams read alike', figures.streams ?? 0, MIN_STREAMS);
-    return figures;
-  },
-};
+test('our adapters read what the official clients read', async () => {
+  const fault = plantedFault();
+  const figures: Record<string, number> = { streams: 0 };
+  for (const protocol of PROTOCOLS) {
+    await using readers = await openReaders(protocol);
+    const comparison = new Comparison(protocol, readers, fault);
+    await comparison.allWires();
+    const all = streamsOf(protocol).map(([name]) => name);
+    await comparison.cutAnywhere(
+      scale(25, 1),
+      scale(
+        CUT_SHORT,
+        all.filter((name) => name !== 'many deltas'),
+      ),
+    );
+    await comparison.reasoning();
+    const { streams, cuts, halts, asked, ...aiSdk } = comparison.figures;
+    figures.streams = (figures.streams ?? 0) + streams;
+    expectAtLeast(`${protocol}: halts`, halts, MIN_STREAMS);
+    Object.assign(figures, { [`${protocol}_cuts`]: cuts, [`${protocol}_halts`]: halts });
+    if (readers.askForReasoning !== null) figures[`${protocol}_reasoning_asked`] = asked;
+    if (readers.aiSdk !== null) Object.assign(figures, aiSdk);
+  }
+  expectAtLeast('streams of the Messages protocol', Object.keys(MESSAGES).length, MIN_MESSAGES_STREAMS);
+  expectAtLeast('streams read alike', figures.streams ?? 0, MIN_STREAMS);
+  count(figures);
+});

@@ -1,10 +1,11 @@
+import { test } from 'node:test';
 import { type ApiClient, Rig } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, until } from '@runwire/test-kit/shortfall.ts';
-import { askStore } from '../test/support/ask-store.ts';
-import { ConsolePage, PASSWORD, secretOf } from '../test/support/console-page.ts';
-import { partOf } from '../test/support/forged-token.ts';
-import { missingService } from '../test/support/services.ts';
-import { addTo, LeftOut, named, type Proof } from './support/proof.ts';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
+import { addTo, expectAtLeast, expectEqual, named, until } from '@runwire/test-kit/shortfall.ts';
+import { askStore } from './support/ask-store.ts';
+import { ConsolePage, PASSWORD, secretOf } from './support/console-page.ts';
+import { partOf } from './support/forged-token.ts';
+import { missingService } from './support/services.ts';
 
 /*
  * Attacks the sign-in of the console: with links, cookies and tokens that have ended or were stolen, from pages of other
@@ -315,29 +316,24 @@ async function textOf({ url, authorization }: ApiClient, path: string): Promise<
   return `${JSON.stringify([...answer.headers])}${await answer.text()}`;
 }
 
-export const proof: Proof = {
-  name: 'sign-in',
-  minutes: 2,
-  faults: { 'cookie-is-key': /^embedded: \w+ with the cookie: status: expected 401, found \d+\.$/m },
-  figures: (scale) => ({ leaks: 0, links: scale(1, 2), byEmail: scale(5, 10), byAddress: scale(20, 40) }),
-  async run({ fault, scale }) {
-    const missing = scale(null, await missingService('postgres'));
-    if (missing !== null) throw new LeftOut(missing);
-    const sum = { operations: 0, foreign: 0, links: 0, ended: 0, byEmail: 0, byAddress: 0, leaks: 0, read: 0 };
-    for (const nodes of scale([null], [null, 2])) {
-      const env = { RUNWIRE_TRUSTED_PROXIES: '127.0.0.1 ::1', RUNWIRE_LOG_LEVEL: 'debug' };
-      await using rig = await Rig.start({ fault, nodes, env });
-      const check = async () => {
-        const stage = await Stage.of(rig);
-        addTo(sum, await checkCookie(stage));
-        addTo(sum, await checkLinks(stage));
-        addTo(sum, await checkOrigins(stage));
-        addTo(sum, await checkSessions(stage));
-        addTo(sum, await checkGuesses(stage, scale(30, 60)));
-        addTo(sum, await checkSecrets(stage));
-      };
-      await named(nodes === null ? 'embedded' : `${nodes} nodes`, check());
-    }
-    return sum;
-  },
-};
+test('a session is used only by its console, and guesses are slowed down', async (t) => {
+  const fault = plantedFault();
+  const missing = scale(null, await missingService('postgres'));
+  if (missing !== null) return t.skip(missing);
+  const sum = { operations: 0, foreign: 0, links: 0, ended: 0, byEmail: 0, byAddress: 0, leaks: 0, read: 0 };
+  for (const nodes of scale([null], [null, 2])) {
+    const env = { RUNWIRE_TRUSTED_PROXIES: '127.0.0.1 ::1', RUNWIRE_LOG_LEVEL: 'debug' };
+    await using rig = await Rig.start({ fault, nodes, env });
+    const check = async () => {
+      const stage = await Stage.of(rig);
+      addTo(sum, await checkCookie(stage));
+      addTo(sum, await checkLinks(stage));
+      addTo(sum, await checkOrigins(stage));
+      addTo(sum, await checkSessions(stage));
+      addTo(sum, await checkGuesses(stage, scale(30, 60)));
+      addTo(sum, await checkSecrets(stage));
+    };
+    await named(nodes === null ? 'embedded' : `${nodes} nodes`, check());
+  }
+  count(sum);
+});

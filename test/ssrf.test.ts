@@ -1,5 +1,6 @@
-import { createHook } from 'node:async_hooks';
+import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { connect } from 'node:net';
+import { test } from 'node:test';
 import {
   ALLOW_NOTHING,
   checkFetchUrl,
@@ -12,9 +13,9 @@ import {
   sameHostAndPath,
   WatchedNetwork,
 } from '@runwire/test-kit';
+import { count, plantedFault } from '@runwire/test-kit/scale.ts';
 import { expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { items, namesOf, PUBLIC, type SsrfItem, sequences, serverOf } from '@runwire/test-kit/ssrf-corpus.ts';
-import type { Proof } from './support/proof.ts';
 
 /*
  * The guarded fetcher over a network in memory: names resolve to the addresses of the item, and every dial is recorded.
@@ -140,41 +141,30 @@ async function checkItem(
   return 'fetched';
 }
 
-export const proof: Proof = {
-  name: 'ssrf',
-  minutes: 0.1,
-  faults: {
-    'first-address': /^outcome of ssrf-228 .*: expected refused or unresolved, found https:/m,
-    'unchecked-redirects': /^outcome of ssrf-242 .*: expected refused, found https:/m,
-    'dial-by-name': /^dials for a second resolution, .*: expected \["93\.184\.216\.34"\], found \["127\.0\.0\.1"\]/m,
-    'mended-text': /^text of ssrf-030 .*: expected true, found false/m,
-    'own-interfaces':
-      /^outcome of an address of this machine, https:\/\/own-0\.test\/a: expected refused, found https:/m,
-    'real-socket': /^real sockets and questions to name servers: expected 0, found [1-9]/m,
-  },
-  figures: () => ({ items: 174, refused: 144, fetched: 8, failed: 5, refreshes: 17, dials: 20 }),
-  async run({ fault }) {
-    let sockets = 0;
-    const count = (_: number, kind: string) => {
-      if (SOCKETS.test(kind)) sockets += 1;
-    };
-    const hook = createHook({ init: count }).enable();
-    const figures: Record<Figure, number> = { refused: 0, fetched: 0, failed: 0, refreshes: 0 };
-    let dials = 0;
-    for (const item of items) {
-      const subject = subjectOf(fault, namesOf(item), serverOf(item));
-      figures[await checkItem(item, subject)] += 1;
-      dials += subject.network.dialled.length;
-    }
-    for (const { what, names, own, location, fetches } of sequences) {
-      const serve = serverOf(location === undefined ? {} : { redirect_chain: [{ status: 302, location }] });
-      const subject = subjectOf(fault, names, serve, own);
-      for (const [url, end, dialled] of fetches) await subject.fetch(`${what}, ${url}`, url, [end], dialled);
-    }
-    hook.disable();
-    expectEqual('real sockets and questions to name servers', sockets, 0);
-    // Every dial to an address that was not expected has failed its item above.
-    const none = { dialled_refused: 0, loopback_dials: 0, own_dials: 0, real_sockets: 0 };
-    return { items: items.length, ...figures, dials, ...none };
-  },
-};
+test('no URL reaches a private address', async () => {
+  const fault = plantedFault();
+  let sockets = 0;
+  const init = (_: number, kind: string) => {
+    if (SOCKETS.test(kind) && inTest.getStore() === true) sockets += 1;
+  };
+  const inTest = new AsyncLocalStorage<true>();
+  inTest.enterWith(true);
+  const hook = createHook({ init }).enable();
+  const figures: Record<Figure, number> = { refused: 0, fetched: 0, failed: 0, refreshes: 0 };
+  let dials = 0;
+  for (const item of items) {
+    const subject = subjectOf(fault, namesOf(item), serverOf(item));
+    figures[await checkItem(item, subject)] += 1;
+    dials += subject.network.dialled.length;
+  }
+  for (const { what, names, own, location, fetches } of sequences) {
+    const serve = serverOf(location === undefined ? {} : { redirect_chain: [{ status: 302, location }] });
+    const subject = subjectOf(fault, names, serve, own);
+    for (const [url, end, dialled] of fetches) await subject.fetch(`${what}, ${url}`, url, [end], dialled);
+  }
+  hook.disable();
+  expectEqual('real sockets and questions to name servers', sockets, 0);
+  // Every dial to an address that was not expected has failed its item above.
+  const none = { dialled_refused: 0, loopback_dials: 0, own_dials: 0, real_sockets: 0 };
+  count({ items: items.length, ...figures, dials, ...none });
+});

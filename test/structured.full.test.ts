@@ -1,9 +1,10 @@
+import { test } from 'node:test';
 import { type Protocol, type ProviderCall, providerEvents, Rig, type StreamScript, sseText } from '@runwire/test-kit';
-import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { count, plantedFault } from '@runwire/test-kit/scale.ts';
+import { expectEqual, named, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { byFetch } from '@runwire/test-kit/stream-clients.ts';
-import { ADAPTERS } from '../test/support/adapters-under-test.ts';
-import { MODELS, openFourProviders, PROVIDERS } from '../test/support/four-providers.ts';
-import { named, type Proof } from './support/proof.ts';
+import { ADAPTERS } from './support/adapters-under-test.ts';
+import { MODELS, openFourProviders, PROVIDERS } from './support/four-providers.ts';
 
 const USAGE = { requestCount: 1, inputTokens: 40, cachedTokens: 0, outputTokens: 6, reasoningTokens: 0 };
 const says = (text: string, more: Partial<StreamScript> = {}): StreamScript => ({
@@ -119,32 +120,23 @@ async function checkCase(rig: Rig, answers: Answers, provider: string, label: st
 const isToldWhy = (text: string, { error }: { error: { message: string } | null }) =>
   error?.message.includes(text) === true;
 
-export const proof: Proof = {
-  name: 'structured',
-  minutes: 0.3,
-  faults: {
-    'show-tries': /^responses, wrong once: wrong tries that a reader sees: expected \[\], found \["is one"/m,
-  },
-  figures: () => ({ cases: 38 }),
-  async run({ fault }) {
-    await using stack = new AsyncDisposableStack();
-    const answers = new Answers();
-    const files = Object.fromEntries(
-      MODELS.map((model, place) => [`${PROVIDERS[place]}/agency.yaml`, agencyOf(model)]),
-    );
-    const env = await openFourProviders(stack, files, (_, call, protocol) => answers.give(call, protocol));
-    await using rig = await Rig.start({ fault, env, scripted: false });
-    let cases = 0;
-    for (const [place, { name, protocol }] of ADAPTERS.entries()) {
-      const provider = PROVIDERS[place] ?? '';
-      await rig.prepare({ apiIntegrationId: provider, agency: provider });
-      await rig.prepare({ apiIntegrationId: `${provider}-text`, agency: provider, textOnly: true });
-      for (const [how, one] of Object.entries(CASES)) {
-        if (one.protocols?.includes(protocol) === false) continue;
-        await named(`${name}, ${how}`, checkCase(rig, answers, provider, `${name} ${how}`, one));
-        cases += 1;
-      }
+test('a structured answer is valid JSON, or the run fails', async () => {
+  const fault = plantedFault();
+  await using stack = new AsyncDisposableStack();
+  const answers = new Answers();
+  const files = Object.fromEntries(MODELS.map((model, place) => [`${PROVIDERS[place]}/agency.yaml`, agencyOf(model)]));
+  const env = await openFourProviders(stack, files, (_, call, protocol) => answers.give(call, protocol));
+  await using rig = await Rig.start({ fault, env, scripted: false });
+  let cases = 0;
+  for (const [place, { name, protocol }] of ADAPTERS.entries()) {
+    const provider = PROVIDERS[place] ?? '';
+    await rig.prepare({ apiIntegrationId: provider, agency: provider });
+    await rig.prepare({ apiIntegrationId: `${provider}-text`, agency: provider, textOnly: true });
+    for (const [how, one] of Object.entries(CASES)) {
+      if (one.protocols?.includes(protocol) === false) continue;
+      await named(`${name}, ${how}`, checkCase(rig, answers, provider, `${name} ${how}`, one));
+      cases += 1;
     }
-    return { adapters: ADAPTERS.length, cases };
-  },
-};
+  }
+  count({ adapters: ADAPTERS.length, cases });
+});

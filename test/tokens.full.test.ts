@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
 import { type ApiClient, type ModelCall, Rig } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { clientTokenKey, forgedToken, partOf } from '../test/support/forged-token.ts';
-import { missingService } from '../test/support/services.ts';
-import { signing, upload } from '../test/support/uploads.ts';
-import { addTo, LeftOut, named, type Proof } from './support/proof.ts';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
+import { addTo, expectAtLeast, expectEqual, named, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { clientTokenKey, forgedToken, partOf } from './support/forged-token.ts';
+import { missingService } from './support/services.ts';
+import { signing, upload } from './support/uploads.ts';
 
 /*
  * Calls every operation of the API description with client tokens, for runs, chats and files of their own member and of
@@ -332,29 +333,21 @@ async function checkContext({ stage, own }: Scene) {
   return { contexts: stage.contexts.slice(0, -1).filter((got) => JSON.stringify(got).includes(planted)).length };
 }
 
-export const proof: Proof = {
-  name: 'tokens',
-  minutes: 2,
-  faults: {
-    'token-is-key': /^embedded: own member: \w+: expected \[403,"token_forbidden"\], found .+\.$/m,
-    'any-member': /^embedded: own member: listChats: planted words: expected 0, found \d+\.$/m,
-  },
-  figures: () => ({ contexts: 0 }),
-  async run({ fault, scale }) {
-    const missing = scale(null, await missingService('postgres'));
-    if (missing !== null) throw new LeftOut(missing);
-    const sum = { operations: EXPECTED.size, attempts: 0, contexts: 0 };
-    for (const nodes of scale([null], [null, 2])) {
-      await using rig = await Rig.start({ fault, nodes, env: { RUNWIRE_SECRET: SECRET } });
-      const check = async () => {
-        const prepared = await prepare(rig);
-        await checkReach(prepared);
-        await checkEnds(prepared);
-        addTo(sum, await checkContext(prepared));
-        addTo(sum, { attempts: prepared.stage.attempts });
-      };
-      await named(nodes === null ? 'embedded' : `${nodes} nodes`, check());
-    }
-    return sum;
-  },
-};
+test('a client token reaches what its permissions name, and nothing else', async (t) => {
+  const fault = plantedFault();
+  const missing = scale(null, await missingService('postgres'));
+  if (missing !== null) return t.skip(missing);
+  const sum = { operations: EXPECTED.size, attempts: 0, contexts: 0 };
+  for (const nodes of scale([null], [null, 2])) {
+    await using rig = await Rig.start({ fault, nodes, env: { RUNWIRE_SECRET: SECRET } });
+    const check = async () => {
+      const prepared = await prepare(rig);
+      await checkReach(prepared);
+      await checkEnds(prepared);
+      addTo(sum, await checkContext(prepared));
+      addTo(sum, { attempts: prepared.stage.attempts });
+    };
+    await named(nodes === null ? 'embedded' : `${nodes} nodes`, check());
+  }
+  count(sum);
+});
