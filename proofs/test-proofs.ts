@@ -30,11 +30,11 @@ export const TEST_PROOFS: Readonly<Record<string, TestProof>> = {
     figures: () => ({ contexts: 0 }),
   },
   'sign-in': {
-    files: ['test/sign-in.full.test.ts'],
-    test: 'a session is used only by its console, and guesses are slowed down',
+    files: ['test/sign-in.test.ts', 'test/sign-in-nodes.test.ts'],
+    test: 'no operation accepts the cookie, as cookie or as bearer token',
     minutes: 2,
-    faults: { 'cookie-is-key': /^embedded: \w+ with the cookie: status: expected 401, found \d+\.$/m },
-    figures: (scale) => ({ leaks: 0, links: scale(1, 2), byEmail: scale(5, 10), byAddress: scale(20, 40) }),
+    faults: { 'cookie-is-key': /^\w+ with the cookie: status: expected 401, found \d+\.$/m },
+    figures: () => ({ leaks: 0 }),
   },
   'member-files': {
     files: ['test/member-files.full.test.ts'],

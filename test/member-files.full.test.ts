@@ -29,7 +29,7 @@ interface Way {
 }
 
 const ways = (
-  JSON.parse(readFileSync(new URL('../proofs/data/member-files.json', import.meta.url), 'utf8')) as {
+  JSON.parse(readFileSync(new URL('./data/member-files.json', import.meta.url), 'utf8')) as {
     readonly ways: Way[];
   }
 ).ways;

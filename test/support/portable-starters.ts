@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
-const folder = fileURLToPath(new URL('../../proofs/data/portable/', import.meta.url));
+const folder = fileURLToPath(new URL('../data/portable/', import.meta.url));
 
 /** A project in the shape of another framework's starter, as it was, or with the changes that Runwire needs. */
 export const starterFolder = (which: 'original' | 'ported', name: string) => join(folder, which, name);
