@@ -188,16 +188,16 @@ export const TEST_PROOFS: Readonly<Record<string, TestProof>> = {
     figures: (scale) => ({ events: 50, cancelled: scale(9, 50), failed: scale(9, 50), killed: scale(4, 50) }),
   },
   refresh: {
-    files: ['test/refresh.full.test.ts'],
-    test: 'a chat continues after its links have expired',
-    minutes: 0.2,
+    files: ['test/attachment-refreshes.test.ts', 'test/attachment-copies.test.ts'],
+    test: /must be refreshed, then is used|needs no refresh|same host and path|have a copy each/,
+    minutes: 0.3,
     faults: {
-      'fetch-again': /^kept, expired: end: expected \["completed",null\], found \["failed"/m,
-      'forget-refreshes': /^off, expired and refreshed: end: expected \["completed",null\], found \["failed"/m,
-      'share-copies': /^copies of two integrations: expected \d+, found \d+\.$/m,
-      'take-any-key': /^a key of another chat: answer: expected \[400,"false"\], found \[200,"true"\]\.$/m,
+      'fetch-again': /^a kept copy needs no refresh, and a refresh is accepted:\nthe copy is sent/m,
+      'forget-refreshes': /^Error: The run ended before its model was asked[\s\S]*its server answered 403/m,
+      'share-copies': /^two integrations that attach the same bytes have a copy each:\n/m,
+      'take-any-key':
+        /^a refresh names an earlier attachment with the same host and path:\nThe request was not refused/m,
     },
-    figures: () => ({ stores: 2, stable_turns: 16, refused: 22 }),
   },
   attachments: {
     files: ['test/attachments.full.test.ts'],
