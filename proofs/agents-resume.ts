@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { inLanes } from './support/lanes.ts';
+import { Rig, type ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
+import { addTo, expectAtLeast, expectEqual, named, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { checkOpenCall, type KillSums, killProcess, noKills } from './support/process-kills.ts';
-import { addTo, named, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import type { Proof } from './support/proof.ts';
 import { checkCancelled, checkTeamRun, type TeamResult, uncut } from './support/team-checks.ts';
 import {
   answerAll,

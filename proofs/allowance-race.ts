@@ -1,9 +1,8 @@
-import type { StreamReader } from '@runwire/test-kit';
+import { Rig, type StreamReader } from '@runwire/test-kit';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { expectAllowance } from '../test/support/story.ts';
 import { countWaits } from './support/lock-waits.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
-import { expectAllowance } from './support/story.ts';
 
 const REQUESTS = 20;
 const LIMIT = 3;

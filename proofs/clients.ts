@@ -1,10 +1,10 @@
+import { Rig } from '@runwire/test-kit';
 import { Relay } from '@runwire/test-kit/relay.ts';
 import { expectEqual, within } from '@runwire/test-kit/shortfall.ts';
 import { type Reading, STREAM_CLIENTS, type StreamClient } from '@runwire/test-kit/stream-clients.ts';
 import { Nginx } from '../test/support/nginx.ts';
+import { arrives } from '../test/support/readers.ts';
 import type { Proof } from './support/proof.ts';
-import { arrives } from './support/readers.ts';
-import { Rig } from './support/rig.ts';
 
 /** Text that must not be cut, doubled or taken for the end of a line. */
 const token = (n: number) => `token ${n} é\u{1F600}\u2028\r\n `;

@@ -1,9 +1,8 @@
-import { type ModelCall, parseFrames, type StreamReader } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { type ModelCall, parseFrames, Rig, type StreamReader } from '@runwire/test-kit';
+import { addTo, expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { keptFrames } from '@runwire/test-kit/stream-clients.ts';
-import { addTo, type Proof } from './support/proof.ts';
-import { arrives } from './support/readers.ts';
-import { Rig } from './support/rig.ts';
+import { arrives } from '../test/support/readers.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * Cuts a reader after n frames, for every n from 0. The reader reconnects with the id of its last frame: once by GET of the

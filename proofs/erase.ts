@@ -1,11 +1,10 @@
-import { ERASURE_POINTS, FileServer, type ServerProcess, SHORT_LEASE, type WaitPoint } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { ERASURE_POINTS, FileServer, Rig, type ServerProcess, SHORT_LEASE, type WaitPoint } from '@runwire/test-kit';
+import { LATE_FAULT_MS } from '@runwire/test-kit/faults/faults.ts';
+import { expectAtLeast, expectEqual, named, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
-import { LATE_FAULT_MS } from './support/faults.ts';
 import { LateWriters, LOOK_MS, WORK_AGENCY } from './support/late-writers.ts';
 import { answerAbout, PlantedPerson } from './support/person.ts';
-import { named, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * A person with a text in every field is erased while one of its runs is open. The server is killed at a point of the

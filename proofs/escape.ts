@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ModelCall } from '@runwire/test-kit';
+import { type ModelCall, Rig } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { withoutNamespaces } from '@runwire/test-kit/without-namespaces.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
@@ -26,7 +26,6 @@ import { ATTEMPTS } from './support/escape-attempts.ts';
 import { PLANTED, PLANTED_DESCRIPTOR } from './support/escape-host.ts';
 import type { EscapeOutcome, EscapeRequest } from './support/escape-process.ts';
 import { LeftOut, type Proof, type Scale } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 /*
  * Commands try to leave each sandbox, as root and as another user. The same attempts succeed without a sandbox. Then a

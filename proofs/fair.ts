@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type ApiClient, endlessPdf, FileServer, type ModelCall, pdfOfPages } from '@runwire/test-kit';
+import { type ApiClient, endlessPdf, FileServer, type ModelCall, pdfOfPages, Rig } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, Shortfall, until, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { askStore } from '../test/support/ask-store.ts';
+import { quantile } from '../test/support/readers.ts';
 import { missingBubblewrap } from '../test/support/services.ts';
 import {
   type AssaultCounts,
@@ -17,8 +18,6 @@ import {
   noCounts,
 } from './support/fair-assault.ts';
 import type { Proof } from './support/proof.ts';
-import { quantile } from './support/readers.ts';
-import { Rig } from './support/rig.ts';
 import { numbered, RowCopies } from './support/row-copies.ts';
 
 /*

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, type ModelCall, type StreamReader, withoutComments } from '@runwire/test-kit';
+import { type ApiClient, type ModelCall, Rig, type StreamReader, withoutComments } from '@runwire/test-kit';
 import { expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
+import { quantile } from '../test/support/readers.ts';
 import type { Proof } from './support/proof.ts';
-import { quantile } from './support/readers.ts';
-import { Rig } from './support/rig.ts';
 
 const NODES = 3;
 /** Between two tokens: about as fast as a model speaks. */

@@ -1,7 +1,16 @@
 import { utimesSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, type StoreName, UPLOAD_POINTS, type UploadPoint, type WaitPoint } from '@runwire/test-kit';
 import {
+  type ApiClient,
+  Rig,
+  type StoreName,
+  UPLOAD_POINTS,
+  type UploadPoint,
+  type WaitPoint,
+} from '@runwire/test-kit';
+import { CHANGES_VARIABLE, type StagedChanges } from '@runwire/test-kit/faults/staged-changes.ts';
+import {
+  addTo,
   expectAtLeast,
   expectAtMost,
   expectEqual,
@@ -11,6 +20,7 @@ import {
   within,
 } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from '../test/support/ask-store.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { missingService } from '../test/support/services.ts';
 import { download, sendForm, signing, upload } from '../test/support/uploads.ts';
 import {
@@ -23,10 +33,7 @@ import {
   keysIn,
   SWEEP_NOW,
 } from './support/file-checks.ts';
-import { inLanes } from './support/lanes.ts';
-import { addTo, LeftOut, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
-import { CHANGES_VARIABLE, type StagedChanges } from './support/staged-changes.ts';
+import { LeftOut, type Proof } from './support/proof.ts';
 
 /*
  * A server makes 50 changes to files in one transaction and dies by SIGKILL on the way. The next server must show all of

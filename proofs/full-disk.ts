@@ -12,6 +12,7 @@ import {
   imageAttachment,
   type ModelCall,
   pngOf,
+  Rig,
   type ServerProcess,
   type StreamReader,
   TEST_API_KEY,
@@ -20,15 +21,14 @@ import {
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { addTo, expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { CliServer } from '../test/support/cli-process.ts';
+import { checkStory } from '../test/support/story.ts';
 import { sendForm, signing } from '../test/support/uploads.ts';
 import { Claims } from './support/claims.ts';
 import { COMPACT } from './support/crash-cases.ts';
-import { addTo, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import type { Proof } from './support/proof.ts';
 import { SmallDisk } from './support/small-disk.ts';
-import { checkStory } from './support/story.ts';
 import { attachStrace } from './support/strace.ts';
 
 /*

@@ -1,12 +1,11 @@
 import { cpSync } from 'node:fs';
-import { FileServer, type StreamReader, WAIT_POINTS, type WaitPoint } from '@runwire/test-kit';
+import { FileServer, Rig, type StreamReader, WAIT_POINTS, type WaitPoint } from '@runwire/test-kit';
 import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { inLanes } from '../test/support/lanes.ts';
+import { type Body, checkReplay, checkStory, expectAllowance, whole } from '../test/support/story.ts';
 import * as cases from './support/crash-cases.ts';
 import { type CrashCase, REQUEST } from './support/crash-cases.ts';
-import { inLanes } from './support/lanes.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
-import { type Body, checkReplay, checkStory, expectAllowance, whole } from './support/story.ts';
 
 /*
  * A server stops at a wait point, and dies there by SIGKILL. Another starts on its folder, and everything that a caller can

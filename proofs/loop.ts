@@ -1,10 +1,9 @@
 import { request } from 'node:http';
-import type { ApiClient } from '@runwire/test-kit';
-import { expectAtMost, expectEqual, within } from '@runwire/test-kit/shortfall.ts';
+import { type ApiClient, Rig } from '@runwire/test-kit';
+import { expectAtMost, expectEqual, named, within } from '@runwire/test-kit/shortfall.ts';
 import { type LoopSizes, seedLoop } from './support/loop-stage.ts';
 import { LOOP_TABLE, type LoopRequest } from './support/loop-table.ts';
-import { named, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * Calls every operation of the API at ten times the usual sizes, and measures how long one turn of the server's event loop

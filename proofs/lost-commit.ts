@@ -9,9 +9,9 @@ import {
   type StreamReader,
 } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { checkStory } from '../test/support/story.ts';
 import { type DatabaseRig, startDatabaseRig, WHO } from './support/database-rig.ts';
 import type { Proof } from './support/proof.ts';
-import { checkStory } from './support/story.ts';
 
 /*
  * A proxy sees the COMMIT of a server's transaction. Instead of forwarding it, or after the database has committed, it

@@ -1,8 +1,7 @@
-import { type StreamReader, withoutComments } from '@runwire/test-kit';
+import { Rig, type StreamReader, withoutComments } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, within } from '@runwire/test-kit/shortfall.ts';
 import { countWaits } from './support/lock-waits.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 const WAIT_MS = 120_000;
 const REQUEST = { usageRequestId: 'request-1', message: 'Only once, please.' };

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerOf, type FollowedRun, SHORT_LEASE } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
+import { expectAllowance } from '../test/support/story.ts';
 import { Claims } from './support/claims.ts';
 import { type DatabaseRig, startDatabaseRig, WHO } from './support/database-rig.ts';
 import type { Proof } from './support/proof.ts';
-import { expectAllowance } from './support/story.ts';
 
 /* Three nodes lose their PostgreSQL: first only the answers to commits of admissions, then the whole database, under load. */
 

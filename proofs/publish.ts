@@ -8,12 +8,14 @@ import {
   copyHeldTools,
   type ModelCall,
   PUBLISH_POINTS,
+  Rig,
   SHORT_LEASE,
   type StoreName,
   type UploadPoint,
   type WaitPoint,
 } from '@runwire/test-kit';
 import {
+  addTo,
   expectAtLeast,
   expectAtMost,
   expectEqual,
@@ -24,6 +26,7 @@ import {
 } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { askStore } from '../test/support/ask-store.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { missingBubblewrap, missingService } from '../test/support/services.ts';
 import { download } from '../test/support/uploads.ts';
 import {
@@ -35,10 +38,8 @@ import {
   INTEGRATION,
   SWEEP_NOW,
 } from './support/file-checks.ts';
-import { inLanes } from './support/lanes.ts';
 import { outputForModel, UNKNOWN } from './support/process-kills.ts';
-import { addTo, LeftOut, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import { LeftOut, type Proof } from './support/proof.ts';
 
 /*
  * A command of an agent changes 22 files. The server dies by SIGKILL, or stops by SIGSTOP until another node has taken the

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, findAgencyProcesses, type ModelCall, type ServerProcess } from '@runwire/test-kit';
+import { type ApiClient, findAgencyProcesses, type ModelCall, Rig, type ServerProcess } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder, type Files } from '../test/support/agencies-folder.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 /*
  * Two agencies with code are edited many times while runs use them: one has `agency.yaml` and a file of tools, the other

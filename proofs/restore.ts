@@ -7,15 +7,15 @@ import {
   type ModelCall,
   pngOf,
   postgresFolder,
+  Rig,
   temporaryFolder,
 } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { addTo, expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { backup } from '../packages/server/src/commands/backup.ts';
 import { restore } from '../packages/server/src/commands/restore.ts';
+import { type Body, checkReplay, checkStory, expectAllowance, listAll, whole } from '../test/support/story.ts';
 import { FileLoad, INTEGRATION } from './support/file-load.ts';
-import { addTo, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
-import { type Body, checkReplay, checkStory, expectAllowance, listAll, whole } from './support/story.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * A backup of servers under load. While it is taken, runs end and files are uploaded, replaced and deleted: what the backup

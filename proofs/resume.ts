@@ -1,7 +1,7 @@
-import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { inLanes } from './support/lanes.ts';
-import { addTo, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import { Rig } from '@runwire/test-kit';
+import { addTo, expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { inLanes } from '../test/support/lanes.ts';
+import type { Proof } from './support/proof.ts';
 import { answerAll, checkContinued, EVERY_FRAME, FRAMES, playUntil } from './support/three-step-run.ts';
 
 /*

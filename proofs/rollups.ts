@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import {
   type ModelCall,
   postgresFolder,
+  Rig,
   type ServerProcess,
   SHORT_LEASE,
   temporaryFolder,
   type WaitPoint,
 } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { addTo, expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { backup } from '../packages/server/src/commands/backup.ts';
 import { restore } from '../packages/server/src/commands/restore.ts';
 import { askStore } from '../test/support/ask-store.ts';
-import { addTo, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import type { Proof } from './support/proof.ts';
 import { differingRollups } from './support/rollup-check.ts';
 
 /*

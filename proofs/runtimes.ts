@@ -1,14 +1,13 @@
 import { appendFileSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TEST_API_KEY } from '@runwire/test-kit';
+import { Rig, TEST_API_KEY } from '@runwire/test-kit';
 import { DisturbingRelay } from '@runwire/test-kit/disturbing-relay.ts';
-import { expectAtLeast, expectEqual, within } from '@runwire/test-kit/shortfall.ts';
+import { expectAtLeast, expectEqual, named, within } from '@runwire/test-kit/shortfall.ts';
 import { missingService } from '../test/support/services.ts';
 import { download } from '../test/support/uploads.ts';
 import { PackedPackages } from './support/packed.ts';
-import { LeftOut, named, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import { LeftOut, type Proof } from './support/proof.ts';
 import { allRuntimes, type Runtime } from './support/runtimes.ts';
 
 /*

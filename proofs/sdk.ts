@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TEST_API_KEY } from '@runwire/test-kit';
+import { Rig, TEST_API_KEY } from '@runwire/test-kit';
 import { type Disturbance, DisturbingRelay } from '@runwire/test-kit/disturbing-relay.ts';
 import { expectAtLeast, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
 import { PYTHON_ENV } from '../test/support/python.ts';
 import { missingService, PYTHON } from '../test/support/services.ts';
 import { LeftOut, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 import type { ClientJob, ClientReport } from './support/sdk-client.ts';
 
 /*

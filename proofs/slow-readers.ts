@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { ModelCall, ServerProcess } from '@runwire/test-kit';
+import { type ModelCall, Rig, type ServerProcess } from '@runwire/test-kit';
 import { IdleReader } from '@runwire/test-kit/idle-reader.ts';
 import { expectAtLeast, expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
+import { arrives } from '../test/support/readers.ts';
 import type { Proof } from './support/proof.ts';
-import { arrives } from './support/readers.ts';
-import { Rig } from './support/rig.ts';
 
 /*
  * Readers that take the head of a stream and then nothing cost the server only what their sockets hold. The same runs are

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import {
   blobStoreConformance,
   DiskBlobStore,
+  Rig,
   s3Settings,
   sharedS3,
   temporaryFolder,
   testS3Files,
 } from '@runwire/test-kit';
 import { Shortfall, within } from '@runwire/test-kit/shortfall.ts';
+import { inLanes } from '../test/support/lanes.ts';
 import { missingService } from '../test/support/services.ts';
-import { inLanes } from './support/lanes.ts';
 import { LeftOut, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 import { UPLOAD_CLAIMS } from './support/upload-claims.ts';
 
 const CLAIM_MS = 120_000;

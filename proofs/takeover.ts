@@ -1,9 +1,16 @@
-import { type ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
-import { expectAtLeast, expectAtMost, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { Rig, type ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
+import {
+  expectAtLeast,
+  expectAtMost,
+  expectEqual,
+  named,
+  until,
+  WAIT_MS,
+  within,
+} from '@runwire/test-kit/shortfall.ts';
+import { expectAllowance } from '../test/support/story.ts';
 import { checkOpenCall, type KillSums, killProcess, noKills } from './support/process-kills.ts';
-import { named, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
-import { expectAllowance } from './support/story.ts';
+import type { Proof } from './support/proof.ts';
 import { answerAll, CALLS, checkContinued, EVERY_FRAME, playUntil, TOKENS } from './support/three-step-run.ts';
 
 /*

@@ -1,9 +1,8 @@
-import { type Frame, postgresFolder, SCRIPTED_USAGE, ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { type Frame, postgresFolder, Rig, SCRIPTED_USAGE, ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
+import { addTo, expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { checkStory } from '../test/support/story.ts';
 import { type OldVersion, openOldVersion } from './support/old-version.ts';
-import { addTo, LeftOut, type Proof, type Scale } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
-import { checkStory } from './support/story.ts';
+import { LeftOut, type Proof, type Scale } from './support/proof.ts';
 import { UpgradeLoad } from './support/upgrade-load.ts';
 
 /*

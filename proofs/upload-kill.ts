@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { FILE_POINTS, type ServerProcess, UPLOAD_POINTS, type UploadPoint, type WaitPoint } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import {
+  FILE_POINTS,
+  Rig,
+  type ServerProcess,
+  UPLOAD_POINTS,
+  type UploadPoint,
+  type WaitPoint,
+} from '@runwire/test-kit';
+import { addTo, expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from '../test/support/ask-store.ts';
 import { sendForm, signing } from '../test/support/uploads.ts';
-import { addTo, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import type { Proof } from './support/proof.ts';
 import { attachStrace, type SystemCall } from './support/strace.ts';
 
 const FOLDER = '/app/mnt/kill';

@@ -1,11 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { partsOf, postForm, type ServerProcess } from '@runwire/test-kit';
+import { partsOf, postForm, Rig, type ServerProcess } from '@runwire/test-kit';
 import { expectAtMost, expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { Nginx, temporaryPaths } from '../test/support/nginx.ts';
 import { download, type SignedForm, sign } from '../test/support/uploads.ts';
 import type { Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
 
 const FILE_BYTES = 20 * 1024 * 1024;
 const GROWTH_MB = 100;

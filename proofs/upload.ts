@@ -3,13 +3,12 @@ import { hash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { answerOf, s3Client, s3Settings, sharedS3 } from '@runwire/test-kit';
-import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { answerOf, Rig, s3Client, s3Settings, sharedS3 } from '@runwire/test-kit';
+import { addTo, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { CURL, missingService } from '../test/support/services.ts';
 import { Browser } from '../test/support/upload-browser.ts';
 import { download, type SignedForm, sendForm, sign, signing } from '../test/support/uploads.ts';
-import { addTo, LeftOut, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import { LeftOut, type Proof } from './support/proof.ts';
 
 const LARGEST = 20_971_520;
 const FOLDER = '/app/mnt/members/ann';

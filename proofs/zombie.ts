@@ -7,19 +7,19 @@ import {
   imageAttachment,
   type ModelCall,
   pngOf,
+  Rig,
   type ServerProcess,
   SHORT_LEASE,
   type StreamReader,
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/test-kit';
-import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { addTo, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { inLanes } from '../test/support/lanes.ts';
+import { checkStory, expectAllowance } from '../test/support/story.ts';
 import * as cases from './support/crash-cases.ts';
 import { type CrashCase, REQUEST, storedAt } from './support/crash-cases.ts';
-import { inLanes } from './support/lanes.ts';
-import { addTo, type Proof } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
-import { checkStory, expectAllowance } from './support/story.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * A node stops itself by SIGSTOP at a wait point, until the others have declared it dead and taken its run over; the model of

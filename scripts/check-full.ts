@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { withoutNamespaces } from '@runwire/test-kit/without-namespaces.ts';
 import { proofParts } from '../proofs/proof-parts.ts';
+import { TEST_PROOFS } from '../proofs/test-proofs.ts';
 import { GateServices } from './gate-services.ts';
 import { type Part, type PartResult, runParts } from './parts.ts';
 import { childrenSeconds } from './processor-time.ts';
@@ -12,8 +13,8 @@ import { runNode } from './run-node.ts';
 import { fullFiles } from './test-files.ts';
 
 /*
- * The gate, the gate on a system that forbids namespaces, the test files `*.full.test.ts`, every proof and every planted
- * fault. A run that was interrupted continues after the parts that passed; `--restart` begins anew. With names, only these
+ * The gate, the gate on a system that forbids namespaces, every proof and every planted fault, and the test files
+ * `*.full.test.ts` that belong to no proof. A run that was interrupted continues after the parts that passed; `--restart` begins anew. With names, only these
  * parts run: `gate`, `gate-without-namespaces`, a test file, a proof.
  *
  * npm run check:full -- [--restart] [--lanes <number>] [<name>...]
@@ -65,7 +66,9 @@ const { values, positionals: names } = parseArgs({
 const notes = resolve('.work/checked.txt');
 if (values.restart) rmSync(notes, { force: true });
 const progress = new Progress(notes);
-const beside = [...fullFiles().map(testPart), ...(await proofParts())];
+const inProofs = new Set(Object.values(TEST_PROOFS).flatMap(({ files }) => files));
+const others = fullFiles().filter((file) => !inProofs.has(file));
+const beside = [...others.map(testPart), ...(await proofParts())];
 const all = [
   gatePart('gate', GATE),
   // Without `CI`, because tests of bubblewrap alone are skipped.

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type ApiClient, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
-import { starterFolder } from '../proofs/support/portable-starters.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { runwire } from './support/cli-process.ts';
 import { paste, samplesOf } from './support/doc-samples.ts';
 import { eventually } from './support/eventually.ts';
+import { starterFolder } from './support/portable-starters.ts';
 
 /* The samples of the pages about agencies. */
 

@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
-import { AttachmentRig, attachmentsShown, fileAt } from './support/attachment-rig.ts';
+import { AttachmentRig, attachmentsShown, blobsIn, fileAt } from './support/attachment-rig.ts';
+import { until } from './support/eventually.ts';
 import { messagesFrame, refusal } from './support/scripted-server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -15,7 +16,7 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   let rig: AttachmentRig;
   before(async () => {
-    rig = await AttachmentRig.start({ store });
+    rig = await AttachmentRig.start({ store, limits: { unusedBlobMs: 0, sweepMs: HOUR_MS } });
     await rig.rig.integration({ apiIntegrationId: 'forgetful', keepAttachments: false });
   });
   after(() => rig[Symbol.asyncDispose]());
@@ -77,7 +78,19 @@ function tests(store: StoreName): void {
     assert.deepEqual(attachmentsShown(second.call)[0], attachmentsShown(first.call)[0], 'what is sent stays the same');
     const third = await rig.rig.answer(forgetful('lists', { message: 'And now?' }));
     assert.equal(file.asked(), 3, 'by the same fresh link');
-    assert.deepEqual(attachmentsShown(third.call)[0], attachmentsShown(first.call)[0]);
+    assert.deepEqual(third.call.request.prompt.slice(0, 2), second.call.request.prompt.slice(0, 2), 'byte for byte');
+
+    // Signing again makes the earlier link void, which only its server knows.
+    const again = file.good();
+    const failed = await rig.api.complete(forgetful('lists', { message: 'Void?' }));
+    await failed.whole();
+    const { code, message } = messagesFrame(failed).error;
+    assert.equal(code, 'attachment_unavailable');
+    assert.ok(message.includes(`${file.key}, could not be fetched: its server answered 403`), message);
+    assert.ok(!failed.text.includes('X-Amz-'), 'no query is shown');
+    await rig.rig.answer(forgetful('lists', { attachmentUrlRefreshes: { [file.key]: again } }));
+    assert.equal(file.asked(), 5);
+    await until(() => blobsIn(rig.rig.server.dataDir).length === 0);
   });
 
   test('a kept copy needs no refresh, and a refresh is accepted', async () => {
@@ -89,6 +102,20 @@ function tests(store: StoreName): void {
     assert.equal(file.asked(), 1, 'the copy is sent');
     const [row] = await askStore(rig.rig.server.dataDir, `select url from attachments where url_key = '${file.key}'`);
     assert.equal(row?.url, good, 'for when the copy is lost');
+    await rig.rig.answer({ chatId: 'kept', attachments: [fileAt(file.good())] });
+    assert.equal(file.asked(), 2, 'attached again');
+  });
+
+  test('a copy that was swept is fetched by the link that is good', async () => {
+    const apiIntegrationId = await rig.rig.integration();
+    const file = signedFile();
+    const first = await rig.rig.answer({ apiIntegrationId, chatId: 'swept', attachments: [fileAt(file.expired())] });
+    await rig.api.patch(`/v2/integrations/${apiIntegrationId}`, { keepAttachments: false });
+    await rig.rig.server.server.probes.sweepBlobs();
+    await refused({ apiIntegrationId, chatId: 'swept' }, /must list/);
+    const attachmentUrlRefreshes = { [file.key]: file.good() };
+    const next = await rig.rig.answer({ apiIntegrationId, chatId: 'swept', attachmentUrlRefreshes });
+    assert.deepEqual([attachmentsShown(next.call)[0], file.asked()], [attachmentsShown(first.call)[0], 2]);
   });
 
   test('a link without an expiry never has to be refreshed', async () => {
@@ -114,10 +141,14 @@ function tests(store: StoreName): void {
 
     const refresh = (attachmentUrlRefreshes: object) => ({ chatId: 'keys', attachmentUrlRefreshes });
     const other = signedFile();
+    await rig.rig.answer({ chatId: 'elsewhere', attachments: [fileAt(other.good())] });
     await refused(refresh({ [other.key]: other.good() }), /which is not an earlier attachment of this chat/);
     await refused({ chatId: 'new', attachmentUrlRefreshes: { [file.key]: file.good() } }, /not an earlier attachment/);
     await refused({ attachmentUrlRefreshes: { [file.key]: file.good() } }, /not an earlier attachment/);
     await refused(refresh({ [file.good()]: file.good() }), /a key with a query or a fragment/);
+    await refused(refresh({ [`${file.key}#top`]: file.good() }), /a key with a query or a fragment/);
+    const port = new URL(file.key).origin;
+    await refused(refresh({ [file.key]: file.good().replace(port, 'https://127.0.0.1') }), /./);
     await refused(refresh({ [file.key]: other.good() }), /another host or path/);
     await refused(refresh({ [file.key]: file.good().replace('127.0.0.1', 'localhost') }), /another host or path/);
     await refused(refresh({ [file.key]: file.good().replace('https:', 'http:') }), /must be an https URL/);

@@ -1,18 +1,74 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
-import { type Model, STORES, type StoreName } from '@runwire/test-kit';
+import { hookStore, type Model, STORES, type StoreName } from '@runwire/test-kit';
+import { count, scale } from '@runwire/test-kit/scale.ts';
+import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { cites } from '../requirements/cite.ts';
 import { rowsOf } from './support/columns.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
+import { checkStory } from './support/story.ts';
 
 const cancelPath = (integration: string, runId: string) => `/v2/integrations/${integration}/runs/${runId}/cancel`;
 
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  const rig = ScriptedServer.shared({ store });
+  /** What the server waits for before it stores the end of a run. */
+  let beforeEnd: () => Promise<unknown> = async () => {};
+  const wrapStore = hookStore({
+    transact: async (name, transact) => {
+      if (name === 'end') await beforeEnd();
+      return await transact();
+    },
+  });
+  const rig = ScriptedServer.shared({ store, wrapStore });
+
+  // The server stores no end of a run, and so answers no cancel, before the provider has seen its connection closed.
+  test('answers a cancel after the provider has seen its connection closed', async (t) => {
+    cites(t, 'contract-6-cancel', 'contract-6-cancel-kept');
+    const allowances = { unit: 'tokens', limit: 1_000_000, period: 'lifetime' };
+    const integration = await rig.metered(allowances, { agency: 'test' });
+    const cancel = (runId: string) => rig.api.post(cancelPath(integration, runId));
+    const rounds = scale(1, 50);
+    for (let n = 1; n <= rounds; n += 1) {
+      const body = { apiIntegrationId: integration, consumerId: 'ann', chatId: `c${n}` };
+      const { reader, call, runId } = await rig.hold({ ...body, usageRequestId: `u${n}` });
+      await call.text('Half of ');
+      await call.text('an answer');
+      await reader.untilText('an answer');
+      const { used: before } = await rig.allowance(integration);
+      const closed = `round ${n}: provider sees its connection closed before the cancel is answered`;
+      beforeEnd = () => call.closed;
+      const answers = Promise.all([cancel(runId), cancel(runId)]);
+      await within(closed, 5_000, call.closed);
+      beforeEnd = async () => {};
+      const [one, other] = (await within('answers to the cancel', WAIT_MS, answers)).map((answer) => answer.body);
+      expectEqual('first cancel', [one.status, one.cancelled], ['cancelled', true]);
+      expectEqual('concurrent second cancel', other, one);
+      await reader.whole();
+
+      // Partial text is kept and charged.
+      const charged = (await rig.allowance(integration)).used - before;
+      expectAtLeast('tokens charged for partial text', charged, Math.ceil('Half of an answer'.length / 4));
+      const seen = (runId: string, { frames }: typeof reader) =>
+        checkStory({ api: () => rig.api, integration, model: rig.controller }, { runId, seen: frames });
+      const story = await seen(runId, reader);
+      expectEqual('partial text', [story.run.status, story.run.message], ['cancelled', 'Half of an answer']);
+      expectEqual('charged', [one.usage.total_tokens, story.charged], [charged, { unit: 'tokens', amount: charged }]);
+
+      // A cancel of an old run does not stop the newer run of its chat.
+      const next = await rig.hold({ ...body, usageRequestId: `u${n}-next` });
+      const late = await cancel(runId);
+      expectEqual('cancel of the old run again', [late.status, late.body], [200, one]);
+      expectEqual('provider of the newer run is closed', next.call.isClosed, false);
+      await next.finish('Whole.');
+      const { run: newer } = await seen(next.runId, next.reader);
+      expectEqual('newer run', [newer.status, newer.message], ['completed', 'Whole.']);
+      count({ rounds: 1, cancelled: 1, charged });
+    }
+  });
 
   test('answers after the run has stopped, with its partial text stored', async (t) => {
     cites(

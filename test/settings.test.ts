@@ -19,7 +19,7 @@ const NOT_BUILT: Settings = {
 const WRONG: readonly Settings[] = [
   { RUNWIRE_AGENCIES_DIR: './no-such-folder' },
   { RUNWIRE_AGENCIES_DIR: 'package.json' },
-  { RUNWIRE_AGENCIES_DIR: 'proofs/data/portable/ported/crewai' },
+  { RUNWIRE_AGENCIES_DIR: 'test/data/portable/ported/crewai' },
   { RUNWIRE_AGENCIES_WATCH: 'true' },
   { RUNWIRE_AGENCIES_WATCH: 'yes' },
   ...['abc', '-1', '1.5', '65536', '0x50', ' 80', '8787 '].map((PORT) => ({ PORT })),

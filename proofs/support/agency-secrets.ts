@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { hasS3Gateway, s3Settings, sharedS3, TEST_API_KEY } from '@runwire/test-kit';
+import { hasS3Gateway, Rig, s3Settings, sharedS3, TEST_API_KEY } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, WAIT_MS } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../../test/support/agencies-folder.ts';
+import { processesWith } from '../../test/support/mcp-stage.ts';
 import { HeldRuns } from './held-runs.ts';
-import { processesWith } from './mcp-stage.ts';
-import { Rig } from './rig.ts';
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 

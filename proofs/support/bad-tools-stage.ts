@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Rig } from '@runwire/test-kit';
 import { expectEqual, Shortfall, until } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../../test/support/agencies-folder.ts';
+import { processesWith } from '../../test/support/mcp-stage.ts';
 import type { BadTool } from './bad-tools.ts';
 import { HeldRuns } from './held-runs.ts';
-import { processesWith } from './mcp-stage.ts';
-import { Rig } from './rig.ts';
 
 /** How long a call may take: two processes that are silent, their starts and the pauses. */
 const CALL_LIMIT_MS = 120_000;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient, FileServer, ModelCall, ServerOptions, StreamReader, WaitPoint } from '@runwire/test-kit';
+import type { ApiClient, FileServer, ModelCall, Rig, ServerOptions, StreamReader, WaitPoint } from '@runwire/test-kit';
 import { until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import type { Rig } from './rig.ts';
 
 /* The runs of the crash family: the model's answers, and the point at which the server stops. */
 

@@ -1,6 +1,5 @@
-import { askDatabase, CommitProxy, PostgresServer, type RigOptions, ThreeStepLoad } from '@runwire/test-kit';
+import { askDatabase, CommitProxy, PostgresServer, Rig, type RigOptions, ThreeStepLoad } from '@runwire/test-kit';
 import { Claims } from './claims.ts';
-import { Rig } from './rig.ts';
 
 export const WHO = { apiIntegrationId: 'mine', consumerId: 'ann' };
 

@@ -1,10 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { s3Client, s3Settings, sharedS3 } from '@runwire/test-kit';
+import { type Rig, s3Client, s3Settings, sharedS3 } from '@runwire/test-kit';
 import { expectEqual, until } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from '../../test/support/ask-store.ts';
 import { blobsIn } from '../../test/support/attachment-rig.ts';
-import type { Rig } from './rig.ts';
 
 /* What proofs about files compare: the rows, the blobs, and the sum of the integration. */
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ModelCall, StreamReader } from '@runwire/test-kit';
+import type { ModelCall, Rig, StreamReader } from '@runwire/test-kit';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import type { Rig } from './rig.ts';
 
 /** Concurrent runs whose model calls wait for the proof. Each is recognised by its message. */
 export class HeldRuns {

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FileServer, imageAttachment, partsOf, postForm } from '@runwire/test-kit';
+import { type FileServer, imageAttachment, partsOf, postForm, type Rig } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { type SignedForm, sendForm, sign, signing } from '../../test/support/uploads.ts';
 import { PlantedPerson, pngWith } from './person.ts';
-import type { Rig } from './rig.ts';
 
 /** An agency whose agent runs commands. */
 export const WORK_AGENCY =

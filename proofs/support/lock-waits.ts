@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Rig } from '@runwire/test-kit';
 import { expectAtLeast } from '@runwire/test-kit/shortfall.ts';
 import pg from 'pg';
-import type { Rig } from './rig.ts';
 
 const WAITS = `select l.pid, a.query_start::text as since from pg_locks l join pg_stat_activity a using (pid)
   where not l.granted and l.locktype in ('transactionid', 'tuple') and a.datname = current_database()`;

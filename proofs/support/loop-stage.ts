@@ -1,7 +1,6 @@
-import type { ApiClient } from '@runwire/test-kit';
+import type { ApiClient, Rig } from '@runwire/test-kit';
 import { expectEqual, within } from '@runwire/test-kit/shortfall.ts';
 import { upload } from '../../test/support/uploads.ts';
-import type { Rig } from './rig.ts';
 import { numbered, RowCopies } from './row-copies.ts';
 
 /** How much there is of everything that an operation reads. */

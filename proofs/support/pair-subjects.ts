@@ -1,7 +1,6 @@
-import type { Answer, ApiClient, ModelCall, StreamReader } from '@runwire/test-kit';
+import type { Answer, ApiClient, ModelCall, Rig, StreamReader } from '@runwire/test-kit';
 import { until } from '@runwire/test-kit/shortfall.ts';
 import { type SignedForm, sendForm, signing } from '../../test/support/uploads.ts';
-import type { Rig } from './rig.ts';
 
 /*
  * What the proof `pairs` runs concurrently. A subject is what two operations are about, in one state. To add an operation, add

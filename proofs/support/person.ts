@@ -2,10 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FileServer, imageAttachment, type ModelCall, pngOf, type ServerProcess } from '@runwire/test-kit';
+import {
+  type FileServer,
+  imageAttachment,
+  type ModelCall,
+  pngOf,
+  type Rig,
+  type ServerProcess,
+} from '@runwire/test-kit';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { sign, upload } from '../../test/support/uploads.ts';
-import type { Rig } from './rig.ts';
 
 const METERED = { unit: 'tokens', limit: 1_000_000_000, period: 'lifetime' };
 

@@ -1,7 +1,5 @@
-import { agencyProcess, type ServerProcess } from '@runwire/test-kit';
-import { expectAtMost, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { addTo } from './proof.ts';
-import type { Rig } from './rig.ts';
+import { agencyProcess, type Rig, type ServerProcess } from '@runwire/test-kit';
+import { addTo, expectAtMost, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 
 /** What the model learns about a call that was open when its process or its server died. */
 export const UNKNOWN = /its outcome is unknown/;

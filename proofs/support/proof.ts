@@ -1,5 +1,3 @@
-import { Shortfall } from '@runwire/test-kit/shortfall.ts';
-
 /** Returns `small` in the short form and `full` at full scale. */
 export type Scale = <T>(small: T, full: T) => T;
 
@@ -31,16 +29,4 @@ export interface Proof {
 /** The machine or the clone lacks something that the proof needs. The sentence names it. */
 export class LeftOut extends Error {
   override readonly name = 'LeftOut';
-}
-
-/** Puts what was being done in front of the sentence. */
-export async function named<T>(label: string, work: Promise<T>): Promise<T> {
-  return await work.catch((error: unknown) => {
-    throw error instanceof Shortfall ? new Shortfall(`${label}: ${error.message}`) : error;
-  });
-}
-
-/** Adds the counts to the sums of the same names. */
-export function addTo<T extends Record<string, number>>(sums: T, counts: Readonly<Partial<T>>): void {
-  for (const [key, count] of Object.entries(counts) as [keyof T, number][]) (sums[key] as number) += count;
 }

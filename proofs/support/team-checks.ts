@@ -1,7 +1,6 @@
-import type { ApiClient, Frame } from '@runwire/test-kit';
+import type { ApiClient, Frame, Rig } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import type { Rig } from './rig.ts';
-import { type Body, checkStory, validFrames } from './story.ts';
+import { type Body, checkStory, validFrames } from '../../test/support/story.ts';
 import {
   callId,
   callsOf,

@@ -1,6 +1,5 @@
-import type { ApiClient, ModelCall, StreamReader } from '@runwire/test-kit';
+import type { ApiClient, ModelCall, Rig, StreamReader } from '@runwire/test-kit';
 import { WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import type { Rig } from './rig.ts';
 import { nextCall } from './three-step-run.ts';
 
 /*

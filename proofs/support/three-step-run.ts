@@ -2,13 +2,13 @@ import {
   type ApiClient,
   type Frame,
   type ModelCall,
+  type Rig,
   SCRIPTED_USAGE,
   type StreamReader,
   type ToolController,
 } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import type { Rig } from './rig.ts';
-import { type Body, checkStory, validFrames } from './story.ts';
+import { type Body, checkStory, validFrames } from '../../test/support/story.ts';
 
 /*
  * The run of the proofs `heal`, `resume` and `takeover`: three answers of the model. The first asks for two concurrent tools,

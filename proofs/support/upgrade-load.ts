@@ -5,12 +5,12 @@ import {
   imageAttachment,
   type ModelCall,
   pngOf,
+  type Rig,
   type ServerProcess,
   type ShownImage,
   type StreamReader,
 } from '@runwire/test-kit';
 import { expectEqual, Shortfall, until, WAIT_MS } from '@runwire/test-kit/shortfall.ts';
-import type { Rig } from './rig.ts';
 
 const PAUSE_MS = 50;
 const BACKENDS = 3;

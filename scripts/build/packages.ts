@@ -105,7 +105,6 @@ export const testServer: PublishedPackage = {
   files: {
     'server-main': 'server-main.ts',
     'scripted-mcp-main': 'scripted-mcp-main.ts',
-    'proof-server': '../../../proofs/support/server-process.ts',
     ...serverThreads('../../server/src/'),
   },
   exports: {},

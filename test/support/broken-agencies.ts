@@ -11,7 +11,7 @@ export interface BrokenAgency {
   readonly faults: readonly Fault[];
 }
 
-const FILE = new URL('../../proofs/data/broken-agencies.yaml', import.meta.url);
+const FILE = new URL('../data/broken-agencies.yaml', import.meta.url);
 
 interface WrittenAgency extends Pick<BrokenAgency, 'name' | 'files'> {
   readonly links?: Files;

@@ -81,7 +81,7 @@ export {
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
 export { type Protocol, providerEvents, sseText } from './provider-streams.ts';
-export { Rig, type RigOptions, type ServerOptions, SHORT_LEASE } from './rig.ts';
+export { type AnyRig, Rig, type RigOptions, type ServerOptions, SHORT_LEASE } from './rig.ts';
 export { type FollowedRun, follow } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
 export {
@@ -102,7 +102,12 @@ export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export type { ScriptedPart, StreamScript } from './stream-script.ts';
 export { testAgency } from './test-agency.ts';
 export { storedPath, TestFiles } from './test-files.ts';
-export { ServerProcess, type StoreTestServerOptions as TestServerOptions, startTestServer } from './test-server.ts';
+export {
+  type RigServer,
+  ServerProcess,
+  type StoreTestServerOptions as TestServerOptions,
+  startTestServer,
+} from './test-server.ts';
 export {
   fenceServers,
   forgetStore,

@@ -3,8 +3,9 @@ import { ModelController, type StreamReader, temporaryFolder } from '@runwire/se
 import { type FolderAgency, writeAgencyFolders } from './agency-folders.ts';
 import { askDatabase } from './postgres-server.ts';
 import { type FollowedRun, follow } from './roaming-client.ts';
+import { plantedFault, scale } from './scale.ts';
 import { expectEqual, WAIT_MS, within } from './shortfall.ts';
-import { ServerProcess } from './test-server.ts';
+import { type RigServer, ServerProcess, type SpawnOptions, startHere } from './test-server.ts';
 import { fenceServers, forgetStore, freshDatabase } from './test-store.ts';
 import { ToolController } from './tool-controller.ts';
 
@@ -28,15 +29,14 @@ export interface RigOptions extends ServerOptions {
   readonly databaseUrl?: string;
 }
 
-interface FollowOptions {
+interface FollowOptions<S> {
   /** The servers that are asked by turns; all by default. */
-  readonly servers?: () => readonly ServerProcess[];
+  readonly servers?: () => readonly S[];
   readonly integration?: string;
   readonly limitMs?: number;
 }
 
-/** A rig without a server: `add` starts the first one. */
-async function open(options: RigOptions = {}) {
+async function openWith<S extends RigServer>(startServer: (options: SpawnOptions) => Promise<S>, options: RigOptions) {
   const { nodes, scripted = true, databaseUrl, agencyFolders, ...common } = options;
   await using building = new AsyncDisposableStack();
   const model = building.use(await ModelController.start());
@@ -58,7 +58,7 @@ async function open(options: RigOptions = {}) {
     model,
     gate,
     dataDir,
-    servers: [] as ServerProcess[],
+    servers: [] as S[],
     /** The integration that `prepare` made last. */
     integration: 'demo',
 
@@ -77,11 +77,11 @@ async function open(options: RigOptions = {}) {
     },
 
     /** Another server on the same data. */
-    async add({ env, ...own }: ServerOptions = {}): Promise<ServerProcess> {
-      const { fault, ...rest } = { ...common, ...own };
+    async add({ env, ...own }: ServerOptions = {}): Promise<S> {
+      const { fault = plantedFault(), ...rest } = { ...common, ...own };
       // On the embedded store the server before has ended. On PostgreSQL (TEST_STORE) its lease would last 8 s more.
       if (url === null) await fenceServers(dataDir);
-      const server = await ServerProcess.start({
+      const server = await startServer({
         ...(scripted ? { controllerPort: model.port } : {}),
         ...(agencies === null ? {} : { withTestAgencies: false }),
         ...rest,
@@ -98,7 +98,7 @@ async function open(options: RigOptions = {}) {
       return server;
     },
 
-    server(place = 0): ServerProcess {
+    server(place = 0): S {
       const server = rig.servers[place];
       if (server === undefined) throw new Error(`There is no server ${place}.`);
       return server;
@@ -121,7 +121,7 @@ async function open(options: RigOptions = {}) {
     },
 
     /** Reads a run to its end on the servers by turns. Nothing is unhandled if it fails and is not awaited. */
-    follow(reader: StreamReader, options: FollowOptions = {}): Promise<FollowedRun> {
+    follow(reader: StreamReader, options: FollowOptions<S> = {}): Promise<FollowedRun> {
       const { servers = () => rig.servers, integration = rig.integration, limitMs = 2 * WAIT_MS } = options;
       const nodes = () => servers().map(({ api }) => api);
       const read = within('stuck: the end of a run', limitMs, follow(reader, nodes, integration, over.signal));
@@ -147,8 +147,11 @@ async function open(options: RigOptions = {}) {
   return rig;
 }
 
-async function start(options: RigOptions = {}): Promise<Rig> {
-  const rig = await open(options);
+async function startWith<S extends RigServer>(
+  startServer: (options: SpawnOptions) => Promise<S>,
+  options: RigOptions,
+): Promise<Rig<S>> {
+  const rig = await openWith(startServer, options);
   try {
     // One after the other: test/two-starts.full.test.ts is about servers that start concurrently on new data.
     while (rig.servers.length < (options.nodes ?? 1)) await rig.add();
@@ -159,9 +162,19 @@ async function start(options: RigOptions = {}): Promise<Rig> {
   }
 }
 
+const startProcess = (options: SpawnOptions) => ServerProcess.start(options);
+
 /**
  * Servers in processes of their own on one store and one data folder, the scripted model and the gate of the tools, which
  * outlive the servers. Servers that are killed can be followed by others on the same data.
  */
-export type Rig = Awaited<ReturnType<typeof open>>;
-export const Rig = { open, start };
+export type Rig<S extends RigServer = ServerProcess> = Awaited<ReturnType<typeof openWith<S>>>;
+/** A rig whose servers no test kills. */
+export type AnyRig = Rig<RigServer>;
+export const Rig = {
+  /** Without a server: `add` starts the first one. */
+  open: (options: RigOptions = {}): Promise<Rig> => openWith(startProcess, options),
+  start: (options: RigOptions = {}): Promise<Rig> => startWith(startProcess, options),
+  /** In the small form the servers are in this process, at full scale in their own. */
+  scaled: (options: RigOptions = {}): Promise<AnyRig> => startWith<RigServer>(scale(startHere, startProcess), options),
+};

@@ -1,5 +1,4 @@
 import { runServerProcess } from './server-process.ts';
 
-await runServerProcess((fault) => {
-  throw new Error(`There is no fault \`${fault}\` here.`);
-});
+/** Loads the faults only if its parent names one. */
+await runServerProcess(async (fault, given) => (await import('./faults/faults.ts')).plantFault(fault, given));

@@ -42,7 +42,8 @@ export interface ProcessOptions {
   readonly fault?: string;
 }
 
-const TEST_AGENCIES = {
+/** The agencies of a server of tests, by name. */
+export const TEST_AGENCIES = {
   test: testAgency,
   gate: heldToolAgency,
   team: heldTeamAgency,
@@ -111,7 +112,7 @@ function holder(point: WaitPoint, file: string): WaitAt {
 }
 
 /** Runs a server for a parent process, which sends commands over IPC. `plant` adds the fault that the parent names. */
-export async function runServerProcess(plant: (fault: string, options: ProcessOptions) => Overrides): Promise<void> {
+export async function runServerProcess(plant: (fault: string, given: Overrides) => Promise<Overrides>): Promise<void> {
   const options = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
   const { aheadMs = 0 } = options;
   const now = Date.now.bind(Date);
@@ -121,8 +122,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
     process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
     process.exit(1);
   };
-  const planted = options.fault === undefined ? {} : plant(options.fault, options);
-  const overrides: Overrides = {
+  const given: Overrides = {
     agencies: options.withTestAgencies === false ? {} : TEST_AGENCIES,
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
     ...(options.killAt === undefined
@@ -141,9 +141,9 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
     ...(options.fill === undefined ? {} : { waitAt: filler(options.fill) }),
     ...(options.dropHints === true ? { notifier: silentNotifier } : {}),
     ...(options.consoleFolder === undefined ? {} : { consoleFolder: options.consoleFolder }),
-    ...planted,
-    limits: { ...options.limits, ...planted.limits },
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
   };
+  const overrides = options.fault === undefined ? given : await plant(options.fault, given);
   const server = await startWhenDiskHasSpace({
     config,
     start: (settings) => compose(settings, secrets, onFatal, overrides),

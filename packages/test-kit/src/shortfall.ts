@@ -48,3 +48,15 @@ export async function until(
     if (performance.now() > end) throw new Shortfall(`${what}: expected within ${limitMs} ms, found later.`);
   }
 }
+
+/** Puts what was being done in front of the sentence. */
+export async function named<T>(label: string, work: Promise<T>): Promise<T> {
+  return await work.catch((error: unknown) => {
+    throw error instanceof Shortfall ? new Shortfall(`${label}: ${error.message}`) : error;
+  });
+}
+
+/** Adds the counts to the sums of the same names. */
+export function addTo<T extends Record<string, number>>(sums: T, counts: Readonly<Partial<T>>): void {
+  for (const [key, count] of Object.entries(counts) as [keyof T, number][]) (sums[key] as number) += count;
+}

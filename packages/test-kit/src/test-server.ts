@@ -5,13 +5,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { startWithOverrides } from '@runwire/server/src/testing/start-with-overrides.ts';
-import { ApiClient, TEST_API_KEY, TestServer, type TestServerOptions, temporaryFolder } from '@runwire/server/testing';
-import { ARM, type FillAt, LOOP, MEMORY, type ProcessOptions, SWEEP } from './server-process.ts';
+import {
+  ApiClient,
+  scriptedModel,
+  TEST_API_KEY,
+  TestServer,
+  type TestServerOptions,
+  temporaryFolder,
+} from '@runwire/server/testing';
+import { plantedFault } from './scale.ts';
+import { ARM, type FillAt, LOOP, MEMORY, type ProcessOptions, SWEEP, TEST_AGENCIES } from './server-process.ts';
 import { copyEmbeddedTemplate, forgetStore, type StoreName, storeEnvironment } from './test-store.ts';
 
 export interface StoreTestServerOptions extends TestServerOptions, Overrides {
   /** SQLite by default. `env.DATABASE_URL` overrides it. */
   readonly store?: StoreName;
+  /** Another fault than the planted one; null for none. */
+  readonly fault?: string | null;
 }
 
 /** Half of a start is loading modules. With compiled code in this cache, loading takes a third of the time. */
@@ -57,7 +67,8 @@ const LONG_DATABASE_TIMES = { idleInTransactionMs: 60_000, lockMs: 60_000, state
 export async function startTestServer(options: StoreTestServerOptions = {}): Promise<TestServer> {
   const shared = options.env?.DATABASE_URL ?? '';
   const ownFolder = shared === '' ? temporaryFolder : () => folderOfDatabase(shared);
-  const { dataDir = ownFolder(), env, store, ...overrides } = options;
+  const { dataDir = ownFolder(), env, store, fault = plantedFault(), ...given } = options;
+  const overrides = fault === null ? given : (await import('./faults/faults.ts')).plantFault(fault, given);
   const settings = await environment(dataDir, env, store);
   if (options.dataDir === undefined && (settings.DATABASE_URL ?? '') === '') await copyEmbeddedTemplate(dataDir);
   const server = await startWithOverrides(settings, { databaseTimes: LONG_DATABASE_TIMES, ...overrides });
@@ -89,8 +100,61 @@ interface StartMessage {
   readonly setupLink?: string | null;
 }
 
+/** What tests need of a server, in this process or in its own. */
+export interface RigServer {
+  readonly api: ApiClient;
+  readonly url: string;
+  readonly pid: number;
+  readonly setupLink: string | null;
+  probe(): Promise<ServerFigures>;
+  sweepBlobs(): Promise<number>;
+  kill(): Promise<unknown>;
+}
+
+interface ServerFigures {
+  readonly activeRuns: number;
+  readonly openStreams: number;
+  readonly fullStreams: number;
+  readonly rssBytes: number;
+}
+
+/** The server of `ServerProcess.start` in this process. Its start costs a tenth, but it cannot be killed or stopped. */
+export async function startHere(options: SpawnOptions): Promise<RigServer> {
+  const { dataDir, env, store, fault = null, controllerPort, limits, withTestAgencies, ...rest } = options;
+  const unknown = Object.keys(rest);
+  if (unknown.length > 0) throw new Error(`Only a server in its own process has ${unknown.join(', ')}.`);
+  const { server, api } = await startTestServer({
+    dataDir,
+    fault,
+    ...(env === undefined ? {} : { env }),
+    ...(store === undefined ? {} : { store }),
+    ...(limits === undefined ? {} : { limits }),
+    agencies: withTestAgencies === false ? {} : TEST_AGENCIES,
+    ...(controllerPort === undefined ? {} : { model: scriptedModel(controllerPort) }),
+  });
+  const { activeRuns, openStreams, fullStreams, sweepBlobs } = server.probes;
+  let ended: PromiseLike<void> | undefined;
+  return {
+    api,
+    url: api.url,
+    pid: process.pid,
+    setupLink: server.setupLink,
+    probe: async () => ({
+      activeRuns: activeRuns(),
+      openStreams: openStreams(),
+      fullStreams: fullStreams(),
+      rssBytes: process.memoryUsage.rss(),
+    }),
+    sweepBlobs,
+    kill: async () => {
+      ended ??= server[Symbol.asyncDispose]();
+      await ended;
+    },
+  };
+}
+
 /** The real server in its own process, which a test can kill. */
-export class ServerProcess implements AsyncDisposable {
+export class ServerProcess implements AsyncDisposable, RigServer {
   readonly #child: ReturnType<typeof fork>;
   readonly api: ApiClient;
   readonly url: string;
@@ -149,7 +213,7 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /** Asks the process for its own figures. */
-  probe(): Promise<{ activeRuns: number; openStreams: number; fullStreams: number; rssBytes: number }> {
+  probe(): Promise<ServerFigures> {
     return this.#ask('probe');
   }
 

@@ -1,11 +1,10 @@
-import { freePort, type ServerProcess, type StoreName } from '@runwire/test-kit';
+import { freePort, Rig, type ServerProcess, type StoreName } from '@runwire/test-kit';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { AgenciesFolder, type Files } from '../../../test/support/agencies-folder.ts';
 import { askStore } from '../../../test/support/ask-store.ts';
 import { samplesOf } from '../../../test/support/doc-samples.ts';
 import { Nginx } from '../../../test/support/nginx.ts';
 import { CHROMIUM } from '../../../test/support/services.ts';
-import { Rig } from '../rig.ts';
 import { PageWatch, type WantedError } from './page-watch.ts';
 import { ScriptedAnswers } from './scripted-answers.ts';
 import { SEED_AGENCIES } from './seed-agencies.ts';

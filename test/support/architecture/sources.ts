@@ -27,8 +27,8 @@ export function readSources(root: string): Sources {
     if (!existsSync(join(root, folder))) continue;
     for (const entry of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
       const path = `${folder}/${entry.replaceAll('\\', '/')}`;
-      // `proofs/data` has code of other people's projects, as data.
-      if (/\.tsx?$/.test(path) && !path.includes('/node_modules/') && !path.startsWith('proofs/data/')) {
+      // `test/data` has code of other people's projects, as data.
+      if (/\.tsx?$/.test(path) && !path.includes('/node_modules/') && !path.startsWith('test/data/')) {
         sources.set(path, readFileSync(join(root, path), 'utf8'));
       }
     }

@@ -1,0 +1,20 @@
+/*
+ * A test file is a proof at full scale: `npm run prove -- <name>` runs it in its process with large numbers, and with a
+ * planted fault if it is given one. The gate runs the same file with small numbers.
+ */
+
+/** Returns `small` in the gate and in the short form of a proof, `full` at full scale. */
+export const scale = <T>(small: T, full: T): T => (process.env.TEST_SCALE === 'full' ? full : small);
+
+/** The fault that every server of this process gets, unless a test gives it its own; null without one. */
+export const plantedFault = (): string | null => process.env.TEST_FAULT ?? null;
+
+const sums = new Map<string, number>();
+
+/** Adds to the figures that a proof prints. */
+export function count(figures: Readonly<Record<string, number>>): void {
+  for (const [key, value] of Object.entries(figures)) sums.set(key, (sums.get(key) ?? 0) + value);
+}
+
+/** The figures that the tests of this process have counted. */
+export const counted = (): Readonly<Record<string, number>> => Object.fromEntries(sums);
