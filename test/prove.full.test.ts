@@ -50,7 +50,7 @@ test('a planted fault makes its proof exit 1 with the sentence of the fault', as
     runProof(['ssrf'], LIMIT_MS),
     runProof(['ssrf', '--short', '--fault', fault], LIMIT_MS),
   ]);
-  assert.match(passed.stdout, /^PROVED ssrf items=174 refused=144 .*real_sockets=0\n$/m);
+  assert.match(passed.stdout, /^PROVED ssrf tests=1 items=174 refused=144 .*real_sockets=0\n$/m);
   assert.equal(problemIn(passed, null), null);
   assert.equal(problemIn(failed, proof.faults[fault] ?? null), null);
 });
