@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
@@ -48,15 +48,17 @@ async function send(
   sending: Sending,
   target: Target,
   patiences: readonly number[],
+  beforeSending = async (_: BuiltForm) => {},
 ): Promise<{ readonly answers: readonly FormAnswer[]; readonly built: BuiltForm }> {
   const [patienceS = 0, ...longer] = patiences;
   const built = buildForm(sending, target, Date.now(), patienceS);
+  await beforeSending(built);
   const { splitAt } = built;
   const hold = splitAt === null ? undefined : () => sleep(splitAt - Date.now() + 1000);
   const answers: FormAnswer[] = [];
   for (let time = 0; time < (sending.times ?? 1); time += 1) answers.push(await postForm(built.url, built.form, hold));
   const isLate = splitAt !== null && answers[0]?.body.includes('Policy expired') === true;
-  return isLate && longer.length > 0 ? send(sending, target, longer) : { answers, built };
+  return isLate && longer.length > 0 ? send(sending, target, longer, beforeSending) : { answers, built };
 }
 
 const blobsIn = (dataDir: string) =>
@@ -76,6 +78,19 @@ async function filesIn(dataDir: string): Promise<[name: string, bytes: string][]
     .map((path) => [names.get(basename(path)) ?? path, hash('sha256', readFileSync(path))]);
 }
 
+/** As a signing does: a form without a row is closed. */
+async function insertForm(dataDir: string, bucket: string, path: string, { form }: BuiltForm): Promise<void> {
+  const policy = form.parts.find(({ name }) => name.toLowerCase() === 'policy')?.value;
+  const expiresAt = Date.parse(
+    /"expiration": *"([^"]*)"/.exec(Buffer.from(String(policy), 'base64').toString())?.[1] ?? '',
+  );
+  if (Number.isNaN(expiresAt) || path.includes('\0')) return;
+  const stored = `\u0001${path.replaceAll('/', '\u0001')}`.replaceAll("'", "''");
+  const columns = 'integration_id, form_id, path, content_type, size_bytes, signed_at, expires_at';
+  const values = `'${bucket}', 'form_${randomUUID()}', '${stored}', '', 0, ${Date.now()}, ${expiresAt}`;
+  await askStore(dataDir, `insert into upload_forms (${columns}) values (${values})`);
+}
+
 async function clear(dataDir: string): Promise<void> {
   await askStore(dataDir, 'delete from files');
   for (const path of blobsIn(dataDir)) rmSync(path, { force: true });
@@ -91,14 +106,17 @@ async function play({ id, signing: fields, sendings }: Case, target: Target, dat
   }
   const all: string[] = [];
   for (const sending of sendings) {
-    const { answers, built } = await send(sending, target, PATIENCES_S);
+    const { children, object_key: named } = sending.expect.extra ?? {};
+    const pathFor = ({ key }: BuiltForm): string => children?.Key ?? named?.replace('{KEY}', KEY) ?? key;
+    const { answers, built } = await send(sending, target, PATIENCES_S, (form) =>
+      insertForm(dataDir, target.bucket, pathFor(form), form),
+    );
     for (const answer of answers) {
       const compared = comparisonsOf(answer, sending.expect, built, target);
       for (const [what, found, wanted] of compared) expectEqual(`${id}: ${what}`, found, wanted);
     }
     all.push(...answers.map(inShort));
-    const { children, object_key: named } = sending.expect.extra ?? {};
-    const name = `${target.bucket}/${children?.Key ?? named?.replace('{KEY}', KEY) ?? built.key}`;
+    const name = `${target.bucket}/${pathFor(built)}`;
     const isTaken = (answers[0]?.status ?? 0) < 400;
     expectEqual(`${id}: stored`, await filesIn(dataDir), isTaken ? [[name, hash('sha256', built.bytes)]] : []);
     await clear(dataDir);
