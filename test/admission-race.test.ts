@@ -17,7 +17,7 @@ class Between {
   #after = '';
   #missing = 0;
   #gathered = Promise.withResolvers<void>();
-  /** The names of the statements that were written in transactions, also in those that failed. */
+  /** The names of all writes, also of transactions that failed. */
   writes: string[] = [];
 
   /** Calls a function once in a transaction, after the named statement and before the writes. */

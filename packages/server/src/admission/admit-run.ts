@@ -173,8 +173,7 @@ export class RunAdmission {
 
 /** Unique names that concurrent requests can share. Requests with one `usageRequestId` wait in `#inProgress`. */
 function namesIn({ integrationId, chatId, aliasChatId }: CompletionRequest): string[] {
-  const names: string[] = [];
-  if (chatId !== null) names.push(`${integrationId} chat ${chatId}`);
+  const names = chatId === null ? [] : [`${integrationId} chat ${chatId}`];
   if (aliasChatId !== null) names.push(`${integrationId} alias ${aliasChatId}`);
   return names;
 }

@@ -77,7 +77,7 @@ test('admissions of one turn share a commit unless they are of one member or cha
   assert.deepEqual(x1, c1, 'the others share a transaction');
 });
 
-test('an admission waits alone for the one that has its name', { skip }, async () => {
+test('an admission waits for an earlier one with its name; others do not', { skip }, async () => {
   await using database = await migratedDatabase();
   await using store = await openStore(database.url, { times: PATIENT });
   const calls: string[] = [];
