@@ -14,8 +14,8 @@ import { fullFiles } from './test-files.ts';
 
 /*
  * The gate, the gate on a system that forbids namespaces, every proof and every planted fault, and the test files
- * `*.full.test.ts` that belong to no proof. A run that was interrupted continues after the parts that passed; `--restart` begins anew. With names, only these
- * parts run: `gate`, `gate-without-namespaces`, a test file, a proof.
+ * `*.full.test.ts` that belong to no proof. A run that was interrupted continues after the parts that passed; `--restart`
+ * begins anew. With names, only these parts run: `gate`, `gate-without-namespaces`, a test file, a proof.
  *
  * npm run check:full -- [--restart] [--lanes <number>] [<name>...]
  */

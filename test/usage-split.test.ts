@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { PageTurns, STORES, type Store, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
+import { newIntegrationId } from '../packages/server/src/domain/ids.ts';
 import { ClosedDays } from '../packages/server/src/runs/closed-days.ts';
 import { type SummaryQuery, usageSummary } from '../packages/server/src/runs/usage-summary.ts';
 import { cites } from '../requirements/cite.ts';
@@ -168,7 +169,7 @@ function tests(store: StoreName): void {
       const body: { items: readonly object[]; nextCursor: string | null } =
         slice === null
           ? (await server.api.get(`${path}?${new URLSearchParams({ ...page, limit: String(limit) })}`)).body
-          : await usageSummary({ reads: database.reads, takeTurn, closedDays }, 'demo', page, slice);
+          : await usageSummary({ reads: database.reads, takeTurn, closedDays }, newIntegrationId('demo'), page, slice);
       assert.ok(body.items.length <= limit, JSON.stringify(body));
       items.push(...(body.items as Item[]));
       cursor = body.nextCursor;
@@ -331,7 +332,7 @@ function tests(store: StoreName): void {
     assert.deepEqual((await paged(later, 200)).map(short), rename(laterBefore));
   });
 
-  test('a repeated split by member reads no closed hour again', async () => {
+  test('a repeated split by member reads no closed hour again on the same day', async (t) => {
     const [from, to] = [`${dayOf(FIRST_DAY * DAY_MS)}T04:00:00Z`, dayOf((FIRST_DAY + 5) * DAY_MS)];
     const query = { groupBy: 'day', splitBy: 'consumer', from, to: `${to}T00:00:00Z` } as const;
     const source = { reads: database.reads, closedDays: new ClosedDays() };
@@ -341,13 +342,22 @@ function tests(store: StoreName): void {
         slices += 1;
         return takeTurn();
       };
-      const { items } = await usageSummary({ ...source, takeTurn: countTurn }, 'demo', { ...query, limit: 200 }, 300);
+      const { items } = await usageSummary(
+        { ...source, takeTurn: countTurn },
+        newIntegrationId('demo'),
+        { ...query, limit: 200 },
+        300,
+      );
       return { slices, items: (items as object[] as Item[]).map(short) };
     };
     const [first, second] = [await summary(), await summary()];
     assert.deepEqual(second.items, first.items);
     // 20 hours, the closed days, their largest members, the members' tokens, and the days of the shown members.
     assert.deepEqual([first.slices, second.slices], [24, 1]);
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + DAY_MS });
+    const nextDay = await summary();
+    // The sums of days without members are kept.
+    assert.deepEqual([nextDay.slices, nextDay.items], [23, first.items]);
   });
 
   test('the rollups of a deleted integration are deleted', async () => {

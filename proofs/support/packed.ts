@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '@runwire/test-kit';
 import { Shortfall } from '@runwire/test-kit/shortfall.ts';
@@ -12,8 +12,9 @@ import { linkPackages } from './link-packages.ts';
 const execute = promisify(execFile);
 /** A program that runs longer has failed, for example npm without a registry. */
 const LIMIT_MS = 300_000;
-/** `npm run release` sets it: the proof checks the files that are published, and builds none. */
-const RELEASE = process.env.PACKED_FOLDER;
+/** The folder of a release, if the proof is for its files: it then builds none. */
+const { PACKED_FOLDER } = process.env;
+const RELEASE = PACKED_FOLDER === undefined ? undefined : resolve(root, PACKED_FOLDER);
 
 /** The packages as people install them: built in a copy of this checkout, and packed. */
 export class PackedPackages implements Disposable {

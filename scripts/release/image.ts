@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { isNewest, readVersionTags } from './newest.ts';
 import { run } from './run.ts';
 
 /*
@@ -46,7 +47,8 @@ function buildArguments(platform: string): string[] {
 }
 
 function joinArguments(): string[] {
-  const names = [version, 'latest'].flatMap((tag) => ['--tag', `${image}:${tag}`]);
+  const latest = isNewest(version, readVersionTags()) ? ['latest'] : [];
+  const names = [version, ...latest].flatMap((tag) => ['--tag', `${image}:${tag}`]);
   return ['buildx', 'imagetools', 'create', ...names, ...PLATFORMS.map(platformTag)];
 }
 

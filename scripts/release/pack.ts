@@ -1,19 +1,8 @@
-import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { publishedPackages } from '../build/packages.ts';
+import { fileIntegrity, type PackedFile } from './list.ts';
 import { capture } from './run.ts';
-
-/** A file that is uploaded to a registry. */
-export interface PackedFile {
-  readonly name: string;
-  readonly version: string;
-  readonly path: string;
-  readonly bytes: number;
-  /** As npm writes it: `sha512-` and the digest in base64. */
-  readonly integrity: string;
-  readonly files: readonly { readonly path: string; readonly size: number }[];
-}
 
 interface NpmPacked extends Omit<PackedFile, 'path' | 'bytes'> {
   readonly filename: string;
@@ -51,7 +40,6 @@ export function packPython(folder: string, root = '.'): PackedFile[] {
   return Object.entries(packed).map(([file, files]) => {
     const path = join(folder, file);
     const [name = '', version = ''] = file.replace(/\.tar\.gz$/, '').split('-');
-    const integrity = `sha512-${hash('sha512', readFileSync(path), 'base64')}`;
-    return { name, version, path, bytes: statSync(path).size, integrity, files };
+    return { name, version, path, bytes: statSync(path).size, integrity: fileIntegrity(path), files };
   });
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import type { PackedFile } from './pack.ts';
+import type { PackedFile } from './list.ts';
+import { isNewest } from './newest.ts';
 import { tagName } from './refusals.ts';
 import { run } from './run.ts';
 
@@ -13,8 +14,15 @@ function publishedIntegrity({ name, version }: PackedFile): string | null {
   throw new Error(`npm view ${name} failed: ${stderr.trim()}`);
 }
 
-/** Publishes the tarballs in their order. A release that failed in between can run again: it skips what is published. */
-export function publishPackages(packed: readonly PackedFile[]): void {
+/** npm refuses to move `latest` to an older version, and a tag that could be a version. */
+const distTag = (version: string, tags: readonly string[]) =>
+  isNewest(version, tags) ? 'latest' : `release-${version.replace(/\.\d+$/, '')}`;
+
+/**
+ * Publishes the tarballs in their order. A release that failed in between can run again: it skips what is published.
+ * `tags` are the tags of all versions.
+ */
+export function publishPackages(packed: readonly PackedFile[], tags: readonly string[]): void {
   for (const file of packed) {
     const found = publishedIntegrity(file);
     if (found === file.integrity) {
@@ -23,7 +31,8 @@ export function publishPackages(packed: readonly PackedFile[]): void {
     }
     if (found !== null)
       throw new Error(`${file.name} ${file.version} is already published with other content; cut a new version.`);
-    run('npm', ['publish', file.path, '--provenance', '--access', 'public', '--ignore-scripts']);
+    const tag = ['--tag', distTag(file.version, tags)];
+    run('npm', ['publish', file.path, ...tag, '--provenance', '--access', 'public', '--ignore-scripts']);
   }
 }
 

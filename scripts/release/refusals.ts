@@ -1,8 +1,8 @@
 import { datedSection, unreleasedSection } from './changelog.ts';
 
 /** What a release depends on. */
-export interface ReleaseFacts {
-  readonly environment: NodeJS.ProcessEnv;
+export interface CommitFacts {
+  readonly version: string;
   /** The manifests of all packages, and of the Python client → the version in each. */
   readonly versions: Readonly<Record<string, string>>;
   /** Files that are changed or not committed. */
@@ -14,19 +14,22 @@ export interface ReleaseFacts {
 
 export const tagName = (version: string) => `v${version}`;
 
-/** Why this version may not be published from here, each with what to do. An empty list if it may. */
-export function refusals(
-  version: string,
-  { environment, versions, changedFiles, tags, changelog }: ReleaseFacts,
-): string[] {
+/** Why this job may not publish, with what to do. An empty list if it may. */
+export function jobRefusals({ GITHUB_ACTIONS, ACTIONS_ID_TOKEN_REQUEST_URL }: NodeJS.ProcessEnv): string[] {
+  if (GITHUB_ACTIONS !== 'true')
+    return [
+      'This is not CI: only the workflow .github/workflows/release.yml publishes, because npm signs the provenance there. Push the tag; here use `--dry-run`.',
+    ];
+  if (!ACTIONS_ID_TOKEN_REQUEST_URL)
+    return ['The job has no identity to sign the provenance with: give it the permission `id-token: write`.'];
+  return [];
+}
+
+/** Why this commit may not be released, each with what to do. An empty list if it may. */
+export function commitRefusals({ version, versions, changedFiles, tags, changelog }: CommitFacts): string[] {
   const tag = tagName(version);
   const others = Object.entries(versions).filter(([, found]) => found !== version);
   const found: (string | false)[] = [
-    environment.GITHUB_ACTIONS !== 'true' &&
-      'This is not CI: only the workflow .github/workflows/release.yml publishes, because npm signs the provenance there. Push the tag; here use `--dry-run`.',
-    environment.GITHUB_ACTIONS === 'true' &&
-      !environment.ACTIONS_ID_TOKEN_REQUEST_URL &&
-      'The job has no identity to sign the provenance with: give it the permission `id-token: write`.',
     others.length > 0 &&
       `The versions differ: ${others.map(([file, one]) => `${file} has ${one}`).join(', ')}, package.json ${version}. Use \`npm run release -- --cut <version>\`.`,
     changedFiles.length > 0 &&

@@ -10,6 +10,7 @@ interface Job {
   readonly 'timeout-minutes'?: number;
   readonly permissions?: unknown;
   readonly needs?: string | readonly string[];
+  readonly outputs?: Readonly<Record<string, string>>;
   readonly uses?: string;
   readonly container?: { readonly image: string };
   readonly strategy?: { readonly matrix: { readonly include?: readonly Readonly<Record<string, string>>[] } };
@@ -19,17 +20,22 @@ interface Job {
 interface Step {
   readonly uses?: string;
   readonly run?: string;
+  readonly id?: string;
   readonly with?: Readonly<Record<string, unknown>>;
 }
 
 const WORKFLOW_KEYS = ['name', 'on', 'permissions', 'concurrency', 'jobs', 'env'];
 const JOB_KEYS =
-  'name needs strategy runs-on timeout-minutes environment permissions container env steps uses if concurrency'.split(
+  'name needs strategy runs-on timeout-minutes environment permissions container env steps uses if concurrency outputs'.split(
     ' ',
   );
 const STEP_KEYS = ['name', 'uses', 'with', 'run', 'env', 'if', 'id'];
 /** Commands of npm that are no scripts of ours. */
 const NPM_COMMANDS = ['npm ci --no-audit --no-fund', 'npm audit', 'npm test'];
+/** The commands of a job that may write. They install no package, run no proof, and need no installed package. */
+const WRITING_COMMANDS = /^npm run (release -- --publish$|image -- )/;
+/** Commands that compare the version with the tags of all versions. */
+const TAG_READERS = ['npm run release -- --publish', 'npm run image -- --join'];
 const ARCHITECTURES = ['arm64', 'x64'];
 const PERMISSIONS = ['contents', 'id-token', 'packages'];
 
@@ -41,16 +47,14 @@ export function workflowProblems(workflow: Workflow, text: string, scripts: read
     ...(workflow.on === undefined ? ['nothing starts the workflow'] : []),
     ...(JSON.stringify(workflow.permissions) === '{}' ? [] : ['the workflow gives permissions to all jobs']),
     ...(jobs.length === 0 ? ['it has no jobs'] : []),
-    ...jobs.flatMap(([name, job]) =>
-      jobProblems(job, Object.keys(workflow.jobs ?? {}), scripts).map((one) => `${name}: ${one}`),
-    ),
+    ...jobs.flatMap(([name, job]) => jobProblems(job, workflow.jobs ?? {}, scripts).map((one) => `${name}: ${one}`)),
     ...[...text.matchAll(/^.*\buses: (?!\.\/)(\S+)(.*)$/gm)]
       .filter(([, action = '', comment = '']) => !/@[0-9a-f]{40}$/.test(action) || !/^ # v\d+\.\d+\.\d+$/.test(comment))
       .map(([, action]) => `${action} is not pinned by a commit with its version as a comment`),
   ];
 }
 
-function jobProblems(job: Job, jobs: readonly string[], scripts: readonly string[]): string[] {
+function jobProblems(job: Job, jobs: Readonly<Record<string, Job>>, scripts: readonly string[]): string[] {
   const problems = unknownKeys('it', job, JOB_KEYS);
   const check = (isRight: boolean, problem: string) => {
     if (!isRight) problems.push(problem);
@@ -62,7 +66,17 @@ function jobProblems(job: Job, jobs: readonly string[], scripts: readonly string
       `the permission ${name}: ${level} is not expected`,
     );
   for (const needed of [job.needs ?? []].flat())
-    check(jobs.includes(needed), `it needs ${needed}, which does not exist`);
+    check(jobs[needed] !== undefined, `it needs ${needed}, which does not exist`);
+  for (const [, name = '', output = ''] of JSON.stringify(job).matchAll(/\$\{\{ needs\.(\w+)\.outputs\.(\w+) \}\}/g))
+    check(
+      [job.needs].flat().includes(name) && jobs[name]?.outputs?.[output] !== undefined,
+      `it does not get ${output} from ${name}`,
+    );
+  for (const [, id = ''] of JSON.stringify(job.outputs ?? {}).matchAll(/\$\{\{ steps\.(\w+)\./g))
+    check(
+      (job.steps ?? []).some((step) => step.id === id),
+      `it has no step ${id}`,
+    );
   if (job.uses !== undefined) return problems;
   check(Number.isInteger(job['timeout-minutes']), 'it has no timeout');
   check(/^(ubuntu-\d\d\.\d\d|\$\{\{ matrix\.runner \}\})$/.test(job['runs-on'] ?? ''), 'its runner has no version');
@@ -77,6 +91,15 @@ function jobProblems(job: Job, jobs: readonly string[], scripts: readonly string
   }
   check((job.steps ?? []).length > 0, 'it has no steps');
   for (const step of job.steps ?? []) problems.push(...stepProblems(step, scripts, rows ?? []));
+  const commands = (job.steps ?? []).flatMap(({ run }) => run ?? []);
+  if (Object.values(job.permissions ?? {}).includes('write'))
+    for (const command of commands)
+      check(WRITING_COMMANDS.test(command), `\`${command}\` runs code of others in a job that may write`);
+  if (commands.some((command) => TAG_READERS.includes(command)))
+    check(
+      (job.steps ?? []).some((step) => step.with?.['fetch-depth'] === 0),
+      'its checkout lacks the tags of other versions',
+    );
   return problems;
 }
 

@@ -1,4 +1,4 @@
-import type { Operation } from '@runwire/contract/schemas';
+import { namedSchemas, type Operation } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { ListPage } from '../domain/list-page.ts';
@@ -45,6 +45,7 @@ export function route<O extends Operation, Read = undefined>(
   handler: (request: RequestOf<O>, reply: FastifyReply, scope: ScopeFor<O>, read: Read) => Promise<unknown>,
   { prepareBody, read }: Before<O, Read> = {},
 ): void {
+  refuseUncheckedIntegration(operation);
   const handle = async (raw: FastifyRequest, reply: FastifyReply) => {
     const request = raw as unknown as RequestOf<O>;
     const given = read?.(request) as Read;
@@ -71,6 +72,22 @@ export function route<O extends Operation, Read = undefined>(
   });
 }
 
+/** Throws if a request could name an integration that is not looked up: in the query, or a second one in the body. */
+function refuseUncheckedIntegration({ operationId, params, query, body }: Operation): void {
+  const namesIt = (schema: TSchema | undefined) => Object.hasOwn(propertiesIn(schema), 'apiIntegrationId');
+  if (namesIt(query) || (namesIt(params) && namesIt(body)))
+    throw new Error(
+      `${operationId} takes \`apiIntegrationId\` from the query or from two parts of the request; only one in the path or in the body is checked.`,
+    );
+}
+
+/** The properties of an object schema, or of the named schema that it refers to. */
+function propertiesIn(schema: TSchema | undefined): object {
+  const { $ref, properties } = (schema ?? {}) as { readonly $ref?: string; readonly properties?: object };
+  if ($ref !== undefined) return propertiesIn(namedSchemas.find(({ $id }) => `${$id}#` === $ref));
+  return properties ?? {};
+}
+
 /** The schema has validated the request. */
 function namedIntegration({ createsIntegration }: Operation, { params, body }: FastifyRequest): string | undefined {
   if (createsIntegration === true) return undefined;
@@ -90,7 +107,7 @@ function refuseFields(body: unknown): void {
 }
 
 function isList({ query }: Operation): boolean {
-  return Object.hasOwn((query as { properties?: object } | undefined)?.properties ?? {}, 'cursor');
+  return Object.hasOwn(propertiesIn(query), 'cursor');
 }
 
 /** The list uses plain positions. Callers see cursors that are bound to the list. */

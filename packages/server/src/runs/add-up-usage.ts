@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import type { DaySum } from '../store/queries/closed-days.ts';
 import {
   admissionOfRun,
@@ -12,7 +13,7 @@ import {
 import { usageWalk } from '../store/queries/uncounted.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first, type Reads } from '../store/store.ts';
-import { type DayRange, readErasureMark } from './closed-days.ts';
+import { type ClosedRange, readErasureMark } from './closed-days.ts';
 import { isByModel, type UsageGroup, type UsageGrouping, UsageGroups, type UsageSource } from './usage-groups.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -143,7 +144,7 @@ const toSumRow = (row: DaySum, byModel: boolean): SumRow => ({
 });
 
 /** The hours or days before and after the closed days. */
-function outsideClosed(units: WholeUnits, closed: DayRange | null, unitsADay: number): WholeUnits[] {
+function outsideClosed(units: WholeUnits, closed: ClosedRange | null, unitsADay: number): WholeUnits[] {
   if (closed === null) return [units];
   const [from, to] = [closed.from * unitsADay, closed.to * unitsADay];
   const parts: WholeUnits[] = [];
@@ -171,7 +172,7 @@ async function addMembers(
   await addWithoutMember(source, groups, integrationId, units);
 }
 
-async function boundaryAfter(reads: Reads, integrationId: string, after: string, offset: number) {
+async function boundaryAfter(reads: Reads, integrationId: IntegrationId, after: string, offset: number) {
   const boundary = await first(reads.all(memberBoundary, { integrationId, after, offset }));
   return boundary?.consumer_id ?? null;
 }
@@ -180,7 +181,7 @@ async function boundaryAfter(reads: Reads, integrationId: string, after: string,
 export async function addWithoutMember(
   source: UsageSource,
   groups: UsageGroups,
-  integrationId: string,
+  integrationId: IntegrationId,
   { from, to }: WholeUnits,
 ): Promise<void> {
   const hours = {
@@ -245,8 +246,8 @@ export async function addRunsOfMembers(
 export async function addClosedDaysOfMembers(
   source: UsageSource,
   groups: UsageGroups,
-  integrationId: string,
-  closed: DayRange,
+  integrationId: IntegrationId,
+  closed: ClosedRange,
   members: readonly string[],
 ): Promise<void> {
   for (const row of await source.closedDays.read(source, integrationId, closed)) groups.addSum(toSumRow(row, false));
