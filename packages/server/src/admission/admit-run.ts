@@ -130,9 +130,7 @@ export class RunAdmission {
         written = transacted.run;
         return transacted;
       };
-      // The admissions of one member never share a transaction.
-      const locks =
-        consumerId === null ? { integrationId, consumerId, names: namesIn(request) } : { integrationId, consumerId };
+      const locks = { integrationId, consumerId, names: namesIn(request) };
       const { admission, run } = await this.#deps.store.transact('admit', decideAndReserve, locks);
       // In the same turn in which the commit returns, so that no cancel can arrive before the run can be stopped.
       if (run !== null) startRun(this.#deps, run, as);
@@ -173,12 +171,10 @@ export class RunAdmission {
   }
 }
 
-/** What two concurrent requests without a member can both name. */
-function namesIn({ chatId, aliasChatId, usageRequestId }: CompletionRequest): string[] {
-  const names: string[] = [];
-  if (chatId !== null) names.push(`chat ${chatId}`);
-  if (aliasChatId !== null) names.push(`alias ${aliasChatId}`);
-  if (usageRequestId !== null) names.push(`request ${usageRequestId}`);
+/** Unique names that concurrent requests can share. Requests with one `usageRequestId` wait in `#inProgress`. */
+function namesIn({ integrationId, chatId, aliasChatId }: CompletionRequest): string[] {
+  const names = chatId === null ? [] : [`${integrationId} chat ${chatId}`];
+  if (aliasChatId !== null) names.push(`${integrationId} alias ${aliasChatId}`);
   return names;
 }
 

@@ -152,7 +152,9 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
-  if (chat !== null && chat.alias !== null) await tx.run(bindAlias, { chatKey, alias: chat.alias });
+  if (chat !== null && chat.alias !== null && (await tx.run(bindAlias, { chatKey, alias: chat.alias })) !== 1) {
+    throw new FactsChanged('The chat has another alias.');
+  }
   const { refreshes } = request;
   if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
   for (const { below } of request.sandboxFiles) await tx.run(announceFile, { chatKey, path: storedPath(below) });

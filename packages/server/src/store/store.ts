@@ -48,8 +48,11 @@ export type ScrubDepth = 'log' | 'file';
 export interface MemberLock {
   readonly integrationId: IntegrationId;
   readonly consumerId: string | null;
-  /** Admissions that share one of these names do not share a transaction: the second would make it fail. */
-  readonly names?: readonly string[];
+  /**
+   * What the transaction may insert under a unique index, with the integration. Transactions of a node that share a name do
+   * not commit together or concurrently: the second would make all others of its commit fail.
+   */
+  readonly names: readonly string[];
 }
 
 /** A commit that other transactions see. */
@@ -72,7 +75,7 @@ export interface Store extends AsyncDisposable {
    * on PostgreSQL each has its own connection and can wait for a lock without blocking the writer.
    *
    * With `locks`, the job finds the member's row locked, and everything that it reads was read after that. Transactions
-   * with `locks` can commit together too, if their members differ.
+   * with `locks` can commit together too, if their members and names differ.
    */
   transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>, locks?: MemberLock): Promise<T>;
   /**

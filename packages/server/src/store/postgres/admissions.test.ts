@@ -13,17 +13,20 @@ import { insertChunk } from '../queries/eventlog.ts';
 import { lockMember } from '../queries/locks.ts';
 import { raw } from '../queries/raw.ts';
 import { finishRun } from '../queries/runs.ts';
-import type { Tx } from '../store.ts';
+import { type Tx, UniqueViolation } from '../store.ts';
 import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
 const integrationId = newIntegrationId('i');
-const locks = (consumerId: string | null) => ({ integrationId, consumerId });
+const locks = (consumerId: string | null, ...names: string[]) => ({ integrationId, consumerId, names });
 const chat = (chatKey: string, consumerId: string | null = null) => ({
   ...{ chatKey, integrationId, chatId: chatKey, alias: null, consumerId },
   ...{ numMessages: 1, textBytes: 1, now: 1 },
 });
+
+/** A transaction that waits for a test is not ended. */
+const PATIENT = { idleInTransactionMs: 40_000, lockMs: 30_000, statementMs: 30_000, answerMs: 40_000 };
 
 /** A store with an integration and the members `a`, `b` and `c`. */
 async function openStore(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStore> {
@@ -63,7 +66,7 @@ test('admissions of one turn share a commit unless they are of one member or cha
         const [row] = await tx.query((db) => raw(db, sql<{ id: number }>`select txid_current() as id`));
         return row?.id;
       },
-      { ...locks(consumerId), ...(consumerId === null ? { names: [chatKey] } : {}) },
+      locks(consumerId, chatKey),
     );
   const [a1, a2, b1] = await Promise.all([admit('a', 'a1'), admit('a', 'a2'), admit('b', 'b1')]);
   assert.equal(a2, null, 'it reads what the first has written');
@@ -73,6 +76,43 @@ test('admissions of one turn share a commit unless they are of one member or cha
   assert.equal(x1.status, 'fulfilled');
   assert.equal(x2.status, 'rejected');
   assert.deepEqual(x1, c1, 'the others share a transaction');
+});
+
+test('an admission waits for an earlier one with its name; others do not', { skip }, async () => {
+  await using database = await migratedDatabase();
+  await using store = await openStore(database.url, { times: PATIENT });
+  const calls: string[] = [];
+  const admit = (consumerId: string | null, chatKey: string, then?: () => Promise<void>) =>
+    store.transact(
+      'admit',
+      async (tx) => {
+        calls.push(consumerId ?? chatKey);
+        await tx.run(insertChat, chat(chatKey, consumerId));
+        await then?.();
+      },
+      locks(consumerId, chatKey),
+    );
+  const written = Promise.withResolvers<void>();
+  const commit = Promise.withResolvers<void>();
+  const first = admit(null, 'x', () => {
+    written.resolve();
+    return commit.promise;
+  });
+  await written.promise;
+  const second = admit(null, 'x');
+  const refused = assert.rejects(second, UniqueViolation);
+  let closing: Promise<void>;
+  try {
+    await within('an admission of the same turn', 15_000, admit('a', 'a'));
+    await within('a later admission', 15_000, admit('b', 'b'));
+    assert.deepEqual(calls, ['x', 'a', 'b'], 'the second has not started, and no other was repeated');
+    closing = store[Symbol.asyncDispose]();
+  } finally {
+    commit.resolve();
+  }
+  await first;
+  await refused;
+  await closing;
 });
 
 test('an admission that fails leaves the others of its commit alone', { skip }, async () => {
@@ -111,8 +151,7 @@ test('an admission that fails leaves the others of its commit alone', { skip }, 
 
 test('an admission whose member is locked does not hold up the others', { skip }, async () => {
   await using database = await migratedDatabase();
-  const times = { idleInTransactionMs: 40_000, lockMs: 30_000, statementMs: 30_000, answerMs: 40_000 };
-  await using store = await openStore(database.url, { times });
+  await using store = await openStore(database.url, { times: PATIENT });
   const locked = Promise.withResolvers<void>();
   const unlock = Promise.withResolvers<void>();
   const other = store.transact('account', async (tx) => {
@@ -122,7 +161,7 @@ test('an admission whose member is locked does not hold up the others', { skip }
     await tx.run(insertChat, chat('other', 'a'));
   });
   await locked.promise;
-  const admit = (consumerId: string) =>
+  const admit = (consumerId: string, ...names: string[]) =>
     store.transact(
       'admit',
       async (tx) => {
@@ -130,16 +169,17 @@ test('an admission whose member is locked does not hold up the others', { skip }
         await tx.run(insertChat, chat(consumerId, consumerId));
         return seen.length;
       },
-      locks(consumerId),
+      locks(consumerId, ...names),
     );
   const waiting = admit('a');
   try {
-    assert.equal(await within('the other admission', 15_000, admit('b')), 0);
+    assert.equal(await within('the other admission', 15_000, admit('b', 'shared')), 0);
+    assert.equal(await within('the next with its name', 15_000, admit('c', 'shared')), 1);
   } finally {
     unlock.resolve();
   }
   await other;
-  assert.equal(await waiting, 2, 'it reads what the other transaction wrote, and the other admission');
+  assert.equal(await waiting, 3, 'it reads what the other transaction wrote, and the other admissions');
 });
 
 const END = {

@@ -39,7 +39,7 @@ export interface AdmissionJob {
 }
 
 interface QueuedJob extends AdmissionJob {
-  /** Jobs that share a key do not share a transaction. */
+  /** The job's names and its member. Jobs that share a key do not share a transaction. */
   readonly keys: readonly string[];
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -50,8 +50,9 @@ interface QueuedJob extends AdmissionJob {
  *
  *   begin · node, integrations and members in one statement, without waiting · the facts of all · the rows of all · commit
  *
- * - Two jobs of one member never share one: each must see what the other has reserved. Two jobs without a member that name
- *   one chat or one request do not either: the database would refuse the second.
+ * - Two jobs of one member never share one: each must see what the other has reserved.
+ * - Two jobs that share a name do not either: the database can refuse the second, and then all others fail with it. The
+ *   second is not started before the first is answered: otherwise all others of its transaction would wait for the first.
  * - If another transaction has locked a job's member, the job leaves and is committed alone.
  * - If a job is refused before it wrote, it fails alone. There are no savepoints: if a job fails later, or the database
  *   refuses a statement, everything is rolled back and each job is committed alone.
@@ -59,6 +60,8 @@ interface QueuedJob extends AdmissionJob {
 export class Admissions implements AsyncDisposable {
   readonly #options: AdmissionsOptions;
   #queue: QueuedJob[] = [];
+  /** The names of the jobs that were started and not answered yet. */
+  readonly #namesInFlight = new Set<string>();
   readonly #underWay = new Set<Promise<void>>();
   #draining: Promise<void> | null = null;
 
@@ -72,19 +75,21 @@ export class Admissions implements AsyncDisposable {
 
   transact<T>(name: TransactionName, locks: MemberLock, work: (tx: Tx) => Promise<T>): Promise<T> {
     const as = this.#options.fence.identityFor(name);
-    const { integrationId, consumerId, names = [] } = locks;
-    const keys = names.map((name) => JSON.stringify([integrationId, 'name', name]));
-    if (consumerId !== null) keys.push(JSON.stringify([integrationId, consumerId]));
+    const { integrationId, consumerId, names } = locks;
+    const keys = consumerId === null ? names : [...names, JSON.stringify([integrationId, consumerId])];
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ as, name, locks, work, keys, resolve: resolve as (value: unknown) => void, reject });
       this.#draining ??= this.#drain();
     });
   }
 
+  /** Ends when the queue is empty, or if all jobs of the queue wait for names. */
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
       await nextTurn();
-      const committing = this.#commit(this.#takeBatch());
+      const batch = this.#takeBatch();
+      if (batch.length === 0) break;
+      const committing = this.#commit(batch);
       this.#underWay.add(committing);
       void committing.finally(() => this.#underWay.delete(committing));
       await withTimeout(committing, PATIENCE_MS, () => {});
@@ -96,7 +101,7 @@ export class Admissions implements AsyncDisposable {
   #takeBatch(): QueuedJob[] {
     const batch: QueuedJob[] = [];
     const rest: QueuedJob[] = [];
-    const taken = new Set<string>();
+    const taken = new Set(this.#namesInFlight);
     for (const job of this.#queue) {
       const fits = batch.length < JOBS_PER_COMMIT && (batch[0] === undefined || batch[0].as === job.as);
       if (!fits || job.keys.some((key) => taken.has(key))) rest.push(job);
@@ -105,12 +110,26 @@ export class Admissions implements AsyncDisposable {
       for (const key of job.keys) taken.add(key);
     }
     this.#queue = rest;
+    for (const job of batch) for (const name of job.locks.names) this.#namesInFlight.add(name);
     return batch;
   }
 
   async #commit(batch: readonly QueuedJob[]): Promise<void> {
     const jobs = batch.length === 1 ? batch : await this.#together(batch);
-    await Promise.all(jobs.map((job) => this.#options.alone(job).then(job.resolve, job.reject)));
+    // Released before the jobs that leave are committed: these may wait for locks.
+    for (const job of batch) if (!jobs.includes(job)) this.#release(job);
+    await Promise.all(jobs.map((job) => this.#commitAlone(job)));
+  }
+
+  async #commitAlone(job: QueuedJob): Promise<void> {
+    await this.#options.alone(job).then(job.resolve, job.reject);
+    this.#release(job);
+  }
+
+  /** Starts the jobs that waited for the names of this one. */
+  #release({ locks }: QueuedJob): void {
+    for (const name of locks.names) this.#namesInFlight.delete(name);
+    if (this.#queue.length > 0) this.#draining ??= this.#drain();
   }
 
   /** Returns the jobs that have to be committed alone. The others are answered. */
@@ -173,8 +192,10 @@ export class Admissions implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#draining;
-    await Promise.all(this.#underWay);
+    while (this.#draining !== null || this.#underWay.size > 0) {
+      await this.#draining;
+      await Promise.all(this.#underWay);
+    }
   }
 }
 
