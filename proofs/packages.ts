@@ -16,17 +16,19 @@ import { expectAtMost, expectEqual, named, Shortfall, within } from '@runwire/te
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { publishedPackages } from '../scripts/build/packages.ts';
+import { sbomChecker } from '../scripts/release/check-sbom.ts';
 import { CliServer, root } from '../test/support/cli-process.ts';
 import { samplesOf } from '../test/support/doc-samples.ts';
 import { machinePath, newcomersEnvironment } from '../test/support/newcomer.ts';
+import { missingServices, PYTHON } from '../test/support/services.ts';
 import { PackedPackages } from './support/packed.ts';
-import type { Proof } from './support/proof.ts';
+import { LeftOut, type Proof } from './support/proof.ts';
 
 /*
- * The packages as people install them: `publint` and `attw` find nothing, their sizes have limits, and they work in empty
- * JavaScript and TypeScript projects into which npm installs the tarballs alone. `runwire init` and
- * `create-runwire` make the same project, and it works by the commands of its own README. npm refuses to publish the sources
- * and a build for tests.
+ * The packages as people install them: `publint` and `attw` find nothing, their bills of materials are valid, their sizes
+ * have limits, and they work in empty JavaScript and TypeScript projects into which npm installs the tarballs alone. pip
+ * installs the Python client. `runwire init` and `create-runwire` make the same project, and it works by the commands of its
+ * own README. npm refuses to publish the sources and a build for tests.
  */
 
 /** How long a stopped server may take to end. */
@@ -44,6 +46,8 @@ const MAX_KB: Readonly<Record<string, number>> = {
   ...{ cli: 90, documents: 950, server: 3100 },
 };
 
+const checkBill = sbomChecker();
+
 async function checkPackage(packed: PackedPackages, name: string, hasExports: boolean): Promise<number> {
   const { messages, pkg } = await publint({ pkgDir: packed.dist(name), strict: true });
   expectEqual(
@@ -53,6 +57,8 @@ async function checkPackage(packed: PackedPackages, name: string, hasExports: bo
   );
   const attw = [packed.tarball(name), '--profile', 'esm-only', '--format', 'ascii', '--no-color'];
   if (hasExports) await packed.run(join(root, 'node_modules/.bin/attw'), attw, packed.folder);
+  const bill = JSON.parse(readFileSync(join(packed.dist(name), 'sbom.cdx.json'), 'utf8'));
+  expectEqual('problems of the bill of materials', checkBill(bill), []);
   return expectAtMost('kB', Math.ceil(statSync(packed.tarball(name)).size / 1000), MAX_KB[name] ?? 0);
 }
 
@@ -174,6 +180,22 @@ async function useBackend(made: string, runwireUrl: string, env: NodeJS.ProcessE
   }
 }
 
+/** pip installs the wheel and the source archive of the Python client, each alone and without a network. */
+async function usePython(packed: PackedPackages): Promise<number> {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const files = packed.pythonFiles();
+  for (const [index, file] of files.entries()) {
+    const target = join(packed.folder, `python-${index}`);
+    const quiet = ['--no-index', '--quiet', '--disable-pip-version-check', '--root-user-action=ignore'];
+    await packed.run(PYTHON, ['-m', 'pip', 'install', ...quiet, '--target', target, file], packed.folder);
+    const script =
+      'import importlib.metadata, runwire; print(importlib.metadata.version("runwire"), runwire.AsyncRunwire.__name__)';
+    const printed = await packed.run(PYTHON, ['-c', script], packed.folder, { PYTHONPATH: target });
+    expectEqual('version and class of the Python client', printed, `${version} AsyncRunwire\n`);
+  }
+  return files.length;
+}
+
 /** No server listens at the registry, so npm fails in any case, and its code tells why. */
 async function refusePublishing(packed: PackedPackages): Promise<void> {
   const registry = '127.0.0.1:1';
@@ -197,27 +219,44 @@ async function refusePublishing(packed: PackedPackages): Promise<void> {
 export const proof: Proof = {
   name: 'packages',
   minutes: 3,
-  faults: { 'lost-types': /^client: findings of publint: expected \[\], found \[".*index\.d\.ts/m },
-  figures: () => ({ packages: 7, findings: 0, projects: 4 }),
+  faults: {
+    'lost-types': /^client: findings of publint: expected \[\], found \[".*index\.d\.ts/m,
+    'wrong-bill':
+      /^server: problems of the bill of materials: expected \[\], found \["pkg:npm\/fastify@.* is no component"/m,
+    'lost-module': /^Python: .*ModuleNotFoundError: No module named 'runwire\./ms,
+  },
+  figures: () => ({ packages: 7, python_files: 2, findings: 0, projects: 4 }),
   async run({ fault }) {
+    const [missing] = await missingServices(['python', 'pip']);
+    if (missing !== undefined) throw new LeftOut(missing);
     using packed = await PackedPackages.make((name, dist) => {
       if (fault === 'lost-types' && name === 'client') rmSync(join(dist, 'index.d.ts'));
+      if (fault === 'wrong-bill' && name === 'server') loseComponent(join(dist, 'sbom.cdx.json'), 'fastify');
     });
+    if (fault === 'lost-module') rmSync(join(packed.checkout, 'packages/client-python/src/runwire/_transport.py'));
     const kb: Record<string, number> = {};
     const checks = publishedPackages.map(async ({ folder, exports }) => {
       const hasExports = Object.keys(exports).length > 0;
       kb[`${folder.replace('-', '_')}_kb`] = await named(folder, checkPackage(packed, folder, hasExports));
     });
     await Promise.all(checks);
+    const python_files = await named('Python', usePython(packed));
     const project = await packed.project('javascript', [...NEEDED, 'client', 'contract', 'typebox', 'create-runwire']);
     await named('JavaScript', useInJavaScript(packed, project));
     await named('TypeScript', useInTypeScript(packed, project));
     const made = await named('create-runwire', makeProject(packed, project));
     await named('project', useProject(packed, made));
     await refusePublishing(packed);
-    return { packages: publishedPackages.length, findings: 0, projects: 4, ...kb };
+    return { packages: publishedPackages.length, python_files, findings: 0, projects: 4, ...kb };
   },
 };
+
+/** Planted: the bill names a package that it does not describe. */
+function loseComponent(path: string, lost: string): void {
+  const bill = JSON.parse(readFileSync(path, 'utf8'));
+  const components = bill.components.filter(({ name }: { name: string }) => name !== lost);
+  writeFileSync(path, JSON.stringify({ ...bill, components }));
+}
 
 /** npx does not pass signals on, so the server itself gets the signal. */
 function ended({ pid }: CliServer): Disposable {

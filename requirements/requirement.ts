@@ -1,13 +1,10 @@
-export type LaterIssue = 'Rate limits';
-
-/** One sentence or table row of the specification (`spec-…`), the contract (`contract-…`) or the rules of agents (`agents-…`). */
+/** One list item or table row of a page in `docs/contract`. */
 export interface Requirement {
   /** Stable: tests cite it. */
   readonly id: string;
-  /** The section of the document that contains the quote. */
-  readonly section: string;
-  /** The sentence or row itself, white space folded; `[…]` stands for the part that another id quotes. */
-  readonly quote: string;
-  /** The issue that brings it; absent: a passing test must cite it. */
-  readonly later?: LaterIssue;
+  /** The sentence or the cells of the row, with white space folded and without the id. */
+  readonly text: string;
+  /** The path of the page from the root of the repository. */
+  readonly page: string;
+  readonly line: number;
 }

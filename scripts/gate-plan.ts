@@ -4,6 +4,7 @@ const SECONDS = {
   types: 10,
   console: 15,
   style: 3,
+  'contract pages': 1,
   'contract types': 2,
   openapi: 3,
   'openapi lint': 4,

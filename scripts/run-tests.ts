@@ -20,6 +20,8 @@ function ownReport(file: string): TestReport | null {
 /** Runs test files in one process and prints the output of Node's test runner when it ends. */
 async function runGroup(files: readonly string[], reportFile: string, env: NodeJS.ProcessEnv): Promise<TestReport> {
   const options = [
+    // Threads of the garbage collector only compete with the other test processes: 4 % less CPU time without them.
+    ['--single-threaded-gc'],
     ['--import', scriptPath('measure-test-file.ts')],
     ['--test', '--test-isolation=none', '--test-force-exit', `--test-timeout=${TEST_TIMEOUT_MS}`],
     ['--test-reporter=spec', '--test-reporter-destination=stdout'],

@@ -364,7 +364,8 @@ function tests(store: StoreName): void {
     await refused(api.as('not-a-key').get('/v2/me'), 401, 'invalid_api_key');
   });
 
-  test('owners change their own name and e-mail', async () => {
+  test('owners change their own name and e-mail', async (t) => {
+    cites(t, 'clients-18-me');
     const { apiKey, ownerId } = await created('/v2/owners', { email: 'dora@example.com', name: 'Dora' });
     const dora = api.as(apiKey);
     const shown = async (answer: ReturnType<ApiClient['get']>) => {
@@ -384,7 +385,8 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('the administrator deletes owners without integrations', async () => {
+  test('the administrator deletes owners without integrations', async (t) => {
+    cites(t, 'clients-18-delete-owner', 'contract-8-409-owner-in-use', 'contract-8-404-owner-not-found');
     const { apiKey, ownerId } = await created('/v2/owners', { email: 'eve@example.com' });
     const eve = api.as(apiKey);
     const path = `/v2/owners/${ownerId}`;

@@ -44,7 +44,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 test('an agency.yaml with one agent answers', async (t) => {
-  cites(t, 'contract-1-agencies-dir');
+  cites(t, 'agents-10-placeholders', 'contract-1-agencies-dir');
   using folder = new AgenciesFolder({ 'support/agency.yaml': TRIAGE });
   await using controller = await ModelController.start();
   await using server = await start(folder, controller);
@@ -69,7 +69,7 @@ test('an agency.yaml with one agent answers', async (t) => {
 });
 
 test('the same agency as YAML, Markdown and TypeScript asks the model the same', async (t) => {
-  cites(t, 'contract-3-flows', 'contract-9-agency-flow-kinds');
+  cites(t, 'agents-10-forms', 'agents-10-shown', 'contract-3-flows', 'contract-9-agency-flow-kinds');
   const files = Object.entries(ONE_AGENCY).flatMap(([form, own]) =>
     Object.entries(own).map(([file, text]) => [`${form}/${file}`, text] as const),
   );
@@ -151,7 +151,16 @@ test('an edit while the store is away is loaded later; until then the agency sta
   assert.ok(first?.tools !== third?.tools && first?.settings !== third?.settings);
 });
 
-test('a broken agency answers 503, and the others answer as before', async () => {
+test('a broken agency answers 503, and the others answer as before', async (t) => {
+  cites(
+    t,
+    'agents-10-error',
+    'agents-10-bad-edit',
+    'agents-10-gone',
+    'agents-10-others',
+    'agents-10-watch',
+    'contract-8-503-agency-unavailable',
+  );
   using folder = new AgenciesFolder({ 'bad/agency.yaml': 'nam: Bad\n', 'good/agency.yaml': TRIAGE });
   await using controller = await ModelController.start();
   await using server = await start(folder, controller, { RUNWIRE_AGENCIES_WATCH: 'true' });
@@ -200,7 +209,8 @@ test('a broken agency answers 503, and the others answer as before', async () =>
   assert.deepEqual([gone.status, gone.body.code], [400, 'unknown_agency']);
 });
 
-test('after a restart with a broken agency, completions are refused and nothing is reserved', async () => {
+test('after a restart with a broken agency, completions are refused and nothing is reserved', async (t) => {
+  cites(t, 'agents-10-unavailable');
   using folder = new AgenciesFolder({ 'good/agency.yaml': TRIAGE });
   using data = new AgenciesFolder();
   await using controller = await ModelController.start();
@@ -224,7 +234,7 @@ test('after a restart with a broken agency, completions are refused and nothing 
 });
 
 test('a run keeps the version that it started with', async (t) => {
-  cites(t, 'agents-29-child-process', 'agents-29-older-version');
+  cites(t, 'agents-10-version', 'agents-29-child-process', 'agents-29-older-version');
   const agency = (word: string) => `name: Support
 toolFiles: [./tools.ts]
 agents:

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startTestServer } from '@runwire/test-kit';
+import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 import { upload } from './support/uploads.ts';
@@ -56,7 +57,8 @@ const working = (fields: object = {}) => rig.integration({ agency: 'work', fileA
 const CHARTS = '- charts: Makes charts. (/app/agency/skills/charts/SKILL.md)';
 const TABLES = '- tables: Makes tables. (/app/agency/skills/tables/SKILL.md)';
 
-test('the instructions name the skills and the folder of the files', async () => {
+test('the instructions name the skills and the folder of the files', async (t) => {
+  cites(t, 'agents-10-skills');
   const apiIntegrationId = await working();
   const of = async (agent: string) => (await outputs({ apiIntegrationId, agent })).instructions;
   const skills = 'Skills. Before you use one, read its file, and follow it:';
@@ -66,7 +68,8 @@ test('the instructions name the skills and the folder of the files', async () =>
   assert.equal(await of('Plain'), 'Talk.');
 });
 
-test('the file tools read the files of the agency, and follow no links', async () => {
+test('the file tools read the files of the agency, and follow no links', async (t) => {
+  cites(t, 'agents-10-skills');
   const apiIntegrationId = await working();
   const list = (path: string) => ['list_files', { folder: path }] as const;
   const read = (path: string) => ['read_file', { path }] as const;
@@ -106,7 +109,8 @@ test('the file tools read the files of the agency, and follow no links', async (
   assert.equal(refused.texts.at(-1), 'There is no folder /app/agency/files/outside.');
 });
 
-test('a command reads the files of the agency, and cannot change them', async () => {
+test('a command reads the files of the agency, and cannot change them', async (t) => {
+  cites(t, 'agents-15-agency-files');
   const apiIntegrationId = await working();
   const { texts } = await outputs({ apiIntegrationId, agent: 'Worker' }, [
     ['run_command', { command: 'cd /app/agency; find . -type f | sort; bash skills/charts/Draw.sh' }],
@@ -123,7 +127,8 @@ test('a command reads the files of the agency, and cannot change them', async ()
   for (const text of texts.slice(3)) assert.match(text, /^The tool failed: \/app\/agency\/files.* is read-only;/);
 });
 
-test('`files.below` restricts the file tools and the sandbox', async () => {
+test('`files.below` restricts the file tools and the sandbox', async (t) => {
+  cites(t, 'agents-15-files-below', 'agents-15-folder', 'agents-10-files-below');
   const apiIntegrationId = await working();
   for (const name of ['a/b', 'bob']) await rig.member(apiIntegrationId, encodeURIComponent(name));
   const put = (path: string) =>
@@ -174,14 +179,16 @@ test('`/v2/agencies` shows which agents use the sandbox, and their tools', async
   ]);
 });
 
-test('without a sandbox an agency that needs one is broken', async () => {
+test('without a sandbox an agency that needs one is broken', async (t) => {
+  cites(t, 'agents-15-off');
   await using server = await startTestServer({ env: { ...env, RUNWIRE_SANDBOX: 'off' } });
   const { body } = await server.api.get('/v2/agencies');
   const { error } = body.items.find(({ agency }: { agency: string }) => agency === 'work');
   assert.match(error.message, /^agency\.yaml:3:\d+: `sandbox` needs a sandbox, and this server has none; /);
 });
 
-test('a named tool of the sandbox is the only one, also by the name in files of Claude', async () => {
+test('a named tool of the sandbox is the only one, also by the name in files of Claude', async (t) => {
+  cites(t, 'agents-10-claude-names');
   using named = new AgenciesFolder({
     'work/agency.yaml': 'name: Work\n',
     'work/agents/one.md': '---\nname: One\ntools: Bash\n---\nWork.\n',

@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { checkAgencyShape } from '../packages/server/src/agencies/check-shape.ts';
 import { Faults } from '../packages/server/src/agencies/fault.ts';
 import { noPlace } from '../packages/server/src/agencies/source-place.ts';
+import { cites } from '../requirements/cite.ts';
 import { brokenAgencies } from './support/broken-agencies.ts';
 import { ONE_AGENCY } from './support/one-agency.ts';
 
@@ -89,7 +90,8 @@ function* changed(value: unknown): Generator<unknown> {
   }
 }
 
-test('the checker accepts and refuses what the schema does, one change at a time', () => {
+test('the checker accepts and refuses what the schema does, one change at a time', (t) => {
+  cites(t, 'agents-10-schema');
   assert.equal(accepts(WHOLE), true);
   let count = 0;
   for (const value of changed(WHOLE)) {
@@ -117,7 +119,8 @@ test('the schema refuses what the checker of shapes reports', () => {
   for (const { files } of unknown) assert.equal(validate(parse(files['agency.yaml'] ?? '')), false);
 });
 
-test('the committed schema is the schema of the checker', () => {
+test('the committed schema is the schema of the checker', (t) => {
+  cites(t, 'agents-10-schema');
   const committed = JSON.parse(readFileSync(new URL('../docs/agency.schema.json', import.meta.url), 'utf8'));
   assert.deepEqual(committed, JSON.parse(JSON.stringify(AgencyFile)));
 });

@@ -53,7 +53,8 @@ const start = (store: StoreName) => ScriptedServer.start({ store, agencies: { te
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('an agent asks two others concurrently, and one of them asks a third', async () => {
+  test('an agent asks two others concurrently, and one of them asks a third', async (t) => {
+    cites(t, 'agents-11-send-message', 'agents-11-additional-instructions', 'agents-11-concurrent');
     await using rig = await start(store);
     const apiIntegrationId = await rig.integration({ agency: 'team' });
     const made = play(rig, {
@@ -113,6 +114,10 @@ function tests(store: StoreName): void {
   test('a hand-off lasts to the end of the run, and the next turn starts at the default', async (t) => {
     cites(
       t,
+      'agents-11-transfer',
+      'agents-11-recipient',
+      'agents-11-agent-fields',
+      'agents-11-events',
       'contract-6-handoff',
       'contract-5-run-item-handoff',
       'contract-5-agent-updated',
@@ -150,7 +155,8 @@ function tests(store: StoreName): void {
     assert.equal(agentOf(made[2] as ModelCall), 'Lead');
   });
 
-  test('an agent remembers its exchanges with the same sender, in the run and in the chat', async () => {
+  test('an agent remembers its exchanges with the same sender, in the run and in the chat', async (t) => {
+    cites(t, 'agents-11-memory');
     await using rig = await start(store);
     const apiIntegrationId = await rig.integration({ agency: 'team' });
     const made = play(rig, {
@@ -222,7 +228,13 @@ function tests(store: StoreName): void {
   });
 
   test('what cannot be sent is answered, and the failure of an agent does not fail the run', async (t) => {
-    cites(t, 'contract-8-stream-agency-error', 'contract-6-charged-zero-agency');
+    cites(
+      t,
+      'agents-11-failed-agent',
+      'agents-11-busy-recipient',
+      'contract-8-stream-agency-error',
+      'contract-6-charged-zero-agency',
+    );
     await using rig = await start(store);
     const apiIntegrationId = await rig.integration({ agency: 'team' });
     const made = play(rig, {
@@ -281,7 +293,8 @@ function tests(store: StoreName): void {
     assert.deepEqual([record.usage.request_count, record.charged], [2, { unit: 'tokens', amount: 0 }]);
   });
 
-  test('hand-offs, depth and steps have limits', async () => {
+  test('hand-offs, depth and steps have limits', async (t) => {
+    cites(t, 'agents-11-limits');
     await using rig = await ScriptedServer.start({
       store,
       agencies: { team },
@@ -304,7 +317,8 @@ function tests(store: StoreName): void {
     assert.ok(told.some((text) => text.startsWith('This run has reached its limit of 1 hand-offs')));
   });
 
-  test('frames of a delegated agent name the call that asked it', async () => {
+  test('frames of a delegated agent name the call that asked it', async (t) => {
+    cites(t, 'agents-11-parent');
     await using rig = await start(store);
     const apiIntegrationId = await rig.integration({ agency: 'team' });
     play(rig, { Lead: [calls(ask('c1', 'Facts', 'When?')), say('May.')], Facts: [say('In May.')] });
@@ -333,7 +347,14 @@ function tests(store: StoreName): void {
     ]);
   });
 
-  test('a structured answer is repaired twice, and readers get only the right one', async () => {
+  test('a structured answer is repaired twice, and readers get only the right one', async (t) => {
+    cites(
+      t,
+      'agents-12-output',
+      'agents-12-output-invalid',
+      'agents-12-output-tries',
+      'contract-8-stream-output-invalid',
+    );
     const extractor = defineAgent({
       ...agent('Extractor', [note]),
       output: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'], additionalProperties: false },

@@ -330,6 +330,8 @@ test('sees a planted sentence with a listed word', () => {
     ['docs/guide.md', '# Guide\n\nThe file lies in a folder.\n'],
     ['docs/alerts.yaml', '  summary: The node is there again.\n'],
     ['compose.yaml', 'a: 1\n# The first line is plain,\n# for whoever reads the second.\n'],
+    [path, '/** "Nobody is told" (`contract-4-order`). */\nexport const a = 1;'],
+    ['docs/contract/a.md', '- A run goes on. `[contract-1-a]`\n'],
     ['docs/guide.md', 'To delete a person, erase it.'],
     ['docs/guide.md', 'Sentences are often exacter.'],
     [path, "throw new Error('Status 404, but not of Runwire');"],
@@ -339,7 +341,7 @@ test('sees a planted sentence with a listed word', () => {
   const allowed = files({
     [path]: [
       '// Returns undefined if the run has ended. This is the folder where uploads are stored, behind a proxy.',
-      '/** A `nobody` in code is a name. "Nobody is told" (`contract-4-order`) is a quotation. */',
+      '/** A `nobody` in code is a name. */',
       'export interface Feed {}',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a template in the text under test
       "const where = sql`select a from b where ${nobody} is there`; const key = 'nobody';",

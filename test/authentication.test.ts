@@ -241,7 +241,14 @@ function tests(store: StoreName): void {
   });
 
   test('without a key only health, readiness, the description and / answer', async (t) => {
-    cites(t, 'contract-2-without-key', 'contract-2-without-key-docs', 'spec-4-authorization', 'spec-5-scope');
+    cites(
+      t,
+      'contract-2-without-key-schema',
+      'contract-2-without-key',
+      'contract-2-without-key-docs',
+      'spec-4-authorization',
+      'spec-5-scope',
+    );
     const open = ['/', '/healthz', '/readyz', '/openapi.json', '/agency.schema.json', '/docs'];
     const nobody = api.as(null);
     for (const path of open) assert.equal((await nobody.get(path)).status, 200, path);

@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
 import { publishedPackages } from '../scripts/build/packages.ts';
+import type { Sbom } from '../scripts/build/sbom.ts';
 import { isBuildCurrent, writeStamp } from '../scripts/build/stamp.ts';
+import { readVersions } from '../scripts/release/versions.ts';
 import { ensureBuild } from './support/build.ts';
 import { CliServer, keysIn, root, run } from './support/cli-process.ts';
 
@@ -12,7 +14,7 @@ const json = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8')
 
 test('every package has the same version, and every dependency an exact one', () => {
   const manifests = ['package.json', ...globSync('packages/*/package.json', { cwd: root })].map(json);
-  assert.deepEqual([...new Set(manifests.map(({ version }) => version))], ['0.1.0']);
+  assert.deepEqual([...new Set(Object.values(readVersions(root)))], [json('package.json').version]);
   for (const { name, dependencies, devDependencies, optionalDependencies } of manifests) {
     for (const [needed, version] of Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
       assert.match(String(version), /^\d+\.\d+\.\d+$/, `${name} needs ${needed}`);
@@ -94,11 +96,46 @@ test('the build', async (t) => {
     for (const file of started) assert.ok(existsSync(file), file);
   });
 
-  await t.test('names the licence of every package that is in a bundle', () => {
-    for (const { folder } of publishedPackages.filter(({ isPortable }) => !isPortable)) {
-      const text = globSync(`packages/${folder}/dist/THIRD-PARTY-LICENSES.txt`, { cwd: root });
-      if (folder !== 'cli')
-        assert.match(readFileSync(join(root, text[0] ?? ''), 'utf8'), /Permission is hereby granted/);
+  await t.test('lists every package that is in a bundle, with its licence', () => {
+    for (const { folder } of publishedPackages) {
+      const dist = join(root, 'packages', folder, 'dist');
+      const bill: Sbom = json(`packages/${folder}/dist/sbom.cdx.json`);
+      const listed = bill.components.map(({ purl }) => decodeURIComponent(purl.slice('pkg:npm/'.length)));
+      // esbuild writes the path of each module above its code.
+      const code = globSync('**/*.js', { cwd: dist }).map((file) => readFileSync(join(dist, file), 'utf8'));
+      const paths = code.flatMap((text) =>
+        [...text.matchAll(/^ *\/\/ (\S*node_modules\/(?:@[^/\s]+\/)?[^/\s]+)\//gm)].map(([, path]) => path),
+      );
+      const bundled = [...new Set(paths)].map((path) => {
+        const { name, version, license } = json(`${path}/package.json`);
+        return { purl: `${name}@${version}`, heading: `${name} ${version} (${license})` };
+      });
+      assert.deepEqual(
+        bundled.filter(({ purl }) => !listed.includes(purl)),
+        [],
+        folder,
+      );
+      if (bundled.length === 0) continue;
+      const licences = readFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+      for (const { heading } of bundled) assert.ok(licences.includes(`${heading}\n\n`), `${folder}: ${heading}`);
+    }
+    const { components }: Sbom = json('packages/server/dist/sbom.cdx.json');
+    const names = components.map(({ name }) => name);
+    // In the pages of the console, and in the bundle that just-bash is.
+    for (const name of ['fastify', 'react-dom', 're2js']) assert.ok(names.includes(name), name);
+  });
+
+  await t.test('contains every production dependency of the sources', () => {
+    for (const { folder } of publishedPackages) {
+      const { components }: Sbom = json(`packages/${folder}/dist/sbom.cdx.json`);
+      const names = components.map(({ group, name }) => (group === undefined ? name : `${group}/${name}`));
+      const needed = Object.keys(json(`packages/${folder}/package.json`).dependencies ?? {});
+      const own = needed.filter((name) => name.startsWith('@runwire/'));
+      assert.deepEqual(
+        needed.filter((name) => !own.includes(name) && !names.includes(name)),
+        [],
+        folder,
+      );
     }
   });
 });

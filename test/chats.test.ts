@@ -29,6 +29,24 @@ function tests(store: StoreName): void {
     assert.deepEqual(JSON.parse(both.reader.frames[0]?.data ?? '').aliasChatId, 'a2');
     assert.equal(chatOf(await rig.answer(of({ aliasChatId: 'a2' }))), 'c2');
     assert.equal((await rig.api.get(`${below}/chats`)).body.items.length, 5);
+
+    const created = (await rig.api.post(`${below}/chats`, {})).body.chatId;
+    assert.equal(chatOf(await rig.answer(of({ chatId: created }))), created);
+    assert.equal((await rig.api.get(`${below}/runs?chatId=${created}`)).body.items.length, 1);
+    // An id that the server chose for one chat is free in another integration, and after its chat is deleted.
+    const other = await rig.integration();
+    const namesake = async () => {
+      assert.equal(chatOf(await rig.answer({ apiIntegrationId: other, chatId: fresh })), fresh);
+      return (await rig.api.get(`/v2/integrations/${other}/chats/${fresh}`)).body.numMessages;
+    };
+    assert.deepEqual([await namesake(), await namesake()], [2, 4]);
+    await rig.api.delete(`${below}/chats/${fresh}`);
+    assert.equal((await rig.api.get(`${below}/chats/${fresh}`)).status, 404);
+    assert.equal(await namesake(), 6);
+    assert.equal(chatOf(await rig.answer(of({ chatId: fresh }))), fresh);
+    const again = (await rig.api.get(`${below}/chats/${fresh}`)).body;
+    assert.equal(again.numMessages, 2);
+    assert.equal((await rig.api.post(`${below}/chats`, { chatId: fresh })).body.code, 'chat_exists');
   });
 
   test('binds an alias once and refuses an alias that names another chat', async (t) => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { readVersions } from '../scripts/release/versions.ts';
 import { root } from './support/cli-process.ts';
 import { run, samplesOf } from './support/doc-samples.ts';
 import { MYPY, missingServices, PYTHON } from './support/services.ts';
@@ -23,7 +24,7 @@ test('installs without a network, and its samples have right types', { skip: mis
   const env = { PYTHONPATH: target, MYPYPATH: target };
   const version = 'import importlib.metadata, runwire; print(importlib.metadata.version("runwire"), runwire.__file__)';
   const { stdout } = await run(PYTHON, ['-c', version], { cwd: folder, env });
-  assert.equal(stdout, `0.1.0 ${join(target, 'runwire/__init__.py')}\n`);
+  assert.equal(stdout, `${readVersions(root)['package.json']} ${join(target, 'runwire/__init__.py')}\n`);
 
   const samples = join(folder, 'samples.py');
   writeFileSync(samples, samplesOf('docs/client-python.md', 'python').join('\n'));

@@ -4,6 +4,7 @@ import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { type ApiClient, freePort, type ModelCall, TEST_API_KEY } from '@runwire/test-kit';
+import { cites } from '../requirements/cite.ts';
 import { paste, samplesOf } from './support/doc-samples.ts';
 import { clientTokenKey, forgedToken, partOf } from './support/forged-token.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
@@ -63,7 +64,8 @@ describe('client tokens', () => {
     return { headers, runId: String(headers['x-run-id']), chatId: decodeURIComponent(String(headers['x-chat-id'])) };
   }
 
-  test('a token is a JWT of its own kind, with defaults', async () => {
+  test('a token is a JWT of its own kind, with defaults', async (t) => {
+    cites(t, 'clients-16-mint', 'clients-16-jwt', 'clients-16-default-folder');
     const { clientToken, expiresAt, ...shown } = await mint();
     const fields = { consumerId: 'ann', chatId: null, agent: null, can: ['run', 'read'], folder: null, origins: null };
     assert.deepEqual(shown, { apiIntegrationId: 'pages', ...fields });
@@ -87,7 +89,8 @@ describe('client tokens', () => {
     assert.equal((await mint({ can: ['files'] })).folder, '/app/mnt/members/ann');
   });
 
-  test('refuses to mint what a token cannot be', async () => {
+  test('refuses to mint what a token cannot be', async (t) => {
+    cites(t, 'clients-16-fields', 'clients-16-member');
     const status = (fields: object) => codeOf(rig.api.post(`${HOME}/client_tokens`, { consumerId: 'ann', ...fields }));
     const invalid = [400, 'invalid_request'];
     const wrong = [
@@ -124,7 +127,8 @@ describe('client tokens', () => {
     assert.deepEqual(await inFolder('/app/mnt/members/ann2'), invalid);
   });
 
-  test('an operation that names no permission is refused, also for a token with all of them', async () => {
+  test('an operation that names no permission is refused, also for a token with all of them', async (t) => {
+    cites(t, 'clients-16-forbidden', 'contract-8-403-token-forbidden');
     const by = await page({ can: ALL });
     const all: readonly Operation[] = Object.values(operations);
     const closed = all.filter(({ auth, clientToken }) => auth && clientToken === undefined);
@@ -135,7 +139,8 @@ describe('client tokens', () => {
     assert.ok(closed.length > 20);
   });
 
-  test('each permission opens its operations only', async () => {
+  test('each permission opens its operations only', async (t) => {
+    cites(t, 'clients-16-can-run', 'clients-16-can-read', 'clients-16-can-upload', 'clients-16-can-files');
     const { runId } = await answered(rig.api, { apiIntegrationId: 'pages', consumerId: 'ann', chatId: 'permissions' });
     const attempts: readonly [string, (by: ApiClient) => Promise<{ status: number }>][] = [
       ['run', (by) => by.post(`${HOME}/runs/${runId}/cancel`)],
@@ -152,7 +157,8 @@ describe('client tokens', () => {
     }
   });
 
-  test('a body may leave out the fields of the token, or repeat them', async () => {
+  test('a body may leave out the fields of the token, or repeat them', async (t) => {
+    cites(t, 'clients-16-body-fields', 'clients-16-user-context', 'clients-16-body-forbidden', 'clients-16-can-answer');
     const by = await page({ chatId: 'own', agent: 'Writer' });
     const { runId, chatId } = await answered(by, { consumerId: ' ' });
     const { consumerId, agent } = (await rig.api.get(`${HOME}/runs/${runId}`)).body;
@@ -184,7 +190,8 @@ describe('client tokens', () => {
     assert.deepEqual([status, headers['x-agent-run-admitted']], [403, 'false']);
   });
 
-  test('tools get the context of the token, and a replay does not compare it', async () => {
+  test('tools get the context of the token, and a replay does not compare it', async (t) => {
+    cites(t, 'clients-16-replay', 'clients-16-user-context');
     const body = { usageRequestId: 'context', chatId: 'context', agent: 'Clerk' };
     const by = await page({ userContext: { plan: 'pro' } });
     const reading = send(by, body);
@@ -207,7 +214,8 @@ describe('client tokens', () => {
     }
   });
 
-  test('another member, and another chat, see nothing of a run', async () => {
+  test('another member, and another chat, see nothing of a run', async (t) => {
+    cites(t, 'clients-16-hidden', 'clients-16-can-read');
     const ids = { usageRequestId: 'hidden', chatId: 'hidden', aliasChatId: 'alias-of-hidden' };
     const { runId } = await answered(await page(), ids);
     const paths = {
@@ -240,7 +248,8 @@ describe('client tokens', () => {
     assert.deepEqual(await refused(strangers[0] as ApiClient, { chatId: 'hidden' }), [404, 'chat_not_found']);
   });
 
-  test('lists show only the chats of the member, and their cursors are no one else’s', async () => {
+  test('lists show only the chats of the member, and their cursors are no one else’s', async (t) => {
+    cites(t, 'clients-16-lists');
     for (const [consumerId, chatId] of [
       ['ann', 'list-1'],
       ['ann', 'list-2'],
@@ -263,7 +272,8 @@ describe('client tokens', () => {
     }
   });
 
-  test('files are reached at or below the folder of the token', async () => {
+  test('files are reached at or below the folder of the token', async (t) => {
+    cites(t, 'clients-16-can-files', 'clients-16-can-upload', 'clients-16-body-forbidden');
     const by = await page({ can: ALL });
     const apiIntegrationId = 'pages';
     assert.deepEqual((await by.get(`${HOME}/files`)).body, { items: [], nextCursor: null });
@@ -288,7 +298,15 @@ describe('client tokens', () => {
     await answered(by, { sandboxFiles: [{ name: 'a.txt', path }] });
   });
 
-  test('pages may read answers to client tokens, and never answers to keys', async () => {
+  test('pages may read answers to client tokens, and never answers to keys', async (t) => {
+    cites(
+      t,
+      'clients-16-preflight',
+      'clients-16-cors',
+      'clients-16-origins',
+      'clients-16-cors-keys',
+      'contract-8-403-foreign-origin',
+    );
     const url = `${rig.server.url}${HOME}/chats`;
     const asks = { origin: 'https://app.example.com', 'access-control-request-method': 'GET' };
     const preflight = (path: string) => fetch(rig.server.url + path, { method: 'OPTIONS', headers: asks });
@@ -371,7 +389,8 @@ describe('client tokens', () => {
   const signed = (payload: object, typ = 'client+jwt', key: string | Buffer = clientTokenKey(SECRET)) =>
     forgedToken(payload, typ, key);
 
-  test('a token is no key, a key is no token, and neither is a token of another signer', async () => {
+  test('a token is no key, a key is no token, and neither is a token of another signer', async (t) => {
+    cites(t, 'clients-16-no-key');
     const claims = partOf((await mint()).clientToken, 1);
     const read = async (token: string, path = `${HOME}/chats`) => (await rig.api.as(token).get(path)).status;
     assert.equal(await read(signed(claims)), 200);
@@ -392,7 +411,8 @@ describe('client tokens', () => {
     }
   });
 
-  test('a token ends with its member and its key; an open stream only with its key', async () => {
+  test('a token ends with its member and its key; an open stream only with its key', async (t) => {
+    cites(t, 'clients-16-ends', 'clients-16-streams');
     const { keyId, apiKey } = (await rig.api.post('/v2/api_keys', {})).body;
     await rig.member('pages', 'cat');
     const by = await page({ consumerId: 'cat' }, rig.api.as(apiKey));

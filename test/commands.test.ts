@@ -25,7 +25,8 @@ const agencies = {
 
 for (const store of STORES) describe(store, () => tests(store));
 
-test('a command waits for its slot before its files are copied, and has the limits of the settings', async () => {
+test('a command waits for its slot before its files are copied, and has the limits of the settings', async (t) => {
+  cites(t, 'agents-15-settings');
   const points: string[] = [];
   const env = {
     RUNWIRE_SANDBOX: 'auto',
@@ -107,7 +108,15 @@ function tests(store: StoreName): void {
     return { texts, reader, runId };
   }
 
-  test('a command changes files, and the stream, the step and `messages` show them', async () => {
+  test('a command changes files, and the stream, the step and `messages` show them', async (t) => {
+    cites(
+      t,
+      'agents-15-write-file',
+      'agents-15-run-command',
+      'agents-15-published',
+      'agents-15-changed',
+      'agents-15-file-changed',
+    );
     const apiIntegrationId = await working();
     for (const name of ['a', 'b', 'c']) {
       await upload(rig.api, name, { apiIntegrationId, folder: '/app/mnt/d', filename: `${name}.txt` });
@@ -189,7 +198,8 @@ function tests(store: StoreName): void {
     await stagesDeleted();
   });
 
-  test('nothing is published if another writer changed a file since the staging', async () => {
+  test('nothing is published if another writer changed a file since the staging', async (t) => {
+    cites(t, 'agents-15-conflicts', 'agents-15-all-or-nothing');
     const apiIntegrationId = await working();
     const put = (filename: string, text: string) => upload(rig.api, text, { apiIntegrationId, filename });
     for (const name of ['a', 'b', 'c']) await put(name, name);
@@ -228,7 +238,7 @@ function tests(store: StoreName): void {
   });
 
   test('nothing is published beyond the quota', async (t) => {
-    cites(t, 'contract-7-run-quota');
+    cites(t, 'agents-15-quota', 'agents-15-all-or-nothing', 'contract-7-run-quota');
     const apiIntegrationId = await working();
     await upload(rig.api, 'x'.repeat(1500), { apiIntegrationId, filename: 'old' });
     const { texts } = await outputs({ apiIntegrationId }, [
@@ -264,7 +274,7 @@ function tests(store: StoreName): void {
   });
 
   test('with `member`, a run works in the folder of its member', async (t) => {
-    cites(t, 'contract-7-run-writes');
+    cites(t, 'agents-15-folder', 'agents-15-files-below', 'contract-7-run-writes');
     const apiIntegrationId = await working({ fileAccess: 'member' });
     for (const name of ['ann', 'bob']) {
       await rig.member(apiIntegrationId, name);
@@ -309,7 +319,8 @@ function tests(store: StoreName): void {
     assert.match((await seen('d')) ?? '', /Output:\n\(none\)$/);
   });
 
-  test('a command that exceeds a limit or is cancelled changes nothing', async () => {
+  test('a command that exceeds a limit or is cancelled changes nothing', async (t) => {
+    cites(t, 'agents-15-published', 'agents-15-timeout');
     const apiIntegrationId = await working();
     if (store === 'sqlite') {
       const most = 'mkdir m; cd m; touch $(seq 5001); echo made';
@@ -341,7 +352,8 @@ function tests(store: StoreName): void {
 
   test('only regular files with allowed names are published, and the rest is named', {
     skip: missing ?? false,
-  }, async () => {
+  }, async (t) => {
+    cites(t, 'agents-15-regular-files');
     const apiIntegrationId = await working();
     await upload(rig.api, 'a', { apiIntegrationId, folder: '/app/mnt/d', filename: 'kept' });
     const bytes = "printf 1 > $'bad\\xff'; mkdir $'dir\\xff'; printf 1 > $'dir\\xff/in'";
@@ -398,7 +410,8 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('a folder with too many files is refused, and a smaller one is not', async () => {
+  test('a folder with too many files is refused, and a smaller one is not', async (t) => {
+    cites(t, 'agents-15-too-many-files');
     const apiIntegrationId = await working();
     // Rows without bytes: the call fails before it reads them.
     await askStore(
@@ -412,7 +425,8 @@ function tests(store: StoreName): void {
     assert.equal(texts[1], 'Exit code 0.\nNo file was changed.\nOutput:\n(none)');
   });
 
-  test('a long output loses its middle, and an endless one ends the command', async () => {
+  test('a long output loses its middle, and an endless one ends the command', async (t) => {
+    cites(t, 'agents-15-output');
     const apiIntegrationId = await working();
     const { texts } = await outputs({ apiIntegrationId }, [
       run('seq 100000'),

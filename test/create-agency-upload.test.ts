@@ -221,7 +221,7 @@ function tests(store: StoreName): void {
   });
 
   test('concurrent forms for a file and a folder of one name conflict', async (t) => {
-    cites(t, 'contract-7-file-and-folder');
+    cites(t, 'contract-8-409-file-exists-as-folder', 'contract-7-file-and-folder');
     const inTheWay = async (fields: object) => {
       const { status, body } = await sign(fields);
       assert.deepEqual([status, body.code], [409, 'file_exists_as_folder'], JSON.stringify(fields));

@@ -16,7 +16,7 @@ import { missingService, NGINX } from './support/services.ts';
 const MAX_WORDS = 1500;
 const MAX_README_LINES = 150;
 
-const guides = () => pages().filter((page) => /^docs\/[^/]+\.md$/.test(page));
+const guides = () => pages().filter((page) => /^docs\/(contract\/)?[^/]+\.md$/.test(page));
 
 const texts = () => new Map(pages().map((page) => [page, readPage(page)]));
 
@@ -66,6 +66,14 @@ test('docs/README.md lists every page of docs', () => {
   );
 });
 
+test('docs/contract/README.md lists every page of the contract', () => {
+  const index = readPage('docs/contract/README.md');
+  const missing = guides().filter(
+    (page) => page.startsWith('docs/contract/') && !index.includes(`(${basename(page)})`),
+  );
+  assert.deepEqual(missing, ['docs/contract/README.md']);
+});
+
 test('every sample of the docs is counted in SAMPLES', () => {
   const counted: Record<string, Record<string, number>> = {};
   for (const page of pages().filter((name) => /^(docs\/|packages\/[^/]+\/)?[^/]+\.md$/.test(name))) {
@@ -91,6 +99,9 @@ test('every JSON and YAML sample of the docs can be parsed', () => {
     if (json !== undefined) for (const sample of samplesOf(page, 'json')) JSON.parse(sample);
     if (yaml !== undefined) for (const sample of samplesOf(page, 'yaml')) parse(sample);
   }
+  for (const page of guides().filter((name) => name.startsWith('docs/contract/')))
+    for (const [, sample = ''] of readPage(page).matchAll(/^ *```json\n([\s\S]*?)^ *```$/gm))
+      assert.doesNotThrow(() => JSON.parse(sample), `${page}: ${sample}`);
 });
 
 test('nginx accepts the samples of the docs', { skip: (await missingService('nginx')) ?? false }, async (t) => {

@@ -86,7 +86,17 @@ function tests(store: StoreName): void {
       metadata: { note: mark },
     });
     await rig.answer({ ...ask, usageRequestId: `${mark} r2`, chatId: `${mark} c2` }, mark);
+    const plant = (statement: string) => askStore(rig.server.dataDir, statement);
+    // As the sweep of events leaves them.
+    const own = `runs where integration_id = '${integration}' and consumer_id <> 'ben'`;
+    await plant(`insert into compacted_chunks select run_id, 1, 1, '${mark}' from ${own}`);
+    await plant(`insert into skipped_runs select run_id from ${own}`);
+    await plant(`update runs set status = 'failed' where run_id in (select run_id from ${own})`);
+    await plant(`insert into unsuccessful_runs select integration_id, 'failed', created_at, run_id from ${own}`);
+    const compacted = async () => (await plant(`select run_id from compacted_chunks where data = '${mark}'`)).length;
+    assert.equal(await compacted(), 2);
     await rig.api.delete(`${path}/chats/${encodeURIComponent(`${mark} c2`)}`);
+    assert.equal(await compacted(), 1, 'a deleted chat has no compacted events');
     const adjustment = { amount: 3, unit: 'tokens', reason: mark, idempotencyKey: mark };
     assert.equal((await rig.api.post(`${member(integration, who)}/adjustments`, adjustment)).status, 201);
     const { folder } = (await rig.api.get(member(integration, who))).body;
@@ -122,6 +132,19 @@ function tests(store: StoreName): void {
     assert.equal(others.length, 2);
     const erasedId = String(kept?.consumerId);
     assert.match(erasedId, ERASED);
+    const failed = (await rig.api.get(`${path}/runs?status=failed`)).body.items as Record<string, unknown>[];
+    assert.deepEqual(
+      failed.map(({ consumerId }) => consumerId),
+      [erasedId, erasedId],
+      'the list of failed runs keeps them',
+    );
+    await rig.server.server.probes.sweepEvents();
+    assert.deepEqual(
+      await plant(
+        `select skipped_runs.run_id from skipped_runs join ${own.replace('where', 'on runs.run_id = skipped_runs.run_id where')}`,
+      ),
+      [],
+    );
     for (const record of [kept, ...others]) assert.equal(record?.consumerId, erasedId);
     const [run] = records.filter(({ kind, consumerId }) => kind === 'run' && consumerId === erasedId);
     assert.match(String(run?.chatId), ERASED);

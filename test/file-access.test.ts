@@ -173,7 +173,7 @@ function tests(store: StoreName): void {
   });
 
   test('every id of a member has a folder of its own that takes uploads', async (t) => {
-    cites(t, 'contract-7-member-folder');
+    cites(t, 'contract-7-member-folder-name', 'contract-7-member-folder');
     const apiIntegrationId = await rig.integration({ agency: 'reads', fileAccess: 'member' });
     const long = 'ä'.repeat(256);
     const sha256 = createHash('sha256').update(long).digest('hex').slice(0, 32);

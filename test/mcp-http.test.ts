@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { freePort, ScriptedMcpHttp } from '@runwire/test-kit';
 import type { Network } from '../packages/server/src/guarded-fetch/network.ts';
+import { cites } from '../requirements/cite.ts';
 import { eventually, until } from './support/eventually.ts';
 import { McpRig, mcpAgency, scripted, toolNames } from './support/mcp-agency.ts';
 
@@ -54,7 +55,8 @@ test('an expired session is renewed, and the refused call is sent once more', as
   assert.equal(server.sessions, 1);
 });
 
-test('a server that dies under a call is reported soon, and its tools stay known', async () => {
+test('a server that dies under a call is reported soon, and its tools stay known', async (t) => {
+  cites(t, 'agents-13-known-tools');
   await using server = await ScriptedMcpHttp.start();
   await using rig = await withServer(server);
   const startedAt = performance.now();
@@ -193,7 +195,8 @@ for (const pin of ['the first token', '`issuer`']) {
   });
 }
 
-test('redirects to another origin are not followed', async () => {
+test('redirects to another origin are not followed', async (t) => {
+  cites(t, 'agents-13-redirects');
   await using target = await ScriptedMcpHttp.start();
   await using server = await ScriptedMcpHttp.start({ redirectTo: target.url });
   await using rig = await withServer(server, ', headers: { X-Key: secret-key }');
@@ -201,7 +204,8 @@ test('redirects to another origin are not followed', async () => {
   assert.deepEqual(target.requests, []);
 });
 
-test('values of the run in `headers` give each run its own session', async () => {
+test('values of the run in `headers` give each run its own session', async (t) => {
+  cites(t, 'agents-13-session');
   await using beside = await ScriptedMcpHttp.start();
   const agency = mcpAgency({ one: `url: "${beside.url}", headers: { X-Who: "{{member.consumerId}}" }` });
   await using perRun = await McpRig.start(agency);
@@ -212,7 +216,8 @@ test('values of the run in `headers` give each run its own session', async () =>
   await until(() => beside.sessions === 0);
 });
 
-test('two kinds of servers work in one answer', async () => {
+test('two kinds of servers work in one answer', async (t) => {
+  cites(t, 'agents-13-transports');
   await using server = await ScriptedMcpHttp.start();
   await using rig = await McpRig.start(mcpAgency({ web: `url: "${server.url}"`, local: scripted() }));
   const calls = [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { cites } from '../requirements/cite.ts';
 import { until } from './support/eventually.ts';
 import {
   everything,
@@ -26,6 +27,7 @@ const isAlive = (pid: number) => {
 };
 
 test('an agent calls the tools of a stdio server that the agency names', async (t) => {
+  cites(t, 'agents-13-transports', 'agents-13-environment', 'agents-13-names', 'agents-13-state');
   // In the environment of the process and in the settings of the server.
   process.env.PLANTED_HERE = 'planted-secret';
   t.after(() => delete process.env.PLANTED_HERE);
@@ -69,7 +71,8 @@ export default defineAgency({ name: 'Mine', agents: [a], mcp: { one: ${JSON.stri
   }
 });
 
-test('names do not collide, and tools that only run as tasks are left out', async () => {
+test('names do not collide, and tools that only run as tasks are left out', async (t) => {
+  cites(t, 'agents-13-tools', 'agents-13-hashed-names');
   const agency = mcpAgency({
     one: `${scripted()}, prefix: "", tools: [echo, about, two words, needs task]`,
     two: `${scripted()}, prefix: ""`,
@@ -122,7 +125,8 @@ test('a tool of a request cannot have the name of an MCP tool', async () => {
   assert.match(refused.error, /`clientTools\[0\].name` is `one_echo`, a tool of the agents; rename it/);
 });
 
-test('every call has the idempotency key of its call, and results become text', async () => {
+test('every call has the idempotency key of its call, and results become text', async (t) => {
+  cites(t, 'agents-13-idempotency-key', 'agents-13-results', 'agents-13-cwd');
   await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
   const held = await rig.hold();
   const [about, picture, structured, fail, big] = await rig.outputs(
@@ -142,7 +146,8 @@ test('every call has the idempotency key of its call, and results become text', 
   assert.match(String(big), /^x{40000}\n\[The output has 10000000 characters/);
 });
 
-test('a killed server is reported to the model, and the next call has a new one', async () => {
+test('a killed server is reported to the model, and the next call has a new one', async (t) => {
+  cites(t, 'agents-13-lost');
   await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
   const [died] = await rig.run(['one_die', {}]);
   assert.match(String(died), /^The tool failed: The MCP server `one` was lost during the call.*SIGKILL/);
@@ -192,7 +197,8 @@ test('schemas and messages of a hostile server disturb neither a call nor the no
   for (const name of leftOut) assert.ok(state?.error?.includes(`\`${name}\` (`), name);
 });
 
-test('a hung call ends at its time limit, and progress extends it', async () => {
+test('a hung call ends at its time limit, and progress extends it', async (t) => {
+  cites(t, 'agents-13-timeout');
   await using rig = await McpRig.start(mcpAgency({ one: `${scripted()}, timeoutSeconds: 1` }));
   const startedAt = performance.now();
   const [hung, progressed] = await rig.run(['one_hang', {}], ['one_progress', { times: 4, everyMs: 500 }]);
@@ -201,7 +207,8 @@ test('a hung call ends at its time limit, and progress extends it', async () => 
   assert.ok(performance.now() - startedAt < 5000);
 });
 
-test('a server that never answers delays neither the start nor a run beyond 5 s', async () => {
+test('a server that never answers delays neither the start nor a run beyond 5 s', async (t) => {
+  cites(t, 'agents-13-silent', 'agents-13-state');
   const startedAt = performance.now();
   await using rig = await McpRig.start(
     mcpAgency({ one: scripted('--silent'), two: scripted(), none: 'command: /nowhere' }),
@@ -233,7 +240,8 @@ test('a server that never answers delays neither the start nor a run beyond 5 s'
   assert.equal(failed[1]?.error, states[2]?.error);
 });
 
-test('a list that changes applies to the next run; 5 000 tools are usable', async () => {
+test('a list that changes applies to the next run; 5 000 tools are usable', async (t) => {
+  cites(t, 'agents-13-list-changed');
   await using rig = await McpRig.start(mcpAgency({ one: scripted('--extra', '5000') }));
   const held = await rig.hold();
   const before = toolNames(held);
@@ -253,7 +261,8 @@ test('a list that changes applies to the next run; 5 000 tools are usable', asyn
   assert.deepEqual(await rig.outputs(later, ['one_extra_5000', {}]), ['called extra_5000']);
 });
 
-test('no process of a server is left, also if it ignores signals below a shell', async () => {
+test('no process of a server is left, also if it ignores signals below a shell', async (t) => {
+  cites(t, 'agents-13-session');
   const pids: number[] = [];
   {
     await using rig = await McpRig.start(
@@ -269,7 +278,8 @@ test('no process of a server is left, also if it ignores signals below a shell',
   await until(() => !pids.some(isAlive));
 });
 
-test('values of the run in `env` give each run its own session', async () => {
+test('values of the run in `env` give each run its own session', async (t) => {
+  cites(t, 'agents-13-session');
   await using rig = await McpRig.start(
     mcpAgency({ one: `${scripted()}, env: { WHO: "{{user_context.who}} of \${TEAM}" }` }),
     { TEAM: 'red' },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type ApiClient, STORES, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
+import { cites } from '../requirements/cite.ts';
 import { refused } from './support/refused.ts';
 
 /** Ids with names, in the order of their registration. Null: no name. */
@@ -58,7 +59,8 @@ function tests(store: StoreName): void {
     return ids;
   }
 
-  test('finds members by the start of id or name, newest first, page by page', async () => {
+  test('finds members by the start of id or name, newest first, page by page', async (t) => {
+    cites(t, 'clients-18-member-search');
     const below = await integrationWith(MEMBERS);
     await integrationWith({ 'user-of-another': 'Ann' });
     const fold = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

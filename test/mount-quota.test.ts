@@ -21,7 +21,8 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   const start = (bytes: number) => startTestServer({ store, env: { RUNWIRE_MOUNT_QUOTA_BYTES: String(bytes) } });
 
-  test('files and forms never exceed the quota; the refusal has used, foreseen and quota', async () => {
+  test('files and forms never exceed the quota; the refusal has used, foreseen and quota', async (t) => {
+    cites(t, 'contract-8-409-mount-quota-exceeded');
     await using server = await start(100);
     const { api } = server;
     await upload(api, 'x'.repeat(40), { filename: 'there' });

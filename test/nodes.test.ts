@@ -57,7 +57,7 @@ test('only the administrator sees the nodes, with their runs', async (t) => {
 
 for (const store of STORES) {
   test(`a node shows its streams, admissions, event lag and writer queue (${store})`, async (t) => {
-    cites(t, 'contract-3-nodes');
+    cites(t, 'clients-18-node-stats', 'contract-3-nodes');
     await using rig = await ScriptedServer.start({ store, limits: SHORT_LEASE });
     const stats = async () => (await rig.api.get('/v2/nodes')).body.items[0].stats;
     const shows = (openStreams: number, admissions: object) => async () => {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { type ApiClient, startTestServer } from '@runwire/server/testing';
 import { FakeProvider } from '@runwire/test-kit/fake-provider.ts';
 import { hello, wire } from '@runwire/test-kit/provider-rig.ts';
+import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { root, runwire } from './support/cli-process.ts';
 
@@ -51,7 +52,8 @@ function packagesFolder(files: Readonly<Record<string, string>>): AgenciesFolder
   return folder;
 }
 
-test('packages of the AI SDK answer under the name that providers.yaml gives them', async () => {
+test('packages of the AI SDK answer under the name that providers.yaml gives them', async (t) => {
+  cites(t, 'agents-12-packages');
   await using provider = await FakeProvider.start();
   provider.onCall = (call) => void call.stream(wire('messages', hello));
   using folder = packagesFolder({
@@ -83,7 +85,8 @@ mine: { package: own-provider, options: { word: "\${WORD}" } }
   assert.match((await errorOf(api, 'missing')) ?? '', /`own-provider` refused its options: There is no such model\.$/);
 });
 
-test('a package that cannot be loaded breaks only the agencies that name its models', async () => {
+test('a package that cannot be loaded breaks only the agencies that name its models', async (t) => {
+  cites(t, 'agents-12-missing');
   using folder = packagesFolder({
     'providers.yaml': `throws: { package: throws }
 exits: { package: exits }
@@ -123,7 +126,8 @@ gone: { package: gone-provider }
   assert.deepEqual([stdout, code], [`cohere/agency.yaml:3:49: ${expected.cohere}\n`, 1]);
 });
 
-test('a well-known provider needs its package and its key, and no providers.yaml', async () => {
+test('a well-known provider needs its package and its key, and no providers.yaml', async (t) => {
+  cites(t, 'agents-12-well-known');
   using folder = new AgenciesFolder({
     'node_modules/@ai-sdk/google/package.json': packageJson('@ai-sdk/google'),
     'node_modules/@ai-sdk/google/index.js': OWN_PACKAGE.replace('{ word }', '{ apiKey: word }').replace(
@@ -156,7 +160,8 @@ test('a well-known provider needs its package and its key, and no providers.yaml
   for (const [settings, message] of refusals) await assert.rejects(startTestServer({ env: settings }), { message });
 });
 
-test('agency.ts gives models as objects', async () => {
+test('agency.ts gives models as objects', async (t) => {
+  cites(t, 'agents-12-objects');
   await using provider = await FakeProvider.start();
   provider.onCall = (call) => void call.stream(wire('messages', hello));
   using folder = packagesFolder({

@@ -5,6 +5,7 @@ import { type ApiClient, startTestServer } from '@runwire/server/testing';
 import { FakeProvider } from '@runwire/test-kit/fake-provider.ts';
 import { hello, wire } from '@runwire/test-kit/provider-rig.ts';
 import { readProviders } from '../packages/server/src/agencies/read-providers.ts';
+import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { folderOf, root, runwire } from './support/cli-process.ts';
 import { samplesOf } from './support/doc-samples.ts';
@@ -36,7 +37,8 @@ async function provider(api: 'chat' | 'messages' | 'responses') {
   return one;
 }
 
-test('providers of providers.yaml answer beside built-in ones, which it can change', async () => {
+test('providers of providers.yaml answer beside built-in ones, which it can change', async (t) => {
+  cites(t, 'agents-12-providers');
   await using local = await provider('chat');
   await using other = await provider('messages');
   await using changed = await provider('chat');
@@ -68,7 +70,8 @@ openai: { api: chat, baseUrl: ${changed.baseUrl} }
   assert.equal(step.model, 'local/org/m');
 });
 
-test('what providers.yaml tells about a model changes its requests', async () => {
+test('what providers.yaml tells about a model changes its requests', async (t) => {
+  cites(t, 'agents-12-model-fields');
   await using local = await provider('chat');
   using folder = new AgenciesFolder({
     'providers.yaml': `local:
@@ -97,7 +100,8 @@ test('what providers.yaml tells about a model changes its requests', async () =>
   assert.ok(!smallAgain?.text.includes('xxxx') && largeAgain?.text.includes('xxxx'));
 });
 
-test('a broken provider stops only the agencies that use it', async () => {
+test('a broken provider stops only the agencies that use it', async (t) => {
+  cites(t, 'agents-12-missing', 'agents-12-integration-model');
   await using local = await provider('chat');
   using folder = new AgenciesFolder({
     'providers.yaml': `local: { api: chat, baseUrl: ${local.baseUrl} }

@@ -4,6 +4,7 @@ import { defineAgency, defineAgent, defineTool, type ToolCall } from '@runwire/a
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { tool } from 'ai';
 import { z } from 'zod';
+import { cites } from '../requirements/cite.ts';
 import { ask, calls, play, say } from './support/play.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 
@@ -97,7 +98,17 @@ function tests(store: StoreName): void {
   const outputsIn = (prompt: readonly { readonly kind: string; readonly output?: string }[]) =>
     prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
 
-  test('a run ends with a question, and the next one makes the approved call once', async () => {
+  test('a run ends with a question, and the next one makes the approved call once', async (t) => {
+    cites(
+      t,
+      'agents-14-run-ends',
+      'agents-14-run-item',
+      'agents-14-pending',
+      'agents-14-answers',
+      'agents-14-approved-once',
+      'agents-14-continues-field',
+      'agents-14-replay',
+    );
     const made = play(rig, {
       Lead: [calls(['c1', 'refund', { cents: 5 }], ['c2', 'discount', { percent: 5 }]), say('Done.'), say('Yes.')],
     });
@@ -175,7 +186,8 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('a declined, a forgotten and an ignored question do not make the call', async () => {
+  test('a declined, a forgotten and an ignored question do not make the call', async (t) => {
+    cites(t, 'agents-14-declined');
     const refunded = ['c1', 'c2', 'c0'].map((id, index) => [id, 'refund', { cents: index + 1 }] as const);
     const made = play(rig, {
       Lead: [calls(...refunded), say('Ok.'), calls(['c3', 'refund', { cents: 3 }]), say('Later.')],
@@ -203,7 +215,8 @@ function tests(store: StoreName): void {
     assert.deepEqual([await pending(), refunds.length], [[], 0]);
   });
 
-  test('only the caller runs a tool without `execute`, and its output may be anything', async () => {
+  test('only the caller runs a tool without `execute`, and its output may be anything', async (t) => {
+    cites(t, 'agents-14-caller-tools', 'agents-14-output', 'agents-14-continues');
     const made = play(rig, {
       Lead: [calls(['c1', 'position', { exact: true }]), calls(['c2', 'position', { exact: false }]), say('There.')],
     });
@@ -223,7 +236,8 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('a request may bring tools, if the integration allows it', async () => {
+  test('a request may bring tools, if the integration allows it', async (t) => {
+    cites(t, 'agents-14-client-tools', 'agents-14-client-tool-names');
     const tools = [{ name: 'pick', description: 'Picks.', inputSchema: { type: 'object', required: ['n'] } }];
     const request = { apiIntegrationId: integration, chatId: 'c', message: 'Go.' };
     const asked = async (clientTools: object[]) =>
@@ -282,7 +296,8 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('a question inside a nested delegation stops the run there, and its answer continues there', async () => {
+  test('a question inside a nested delegation stops the run there, and its answer continues there', async (t) => {
+    cites(t, 'agents-14-continues');
     const made = play(rig, {
       Lead: [calls(ask('c1', 'Billing', 'Pay.'), ['c2', 'discount', { percent: 1 }]), say('Paid.')],
       Billing: [calls(ask('c3', 'Clerk', 'Pay 9.')), say('It is paid.')],
@@ -303,7 +318,8 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('after a hand-off the question is asked of the next agent', async () => {
+  test('after a hand-off the question is asked of the next agent', async (t) => {
+    cites(t, 'agents-14-continues');
     const made = play(rig, {
       Lead: [calls(['c1', 'refund', { cents: 4 }], ['c2', 'transfer_to_Closer', {}])],
       Closer: [say('Closed.')],
@@ -317,14 +333,16 @@ function tests(store: StoreName): void {
     assert.match(made.at(-1)?.request.instructions ?? '', /You are Closer/);
   });
 
-  test('a function decides by the input whether a call needs approval', async () => {
+  test('a function decides by the input whether a call needs approval', async (t) => {
+    cites(t, 'agents-14-needs-approval');
     const all = [5, 50, -1].map((percent, index) => [`c${index}`, 'discount', { percent }] as const);
     play(rig, { Lead: [calls(...all, ['n', 'note', {}], ['w', 'refund', { cents: 'x' }])] });
     const end = await frame();
     assert.deepEqual(end.pending.map(({ call_id: id }: { call_id: string }) => id).toSorted(), ['c1', 'c2', 'n']);
   });
 
-  test('`approval` of the agent counts also if a function decides otherwise', async () => {
+  test('`approval` of the agent counts also if a function decides otherwise', async (t) => {
+    cites(t, 'agents-14-approval-list');
     play(rig, { Strict: [calls(['c1', 'discount', { percent: 1 }])] });
     const end = await frame({ agent: 'Strict' });
     assert.deepEqual(
@@ -340,7 +358,8 @@ function tests(store: StoreName): void {
     assert.match(outputsIn(made.at(-1)?.request.prompt ?? []).at(-1) ?? '', /^The tool failed: .*JSON/);
   });
 
-  test('answers are refused if they fit no open question of the chat', async () => {
+  test('answers are refused if they fit no open question of the chat', async (t) => {
+    cites(t, 'agents-14-not-pending', 'agents-14-wrong-answers', 'contract-8-400-question-not-pending');
     play(rig, {
       Lead: [
         calls(['c1', 'refund', { cents: 1 }], ['c2', 'position', { exact: true }]),

@@ -125,7 +125,7 @@ function tests(store: StoreName): void {
   });
 
   test('filters runs by agent and time of admission, with all other filters', async (t) => {
-    cites(t, 'contract-3-runs', 'contract-9-newest-first');
+    cites(t, 'clients-18-run-filters', 'contract-3-runs', 'contract-9-newest-first');
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2031-01-01T00:00:00.000Z') });
     const integration = await rig.integration({ agency: 'test' });
     for (const member of ['ann', 'ben']) await rig.member(integration, member);
@@ -304,7 +304,7 @@ function tests(store: StoreName): void {
   });
 
   test('a chat status shows chat and run of one snapshot', async (t) => {
-    cites(t, 'contract-6-chat-status');
+    cites(t, 'contract-6-chat-status-snapshot', 'contract-6-chat-status');
     let between: (() => Promise<unknown>) | null = null;
     const wrapStore = hookStore({
       read: async (statement, read) => {

@@ -129,13 +129,22 @@ test('an unusable bucket, credential or address refuses the start', { skip }, as
       { S3_BUCKET: 'not-there-at-all' },
       /^The bucket not-there-at-all of S3_BUCKET does not exist .*; create it, or set/,
     ],
+    [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, /^S3 at http:\/\/127\.0\.0\.1:1 cannot be used now .*fix S3_ENDPOINT/],
+  ];
+  for (const [settings, about] of cases) {
+    const start = startTestServer({ dataDir: folderOf(t), env: { ...good, ...settings } });
+    await assert.rejects(start, ({ name, message }: Error) => name === 'StartRefused' && about.test(message));
+  }
+  // In processes of their own, because the process of this test has credentials.
+  const credentials: typeof cases = [
     [{ AWS_ACCESS_KEY_ID: 'nobody' }, /does not allow these credentials .*InvalidAccessKeyId.*fix AWS_ACCESS_KEY_ID/],
     [{ AWS_SECRET_ACCESS_KEY: 'wrong' }, /does not allow these credentials .*SignatureDoesNotMatch.*fix AWS_ACCESS/],
-    [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, /^S3 at http:\/\/127\.0\.0\.1:1 cannot be used now .*fix S3_ENDPOINT/],
     [{ AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }, /no credentials .*set AWS_ACCESS_KEY_ID/],
   ];
   await Promise.all(
-    cases.map(([settings, about]) => refusedStart({ ...good, RUNWIRE_DATA_DIR: folderOf(t), ...settings }, about)),
+    credentials.map(([settings, about]) =>
+      refusedStart({ ...good, RUNWIRE_DATA_DIR: folderOf(t), ...settings }, about),
+    ),
   );
   await using server = await CliServer.start({ env: { ...good, RUNWIRE_DATA_DIR } });
   const place = `Files: in the bucket ${good.S3_BUCKET} at ${access.endpoint}; uploads go there directly`;

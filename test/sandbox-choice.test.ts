@@ -22,14 +22,15 @@ test('the sample of the docs is the answer of the server', { skip: missing ?? fa
   assert.deepEqual(JSON.parse(sample).sandbox, await shown({ RUNWIRE_SANDBOX: 'bubblewrap' }));
 });
 
-test('auto uses bubblewrap if it works', { skip: missing ?? false }, async () => {
+test('auto uses bubblewrap if it works', { skip: missing ?? false }, async (t) => {
+  cites(t, 'agents-15-auto');
   const sandbox = { kind: 'bubblewrap', proc: true, memory: 'watch' };
   assert.deepEqual(await shown({ RUNWIRE_SANDBOX: 'auto' }), sandbox);
   assert.deepEqual(await shown({ RUNWIRE_SANDBOX: '' }), sandbox);
 });
 
 test('each sandbox can be chosen, and readiness shows it', async (t) => {
-  cites(t, 'contract-1-sandbox');
+  cites(t, 'agents-15-readyz', 'contract-1-sandbox');
   const program = join(folderOf(t), 'engine');
   writeFileSync(program, '#!/bin/sh\nsed "s#/app/mnt#$1#g" | bash\n');
   chmodSync(program, 0o755);
@@ -50,6 +51,7 @@ test('the start prints the sandbox, and its trial leaves no files', { skip: miss
 });
 
 test('a sandbox that cannot run refuses the start with one sentence', async (t) => {
+  cites(t, 'agents-15-refused-start');
   const program = join(folderOf(t), 'broken');
   writeFileSync(program, '#!/bin/sh\necho no engine here\nexit 1\n');
   chmodSync(program, 0o755);
@@ -64,6 +66,7 @@ test('a sandbox that cannot run refuses the start with one sentence', async (t) 
 });
 
 test('without namespaces, auto uses just-bash', async (t) => {
+  cites(t, 'agents-15-auto');
   const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'auto' };
   await using server = await CliServer.start({ env }, withoutNamespaces(serve));
   assert.match(server.stdout, /^Sandbox: just-bash, .*; bubblewrap cannot run here \(.+\)$/m);

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { cites } from '../requirements/cite.ts';
 import { Cluster } from './support/cluster.ts';
 import { ConsolePage, PASSWORD } from './support/console-page.ts';
 import { paste, samplesOf } from './support/doc-samples.ts';
@@ -16,7 +17,8 @@ const LIMITED = [429, 'too_many_sign_ins'];
 let people = 0;
 
 describe('several nodes', { skip: (await missingService('postgres')) ?? false }, () => {
-  test('sessions, limits and links hold on every node; streams of ended sessions close', async () => {
+  test('sessions, limits and links hold on every node; streams of ended sessions close', async (t) => {
+    cites(t, 'clients-17-nodes');
     await using cluster = await Cluster.start(2, { env: ENV, limits: { accountsVersionMs: 200 } });
     const [here, there] = [cluster.node(0), cluster.node(1)];
     const { setupLink } = here.server.server;
@@ -95,7 +97,8 @@ async function checkEnds(cluster: Cluster): Promise<void> {
 describe('streams', () => {
   const rig = ScriptedServer.shared({ limits: { accountsVersionMs: 200 } });
 
-  test('a stream of a console token continues until its session ends', async () => {
+  test('a stream of a console token continues until its session ends', async (t) => {
+    cites(t, 'clients-17-streams');
     const page = new ConsolePage(rig.server.url);
     assert.deepEqual(await page.setUp(rig.server.server.setupLink ?? '', 'root@example.com'), [204]);
     const owner = await page.api();

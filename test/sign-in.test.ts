@@ -83,7 +83,14 @@ function tests(store: StoreName): void {
   const change = (statement: string) => askStore(server.dataDir, statement);
 
   test('the first link sets e-mail and password of the administrator, once', async (t) => {
-    cites(t, 'contract-2-sign-in');
+    cites(
+      t,
+      'clients-17-set-up',
+      'clients-17-link',
+      'clients-17-cookie',
+      'contract-8-400-invalid-set-up-link',
+      'contract-2-sign-in',
+    );
     const own = page();
     const setupLink = server.server.setupLink ?? '';
     assert.ok(setupLink.startsWith(`${server.url}/console/#set_up=`));
@@ -101,7 +108,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(await page().signIn('ROOT@example.com'), [204]);
   });
 
-  test('a console token is a JWT of its own kind and counts as the owner', async () => {
+  test('a console token is a JWT of its own kind and counts as the owner', async (t) => {
+    cites(t, 'clients-17-console-token', 'clients-17-token');
     const { ownerId, email, page: own } = await person();
     const { status, body, headers } = await own.post('token');
     assert.deepEqual([status, headers.get('cache-control')], [200, 'no-store']);
@@ -142,7 +150,8 @@ function tests(store: StoreName): void {
     await refused(api.as(own.cookie).get('/v2/me'), 401, 'invalid_api_key');
   });
 
-  test('a link is refused after its time and after its use; a refusal keeps it', async () => {
+  test('a link is refused after its time and after its use; a refusal keeps it', async (t) => {
+    cites(t, 'clients-17-link', 'clients-17-weak-password', 'contract-8-400-weak-password');
     const { ownerId, email, setupLink } = await invite();
     const own = page();
     const invalid = [400, 'invalid_set_up_link'];
@@ -172,7 +181,8 @@ function tests(store: StoreName): void {
     count({ links: 1 });
   });
 
-  test('a wrong password and an unknown e-mail get the same answer', async () => {
+  test('a wrong password and an unknown e-mail get the same answer', async (t) => {
+    cites(t, 'clients-17-sign-in', 'contract-8-401-invalid-sign-in');
     const { email } = await person();
     const { email: withoutPassword } = await invite();
     const answers = [];
@@ -189,7 +199,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(await page().signIn(email), [204]);
   });
 
-  test('after 5 failures of an e-mail the right password is refused too', async () => {
+  test('after 5 failures of an e-mail the right password is refused too', async (t) => {
+    cites(t, 'clients-17-email-limit', 'contract-8-429-too-many-sign-ins');
     const { email } = await person();
     for (let guess = 0; guess < 4; guess += 1) assert.deepEqual(await page().signIn(email, 'wrong'), WRONG);
     assert.deepEqual(await page().signIn(email), [204], 'a success forgets the failures of the e-mail');
@@ -202,7 +213,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(await page().signIn(email), [204]);
   });
 
-  test('concurrent guesses do not get around the limit', async () => {
+  test('concurrent guesses do not get around the limit', async (t) => {
+    cites(t, 'clients-17-email-limit');
     const { email } = await person();
     const guesses = scale(12, 60);
     const guess = async (guessed: (index: number) => Promise<unknown[]>) => {
@@ -219,7 +231,8 @@ function tests(store: StoreName): void {
     expectEqual('checked passwords of one address', await guess(unknown), 20);
   });
 
-  test('after 20 failures of an address it is refused, whatever the e-mail', async () => {
+  test('after 20 failures of an address it is refused, whatever the e-mail', async (t) => {
+    cites(t, 'clients-17-address-limit', 'clients-17-address');
     const { email } = await person();
     const own = page('203.0.113.9');
     assert.deepEqual(await own.signIn('unknown-1@example.com'), WRONG);
@@ -232,7 +245,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(await page().signIn(email), [204]);
   });
 
-  test('only pages of the console may post', async () => {
+  test('only pages of the console may post', async (t) => {
+    cites(t, 'clients-17-same-origin');
     const { email, page: own } = await person();
     const host = new URL(server.url).host;
     const foreign = [403, 'foreign_origin'];
@@ -259,7 +273,8 @@ function tests(store: StoreName): void {
     assert.equal((await own.post('token')).status, 200, 'a foreign page cannot end the session');
   });
 
-  test('bodies are small JSON objects with exactly the fields', async () => {
+  test('bodies are small JSON objects with exactly the fields', async (t) => {
+    cites(t, 'clients-17-bodies');
     const { email, page: own } = await person();
     const typed = { 'content-type': 'text/plain' };
     assert.deepEqual(await own.result('sign_in', { email, password: PASSWORD }, typed), [
@@ -286,7 +301,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(await own.result('token', {}, twice), ENDED, 'another site of the domain set one of them');
   });
 
-  test('signing out ends the session and its tokens, here or everywhere', async () => {
+  test('signing out ends the session and its tokens, here or everywhere', async (t) => {
+    cites(t, 'clients-17-sign-out', 'clients-17-token', 'contract-8-401-session-ended');
     const { email, page: first } = await person();
     const [second, third] = [await secondPage(email), await secondPage(email)];
     const tokens = await Promise.all([first, second, third].map((one) => one.api()));
@@ -305,7 +321,8 @@ function tests(store: StoreName): void {
     for (const token of tokens) await refused(token.get('/v2/me'), 401, 'invalid_api_key');
   });
 
-  test('a client token of a session ends with the session', async () => {
+  test('a client token of a session ends with the session', async (t) => {
+    cites(t, 'clients-17-client-tokens');
     const { page: own } = await person();
     const owner = await own.api();
     const { apiIntegrationId: id } = (await owner.post('/v2/integrations', {})).body;
@@ -320,7 +337,8 @@ function tests(store: StoreName): void {
     await refused(member.get(`/v2/integrations/${id}/chats`), 401, 'invalid_api_key', /session .* has ended/);
   });
 
-  test('a new password ends the other sessions; the old one is wrong', async () => {
+  test('a new password ends the other sessions; the old one is wrong', async (t) => {
+    cites(t, 'clients-17-password');
     const { email, page: own } = await person();
     const other = await secondPage(email);
     const next = 'another long password';
@@ -349,7 +367,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(await change(`select * from sessions where owner_id = '${ownerId}'`), []);
   });
 
-  test('a session ends after 7 idle days and after 30 days; the sweep deletes it', async () => {
+  test('a session ends after 7 idle days and after 30 days; the sweep deletes it', async (t) => {
+    cites(t, 'clients-17-session');
     const { ownerId, email, page: own } = await person();
     const move = (column: string, ms: number) =>
       change(`update sessions set ${column} = ${column} - ${ms} where owner_id = '${ownerId}'`);
@@ -376,7 +395,8 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('the store has no password, no cookie, no link and no key', async () => {
+  test('the store has no password, no cookie, no link and no key', async (t) => {
+    cites(t, 'clients-17-stored');
     const { email, apiKey, page: own } = await person();
     const { setupLink } = await invite();
     await page().signIn('someone.else@example.com', 'wrong');
@@ -406,7 +426,8 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('a deleted owner is signed out everywhere', async () => {
+  test('a deleted owner is signed out everywhere', async (t) => {
+    cites(t, 'clients-17-deleted-owner');
     const { ownerId, email, page: own } = await person();
     const token = await own.api();
     assert.equal((await api.delete(`/v2/owners/${ownerId}`)).status, 204);
@@ -459,7 +480,8 @@ async function postWithoutMetadata(
   return [response.status, text === '' ? null : JSON.parse(text).code, response.headers.get('set-cookie')];
 }
 
-test('without trusted proxies the address is the peer, whatever a client claims', async () => {
+test('without trusted proxies the address is the peer, whatever a client claims', async (t) => {
+  cites(t, 'clients-17-address');
   await using server = await startTestServer();
   const signIn = (email: string) => new ConsolePage(server.url).signIn(email);
   assert.deepEqual(await signIn('unknown-1@example.com'), WRONG);
@@ -468,7 +490,8 @@ test('without trusted proxies the address is the peer, whatever a client claims'
   assert.deepEqual(await signIn('unknown-3@example.com'), LIMITED);
 });
 
-test('with an https address the cookie is Secure and has the path of the console', async () => {
+test('with an https address the cookie is Secure and has the path of the console', async (t) => {
+  cites(t, 'clients-17-cookie');
   const publicUrl = 'https://agents.example.com/runwire';
   await using server = await startTestServer({ env: { RUNWIRE_PUBLIC_URL: publicUrl } });
   const setupLink = server.server.setupLink ?? '';

@@ -9,7 +9,7 @@ import { HeldRun, refusal, ScriptedServer } from './support/scripted-server.ts';
 const PER = { MEMBER: 3, KEY: 4, OWNER: 6 };
 
 test('limits the open streams of members, keys and owners, and counts each until it closes', async (t) => {
-  cites(t, 'contract-8-429-too-many-streams');
+  cites(t, 'contract-4-limit-streams', 'contract-8-429-too-many-streams');
   const env = Object.fromEntries(
     Object.entries(PER).map(([who, limit]) => [`RUNWIRE_MAX_STREAMS_PER_${who}`, `${limit}`]),
   );

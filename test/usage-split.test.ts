@@ -235,13 +235,13 @@ function tests(store: StoreName): void {
   }
 
   test('splits days by the ten largest members, agents or models', async (t) => {
-    cites(t, 'contract-3-usage-summary');
+    cites(t, 'clients-18-summary-split', 'contract-3-usage-summary');
     await checkSplits();
     assert.equal(new Set(expected({ groupBy: 'day', splitBy: 'consumer' }).map(({ split }) => split)).size, 11);
   });
 
   test('filters every grouping by member, agent and model', async (t) => {
-    cites(t, 'contract-3-usage-summary');
+    cites(t, 'clients-18-summary-filters', 'contract-3-usage-summary');
     await checkGroups();
   });
 
@@ -315,7 +315,9 @@ function tests(store: StoreName): void {
 
   test('a split shows an erased member under its new id', async () => {
     const query = { groupBy: 'day', splitBy: 'consumer' } as const;
+    const later = { ...query, from: `${dayOf(FIRST_DAY * DAY_MS)}T04:00:00Z` };
     const before = (await paged(query, 200)).map(short);
+    const laterBefore = (await paged(later, 200)).map(short);
     const largest = before.find(({ split }) => split !== null)?.split;
     for (const table of ['runs', 'usage_days'])
       await askStore(server.dataDir, `update ${table} set consumer_id = 'erased_1' where consumer_id = '${largest}'`);
@@ -323,8 +325,29 @@ function tests(store: StoreName): void {
       server.dataDir,
       `insert into erasures (integration_id, erased_id, started_at, replaced_at) values ('demo', 'erased_1', 1, 2)`,
     );
-    const renamed = before.map((item) => ({ ...item, split: item.split === largest ? 'erased_1' : item.split }));
-    assert.deepEqual((await paged(query, 200)).map(short), renamed);
+    const rename = (items: typeof before) =>
+      items.map((item) => ({ ...item, split: item.split === largest ? 'erased_1' : item.split }));
+    assert.deepEqual((await paged(query, 200)).map(short), rename(before));
+    assert.deepEqual((await paged(later, 200)).map(short), rename(laterBefore));
+  });
+
+  test('a repeated split by member reads no closed hour again', async () => {
+    const [from, to] = [`${dayOf(FIRST_DAY * DAY_MS)}T04:00:00Z`, dayOf((FIRST_DAY + 5) * DAY_MS)];
+    const query = { groupBy: 'day', splitBy: 'consumer', from, to: `${to}T00:00:00Z` } as const;
+    const source = { reads: database.reads, closedDays: new ClosedDays() };
+    const summary = async () => {
+      let slices = 0;
+      const countTurn = () => {
+        slices += 1;
+        return takeTurn();
+      };
+      const { items } = await usageSummary({ ...source, takeTurn: countTurn }, 'demo', { ...query, limit: 200 }, 300);
+      return { slices, items: (items as object[] as Item[]).map(short) };
+    };
+    const [first, second] = [await summary(), await summary()];
+    assert.deepEqual(second.items, first.items);
+    // 20 hours, the closed days, their largest members, the members' tokens, and the days of the shown members.
+    assert.deepEqual([first.slices, second.slices], [24, 1]);
   });
 
   test('the rollups of a deleted integration are deleted', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeStage } from '@runwire/test-kit/sandbox-conformance.ts';
 import { openSandbox, type SandboxName } from '@runwire/test-kit/sandboxes.ts';
+import { pathInMount } from '@runwire/test-kit/test-files.ts';
 import type { Sandbox, SandboxInfo, SandboxLimits } from '../../packages/server/src/agent/sandbox-port.ts';
 import { findFiles } from '../../packages/server/src/sandbox/stage.ts';
 import { parentIn } from '../../packages/server/src/sandbox/watch-memory.ts';
@@ -242,7 +243,7 @@ async function published(stage: string, names: readonly string[], isSandbox: boo
       published: names.length > 0 && names.every((name) => existsSync(path(name)) || isThere(stage, name)),
     };
   }
-  const { files, isWithinLimits } = await findFiles(stage, 'u/42', LIMITS);
+  const { files, isWithinLimits } = await findFiles(stage, pathInMount('u/42'), LIMITS);
   if (!isWithinLimits) return { size: false, entries: false, published: false };
   const found = new Set(files.map((file) => file.path.slice('u/42/'.length)));
   return {

@@ -1,16 +1,19 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '@runwire/test-kit';
 import { Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { publishedPackages } from '../../scripts/build/packages.ts';
+import { packPython } from '../../scripts/release/pack.ts';
 import { root } from '../../test/support/cli-process.ts';
 import { linkPackages } from './link-packages.ts';
 
 const execute = promisify(execFile);
 /** A program that runs longer has failed, for example npm without a registry. */
 const LIMIT_MS = 300_000;
+/** `npm run release` sets it: the proof checks the files that are published, and builds none. */
+const RELEASE = process.env.PACKED_FOLDER;
 
 /** The packages as people install them: built in a copy of this checkout, and packed. */
 export class PackedPackages implements Disposable {
@@ -32,9 +35,18 @@ export class PackedPackages implements Disposable {
     const packed = new PackedPackages();
     try {
       await packed.#copy();
-      await packed.build();
-      for (const { folder: name } of publishedPackages) spoil(name, packed.dist(name));
-      await packed.#pack();
+      if (RELEASE !== undefined) await packed.#useRelease(RELEASE);
+      else {
+        await packed.build();
+        for (const { folder: name } of publishedPackages) spoil(name, packed.dist(name));
+        const tarballs = await packed.#pack(publishedPackages.map(({ folder: name }) => packed.dist(name)));
+        publishedPackages.forEach(({ folder: name }, index) => {
+          packed.tarballs.set(name, tarballs[index] ?? '');
+        });
+      }
+      // The one package of others that a published package depends on.
+      const [typebox = ''] = await packed.#pack([join(root, 'node_modules/typebox')]);
+      packed.tarballs.set('typebox', typebox);
       return packed;
     } catch (error) {
       packed[Symbol.dispose]();
@@ -52,6 +64,13 @@ export class PackedPackages implements Disposable {
     return path;
   }
 
+  /** The paths of the wheel and the source archive of the Python client. */
+  pythonFiles(): string[] {
+    const folder = join(RELEASE ?? this.folder, 'python');
+    if (RELEASE === undefined) packPython(folder, this.checkout);
+    return readdirSync(folder).map((file) => join(folder, file));
+  }
+
   /** Files that are not committed yet are copied too. */
   async #copy(): Promise<void> {
     const { stdout } = await execute('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: root });
@@ -63,15 +82,21 @@ export class PackedPackages implements Disposable {
     linkPackages(root, this.checkout);
   }
 
-  async #pack(): Promise<void> {
-    const folders = new Map(publishedPackages.map(({ folder: name }) => [name, this.dist(name)]));
-    // The one package of others that a published package depends on.
-    folders.set('typebox', join(root, 'node_modules/typebox'));
-    const stdout = await this.run('npm', ['pack', '--json', '--ignore-scripts', ...folders.values()], this.folder);
-    const packed: readonly { filename: string }[] = JSON.parse(stdout);
-    [...folders.keys()].forEach((name, index) => {
-      this.tarballs.set(name, join(this.folder, packed[index]?.filename ?? ''));
-    });
+  /** Takes the tarballs that a release has made, and unpacks each as if it had been built here. */
+  async #useRelease(folder: string): Promise<void> {
+    for (const { folder: name } of publishedPackages) {
+      const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
+      const tarball = join(folder, `${manifest.name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`);
+      this.tarballs.set(name, tarball);
+      mkdirSync(this.dist(name));
+      await this.run('tar', ['-xzf', tarball, '--strip-components=1', '-C', this.dist(name)], this.folder);
+    }
+  }
+
+  /** Packs these folders, and returns the paths of their tarballs. */
+  async #pack(folders: readonly string[]): Promise<string[]> {
+    const stdout = await this.run('npm', ['pack', '--json', '--ignore-scripts', ...folders], this.folder);
+    return JSON.parse(stdout).map(({ filename }: { filename: string }) => join(this.folder, filename));
   }
 
   async build(...args: readonly string[]): Promise<void> {

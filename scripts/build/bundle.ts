@@ -1,6 +1,8 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
+import { bundledPackages, type ThirdParty } from './bundled-packages.ts';
+import { licenceTexts } from './licences.ts';
 import type { PublishedPackage } from './packages.ts';
 import { precompiledModule } from './precompile-validators.ts';
 
@@ -21,7 +23,13 @@ const withPrecompiledValidators: Plugin = {
   },
 };
 
-/** Writes a package's code to its `dist/`, which it returns: a bundle for each of its files, and chunks that they share. */
+/** The folder of a built package, and the packages of others whose code is in it. */
+interface Bundle {
+  readonly dist: string;
+  readonly bundled: readonly ThirdParty[];
+}
+
+/** Writes a package's code to its `dist/`: a bundle for each of its files, chunks that they share, and all licences. */
 export async function bundle({
   folder,
   files,
@@ -29,7 +37,7 @@ export async function bundle({
   copies = {},
   isPortable = false,
   loadsOn = 'node26',
-}: PublishedPackage): Promise<string> {
+}: PublishedPackage): Promise<Bundle> {
   const root = join('packages', folder);
   const dist = join(root, 'dist');
   // Chunks are named by their content: those of an earlier build would stay.
@@ -54,25 +62,7 @@ export async function bundle({
     logLevel: 'warning',
   });
   for (const [from, to] of Object.entries(copies)) cpSync(from, join(dist, to), { recursive: true });
-  const licences = thirdPartyLicences(metafile);
-  if (licences !== '') writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences);
-  return dist;
-}
-
-/** The licence of every package whose code is in the bundle, as these licences ask for. */
-function thirdPartyLicences({ inputs }: Metafile): string {
-  const folders = new Set(
-    Object.keys(inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path) ?? []),
-  );
-  return [...folders]
-    .sort()
-    .map(licenceOf)
-    .join(`\n${'-'.repeat(80)}\n\n`);
-}
-
-function licenceOf(folder: string): string {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = readdirSync(folder).find((path) => /^(licen[cs]e|copying)(\.|-|$)/i.test(path));
-  const text = file !== undefined && existsSync(join(folder, file)) ? readFileSync(join(folder, file), 'utf8') : '';
-  return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+  const bundled = bundledPackages(metafile, copies);
+  if (bundled.length > 0) writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licenceTexts(bundled));
+  return { dist, bundled };
 }

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { builtSentence } from './built-sentence.ts';
 import { bundle } from './bundle.ts';
+import { installedPackage, type ThirdParty } from './bundled-packages.ts';
 import { declare } from './declarations.ts';
 import { type PublishedPackage, publishedPackages, testServer } from './packages.ts';
+import { packageSbom, type Sbom } from './sbom.ts';
 import { removeStamp, writeStamp } from './stamp.ts';
 
 /**
@@ -19,9 +21,10 @@ interface Manifest {
   readonly version: string;
   readonly license: string;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-const manifestOf = (folder: string): Manifest =>
+const readManifest = (folder: string): Manifest =>
   JSON.parse(readFileSync(join('packages', folder, 'package.json'), 'utf8'));
 
 /** The published manifest omits sources, tests and the packages that are part of the bundle. */
@@ -34,15 +37,18 @@ function publishedManifest({
   types = [],
   isPortable = false,
 }: PublishedPackage): object {
-  const { name, version, license, dependencies = {} } = manifestOf(folder);
+  const { name, version, license, dependencies, devDependencies } = readManifest(folder);
   const files = (file: string) => ({ types: `./${file}.d.ts`, default: `./${file}.js` });
-  const kept = [...needs, ...types].map((needed) => [needed, dependencies[needed]]);
+  // Types are no dependency of the sources when they run, but the declarations name them.
+  const known = { ...devDependencies, ...dependencies };
+  const kept = [...needs, ...types].map((needed) => [needed, known[needed]]);
   return {
     name,
     ...(isForTests ? { private: true } : {}),
     version,
     description,
     license,
+    ...repository(folder),
     type: 'module',
     ...(isPortable ? {} : { engines: { node: '>=26' } }),
     exports: {
@@ -56,11 +62,33 @@ function publishedManifest({
   };
 }
 
+/**
+ * npm accepts a provenance only if the manifest names the repository in which the package was built. npm's pages resolve
+ * the links of a README in `directory`, so a package that has the README of the repository names none.
+ */
+function repository(folder: string): object {
+  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;
+  if (!GITHUB_SERVER_URL || !GITHUB_REPOSITORY) return {};
+  const directory = `packages/${folder}`;
+  const own = existsSync(join(directory, 'README.md')) ? { directory } : {};
+  return { repository: { type: 'git', url: `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git`, ...own } };
+}
+
+/** The bill of materials of a package: what its bundle contains, and what npm installs with it. */
+function bill({ folder, needs, types = [] }: PublishedPackage, bundled: readonly ThirdParty[]): Sbom {
+  const { own = [], others = [] } = Object.groupBy([...needs, ...types], (name) =>
+    name.startsWith('@runwire/') ? 'own' : 'others',
+  );
+  const installed = own.map((name) => readManifest(name.slice('@runwire/'.length)));
+  return packageSbom(readManifest(folder), [...bundled, ...others.map(installedPackage)], installed);
+}
+
 const startedAt = Date.now();
 removeStamp('.');
 for (const found of publishedPackages) {
-  const dist = await bundle(found);
+  const { dist, bundled } = await bundle(found);
   writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(found), null, 2)}\n`);
+  writeFileSync(join(dist, 'sbom.cdx.json'), `${JSON.stringify(bill(found, bundled), null, 1)}\n`);
   cpSync('LICENSE', join(dist, 'LICENSE'));
   const readme = join('packages', found.folder, 'README.md');
   cpSync(existsSync(readme) ? readme : 'README.md', join(dist, 'README.md'));

@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto';
-import { globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 
-const STAMP = 'packages/cli/dist/.build.json';
+/** Not in `dist/`, which is published. */
+const STAMP = '.work/build.json';
+/** If it was deleted, there is no build. */
+const BUILT = 'packages/cli/dist/main.js';
 /** Everything that the build reads. */
 const SOURCES = [
   'packages/!(console)/src/**/*',
@@ -38,11 +41,13 @@ export function removeStamp(root: string): void {
 
 export function writeStamp(root: string, startedAt: number): void {
   const stamp: Stamp = { startedAt, names: digest(root, sources(root)) };
+  mkdirSync(dirname(join(root, STAMP)), { recursive: true });
   writeFileSync(join(root, STAMP), JSON.stringify(stamp));
 }
 
 /** True if `dist/` was made from the sources as they are now. */
 export function isBuildCurrent(root: string): boolean {
+  if (!existsSync(join(root, BUILT))) return false;
   let stamp: Stamp;
   try {
     stamp = JSON.parse(readFileSync(join(root, STAMP), 'utf8'));

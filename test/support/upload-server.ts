@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { rotateUploads } from '@runwire/server';
+import type { MountPath } from '@runwire/server/src/domain/mount-path.ts';
 import {
   type FormAnswer,
   type FormPart,
@@ -81,7 +82,7 @@ export class UploadServer implements AsyncDisposable {
     // PostgreSQL stores no such text, and no form with it is valid.
     if (key.includes('\0')) return;
     const columns = 'integration_id, form_id, path, content_type, size_bytes, signed_at, expires_at';
-    const path = storedPath(key).replaceAll("'", "''");
+    const path = storedPath(key as MountPath).replaceAll("'", "''");
     const values = `'${bucket}', 'form_${randomUUID()}', '${path}', '', 0, ${Date.now()}, ${expiresAt}`;
     const insert = `insert into upload_forms (${columns}) values (${values})`;
     if (!this.#isEmbedded) {

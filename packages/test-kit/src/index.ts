@@ -1,3 +1,5 @@
+import './idle-connections.ts';
+
 export { Authentication } from '@runwire/server/src/accounts/authenticate.ts';
 export { IntegrationOwnership } from '@runwire/server/src/accounts/owned-integration.ts';
 export { Sessions } from '@runwire/server/src/accounts/sessions.ts';

@@ -165,7 +165,7 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
   },
   {
     claim: 'memory of several processes ends at its limit',
-    command: 'for i in 1 2 3 4; do (x=$(head -c 40000000 /dev/zero | tr "\\0" x); sleep 20) & done; wait',
+    command: 'for i in 1 2 3 4; do (x=$(head -c 40000000 /dev/zero | tr "\\0" x); sleep 20; :) & done; wait',
     limits: { memoryMib: 100 },
     end: limit('memory'),
     needsProcesses: true,

@@ -5,7 +5,7 @@ import { INTEGRATION_DEFAULTS } from '@runwire/server/src/accounts/integrations.
 import type { AgentFiles } from '@runwire/server/src/agent/files-port.ts';
 import { ErasedIds } from '@runwire/server/src/domain/erased-ids.ts';
 import { newId } from '@runwire/server/src/domain/ids.ts';
-import { checkFilePath, type MountPath } from '@runwire/server/src/domain/mount-path.ts';
+import { checkAnyFolderPath, checkFilePath, MOUNT, type MountPath } from '@runwire/server/src/domain/mount-path.ts';
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
 import { Files } from '@runwire/server/src/files/files.ts';
 import { PendingBlobs } from '@runwire/server/src/files/pending-blobs.ts';
@@ -34,6 +34,13 @@ export interface TestFilesOptions {
   /** Replaces the reader of documents. */
   readonly reader?: Pick<DocumentReader, 'read'>;
   readonly maxDocumentBytes?: number;
+}
+
+/** The path below the mount, checked. The mount itself is the empty text. */
+export function pathInMount(below: string): MountPath {
+  const checked = checkAnyFolderPath(below === '' ? MOUNT : `${MOUNT}/${below}`);
+  if ('problem' in checked) throw new Error(`${below} ${checked.problem}`);
+  return checked.below;
 }
 
 /** Stores an upload form, as a signing does. */

@@ -24,6 +24,9 @@ export interface StoreTestServerOptions extends TestServerOptions, Overrides {
   readonly fault?: string | null;
 }
 
+/** Half of a start is loading modules. With compiled code in this cache, loading takes a third of the time. */
+const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), `runwire-compile-cache-${userInfo().uid}`);
+
 async function environment(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
@@ -37,6 +40,8 @@ async function environment(
     RUNWIRE_LOG_LEVEL: 'silent',
     // Its trial would cost every test a process.
     RUNWIRE_SANDBOX: 'off',
+    // The processes of agencies inherit it: one from the sources takes 0.06 CPU seconds to start instead of 0.32.
+    NODE_COMPILE_CACHE: compileCache,
     ...database,
     ...env,
   };
@@ -73,9 +78,6 @@ export async function startTestServer(options: StoreTestServerOptions = {}): Pro
     await forgetStore(dataDir);
   });
 }
-
-/** Half of a start is loading modules. With compiled code in this cache, loading takes a third of the time. */
-const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), `runwire-compile-cache-${userInfo().uid}`);
 
 /**
  * The gate and `npm run check:full` set it after their build. A server from the build takes 0.3 s of CPU to start, one from
@@ -185,7 +187,6 @@ export class ServerProcess implements AsyncDisposable, RigServer {
       execArgv: entry.endsWith('.ts') ? ['-C', 'runwire'] : [],
       env: {
         PATH: process.env.PATH ?? '',
-        NODE_COMPILE_CACHE: compileCache,
         ...(await environment(dataDir, env, store)),
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -15,11 +15,9 @@ export interface Passage {
   readonly text: string;
 }
 
-/** Generated files, quoted requirements, and the rules themselves. */
+/** Generated files, and the rules themselves. */
 const excluded = [
   '**.gen.ts',
-  'requirements/contract*',
-  'requirements/spec.ts',
   'docs/style.md',
   'CHANGELOG.md',
   'test/architecture.test.ts',
@@ -40,7 +38,7 @@ const internal = [
 /** The sources and the pages that people read. */
 export function readProse(root: string): Sources {
   const pages = new Map<string, string>();
-  for (const folder of ['', 'docs', 'docs/decisions', 'docs/guides', 'docs/reference', 'requirements']) {
+  for (const folder of ['', 'docs', 'docs/contract', 'docs/decisions', 'requirements']) {
     if (!existsSync(join(root, folder))) continue;
     for (const name of readdirSync(join(root, folder))) {
       const path = folder === '' ? name : `${folder}/${name}`;
@@ -134,9 +132,7 @@ function joinLines(text: string, comments: readonly Span[]): Span[] {
 
 function commentText(raw: string): string {
   const text = raw.replace(/^\s*(?:\/\*\*?|\/\/+|\*(?!\/))|\*\/$/gm, '');
-  if (/^\s*(?:biome-ignore|@ts-|#!)/.test(text)) return '';
-  // A quotation with the id of its requirement keeps the words of the specification.
-  return /\b(?:contract|spec)-[\d.]+-/.test(text) ? text.replace(/"[^"]*"/g, '') : text;
+  return /^\s*(?:biome-ignore|@ts-|#!)/.test(text) ? '' : text;
 }
 
 const sql =

@@ -75,19 +75,31 @@ function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
   };
 }
 
+export interface IntegrationsDeps {
+  readonly store: Store;
+  readonly changes: AccountChanges;
+  readonly agencies: Agencies;
+  readonly defaultRunSeconds: number;
+  readonly prices: Prices;
+  /** Removes the turns of a deleted integration from the memory of this node. */
+  readonly forgetIntegration: (integrationId: string) => void;
+}
+
 export class Integrations {
   readonly #store: Store;
   readonly #changes: AccountChanges;
   readonly #agencies: Agencies;
   readonly #defaultRunSeconds: number;
   readonly #prices: Prices;
+  readonly #forgetIntegration: IntegrationsDeps['forgetIntegration'];
 
-  constructor(store: Store, changes: AccountChanges, agencies: Agencies, defaultRunSeconds: number, prices: Prices) {
+  constructor({ store, changes, agencies, defaultRunSeconds, prices, forgetIntegration }: IntegrationsDeps) {
     this.#store = store;
     this.#changes = changes;
     this.#agencies = agencies;
     this.#defaultRunSeconds = defaultRunSeconds;
     this.#prices = prices;
+    this.#forgetIntegration = forgetIntegration;
   }
 
   async create(principal: Principal, input: NewIntegration) {
@@ -155,6 +167,7 @@ export class Integrations {
       const deleted = await tx.run(deleteIntegration, { integrationId, now: Date.now() });
       if (deleted === 0) throw new Refusal('integration_not_found');
     });
+    this.#forgetIntegration(integrationId);
   }
 
   /** The given fields take precedence over the stored ones, and those over the defaults. */

@@ -4,6 +4,7 @@ import { missingFileRefusal, type Replay } from '../domain/admission.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';
+import { CellMap } from '../lib/cells.ts';
 import type { Hold } from '../lib/fair-budget.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { memberState } from '../store/queries/accounts.ts';
@@ -47,7 +48,7 @@ interface AdmissionOutcome {
 export class RunAdmission {
   readonly #deps: AdmissionDeps;
   /** Requests in progress by integration and usage request id: equal ones share the outcome, others wait. */
-  readonly #inProgress = new Map<string, { readonly body: string; readonly outcome: Promise<Admission> }>();
+  readonly #inProgress = new CellMap<string, { readonly body: string; readonly outcome: Promise<Admission> }>();
   #count = 0;
 
   constructor(deps: AdmissionDeps) {
@@ -129,7 +130,9 @@ export class RunAdmission {
         written = transacted.run;
         return transacted;
       };
-      const locks = { integrationId, consumerId };
+      // The admissions of one member never share a transaction.
+      const locks =
+        consumerId === null ? { integrationId, consumerId, names: namesIn(request) } : { integrationId, consumerId };
       const { admission, run } = await this.#deps.store.transact('admit', decideAndReserve, locks);
       // In the same turn in which the commit returns, so that no cancel can arrive before the run can be stopped.
       if (run !== null) startRun(this.#deps, run, as);
@@ -168,6 +171,15 @@ export class RunAdmission {
     const { runId, chatId } = run;
     return { admission: { runId, chatId, textOnly: decision.textOnly, replayed: false }, run: { run, agency } };
   }
+}
+
+/** What two concurrent requests without a member can both name. */
+function namesIn({ chatId, aliasChatId, usageRequestId }: CompletionRequest): string[] {
+  const names: string[] = [];
+  if (chatId !== null) names.push(`chat ${chatId}`);
+  if (aliasChatId !== null) names.push(`alias ${aliasChatId}`);
+  if (usageRequestId !== null) names.push(`request ${usageRequestId}`);
+  return names;
 }
 
 const replayed = ({ runId, chatId, textOnly }: Replay): Admission => ({ runId, chatId, textOnly, replayed: true });

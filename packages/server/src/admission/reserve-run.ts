@@ -15,7 +15,7 @@ import {
 } from '../domain/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { insertActiveRun, NO_MEMBER } from '../store/queries/active-runs.ts';
-import { growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
+import { bindAlias, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { announceFile, storedPath } from '../store/queries/files.ts';
 import type { Tx } from '../store/store.ts';
@@ -78,7 +78,6 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
       : tx.run(growChat, {
           chatKey,
           textBytes,
-          alias: chat.alias,
           questionsJson: null,
           knownQuestionsJson: chat.questionsJson,
           now,
@@ -153,6 +152,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
+  if (chat !== null && chat.alias !== null) await tx.run(bindAlias, { chatKey, alias: chat.alias });
   const { refreshes } = request;
   if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
   for (const { below } of request.sandboxFiles) await tx.run(announceFile, { chatKey, path: storedPath(below) });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { agencyProcesses } from '@runwire/test-kit/agency-processes.ts';
+import { cites } from '../../../../requirements/cite.ts';
 import { AgencyBroken, Faults } from './fault.ts';
 import { expandFlows } from './flows.ts';
 import { loadFolder } from './load-folder.ts';
@@ -29,7 +30,8 @@ async function load(files: Readonly<Record<string, string>>) {
   }
 }
 
-test('the smaller of a limit of the agency and of the server counts', async () => {
+test('the smaller of a limit of the agency and of the server counts', async (t) => {
+  cites(t, 'agents-11-smaller-limit');
   const limits = '{ steps: 200, depth: 2, handOffs: 50 }';
   const text = `name: A\nlimits: ${limits}\nagents: [{ name: A, instructions: Help. }]\n`;
   const agency = await load({ 'agency.yaml': text });
@@ -58,7 +60,8 @@ test('an agency has at most 100 Markdown agents and 1000 flows', async () => {
   assert.equal(largest.agents.size, 100);
 });
 
-test('a repeated wildcard is expanded once, and flows keep the order in which they were written', () => {
+test('a repeated wildcard is expanded once, and flows keep the order in which they were written', (t) => {
+  cites(t, 'agents-10-wildcards');
   const agents = Array.from({ length: 100 }, (_, index) => `A${index}`);
   const written = Array.from({ length: 500 }, () => ['* -> *', '* => *']).flat();
   const startedAt = performance.now();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cites } from '../../../../requirements/cite.ts';
 import { fillIn, unknownPlaceholder, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
 
 const about = {
@@ -8,7 +9,8 @@ const about = {
   userContext: { name: '{{date}}', age: 5, empty: null, inner: { x: true } },
 };
 
-test('inserts values once: text as it is, objects as JSON, missing values as nothing', () => {
+test('inserts values once: text as it is, objects as JSON, missing values as nothing', (t) => {
+  cites(t, 'agents-10-placeholders');
   for (const [text, filled] of [
     ['{{date}} {{ member.name }}', '2030-01-02 Ada'],
     ['{{user_context.name}}', '{{date}}'],
@@ -22,14 +24,16 @@ test('inserts values once: text as it is, objects as JSON, missing values as not
   assert.equal(fillIn('{{member.name}}{{user_context.x}}', { ...about, member: null, userContext: undefined }), '');
 });
 
-test('finds placeholders that do not exist', () => {
+test('finds placeholders that do not exist', (t) => {
+  cites(t, 'agents-10-unknown-placeholders');
   assert.equal(unknownPlaceholder('{{date}} {{member}} {{user_context}}'), null);
   assert.equal(unknownPlaceholder('a {{ user.name }}')?.written, '{{ user.name }}');
   assert.equal(unknownPlaceholder('{{date.year}}')?.written, '{{date.year}}');
   assert.deepEqual([usesMember('{{member.name}}'), usesMember('{{date}} member')], [true, false]);
 });
 
-test('joins shared and own instructions, and the context if the agency wants it', async () => {
+test('joins shared and own instructions, and the context if the agency wants it', async (t) => {
+  cites(t, 'agents-10-shared-instructions');
   const { userContext } = about;
   const context = `user_context:\n${JSON.stringify(userContext)}`;
   const write = writeInstructions({

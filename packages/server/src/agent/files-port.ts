@@ -1,23 +1,23 @@
 import type { AgentPath } from '../domain/agency-path.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 
-export interface AgentFile {
+export interface AgentFile<Path = AgentPath> {
   readonly kind: 'file';
-  readonly path: AgentPath;
+  readonly path: Path;
   readonly size: number;
   readonly contentType: string;
   /** In milliseconds since 1970. */
   readonly modifiedAt: number;
 }
 
-export interface AgentFolder {
+export interface AgentFolder<Path = AgentPath> {
   readonly kind: 'folder';
-  readonly path: AgentPath;
+  readonly path: Path;
 }
 
-export interface AgentFilePage {
+export interface AgentFilePage<Path = AgentPath> {
   /** Sorted by name. */
-  readonly entries: readonly (AgentFile | AgentFolder)[];
+  readonly entries: readonly (AgentFile<Path> | AgentFolder<Path>)[];
   readonly hasMore: boolean;
 }
 
@@ -60,14 +60,14 @@ export interface OpenedAgentFile extends AsyncDisposable {
   convert(signal: AbortSignal): Promise<DocumentText>;
 }
 
-/** The files that the agent of a run may read: those of its integration, and those of its agency. */
-export interface AgentFiles {
+/** The files that the agent of a run may read: those of its integration, those of its agency, or both. */
+export interface AgentFiles<Path = AgentPath> {
   /** Lists the entries directly in a folder, after the name `after`. Resolves to null if the folder does not exist. */
-  list(folder: AgentPath, after: string | null, limit: number): Promise<AgentFilePage | null>;
+  list(folder: Path, after: string | null, limit: number): Promise<AgentFilePage<Path> | null>;
   /** Yields all files below a folder, at any depth and in any order. */
-  walk(folder: AgentPath): AsyncIterable<Omit<AgentFile, 'contentType'>>;
+  walk(folder: Path): AsyncIterable<Omit<AgentFile<Path>, 'contentType'>>;
   /** Resolves to null if the file does not exist. */
-  open(path: AgentPath): Promise<OpenedAgentFile | null>;
+  open(path: Path): Promise<OpenedAgentFile | null>;
 }
 
 /** The folder to which an agency restricts an agent: null if there is none, and `nothing` if the agent sees no files. */

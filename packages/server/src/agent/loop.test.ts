@@ -155,6 +155,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     agent: agentOf('Triage'),
     addedInstructions: '',
     prompt: [user],
+    earlierItems: 0,
   });
   return (last?.output ?? []).map((item) => (item.kind === 'message' ? item.text : '')).join('');
 }

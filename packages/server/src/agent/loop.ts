@@ -38,6 +38,8 @@ export interface LoopStart extends LoopPlace {
   /** The message that began the loop has them. They count until another agent takes the loop over. May be empty. */
   readonly addedInstructions: string;
   readonly prompt: readonly PromptItem[];
+  /** See `ModelRequest.earlierItems`. */
+  readonly earlierItems: number;
 }
 
 /** Runs the loop until its last answer. Resolves to its last step, or to null if a call waits for an answer of the caller. */
@@ -56,7 +58,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     const sent = window.fit(prompt, instructions, agent.windowTokens);
     const known = finished.modelStep(start.loop, indexInLoop);
     if (agent.failedServers.length > 0) reportServers(scope, start, agent, known !== undefined);
-    const { loop, callerAgent } = start;
+    const { loop, callerAgent, earlierItems } = start;
     const input: ModelStepInput = {
       loop,
       callerAgent,
@@ -64,6 +66,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
       instructions,
       indexInLoop,
       prompt: sent,
+      earlierItems,
       replays,
       lastModel,
       hasCalled,
@@ -249,6 +252,7 @@ async function delegate(
       agent,
       addedInstructions: instructions,
       prompt: [...(await memory(setting, call, flow, { agent, own, instructions })), own],
+      earlierItems: 0,
     });
     if (last === null) return WAITS;
     return { status: 'completed', text: textOf(last), asked };

@@ -20,6 +20,8 @@ export interface LoopPlace {
 /** What the model of a step is sent. */
 export interface SentPrompt {
   readonly prompt: readonly PromptItem[];
+  /** See `ModelRequest.earlierItems`. */
+  readonly earlierItems: number;
   /** What earlier steps of the loop returned for their provider. */
   readonly replays: readonly StepReplay[];
 }
@@ -138,13 +140,14 @@ async function askModel(
 }
 
 function modelRequest(scope: RunScope, input: ModelStepInput, model: Model, step: number): ModelRequest {
-  const { agent, instructions, prompt, replays, hasCalled } = input;
+  const { agent, instructions, prompt, earlierItems, replays, hasCalled } = input;
   return {
     runId: scope.runId,
     step,
     attempt: scope.attempt,
     instructions,
     prompt,
+    earlierItems,
     tools: agent.modelTools,
     webSearch: agent.webSearch && model.searchesWeb === true,
     replays,

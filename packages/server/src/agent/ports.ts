@@ -129,6 +129,8 @@ export interface ModelRequest {
   readonly attempt: number;
   readonly instructions: string;
   readonly prompt: readonly PromptItem[];
+  /** How many of the first items belong to earlier turns. Later runs of the chat have the same objects. */
+  readonly earlierItems?: number | undefined;
   readonly tools: readonly ModelTool[];
   /** From the agent's definition. If absent, no reasoning is requested. */
   readonly reasoning?: Reasoning | undefined;

@@ -79,6 +79,7 @@ class Rig {
       agent,
       addedInstructions: '',
       prompt,
+      earlierItems: 0,
     })) as Step;
   }
 }

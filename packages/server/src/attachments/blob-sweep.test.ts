@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { insertTestForm, TestFiles } from '@runwire/test-kit/test-files.ts';
+import { insertTestForm, pathInMount, TestFiles } from '@runwire/test-kit/test-files.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
 import { FileSweep } from '../files/file-sweep.ts';
 import { PendingBlobs } from '../files/pending-blobs.ts';
@@ -20,7 +20,7 @@ test('an integration has leftovers after a sweep of its forms or files', async (
     store.reads.query((db) =>
       db.selectFrom('integrations').select(['integration_id', 'leftovers']).orderBy('integration_id'),
     );
-  await insertTestForm(store, 'one', 'members/ann/a', 1);
+  await insertTestForm(store, 'one', pathInMount('members/ann/a'), 1);
   await rig.put('other', '/app/mnt/members/ann/b', 'bytes');
   await store.transact('files', (tx) => tx.query((db) => db.updateTable('files').set({ freed_at: 1 })));
   const found = async () => Object.fromEntries((await leftovers()).map((row) => [row.integration_id, row.leftovers]));

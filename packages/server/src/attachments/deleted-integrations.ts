@@ -43,9 +43,10 @@ export class DeletedIntegrations {
   /** Resolves to true if no attachment is left. */
   async #empty({ integration_id: integrationId, deleted_at: since }: DeletedIntegration, isClosed: () => boolean) {
     let emptied = true;
-    for (let after = ''; ; ) {
-      const chats = await this.#store.reads.all(chatsWithAttachments, { integrationId, after, limit: BATCH });
-      for (const { chat_key: chatKey, chat_id: chatId } of chats) {
+    let oldest = { createdAt: Number.MAX_SAFE_INTEGER, chatKey: '' };
+    for (;;) {
+      const chats = await this.#store.reads.all(chatsWithAttachments, { integrationId, ...oldest, limit: BATCH });
+      for (const { chat_key: chatKey, created_at: createdAt } of chats) {
         if (isClosed()) return false;
         const done = await sweepChat(this.#store, this.#logger, chatKey, async (tx) => {
           if ((await first(tx.all(activeRunOfChat, { chatKey }))) !== undefined) return false;
@@ -55,7 +56,7 @@ export class DeletedIntegrations {
           return true;
         });
         emptied &&= done;
-        after = chatId;
+        oldest = { createdAt, chatKey };
       }
       if (chats.length < BATCH) return emptied;
     }

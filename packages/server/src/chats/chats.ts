@@ -159,7 +159,7 @@ export class Chats {
         if (others.some((other) => other.chat_id === chatId)) throw new Refusal('chat_exists');
         if (others.length > 0) throw new Refusal('alias_taken');
         await tx.run(insertChat, {
-          chatKey: newId('chat'),
+          chatKey: input.chatId === undefined ? chatId : newId('chat'),
           integrationId,
           chatId,
           alias,

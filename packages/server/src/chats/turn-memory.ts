@@ -42,6 +42,7 @@ export interface ChatTurns {
 }
 
 interface ChatEntry extends ChatTurns {
+  readonly integrationId: string;
   readonly memoryBytes: number;
   readonly usedAt: number;
 }
@@ -76,15 +77,20 @@ export class TurnMemory implements Disposable {
     return this.#chats.get(chatKey);
   }
 
-  set(chatKey: string, chat: ChatTurns): void {
+  set(integrationId: string, chatKey: string, chat: ChatTurns): void {
     let memoryBytes = ENTRY_BYTES;
     for (const turn of chat.turns) memoryBytes += turn.memoryBytes;
-    this.#chats.set(chatKey, { ...chat, memoryBytes, usedAt: performance.now() });
+    this.#chats.set(chatKey, { ...chat, integrationId, memoryBytes, usedAt: performance.now() });
   }
 
   /** Call it when the chat is deleted. */
   delete(chatKey: string): void {
     this.#chats.delete(chatKey);
+  }
+
+  /** Call it when the integration is deleted. */
+  deleteIntegration(integrationId: string): void {
+    this.#chats.deleteIf((chat) => chat.integrationId === integrationId);
   }
 
   forgetIdle(now: number): void {

@@ -87,7 +87,7 @@ export async function openHttp(
   addRunRoutes(app, foundation, accounts, runs);
   addFileRoutes(app, foundation, accounts);
   chatRoutes(app, new Chats(foundation.store, accounts.pages, runs.forgetTurns));
-  addAccountRoutes(app, foundation, accounts);
+  addAccountRoutes(app, foundation, accounts, runs);
   addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);
   return {
@@ -145,9 +145,12 @@ function addAccountRoutes(
   app: App,
   { store, agencies, limits, config, secrets }: Foundation,
   { changes, signing, clientSigning, reads, pages, erasures }: OpenedAccounts & { readonly erasures: Erasures },
+  { forgetIntegration }: OpenedRuns,
 ): void {
+  const { prices } = config;
+  const defaultRunSeconds = limits.maxRunSeconds;
   accountRoutes(app, {
-    integrations: new Integrations(store, changes, agencies, limits.maxRunSeconds, config.prices),
+    integrations: new Integrations({ store, changes, agencies, defaultRunSeconds, prices, forgetIntegration }),
     members: new Members(store, pages),
     erasures,
     adjustments: new Adjustments(store),

@@ -184,6 +184,8 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     mcp,
     /** Call it when a chat is deleted. */
     forgetTurns: (chatKey: string) => memory.delete(chatKey),
+    /** Call it when an integration is deleted. */
+    forgetIntegration: (integrationId: string) => memory.deleteIntegration(integrationId),
     resumedRuns: resumed.length,
     endedRuns: recovered.ended,
     /** Lets the resumed runs continue. Until then they wait, so that clients can follow them from the beginning. */

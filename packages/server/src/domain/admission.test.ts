@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pathInMount } from '@runwire/test-kit/test-files.ts';
 import {
   type AdmissionFactsRow,
   type AdmissionQuestion,
@@ -137,7 +138,10 @@ const order: readonly (readonly [string, Situation])[] = [
   ['unknown_agent', { request: { agent: 'Nobody' } }],
   [
     'sandbox_file_not_found',
-    { request: { sandboxFiles: [{ below: 'u/a.txt' }] }, files: missingFileRefusal('u/a.txt') },
+    {
+      request: { sandboxFiles: [{ below: pathInMount('u/a.txt') }] },
+      files: missingFileRefusal(pathInMount('u/a.txt')),
+    },
   ],
   [
     'invalid_attachment_refresh',
@@ -213,7 +217,7 @@ test('asks for sandbox files after all earlier checks have passed', () => {
   const index = order.findIndex(([code]) => code === 'sandbox_file_not_found');
   const within = (fault: Situation): Situation => ({
     ...fault,
-    request: { ...fault.request, sandboxFiles: [{ below: 'u/a.txt' }] },
+    request: { ...fault.request, sandboxFiles: [{ below: pathInMount('u/a.txt') }] },
   });
   for (const [code, fault] of order.slice(0, index)) assert.deepEqual(questionsOf(within(fault)), [], code);
   for (const [code, fault] of order.slice(index + 1)) {
@@ -221,7 +225,7 @@ test('asks for sandbox files after all earlier checks have passed', () => {
     assert.equal(refusedWith(within(fault)).code, code);
   }
   assert.equal(decide(within({})).kind, 'admit');
-  assert.match(missingFileRefusal('u/a b.txt').message, /`\/app\/mnt\/u\/a b\.txt` was not uploaded/);
+  assert.match(missingFileRefusal(pathInMount('u/a b.txt')).message, /`\/app\/mnt\/u\/a b\.txt` was not uploaded/);
 });
 
 test('asks for links of earlier attachments if request or chat has a reason', () => {

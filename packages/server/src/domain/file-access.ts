@@ -39,7 +39,7 @@ export function memberFolderProblem(template: string): string | null {
 
 /** Returns the folder of a member. Two members never have the same one. */
 export function memberFolder(template: string, consumerId: string): MountPath {
-  return template.slice(MOUNT.length + 1).replace(VARIABLE, () => encodedSegment(consumerId));
+  return template.slice(MOUNT.length + 1).replace(VARIABLE, () => encodedSegment(consumerId)) as MountPath;
 }
 
 /** Returns the folder of the member to which a file belongs, or null if the file is not below a folder of the template. */
@@ -48,7 +48,7 @@ export function memberFolderAt(template: string, path: MountPath): MountPath | n
   const segments = path.split('/');
   if (segments.length <= wanted.length) return null;
   if (wanted.some((segment, index) => segment !== VARIABLE && segment !== segments[index])) return null;
-  return segments.slice(0, wanted.length).join('/');
+  return segments.slice(0, wanted.length).join('/') as MountPath;
 }
 
 /** Encodes a text as one segment of a path, or as a part of one. Two texts never give the same. */

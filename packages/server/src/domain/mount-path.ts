@@ -1,4 +1,5 @@
 import { maxFileBytes } from '@runwire/contract';
+import type { CheckedText } from './checked-text.ts';
 import { isBlank } from './ids.ts';
 
 /** The path under which an agent sees the files of its integration. */
@@ -17,9 +18,12 @@ const FORM_VARIABLE = `$\{filename}`;
  * A file or folder below the mount: its segments joined by `/`, without the mount itself. It is canonical and equals
  * the given text byte by byte.
  */
-export type MountPath = string;
+export type MountPath = CheckedText<'MountPath'>;
 
-export type CheckedPath = { readonly below: MountPath } | { readonly problem: string };
+export type CheckedPath<Path = MountPath> = { readonly below: Path } | { readonly problem: string };
+
+/** The mount itself. */
+export const WHOLE_MOUNT = '' as MountPath;
 
 /** Returns the path below the mount, or the rest of a sentence about what is wrong with it. */
 export function checkFilePath(path: string): CheckedPath {
@@ -33,7 +37,7 @@ export function checkFolderPath(folder: string): CheckedPath {
 
 /** Checks a folder to list. The mount itself is valid. */
 export function checkAnyFolderPath(folder: string): CheckedPath {
-  return folder === MOUNT ? { below: '' } : checkFolderPath(folder);
+  return folder === MOUNT ? { below: WHOLE_MOUNT } : checkFolderPath(folder);
 }
 
 /** Returns null if the text is a valid file name. */
@@ -56,7 +60,7 @@ function checkPath(path: string, of: 'file' | 'folder'): CheckedPath {
     const problem = segmentProblem(segment, isFile ? 'file' : 'folder');
     if (problem !== null) return { problem };
   }
-  return { below };
+  return { below: below as MountPath };
 }
 
 function segmentProblem(segment: string, of: 'file' | 'folder'): string | null {
@@ -75,14 +79,18 @@ function segmentProblem(segment: string, of: 'file' | 'folder'): string | null {
   return null;
 }
 
+/** Returns the folder above that ends before the slash at `end`. */
+export const startOfPath = (path: MountPath, end: number): MountPath => path.slice(0, end) as MountPath;
+
 /** Returns all folders of these paths. */
 export function foldersAbove(paths: readonly MountPath[]): ReadonlySet<MountPath> {
   const folders = new Set<MountPath>();
   for (const path of paths) {
     for (let end = path.lastIndexOf('/'); end !== -1; end = path.lastIndexOf('/', end - 1)) {
+      const folder = startOfPath(path, end);
       // All folders above a known one are known.
-      if (folders.has(path.slice(0, end))) break;
-      folders.add(path.slice(0, end));
+      if (folders.has(folder)) break;
+      folders.add(folder);
     }
   }
   return folders;

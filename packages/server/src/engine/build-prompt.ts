@@ -46,7 +46,7 @@ export async function planPrompt(
   { heal, memory }: PromptSetting,
 ): Promise<PlannedPrompt> {
   if (!run.hasHistory) return { items: [userItem(run)], later: [], turnsLeftOut: 0 };
-  const { chatKey, runId, message } = run;
+  const { integrationId, chatKey, runId, message } = run;
   const reading = { chatKey, runId, message, chained: chain.runIds.length };
   const known = memory.get(chatKey);
   const end =
@@ -56,7 +56,7 @@ export async function planPrompt(
   const budget = historyBudget(agent.windowTokens, estimateTokens(others));
   const { turns, from, before, textBytes } = await readOlder(reads, chatKey, end, heal, budget);
   const leftOut = turnsToLeaveOut(turns, budget);
-  remember(memory, chatKey, { turns, from, before, textBytes }, budget);
+  memory.set(integrationId, chatKey, newestTurns({ turns, from, before, textBytes }, budget));
   const firstShown = turns[leftOut]?.position ?? before;
   return {
     items: [...healTogether(turns.slice(leftOut), heal), own],
@@ -88,13 +88,14 @@ function healTogether(turns: readonly EarlierTurn[], heal: PromptSetting['heal']
   return items;
 }
 
-/** Keeps only the newest turns that exceed the budget together: no older turn can be shown. */
-function remember(memory: TurnMemory, chatKey: string, chat: ChatTurns, budget: number): void {
+/** Returns only the newest turns that exceed the budget together: no older turn can be shown. */
+function newestTurns(chat: ChatTurns, budget: number): ChatTurns {
   let tokens = 0;
   let kept = chat.turns.length;
   for (; kept > 0 && tokens <= budget; kept -= 1) tokens += chat.turns[kept - 1]?.tokens ?? 0;
-  const turns = kept === 0 ? chat.turns : chat.turns.slice(kept);
-  memory.set(chatKey, { ...chat, turns, from: kept === 0 ? chat.from : (turns[0]?.position ?? chat.before) });
+  if (kept === 0) return chat;
+  const turns = chat.turns.slice(kept);
+  return { ...chat, turns, from: turns[0]?.position ?? chat.before };
 }
 
 const bytesByTools = new WeakMap<readonly ModelTool[], number>();

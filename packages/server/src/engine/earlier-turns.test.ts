@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import fc from 'fast-check';
+import { AccountChanges } from '../accounts/accounts-version.ts';
+import { Integrations } from '../accounts/integrations.ts';
 import { Chats } from '../chats/chats.ts';
 import { healTurn } from '../chats/heal-history.ts';
 import { TurnMemory } from '../chats/turn-memory.ts';
@@ -12,6 +14,7 @@ import { insertChat, insertRun } from '../store/queries/admission.ts';
 import type { Store } from '../store/store.ts';
 import { planPrompt } from './build-prompt.ts';
 import { NO_CHAIN } from './chain.ts';
+import { readAdded } from './earlier-turns.ts';
 
 /** Chats of an embedded store whose runs are only rows, as admission and the end of a run write them. */
 class Rows {
@@ -22,8 +25,8 @@ class Rows {
     this.#store = store;
   }
 
-  async newChat(chatKey: string): Promise<void> {
-    const fields = { chatKey, integrationId: 'demo', chatId: chatKey, alias: null, consumerId: null, now: 1 };
+  async newChat(chatKey: string, chatId = chatKey, integrationId = 'demo'): Promise<void> {
+    const fields = { chatKey, integrationId, chatId, alias: null, consumerId: null, now: 1 };
     await this.#store.transact('account', (tx) => tx.run(insertChat, { ...fields, numMessages: 0, textBytes: 0 }));
   }
 
@@ -49,20 +52,29 @@ class Rows {
     this.#runs += 1;
     const runId = `run_${String(this.#runs).padStart(6, '0')}`;
     await this.#message(chatKey, runId, 'user', message, 'completed');
-    return { chatKey, runId, message, hasHistory: true, attachments: [], sandboxFiles: [] } as unknown as AdmittedRun;
+    const texts = { message, hasHistory: true, attachments: [], sandboxFiles: [] };
+    return { integrationId: 'demo', chatKey, runId, ...texts } as unknown as AdmittedRun;
   }
 
-  async end({ chatKey, runId }: AdmittedRun, { answer, status, calls }: Ending): Promise<void> {
+  async end(run: AdmittedRun, ending: Ending): Promise<void> {
+    await this.steps(run, ending);
+    await this.#message(run.chatKey, run.runId, 'assistant', ending.answer, ending.status);
+  }
+
+  async steps({ runId }: AdmittedRun, { answer, status, calls }: Ending): Promise<void> {
     const said = status === 'failed' ? [] : [{ kind: 'message', text: answer }];
     const steps = [...calls.map((callId) => [{ kind: 'tool_call', callId, name: 'echo', text: '{}' }]), said];
     for (const [index, output] of steps.entries()) {
-      await this.write(
-        `insert into steps (run_id, step, attempt, kind, agent, status, first_event_id, last_event_id, record_json,
-           started_at, completed_at) values (?, ?, 1, 'model', 'A', 'completed', 1, 1, ?, 0, 0)`,
-        ...[runId, index + 1, JSON.stringify({ output })],
-      );
+      await this.step({ runId }, { step: index + 1, kind: 'model', callId: null, output });
     }
-    await this.#message(chatKey, runId, 'assistant', answer, status);
+  }
+
+  async step({ runId }: Pick<AdmittedRun, 'runId'>, { step, kind, callId, output }: StoredStep): Promise<void> {
+    await this.write(
+      `insert into steps (run_id, step, attempt, kind, agent, call_id, status, first_event_id, last_event_id, record_json,
+         started_at, completed_at) values (?, ?, 1, ?, 'A', ?, 'completed', 1, 1, ?, 0, 0)`,
+      ...[runId, step, kind, callId, JSON.stringify({ output })],
+    );
   }
 
   async attach({ chatKey, runId }: AdmittedRun, sizeBytes: number | null): Promise<void> {
@@ -74,14 +86,21 @@ class Rows {
   }
 }
 
+interface StoredStep {
+  readonly step: number;
+  readonly kind: 'model' | 'tool';
+  readonly callId: string | null;
+  readonly output: readonly object[];
+}
+
 interface Ending {
   readonly answer: string;
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly calls: readonly string[];
 }
 
-const RUN: Omit<Parameters<typeof insertRun.build>[1], 'runId' | 'continues'> = {
-  ...{ integrationId: 'demo', chatKey: 'c', consumerId: null, usageRequestId: null, fingerprint: null, agency: 'a' },
+const RUN: Omit<Parameters<typeof insertRun.build>[1], 'runId' | 'chatKey' | 'continues'> = {
+  ...{ integrationId: 'demo', consumerId: null, usageRequestId: null, fingerprint: null, agency: 'a' },
   ...{ agent: 'A', nodeId: 'n', held: 0, unit: null, day: 1, period: null, periodStart: null, userContextJson: null },
   ...{ answersJson: null, clientToolsJson: null, journalFormat: 1, agencyVersion: null, fileAccess: 'all' },
   ...{ memberFolder: null, now: 1 },
@@ -89,12 +108,17 @@ const RUN: Omit<Parameters<typeof insertRun.build>[1], 'runId' | 'continues'> = 
 const ANSWER: Ending = { answer: 'Yes.', status: 'completed', calls: [] };
 const AGENT = { instructions: '', windowTokens: 100_000, tools: [] };
 
-async function open() {
-  await using stack = new AsyncDisposableStack();
-  const folder = temporaryFolder();
-  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const store = stack.use(await embeddedStore(folder));
-  const memory = stack.use(new TurnMemory());
+await using stack = new AsyncDisposableStack();
+const folder = temporaryFolder();
+stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+const store = stack.use(await embeddedStore(folder));
+const rows = new Rows(store);
+const owned = stack.move();
+after(() => owned.disposeAsync());
+
+/** A node with its own memory. */
+function open() {
+  const memory = new TurnMemory();
   const plan = async (run: AdmittedRun, agent = AGENT, used = memory) =>
     planPrompt(store.reads, run, NO_CHAIN, agent, { heal: healTurn, memory: used, windowTokens: 0 });
   /** Plans with the memory and without it, and expects the same prompt. */
@@ -106,15 +130,11 @@ async function open() {
     assert.equal(new Set(callIds).size, callIds.length, 'no two calls share an id');
     return expected;
   };
-  const owned = stack.move();
-  return {
-    ...{ store, memory, rows: new Rows(store), plan, compare },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  return { memory, plan, compare, [Symbol.dispose]: () => memory[Symbol.dispose]() };
 }
 
 test('a prompt from memory equals the prompt from the store', { timeout: 120_000 }, async () => {
-  await using rig = await open();
+  using rig = open();
   const text = fc.constantFrom('', 'Yes.', 'Grüße', 'x'.repeat(300));
   const turn = fc.record({
     kind: fc.constantFrom('here', 'here', 'elsewhere'),
@@ -133,19 +153,15 @@ test('a prompt from memory equals the prompt from the store', { timeout: 120_000
     fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 20 }), async (turns) => {
       chats += 1;
       const chatKey = `chat_${chats}`;
-      await rig.rows.newChat(chatKey);
+      await rows.newChat(chatKey);
       for (const [index, one] of turns.entries()) {
-        const run = await rig.rows.admit(chatKey, `${index} ${one.message}`);
-        if (one.attached !== undefined) await rig.rows.attach(run, one.attached);
+        const run = await rows.admit(chatKey, `${index} ${one.message}`);
+        if (one.attached !== undefined) await rows.attach(run, one.attached);
         // Another node plans its turns itself, and this one knows nothing of them.
         if (one.kind === 'here') await rig.compare(run, { ...AGENT, windowTokens: one.windowTokens });
-        await rig.rows.end(run, one);
+        await rows.end(run, one);
         if (one.refetched) {
-          await rig.rows.write(
-            `update attachments set form = 'text', size_bytes = ? where chat_key = ?`,
-            index,
-            chatKey,
-          );
+          await rows.write(`update attachments set form = 'text', size_bytes = ? where chat_key = ?`, index, chatKey);
         }
       }
     }),
@@ -154,12 +170,13 @@ test('a prompt from memory equals the prompt from the store', { timeout: 120_000
 });
 
 test('a chain of runs that answered questions is one turn, also from memory', async () => {
-  await using rig = await open();
-  const { rows } = rig;
-  await rows.newChat('c');
+  using rig = open();
+  await rows.newChat('chain');
   const run = async (message: string, continues: string | null) => {
-    const one = await rows.admit('c', message);
-    await rig.store.transact('account', (tx) => tx.run(insertRun, { ...RUN, runId: one.runId, continues }));
+    const one = await rows.admit('chain', message);
+    await store.transact('account', (tx) =>
+      tx.run(insertRun, { ...RUN, chatKey: 'chain', runId: one.runId, continues }),
+    );
     // Only one run of a chat may be active.
     await rows.write(`update runs set status = 'completed'`);
     return one;
@@ -172,7 +189,7 @@ test('a chain of runs that answered questions is one turn, also from memory', as
   const chain = { ...NO_CHAIN, runIds: [asks.runId], rootSteps: [1] };
   const answers = await run('Do it.', asks.runId);
   const setting = { heal: healTurn, memory: rig.memory, windowTokens: 0 };
-  const planned = await planPrompt(rig.store.reads, answers, chain, AGENT, setting);
+  const planned = await planPrompt(store.reads, answers, chain, AGENT, setting);
   assert.deepEqual(
     [planned.items.map((item) => ('text' in item ? item.text : '')), planned.later],
     [['One?', 'Yes.', 'Refund?'], [{ afterSteps: 1, item: { kind: 'user', text: 'Do it.' } }]],
@@ -184,17 +201,17 @@ test('a chain of runs that answered questions is one turn, also from memory', as
 });
 
 test('an entry that is not the beginning of the chat is not used', async () => {
-  await using rig = await open();
-  const { rows, memory } = rig;
-  await rows.newChat('c');
+  using rig = open();
+  const { memory } = rig;
+  await rows.newChat('entry');
   for (const message of ['One?', 'Two?']) {
-    const run = await rows.admit('c', message);
+    const run = await rows.admit('entry', message);
     await rig.plan(run);
     await rows.end(run, ANSWER);
   }
-  const run = await rows.admit('c', 'Three?');
+  const run = await rows.admit('entry', 'Three?');
   const { items } = await rig.compare(run);
-  const entry = memory.get('c');
+  const entry = memory.get('entry');
   assert.ok(entry);
   const [turn] = entry.turns;
   assert.ok(turn);
@@ -206,23 +223,132 @@ test('an entry that is not the beginning of the chat is not used', async () => {
     { ...entry, turns: [stale, ...entry.turns.slice(1)], textBytes: entry.textBytes + 1 },
     { ...entry, turns: [stale], from: 2, before: 4 },
   ]) {
-    memory.set('c', planted);
+    memory.set('demo', 'entry', planted);
     assert.deepEqual((await rig.plan(run)).items, items);
   }
 });
 
+test('an entry is not used if the last message is that of another run', async () => {
+  using rig = open();
+  const { memory } = rig;
+  await rows.newChat('lost');
+  for (const message of ['One?', 'Two?']) {
+    const run = await rows.admit('lost', message);
+    await rig.plan(run);
+    await rows.end(run, ANSWER);
+  }
+  const known = memory.get('lost');
+  assert.ok(known);
+  const read = ({ chatKey, runId, message }: AdmittedRun) =>
+    readAdded(store.reads, { chatKey, runId, message, chained: 0 }, known, healTurn);
+  // Another node took this run over and ended it. The next one was admitted there.
+  const lost = await rows.admit('lost', 'Three?');
+  assert.ok(await read(lost));
+  await rows.end(lost, ANSWER);
+  const next = await rows.admit('lost', 'Four?');
+  assert.equal(await read(lost), null);
+  await rig.compare(next);
+});
+
+test('a turn that has grown since it was remembered is read again', async () => {
+  using rig = open();
+  await rows.newChat('grown');
+  const run = async (message: string, continues: string | null) => {
+    const one = await rows.admit('grown', message);
+    await store.transact('account', (tx) =>
+      tx.run(insertRun, { ...RUN, chatKey: 'grown', runId: one.runId, continues }),
+    );
+    await rows.write(`update runs set status = 'completed'`);
+    return one;
+  };
+  await rows.end(await run('One?', null), ANSWER);
+  const asks = await run('Refund?', null);
+  await rows.end(asks, { ...ANSWER, answer: 'Sure? ', calls: ['refund'] });
+  const answers = await run('Do it.', asks.runId);
+  // Without its chain, the questions are a whole turn of the entry.
+  await rig.plan(answers);
+  assert.equal(rig.memory.get('grown')?.turns.at(-1)?.lastRunId, asks.runId);
+  // The call of the questions is made now, so the grown turn has its output.
+  const output = [{ kind: 'tool_output', callId: 'refund', text: 'Refunded.' }];
+  await rows.step(answers, { step: 0, kind: 'tool', callId: 'refund', output });
+  await rows.end(answers, { ...ANSWER, answer: 'Done.' });
+  const { items } = await rig.compare(await run('Thanks.', null));
+  const outputs = items.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
+  assert.deepEqual(outputs, ['Refunded.']);
+});
+
+test('a node that takes a run over uses its older memory of the chat', async () => {
+  using rig = open();
+  using others = new TurnMemory();
+  await rows.newChat('taken');
+  const turn = async (message: string, memory: TurnMemory) => {
+    const run = await rows.admit('taken', message);
+    await rig.plan(run, AGENT, memory);
+    await rows.end(run, { ...ANSWER, calls: [message] });
+  };
+  for (const message of ['One?', 'Two?']) await turn(message, rig.memory);
+  for (const message of ['Three?', 'Four?']) await turn(message, others);
+  const run = await rows.admit('taken', 'Five?');
+  await rig.plan(run, AGENT, others);
+  // The other node crashes after it has stored a step of the run.
+  await rows.steps(run, { ...ANSWER, calls: ['five'] });
+  assert.equal(rig.memory.get('taken')?.turns.length, 1);
+  const { items } = await rig.compare(run);
+  const said = items.flatMap((item) => (item.kind === 'user' ? [item.text] : []));
+  assert.deepEqual(said, ['One?', 'Two?', 'Three?', 'Four?', 'Five?']);
+  assert.equal(rig.memory.get('taken')?.turns.length, 4);
+});
+
 test('a deleted chat leaves the memory, and another chat with its id has none of it', async () => {
-  await using rig = await open();
-  const { rows, memory } = rig;
-  const chats = new Chats(rig.store, null as never, (chatKey) => memory.delete(chatKey));
+  using rig = open();
+  const { memory } = rig;
+  using others = new TurnMemory();
+  const chats = new Chats(store, null as never, (chatKey) => memory.delete(chatKey));
+  let last: AdmittedRun | null = null;
   for (const chatKey of ['c', 'd']) {
     await rows.newChat(chatKey);
     const first = await rows.admit(chatKey, 'One?');
     await rows.end(first, ANSWER);
     const second = await rows.admit(chatKey, 'Two?');
-    await rig.plan(second);
+    for (const one of [memory, others]) await rig.plan(second, AGENT, one);
     await rows.end(second, ANSWER);
+    last ??= second;
   }
   await chats.delete('demo', 'c');
   assert.deepEqual([memory.get('c'), memory.size], [undefined, 1]);
+  // The other node still has the turns. It shows them neither in a run of the deleted chat nor in a new chat with its id.
+  assert.notEqual(others.get('c'), undefined);
+  assert.ok(last);
+  assert.deepEqual((await rig.plan(last, AGENT, others)).items, [{ kind: 'user', text: 'Two?' }]);
+  await assert.rejects(rows.newChat('c'), /unique|constraint/i, 'the key of a deleted chat is never used again');
+  await rows.newChat('c2', 'c');
+  await rows.end(await rows.admit('c2', 'New?'), ANSWER);
+  const { items } = await rig.plan(await rows.admit('c2', 'And?'), AGENT, others);
+  assert.deepEqual(
+    items.map((item) => ('text' in item ? item.text : '')),
+    ['New?', 'Yes.', 'And?'],
+  );
+});
+
+test('a deleted integration leaves the memory', async () => {
+  using rig = open();
+  const { memory } = rig;
+  using changes = new AccountChanges(store, { accountsVersionMs: 60_000, accountsTrustedMs: 60_000 }, null as never);
+  const integrations = new Integrations({
+    ...{ store, changes, agencies: null as never, defaultRunSeconds: 1, prices: new Map() as never },
+    forgetIntegration: (integrationId) => memory.deleteIntegration(integrationId),
+  });
+  await rows.write(
+    `insert into integrations (integration_id, sort_key, owner_id, name_json, agency, default_agent, text_only,
+       on_disconnect, max_run_seconds, keep_attachments, created_at, updated_at)
+     values ('demo', 'demo', 'o', '"D"', 'a', 'A', 0, 'continue', 1, 0, 1, 1)`,
+  );
+  await rows.newChat('left');
+  await rows.end(await rows.admit('left', 'One?'), ANSWER);
+  await rig.plan(await rows.admit('left', 'Two?'));
+  const turns = memory.get('left');
+  assert.ok(turns);
+  memory.set('shop', 's', turns);
+  await integrations.delete('demo');
+  assert.deepEqual([memory.get('left'), memory.get('s')?.before, memory.size], [undefined, turns.before, 1]);
 });

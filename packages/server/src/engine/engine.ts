@@ -3,6 +3,7 @@ import { ScratchBlobs, ScratchCleanup } from '../attachments/scratch-blobs.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
+import { CellMap } from '../lib/cells.ts';
 import type { Hold } from '../lib/fair-budget.ts';
 import type { EngineDeps } from './deps.ts';
 import { executeRun } from './execute-run.ts';
@@ -26,7 +27,7 @@ export class Engine implements RunEngine, AsyncDisposable {
   readonly #prepared: PreparedAgencies;
   #handsOver = false;
   #isClosed = false;
-  readonly #active = new Map<string, ActiveRun>();
+  readonly #active = new CellMap<string, ActiveRun>();
   /** Runs that this node has lost and whose execution has not returned yet. */
   readonly #lost = new Set<Promise<void>>();
   readonly #scratchCleanup: ScratchCleanup;

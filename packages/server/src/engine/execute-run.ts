@@ -239,7 +239,9 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
   const scope = new ExecutionScope(execution, team, finished, continuationOf(run, laterMessages));
-  const start = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions: '', prompt };
+  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions: '' };
+  // The last item is the message of the run.
+  const start = { ...root, prompt, earlierItems: prompt.length - 1 };
   return await runLoop(scope, start);
 }
 

@@ -4,6 +4,7 @@ import type { Model, ModelTool } from '../agent/ports.ts';
 import type { Flow } from '../agent/team.ts';
 import { shownFileTools } from '../agent/tools/file-tools.ts';
 import { handOffName } from '../domain/hand-off-name.ts';
+import { LruCache } from '../lib/lru-cache.ts';
 import { agentWindow, handOffReach, reachedWindow, type WindowSetting } from './agent-windows.ts';
 import type { EngineDeps } from './deps.ts';
 
@@ -118,14 +119,14 @@ export class PreparedAgency {
 
 type PreparingDeps = Pick<EngineDeps, 'agencies' | 'models' | 'prompt' | 'commands'>;
 
-/** Integrations may choose models; more choices than these are prepared again. */
+/** Integrations may choose models. The choice that was used least recently is prepared again. */
 const MAX_CHOICES = 100;
 
 /** Prepares each version of an agency once. */
 export class PreparedAgencies {
   readonly #deps: PreparingDeps;
   /** By the version, then by the model of the integration. */
-  readonly #prepared = new WeakMap<LoadedAgency, Map<string | null, PreparedAgency>>();
+  readonly #prepared = new WeakMap<LoadedAgency, LruCache<string | null, PreparedAgency>>();
 
   constructor(deps: PreparingDeps) {
     this.#deps = deps;
@@ -137,8 +138,8 @@ export class PreparedAgencies {
     // Another function if the providers have changed.
     const models = this.#deps.models();
     let choices = this.#prepared.get(agency);
-    if (choices === undefined || choices.size >= MAX_CHOICES) {
-      choices = new Map();
+    if (choices === undefined) {
+      choices = new LruCache(MAX_CHOICES);
       this.#prepared.set(agency, choices);
     }
     const known = choices.get(ofIntegration);

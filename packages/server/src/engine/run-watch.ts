@@ -1,5 +1,6 @@
 import type { Model, Room } from '../agent/ports.ts';
 import { RunFailure } from '../domain/run-failure.ts';
+import { type Cell, CellSet } from '../lib/cells.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 const TICK_MS = 250;
@@ -11,7 +12,7 @@ const END_TICKS = 8;
 
 /** Watches the time limit and the silence of the model for all runs of this node, with one coarse timer. */
 export class RunWatch implements Disposable {
-  readonly #runs = new Set<WatchedRun>();
+  readonly #runs = new CellSet<WatchedRun>();
   readonly #silenceMs: number;
   readonly #timer: NodeJS.Timeout;
 
@@ -24,12 +25,12 @@ export class RunWatch implements Disposable {
   /** `spentMs` is the time that earlier attempts have used of the limit. */
   begin(stop: StopHandle, maxRunSeconds: number, spentMs: number, log: WatchedLog): WatchedRun {
     const run = new WatchedRun(stop, { maxRunSeconds, spentMs, silenceMs: this.#silenceMs }, log);
-    this.#runs.add(run);
+    run.cell = this.#runs.add(run);
     return run;
   }
 
   end(run: WatchedRun): void {
-    this.#runs.delete(run);
+    if (run.cell !== null) this.#runs.delete(run.cell);
   }
 
   #tick = (): void => {
@@ -53,6 +54,8 @@ interface WatchLimits {
 }
 
 export class WatchedRun {
+  /** Used by `RunWatch`. */
+  cell: Cell<WatchedRun> | null = null;
   readonly #stop: StopHandle;
   readonly #maxRunSeconds: number;
   readonly #silenceMs: number;

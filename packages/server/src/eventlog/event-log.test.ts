@@ -165,3 +165,37 @@ test('stores no events of a run after refused ones', async () => {
     run.abandon();
   });
 });
+
+test('a log that waits for room makes events durable that were committed early', async () => {
+  const folder = temporaryFolder();
+  await using store = await embeddedStore(folder);
+  let early = Promise.withResolvers<void>();
+  const committing: Store = {
+    kind: store.kind,
+    reads: store.reads,
+    transact: async (name, job) => {
+      const result = await store.transact(name, job);
+      early.resolve();
+      return result;
+    },
+    transactEarly: async (name, job) => {
+      await store.transact(name, job);
+      early = Promise.withResolvers();
+      return { durable: early.promise };
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  {
+    await using log = new EventLog(committing, OPTIONS, createLogger('silent'));
+    for (const moment of ['after', 'during']) {
+      const run = log.open(moment, 1, []);
+      run.append(delta('x'.repeat(OPTIONS.unstoredBytes)));
+      const flush = log.flush();
+      if (moment === 'after') await flush;
+      assert.equal(run.isFull, true, 'the events are not durable yet');
+      await new Promise<void>((resolve) => run.onceRoom(resolve));
+      assert.equal(run.isFull, false);
+    }
+  }
+  rmSync(folder, { recursive: true });
+});

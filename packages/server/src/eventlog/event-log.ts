@@ -1,5 +1,6 @@
 import { attemptBase, lastFrameId, type RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
+import { CellMap } from '../lib/cells.ts';
 import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
@@ -57,9 +58,9 @@ export class EventLog implements AsyncDisposable {
   readonly #store: Store;
   readonly #options: EventLogOptions;
   readonly #logger: Logger;
-  readonly #logs = new Map<string, RunLog>();
+  readonly #logs = new CellMap<string, RunLog>();
   readonly #unstored: UnstoredBytes;
-  readonly #dirty = new Set<RunLog>();
+  readonly #dirty = new CellMap<string, RunLog>();
   #undelivered: RunLog[] = [];
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> | null = null;
@@ -68,6 +69,7 @@ export class EventLog implements AsyncDisposable {
   #durably = false;
   /** The number of flushes whose commits are not durable yet. */
   #undurable = 0;
+  #isSettling = false;
   readonly #onStored: ((lagMs: number) => void) | null;
   /** Null if the store has no other nodes. */
   readonly #remote: RemoteLogs | null;
@@ -132,17 +134,35 @@ export class EventLog implements AsyncDisposable {
   drop(log: RunLog): void {
     // This node may have taken the same run over again in between.
     if (this.#logs.get(log.runId) === log) this.#logs.delete(log.runId);
-    this.#dirty.delete(log);
+    if (this.#dirty.get(log.runId) === log) this.#dirty.delete(log.runId);
     log.release();
     log.cut();
   }
 
   /** A log waits for room, so the next flush starts immediately instead of by the clock. */
   #flushForRoom = (): void => {
-    if (this.#timer === null || this.#failing) return;
+    if (this.#failing) return;
+    if (this.#timer === null) {
+      this.#settleForRoom();
+      return;
+    }
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#flushSoon, 0);
   };
+
+  /** If the room is taken by events that are only not durable yet, a durable commit follows immediately. */
+  #settleForRoom(): void {
+    const isDue = this.#undurable > 0 && this.#unstored.hasWaiting;
+    if (!isDue || this.#isSettling || this.#flushing !== null) return;
+    this.#isSettling = true;
+    this.#store
+      .transact('flush', async () => {})
+      // The store repeats it by its own clock.
+      .catch(() => {})
+      .finally(() => {
+        this.#isSettling = false;
+      });
+  }
 
   #appended = (log: RunLog): void => {
     // Events that are appended in one turn of the event loop are sent in one write per reader.
@@ -150,8 +170,8 @@ export class EventLog implements AsyncDisposable {
       log.deliveryPending = true;
       if (this.#undelivered.push(log) === 1) setImmediate(this.#deliver);
     }
-    if (!this.#dirty.has(log)) {
-      this.#dirty.add(log);
+    if (this.#dirty.get(log.runId) !== log) {
+      this.#dirty.set(log.runId, log);
       this.#timer ??= setTimeout(this.#flushSoon, this.#flushDelayMs);
     }
   };
@@ -180,6 +200,7 @@ export class EventLog implements AsyncDisposable {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
       if (this.#dirty.size > 0) this.#timer ??= setTimeout(this.#flushSoon, this.#flushDelayMs);
+      else this.#settleForRoom();
     });
     return this.#flushing;
   }
@@ -206,7 +227,7 @@ export class EventLog implements AsyncDisposable {
 
   async #flush(): Promise<void> {
     const work: UnstoredChunks[] = [];
-    for (const log of this.#dirty) if (log.wantsFlush) work.push({ log, chunks: log.takeChunks() });
+    for (const log of this.#dirty.values()) if (log.wantsFlush) work.push({ log, chunks: log.takeChunks() });
     this.#dirty.clear();
     const refused = new Set<RunLog>();
     for (const portion of inPortions(work, FLUSH_BYTES)) {
@@ -268,7 +289,8 @@ export class EventLog implements AsyncDisposable {
 
   /** The events stay in memory and the chunks keep their first and last ids: the next flush, step or end writes them. */
   #markDirty(work: readonly UnstoredChunks[]): void {
-    for (const { log } of work) if (this.#logs.get(log.runId) === log && log.wantsFlush) this.#dirty.add(log);
+    for (const { log } of work)
+      if (this.#logs.get(log.runId) === log && log.wantsFlush) this.#dirty.set(log.runId, log);
   }
 
   /** After a refused flush each run is stored in its own transaction, so that only the run at fault fails. */
@@ -281,7 +303,7 @@ export class EventLog implements AsyncDisposable {
     } catch (error) {
       refused.add(log);
       if (this.#logs.get(log.runId) !== log) return;
-      if (error instanceof StoreUnavailable) this.#dirty.add(log);
+      if (error instanceof StoreUnavailable) this.#dirty.set(log.runId, log);
       else log.onRefused?.(error);
     }
   }

@@ -9,6 +9,7 @@ import {
   lockPartitions,
   moveToCompacted,
   type RunWithoutCompacted,
+  readDatabaseTime,
   runsWithoutCompacted,
 } from '../store/queries/partitions.ts';
 import type { Reads, Store } from '../store/store.ts';
@@ -35,16 +36,16 @@ export class EventPartitions {
 
   /** Adds the partitions of the next days. Returns all. */
   async addMissing(): Promise<EventPartition[]> {
-    const until = Date.now() + AHEAD_MS;
-    const isEnough = (found: readonly EventPartition[]) => findEnd(found) > until;
     const found = await eventPartitions(this.#store.reads);
-    if (isEnough(found)) return found;
+    if (findEnd(found) > Date.now() + AHEAD_MS) return found;
     return this.#store.transact('sweep', async (tx) => {
       await lockPartitions(tx);
+      // If the clock of this node is ahead, the next partition would be as long, and be dropped as late.
+      const nowMs = Math.min(Date.now(), await readDatabaseTime(tx));
       // Another node may have added them before.
       const all = await eventPartitions(tx);
-      while (!isEnough(all)) {
-        const partition = this.#after(findEnd(all));
+      while (findEnd(all) <= nowMs + AHEAD_MS) {
+        const partition = this.#after(findEnd(all), nowMs);
         await addPartition(tx, partition);
         all.push(partition);
       }
@@ -53,8 +54,8 @@ export class EventPartitions {
   }
 
   /** After a long stop of all nodes, one partition contains the whole time. */
-  #after(fromMs: number): EventPartition {
-    const endMs = Math.max(fromMs + this.#widthMs, Date.now() - (Date.now() % DAY_MS) + DAY_MS);
+  #after(fromMs: number, nowMs: number): EventPartition {
+    const endMs = Math.max(fromMs + this.#widthMs, nowMs - (nowMs % DAY_MS) + DAY_MS);
     const day = new Date(fromMs).toISOString().slice(0, 10).replaceAll('-', '');
     return { name: `event_chunks_${day}`, first_id: firstRunId(fromMs), end_id: firstRunId(endMs) };
   }

@@ -108,8 +108,11 @@ function tests(name: StoreName): void {
     await addRun(store, later, now - LOG_MS - 5 * HOUR_MS);
     const recent = runFrom(now - LOG_MS - 60_000, 'recent');
     await addRun(store, recent, now - HOUR_MS);
-    assert.equal(await retention(store).sweep(), 2);
-    assert.deepEqual(await tableRows(store, 'skipped_runs'), [active, broken]);
+    assert.equal(await retention(store).sweep(), 3);
+    assert.deepEqual(await tableRows(store, 'skipped_runs'), [active]);
+    const kept = await first(store.reads.all(chunkAfter, { runId: broken, after: 0 }));
+    assert.equal(kept?.data, 'no chunk', 'events that cannot be read are kept');
+    assert.ok((await tableRows(store, 'compacted_chunks')).includes(broken));
     assert.equal((await first(store.reads.all(compactionPosition, {})))?.position, later);
     for (const runId of [ended, later]) assert.deepEqual(await eventIds(store, runId), COMPACTED);
     for (const runId of [active, recent]) assert.deepEqual(await eventIds(store, runId), WHOLE);
@@ -120,9 +123,20 @@ function tests(name: StoreName): void {
     await end(store, active, now - LOG_MS - HOUR_MS);
     await end(store, recent, now - LOG_MS - 1000);
     assert.equal(await retention(store).sweep(), 2);
-    assert.deepEqual(await tableRows(store, 'skipped_runs'), [broken]);
+    assert.deepEqual(await tableRows(store, 'skipped_runs'), []);
     assert.deepEqual(await eventIds(store, active), COMPACTED);
     assert.equal(await retention(store).sweep(), 0);
+  });
+
+  test('visits a run of a node whose clock is behind', async () => {
+    await using it = await openStore(name);
+    const [passed, late] = [12, 20].map((minutes) => runFrom(Date.now() - minutes * 60_000, 'run'));
+    assert.ok(passed !== undefined && late !== undefined);
+    await addRun(it.store, passed, Date.now() - 60_000);
+    assert.equal(await retention(it.store, noEarlierNodes, 0).sweep(), 1);
+    await addRun(it.store, late, Date.now() - 1000);
+    assert.equal(await retention(it.store, noEarlierNodes, 0).sweep(), 1);
+    assert.deepEqual(await eventIds(it.store, late), COMPACTED);
   });
 
   test('a sweep that ends between its commits loses no events', async () => {

@@ -40,9 +40,9 @@ export interface RetentionOptions {
 const RUNS_PER_PAGE = 500;
 /**
  * The position stays so far before the time of the sweep. Within this time a node commits runs whose ids it made earlier, and
- * most runs end.
+ * most runs end. Clocks of nodes differ by less.
  */
-const SETTLED_MS = 600_000;
+const SETTLED_MS = 3_600_000;
 /** Runs that are compacted in one commit: few enough that other writers do not notice the wait. */
 const RUNS_PER_BATCH = 16;
 const BYTES_PER_BATCH = 1024 * 1024;
@@ -179,7 +179,7 @@ export class Retention extends Sweep {
     });
   }
 
-  /** Returns the runs that are not compacted: they are active, ended recently, or cannot be read. */
+  /** Returns the runs that are not compacted: they are active or ended recently. */
   async #compactReady(runs: readonly VisitedRun[], { until, partitions }: EventSweep): Promise<Set<string>> {
     const whole = new Set(runs.filter((run) => run.compacted_at === null).map((run) => run.run_id));
     let batch: Compaction[] = [];
@@ -196,7 +196,6 @@ export class Retention extends Sweep {
       if (this.isClosed) break;
       if (!whole.has(runId) || endedAt === null || endedAt > until) continue;
       const compaction = await this.#prepare(runId);
-      if (compaction === null) continue;
       batch.push(compaction);
       bytes += compaction.bytesBefore;
       await nextTurn();
@@ -207,7 +206,7 @@ export class Retention extends Sweep {
   }
 
   /** Outside the transaction: the chunks of an ended run change only if they are deleted with its chat. */
-  async #prepare(runId: string): Promise<Compaction | null> {
+  async #prepare(runId: string): Promise<Compaction> {
     const rows = await this.#store.reads.all(allChunks, { runId });
     try {
       const events: RunEvent[] = [];
@@ -229,9 +228,9 @@ export class Retention extends Sweep {
         ),
       };
     } catch (error) {
-      // A run that cannot be read does not stop the sweep of the others.
-      this.#logger.error({ err: error, runId }, 'the stored events of a run cannot be read; they are not compacted');
-      return null;
+      this.#logger.error({ err: error, runId }, 'the stored events of a run cannot be read; they are kept as they are');
+      // Kept beside the compacted events, so that the run does not keep its partition.
+      return { runId, chunksBefore: rows.length, bytesBefore: 0, chunks: rows.map(toChunk) };
     }
   }
 
@@ -248,6 +247,12 @@ export class Retention extends Sweep {
     });
   }
 }
+
+const toChunk = (row: { first_id: number; last_id: number; data: string }): Chunk => ({
+  firstId: row.first_id,
+  lastId: row.last_id,
+  data: row.data,
+});
 
 /** The number of these runs that were not compacted when they were read. */
 function countNew(runs: readonly VisitedRun[]): number {

@@ -18,6 +18,7 @@ import {
   fileAfter,
   freeFilesIn,
   mountPath,
+  NO_PATH,
   rangeBelow,
   storedPath,
   sumFilesIn,
@@ -172,7 +173,7 @@ export async function pathsTakenByFiles(
   const isFile = (path: MountPath) =>
     `${wholePath(path)} is a file, so no folder can have its name; choose another folder, or delete the file.`;
   // New files can be in the way of each other.
-  const own = paths.filter((path) => folders.has(path)).map((path) => ({ path: storedPath(path), other: '' }));
+  const own = paths.filter((path) => folders.has(path)).map((path) => ({ path: storedPath(path), other: NO_PATH }));
   return sentences(paths, [...own, ...others], isFolder, isFile);
 }
 

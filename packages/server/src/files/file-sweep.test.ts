@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { TestFiles } from '@runwire/test-kit/test-files.ts';
+import { pathInMount, TestFiles } from '@runwire/test-kit/test-files.ts';
 import { STORES } from '@runwire/test-kit/test-store.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
 import { newFileBlobKey } from '../storage/blob-store.ts';
@@ -29,7 +29,12 @@ for (const storeName of STORES) {
         quotas: { mountBytes: 0, memberBytes: 100 },
       });
       const sign = (member: string, sizeBytes: number) => {
-        const file = { integrationId: 'one', path: `members/${member}/new`, contentType: 'text/plain', sizeBytes };
+        const file = {
+          integrationId: 'one',
+          path: pathInMount(`members/${member}/new`),
+          contentType: 'text/plain',
+          sizeBytes,
+        };
         return signing.sign({ ...file, base: 'http://here' });
       };
       const limits = { sweepMs: 3_600_000, unusedBlobMs: 1 };
@@ -40,7 +45,7 @@ for (const storeName of STORES) {
       for (const member of ['ann', 'bob']) await sign(member, 1);
       if (storeName === 'postgres') {
         // A node of an earlier version moves bytes from one member to another, in one transaction.
-        const path = storedPath('members/bob/file');
+        const path = storedPath(pathInMount('members/bob/file'));
         await store.transact('files', (tx) => tx.query((db) => db.updateTable('files').set({ path })));
         await assert.rejects(sign('ann', 50), { code: 'mount_quota_exceeded' });
         await sweep();

@@ -1,3 +1,4 @@
+import { WHOLE_MOUNT } from '../domain/mount-path.ts';
 import { Sweep } from '../lib/sweep.ts';
 import { noteLeftovers } from '../store/leftovers.ts';
 import { integrationsToEmpty, markFilesDeleted } from '../store/queries/accounts.ts';
@@ -104,7 +105,7 @@ export class FileSweep extends Sweep {
       if (this.isClosed) break;
       count += await store.transact('sweep', async (tx) => {
         const now = Date.now();
-        const deleted = await deleteBelow(tx, integrationId, '', now);
+        const deleted = await deleteBelow(tx, integrationId, WHOLE_MOUNT, now);
         await tx.run(markFilesDeleted, { integrationId, now });
         return deleted;
       });

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { RunIdentity } from '../domain/admitted-run.ts';
-import { lastSegment, type MountPath } from '../domain/mount-path.ts';
+import { lastSegment, type MountPath, startOfPath } from '../domain/mount-path.ts';
 import { RunLost } from '../domain/run-lost.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
@@ -249,7 +249,7 @@ function addEntries(entries: FileEntry[], folder: MountPath, rows: readonly File
     const slash = file.path.indexOf('/', prefix.length);
     if (slash === -1) entries.push(file);
     else {
-      const path = file.path.slice(0, slash);
+      const path = startOfPath(file.path, slash);
       if (entries.at(-1)?.path !== path) entries.push({ kind: 'folder', path });
     }
   }

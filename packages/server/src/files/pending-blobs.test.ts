@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { insertTestForm, TestFiles } from '@runwire/test-kit/test-files.ts';
+import { insertTestForm, pathInMount, TestFiles } from '@runwire/test-kit/test-files.ts';
 import { STORES, type StoreName } from '@runwire/test-kit/test-store.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
 import { memberFolder } from '../domain/file-access.ts';
@@ -99,7 +99,7 @@ function tests(storeName: StoreName): void {
     const { store, pending } = rig;
     const [refused, used] = [await rig.begin(), await rig.begin()];
     const row: NewFileRow = {
-      ...{ path: storedPath('a.txt'), blob: used.keys[0] ?? '', size: 5, etag: '"x"', type: 'text/plain' },
+      ...{ path: storedPath(pathInMount('a.txt')), blob: used.keys[0] ?? '', size: 5, etag: '"x"', type: 'text/plain' },
       ...{ modified: 1, signed: null, chat: null },
     };
     await store.transact('files', async (tx) => {
@@ -138,7 +138,7 @@ function tests(storeName: StoreName): void {
     const rig = await open(storeName);
     await using _ = rig.files;
     const { uploads, store } = rig;
-    const form = await insertTestForm(store, INTEGRATION, `${FOLDER}/a.txt`);
+    const form = await insertTestForm(store, INTEGRATION, pathInMount(`${FOLDER}/a.txt`));
     const upload = (bytes: AsyncIterable<Uint8Array>) =>
       uploads.upload(INTEGRATION, { ...form, contentType: 'text/plain' }, bytes);
     const erasing = async function* () {
@@ -161,7 +161,12 @@ function tests(storeName: StoreName): void {
     const settleUploads = async () => void (await during.shift()?.());
     const signing = new UploadSigning({ store, ids, target, settleUploads, quotas: { mountBytes: 0, memberBytes: 0 } });
     const sign = (folder = FOLDER) => {
-      const file = { integrationId: INTEGRATION, path: `${folder}/a.txt`, contentType: 'text/plain', sizeBytes: 1 };
+      const file = {
+        integrationId: INTEGRATION,
+        path: pathInMount(`${folder}/a.txt`),
+        contentType: 'text/plain',
+        sizeBytes: 1,
+      };
       return signing.sign({ ...file, base: 'http://here' });
     };
     const refused = { code: 'erasure_running' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TestFiles } from '@runwire/test-kit/test-files.ts';
+import { pathInMount, TestFiles } from '@runwire/test-kit/test-files.ts';
 import { STORES } from '@runwire/test-kit/test-store.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
 import { integrationById } from '../store/queries/accounts.ts';
@@ -32,14 +32,14 @@ function counting(tx: Tx): Tx & { count: number } {
 }
 
 const row = (path: string, chat: string | null): NewFileRow => ({
-  ...{ path: storedPath(path), blob: `blob_${path}`, size: 5, etag: '"x"', type: 'text/plain' },
+  ...{ path: storedPath(pathInMount(path)), blob: `blob_${path}`, size: 5, etag: '"x"', type: 'text/plain' },
   ...{ modified: 1, signed: null, chat },
 });
 
 /** The run found no file at these paths. */
 const created = (paths: readonly string[]): StagedChange[] =>
   paths.map((path) => ({
-    ...{ path, stagedEtag: null, contentType: 'text/plain' },
+    ...{ path: pathInMount(path), stagedEtag: null, contentType: 'text/plain' },
     put: { blobKey: `new_${path}`, size: 1, etag: '"y"' },
   }));
 
@@ -54,7 +54,7 @@ for (const store of STORES) {
         ...[...announced, ...own, ...hidden].map((path) => row(path, null)),
       ];
       await tx.run(insertFiles, { integrationId: INTEGRATION, files: jsonRows(rows) });
-      for (const path of announced) await tx.run(announceFile, { chatKey: CHAT, path: storedPath(path) });
+      for (const path of announced) await tx.run(announceFile, { chatKey: CHAT, path: storedPath(pathInMount(path)) });
     });
     const refusal = (changed: readonly string[]) =>
       files.store.transact('files', async (tx) => {
@@ -62,7 +62,7 @@ for (const store of STORES) {
         assert.ok(integration);
         const counted = counting(tx);
         const given = {
-          ...{ chatKey: CHAT, seen: { all: false, chatKey: CHAT, folder: 'folder' } as const },
+          ...{ chatKey: CHAT, seen: { all: false, chatKey: CHAT, folder: pathInMount('folder') } as const },
           ...{ changes: created(changed), writtenAt: Date.now(), quotas: { mountBytes: 1e9, memberBytes: 1e9 } },
         };
         const { message } = await publishChanges(counted, integration, given).then(

@@ -1,10 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { CellSet } from '../lib/cells.ts';
 
 /** Counts requests from the first byte of the head to the close of the answer, streams included. */
 export class OpenRequests {
   readonly #connections = new Set<Socket>();
-  readonly #answers = new Set<ServerResponse>();
+  readonly #answers = new CellSet<ServerResponse>();
 
   constructor(server: Server) {
     server.on('connection', (socket: Socket) => {
@@ -12,8 +13,8 @@ export class OpenRequests {
       socket.once('close', () => this.#connections.delete(socket));
     });
     server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
-      this.#answers.add(response);
-      response.once('close', () => this.#answers.delete(response));
+      const cell = this.#answers.add(response);
+      response.once('close', () => this.#answers.delete(cell));
     });
   }
 

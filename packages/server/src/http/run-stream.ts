@@ -4,6 +4,7 @@ import type { RunEvent } from '../domain/events.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import { type FollowedEvents, Follower, type Sink } from '../eventlog/follow.ts';
+import { type Cell, CellSet } from '../lib/cells.ts';
 import type { PageTurns } from '../lib/page-turns.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import type { Encoder } from './encoders/encoder.ts';
@@ -40,7 +41,7 @@ export class Streams implements Disposable {
   readonly turns: PageTurns;
   readonly waitAt: WaitAt | undefined;
   readonly #readers: Readers;
-  readonly #open = new Set<RunStream>();
+  readonly #open = new CellSet<RunStream>();
   readonly #timer: NodeJS.Timeout;
   /** A coarse clock: reading the real clock for every write would cost more than it is worth. */
   tick = 0;
@@ -77,12 +78,12 @@ export class Streams implements Disposable {
   }
 
   add(stream: RunStream): void {
-    this.#open.add(stream);
+    stream.cell = this.#open.add(stream);
     this.#readers.readerAttached(stream.runId);
   }
 
   delete(stream: RunStream): void {
-    if (this.#open.delete(stream)) this.#readers.readerLeft(stream.runId);
+    if (stream.cell !== null && this.#open.delete(stream.cell)) this.#readers.readerLeft(stream.runId);
   }
 
   /** Called when events may be sent again. */
@@ -136,6 +137,8 @@ export class RunStream implements Sink {
   readonly #encoder: Encoder;
   readonly #streams: Streams;
   readonly #follower: Follower;
+  /** Used by `Streams`. Null until the stream starts. */
+  cell: Cell<RunStream> | null = null;
   /** Also true while the stream breaks off: it reads no more events then. */
   #full = false;
   #breaksOff = false;

@@ -55,6 +55,10 @@ export class LruCache<K, V> {
     }
   }
 
+  deleteIf(isOver: (value: V) => boolean): void {
+    for (const [key, value] of this.#entries) if (isOver(value)) this.delete(key);
+  }
+
   clear(): void {
     this.#entries.clear();
     this.#weight = 0;

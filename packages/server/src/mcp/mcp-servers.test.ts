@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ToolCall } from '@runwire/agency';
 import { SCRIPTED_MCP } from '@runwire/test-kit/scripted-mcp-program.ts';
+import { cites } from '../../../../requirements/cite.ts';
 import type { McpServer } from '../agent/mcp-port.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { McpServers } from './mcp-servers.ts';
@@ -40,7 +41,8 @@ const call = (abortSignal: AbortSignal, progress: ToolCall['progress'] = () => {
   approval: null,
 });
 
-test('read-only and listed tools are repeatable, and all runs get the same list', async () => {
+test('read-only and listed tools are repeatable, and all runs get the same list', async (t) => {
+  cites(t, 'agents-13-repeatable');
   await using mcp = open();
   const servers = [server({ repeatable: ['about'], tools: ['echo', 'about', 'die'] })];
   mcp.use([{ agency: 'a', servers }]);

@@ -12,7 +12,7 @@ import {
 import { usageWalk } from '../store/queries/uncounted.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first, type Reads } from '../store/store.ts';
-import type { DayRange } from './closed-days.ts';
+import { type DayRange, readErasureMark } from './closed-days.ts';
 import { isByModel, type UsageGroup, type UsageGrouping, UsageGroups, type UsageSource } from './usage-groups.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -207,7 +207,8 @@ export async function addUpDaysOfMembers(
   const units = await wholeUnits(source.reads, range, DAY_MS);
   if (units === null) return null;
   const groups = new UsageGroups(source, grouping);
-  for (const part of partsOutside(range, units, DAY_MS)) await groups.addRuns(part, maxRuns);
+  const mark = await readErasureMark(source.reads, integrationId);
+  for (const part of partsOutside(range, units, DAY_MS)) await addRunsOfMembers(source, groups, part, mark, maxRuns);
   const closed = await source.closedDays.find(source.reads, integrationId, units);
   if (closed !== null) await addClosedDaysOfMembers(source, groups, integrationId, closed, members);
   for (const open of outsideClosed(units, closed, 1)) {
@@ -216,6 +217,28 @@ export async function addUpDaysOfMembers(
     addMembersAndOthers(groups, await source.reads.query(days));
   }
   return groups.all();
+}
+
+/** Adds up runs by day and member: closed hours from memory, and the rest from the store. */
+export async function addRunsOfMembers(
+  source: UsageSource,
+  groups: UsageGroups,
+  part: UsageRange,
+  mark: string,
+  maxRuns: number,
+): Promise<void> {
+  const { reads, closedDays } = source;
+  const { integrationId } = part;
+  const hours = await wholeUnits(reads, part, HOUR_MS);
+  const closed = hours === null ? null : await closedDays.findHours(reads, integrationId, hours);
+  if (closed === null) return groups.addRuns(part, maxRuns);
+  for (const outside of partsOutside(part, closed, HOUR_MS)) await groups.addRuns(outside, maxRuns);
+  for (let hour = closed.from; hour < closed.to; hour += 1) {
+    const rows = await closedDays.readHour(source, integrationId, hour, mark, maxRuns);
+    const times = { fromMs: hour * HOUR_MS, toMs: (hour + 1) * HOUR_MS };
+    if (rows === null) await groups.addRuns({ ...part, ...times }, maxRuns);
+    else for (const row of rows) groups.addSum(row);
+  }
 }
 
 /** Adds closed days by day and member, for these members and null for all others. */

@@ -7,11 +7,13 @@ import {
   type MemberTokens,
   rollupBounds,
   sumDays,
+  tokensOfMembers,
 } from '../store/queries/closed-days.ts';
-import { memberBoundary } from '../store/queries/rollup-sums.ts';
+import { memberBoundary, type SumRow } from '../store/queries/rollup-sums.ts';
 import { first, type Reads } from '../store/store.ts';
+import { readSlice } from './usage-slices.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const HOURS_A_DAY = 24;
 /** Admissions commit, and clocks of nodes differ, by less than this time. */
 const CLOSING_MS = 3_600_000;
@@ -21,6 +23,12 @@ const MAX_DAYS = 20_000;
 /** An estimated 10 MB. */
 const MAX_ROWS = 50_000;
 const MAX_RANGES = 1_000;
+const MAX_HOURS = 10_000;
+/** Hours that are worth keeping: those of the first and the last day of a range. */
+const HOURS_A_RANGE = 50;
+/** Members whose tokens are kept, for all ranges of days. An estimated 10 MB. */
+const MAX_MEMBERS = 50_000;
+const MEMBERS_A_QUERY = 500;
 /** Rows of `usage_days` that one query adds up. It takes about 40 ms. */
 const MEMBER_DAYS_A_SLICE = 100_000;
 
@@ -29,11 +37,27 @@ interface StoredSums {
   readonly takeTurn: TakeTurn;
 }
 
-/** Days from `from` to before `to`. */
+/** Days or hours from `from` to before `to`. */
 export interface DayRange {
   readonly from: number;
   readonly to: number;
 }
+
+interface Bounds {
+  /** There is no bound if it is null. */
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
+/** The tokens and runs of a member in some days. */
+interface MemberTotal {
+  readonly tokens: number;
+  readonly runs: number;
+  /** Any run of the member; empty if it has none in these days. */
+  readonly runId: string;
+}
+
+const NO_TOTAL: MemberTotal = { tokens: 0, runs: 0, runId: '' };
 
 /**
  * Keeps the sums of days that no run changes any more. A day is closed if all its runs are part of the rollups and no run can
@@ -49,22 +73,47 @@ export class ClosedDays {
 
   readonly #largest = new LruCache<string, readonly string[]>(MAX_RANGES);
 
-  /** Finds the closed days between two days. Null: no bound. Resolves to null if there are none. */
-  async find(
-    reads: Reads,
+  /** Null for an hour with too many runs. */
+  readonly #hours = new LruCache<string, readonly SumRow[] | null>(MAX_HOURS, {
+    max: MAX_ROWS,
+    maxValue: MAX_ROWS,
+    weigh: (rows) => rows?.length ?? 0,
+  });
+
+  readonly #totals = new LruCache<string, MemberTotal>(MAX_MEMBERS);
+
+  /** Finds the closed days between two days. Resolves to null if there are none. */
+  find(reads: Reads, integrationId: string, between: Bounds): Promise<DayRange | null> {
+    return findClosed(reads, integrationId, between, HOURS_A_DAY);
+  }
+
+  /** Finds the closed hours between two hours. Resolves to null if there are none, or more than are kept. */
+  async findHours(reads: Reads, integrationId: string, between: Bounds): Promise<DayRange | null> {
+    const hours = await findClosed(reads, integrationId, between, 1);
+    return hours === null || hours.to - hours.from > HOURS_A_RANGE ? null : hours;
+  }
+
+  /**
+   * Reads the sums of the runs of an hour that `findHours` has found, by day and member. An hour is read from the runs once.
+   * Resolves to null if it has `maxRuns` runs or more: on the embedded store nothing else happens during a query.
+   */
+  async readHour(
+    { reads, takeTurn }: StoredSums,
     integrationId: string,
-    between: { readonly from: number | null; readonly to: number | null },
-  ): Promise<DayRange | null> {
-    const bounds = await first(reads.query(rollupBounds(integrationId)));
-    if (bounds === undefined || bounds.first_hour === null) return null;
-    const oldest = bounds.oldest_uncounted ?? Number.POSITIVE_INFINITY;
-    const from = Math.max(between.from ?? 0, Math.floor(bounds.first_hour / HOURS_A_DAY));
-    const to = Math.min(
-      between.to ?? Number.POSITIVE_INFINITY,
-      Math.floor(Number(oldest) / DAY_MS),
-      Math.floor((Date.now() - CLOSING_MS) / DAY_MS),
-    );
-    return to <= from ? null : { from, to };
+    hour: number,
+    mark: string,
+    maxRuns: number,
+  ): Promise<readonly SumRow[] | null> {
+    const key = `${integrationId} ${hour} ${mark}`;
+    const kept = this.#hours.get(key);
+    if (kept !== undefined) return kept;
+    using _turn = await takeTurn();
+    const range = { integrationId, consumerId: undefined, agent: undefined, newestRunId: null };
+    const times = { fromMs: hour * HOUR_MS, toMs: (hour + 1) * HOUR_MS };
+    const slice = await readSlice(reads, { ...range, ...times, before: null, maxRuns }, 'day', 'consumer');
+    const rows = slice.last === null ? slice.rows : null;
+    this.#hours.set(key, rows);
+    return rows;
   }
 
   /** Reads the sums of days that `find` has found. */
@@ -98,9 +147,9 @@ export class ClosedDays {
     source: StoredSums,
     integrationId: string,
     days: DayRange,
+    mark: string,
     count: number,
   ): Promise<readonly string[]> {
-    const mark = await source.reads.all(erasureMark, { integrationId });
     const key = JSON.stringify([integrationId, days.from, days.to, count, mark]);
     const kept = this.#largest.get(key);
     if (kept !== undefined) return kept;
@@ -109,6 +158,54 @@ export class ClosedDays {
     this.#largest.set(key, ids);
     return ids;
   }
+
+  /** Reads the tokens of members in days that `find` has found, in the order of the members. */
+  async readTotals(
+    { reads, takeTurn }: StoredSums,
+    integrationId: string,
+    days: DayRange,
+    mark: string,
+    members: readonly string[],
+  ): Promise<MemberTotal[]> {
+    const key = `${integrationId} ${days.from} ${days.to} ${mark} `;
+    const kept = members.map((member) => this.#totals.get(key + member));
+    const missing = members.filter((_, index) => kept[index] === undefined);
+    const read = new Map<string, MemberTotal>();
+    for (let begin = 0; begin < missing.length; begin += MEMBERS_A_QUERY) {
+      using _turn = await takeTurn();
+      const some = missing.slice(begin, begin + MEMBERS_A_QUERY);
+      for (const row of await reads.query(tokensOfMembers({ integrationId, ...days }, some))) {
+        read.set(row.consumer_id, {
+          tokens: Number(row.tokens),
+          runs: Number(row.runs),
+          runId: row.newest_run_id,
+        });
+      }
+    }
+    for (const member of missing) this.#totals.set(key + member, read.get(member) ?? NO_TOTAL);
+    return members.map((member, index) => kept[index] ?? read.get(member) ?? NO_TOTAL);
+  }
+}
+
+/** Reads a value that changes with every erasure. What is kept about members is valid until then. */
+export async function readErasureMark(reads: Reads, integrationId: string): Promise<string> {
+  return JSON.stringify(Object.values((await first(reads.all(erasureMark, { integrationId }))) ?? {}));
+}
+
+/** Finds the closed days, or the closed hours if a unit has one hour. */
+async function findClosed(
+  reads: Reads,
+  integrationId: string,
+  between: Bounds,
+  unitHours: number,
+): Promise<DayRange | null> {
+  const bounds = await first(reads.query(rollupBounds(integrationId)));
+  if (bounds === undefined || bounds.first_hour === null) return null;
+  const oldest = Number(bounds.oldest_uncounted ?? Number.POSITIVE_INFINITY);
+  const closedMs = Math.min(oldest, Date.now() - CLOSING_MS);
+  const from = Math.max(between.from ?? 0, Math.floor(bounds.first_hour / unitHours));
+  const to = Math.min(between.to ?? Number.POSITIVE_INFINITY, Math.floor(closedMs / (unitHours * HOUR_MS)));
+  return to <= from ? null : { from, to };
 }
 
 /** Members are read in slices: a member is never divided among two of them. */

@@ -65,7 +65,6 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
     tx.run(growChat, {
       chatKey: end.chatKey,
       textBytes: Buffer.byteLength(end.text),
-      alias: null,
       questionsJson: end.questions === null ? null : JSON.stringify(end.questions),
       // Admission has settled those of the run before.
       knownQuestionsJson: null,

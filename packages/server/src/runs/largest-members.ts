@@ -1,11 +1,8 @@
 import { totalTokens } from '../domain/usage.ts';
-import { tokensOfMembers } from '../store/queries/closed-days.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
-import { addClosedDaysOfMembers, DAY_MS, partsOutside, wholeUnits } from './add-up-usage.ts';
-import type { DayRange } from './closed-days.ts';
+import { addClosedDaysOfMembers, addRunsOfMembers, DAY_MS, partsOutside, wholeUnits } from './add-up-usage.ts';
+import { readErasureMark } from './closed-days.ts';
 import { mergeGroups, type UsageGroup, type UsageGrouping, UsageGroups, type UsageSource } from './usage-groups.ts';
-
-const MEMBERS_A_QUERY = 500;
 
 const BY_DAY_AND_MEMBER: UsageGrouping = {
   ...{ groupBy: 'day', splitBy: 'consumer', model: null },
@@ -45,12 +42,16 @@ export async function addUpLargestMembers(
   if (closed === null) return null;
 
   const groups = new UsageGroups(source, BY_DAY_AND_MEMBER);
-  for (const part of partsOutside(range, closed, DAY_MS)) await groups.addRuns(part, maxRuns);
+  const mark = await readErasureMark(reads, integrationId);
+  for (const part of partsOutside(range, closed, DAY_MS)) await addRunsOfMembers(source, groups, part, mark, maxRuns);
   const outside = mergeGroups(groups.all(), ({ split }) => ({ key: split, split: null }));
   const byMember = new Map(outside.flatMap((group) => (group.key === null ? [] : [[group.key, group]])));
-  const known = await closedDays.largestMembers(source, integrationId, closed, count);
+  const known = await closedDays.largestMembers(source, integrationId, closed, mark, count);
   const candidates = [...new Set([...known, ...byMember.keys()])];
-  const totals = await addUpMembers(source, { integrationId, ...closed }, candidates, byMember);
+  const inClosedDays = await closedDays.readTotals(source, integrationId, closed, mark, candidates);
+  const totals = candidates.map((consumerId, index) =>
+    addTotal(consumerId, inClosedDays[index], byMember.get(consumerId)),
+  );
   const members = totals
     .filter(({ runs }) => runs > 0)
     .sort(mostTokensFirst)
@@ -62,29 +63,18 @@ export async function addUpLargestMembers(
   return { members, newestRunId, groups: all };
 }
 
-/** Adds the tokens of members in closed days to those of their other runs. */
-async function addUpMembers(
-  { reads, takeTurn }: UsageSource,
-  days: DayRange & { readonly integrationId: string },
-  members: readonly string[],
-  others: ReadonlyMap<string, UsageGroup>,
-): Promise<LargeMember[]> {
-  const found: LargeMember[] = [];
-  for (let begin = 0; begin < members.length; begin += MEMBERS_A_QUERY) {
-    using _turn = await takeTurn();
-    const some = members.slice(begin, begin + MEMBERS_A_QUERY);
-    const rows = new Map((await reads.query(tokensOfMembers(days, some))).map((row) => [row.consumer_id, row]));
-    for (const consumerId of some) {
-      const [group, row] = [others.get(consumerId), rows.get(consumerId)];
-      found.push({
-        consumerId,
-        tokens: (group === undefined ? 0 : totalTokens(group.usage)) + Number(row?.tokens ?? 0),
-        runs: (group?.runs ?? 0) + Number(row?.runs ?? 0),
-        runId: group?.newestRunId ?? row?.newest_run_id ?? '',
-      });
-    }
-  }
-  return found;
+/** Adds the tokens of a member in closed days to those of its other runs. */
+function addTotal(
+  consumerId: string,
+  closed: Omit<LargeMember, 'consumerId'> | undefined,
+  other: UsageGroup | undefined,
+): LargeMember {
+  return {
+    consumerId,
+    tokens: (other === undefined ? 0 : totalTokens(other.usage)) + (closed?.tokens ?? 0),
+    runs: (other?.runs ?? 0) + (closed?.runs ?? 0),
+    runId: other?.newestRunId ?? closed?.runId ?? '',
+  };
 }
 
 function mostTokensFirst(one: LargeMember, other: LargeMember): number {

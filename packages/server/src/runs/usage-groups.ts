@@ -2,15 +2,10 @@ import { addUsage, type ModelUsage, NO_USAGE, totalTokens, type Usage } from '..
 import type { TakeTurn } from '../lib/page-turns.ts';
 import type { PageStart } from '../store/queries/page.ts';
 import type { SumRow } from '../store/queries/rollup-sums.ts';
-import {
-  type UsageColumn,
-  type UsageRange,
-  type UsageSlice,
-  usageByColumns,
-  usageByModel,
-} from '../store/queries/usage.ts';
+import { type UsageColumn, type UsageRange, type UsageSlice, usageByModel } from '../store/queries/usage.ts';
 import type { Reads } from '../store/store.ts';
 import type { ClosedDays } from './closed-days.ts';
+import { readSlice } from './usage-slices.ts';
 
 export type UsageKey = UsageColumn | 'model';
 
@@ -112,14 +107,9 @@ export class UsageGroups {
   async #addSlice(reads: Reads, slice: UsageSlice): Promise<PageStart | null> {
     const { groupBy, splitBy, model } = this.#grouping;
     if (groupBy === 'model' || splitBy === 'model' || model !== null) return this.#addByModel(reads, slice);
-    let runs = 0;
-    let last: PageStart | null = null;
-    for (const row of await reads.query(usageByColumns(slice, groupBy, splitBy))) {
-      runs += Number(row.runs);
-      last = { createdAt: Number(row.last_created_at), id: row.last_run_id };
-      this.addSum({ ...NO_VALUES, ...row, [COLUMNS[groupBy]]: row.key, ...splitValue(splitBy, row.split) });
-    }
-    return runs < slice.maxRuns ? null : last;
+    const { rows, last } = await readSlice(reads, slice, groupBy, splitBy);
+    for (const row of rows) this.addSum(row);
+    return last;
   }
 
   async #addByModel(reads: Reads, slice: UsageSlice): Promise<PageStart | null> {
@@ -184,12 +174,6 @@ interface RunOfModels {
   readonly by_model_json: string;
   readonly isCharged: boolean;
 }
-
-const COLUMNS = { day: 'day', consumer: 'consumer_id', agent: 'agent' } as const;
-const NO_VALUES = { day: null, consumer_id: null, agent: null, model: null, by_model_json: null };
-
-const splitValue = (splitBy: UsageColumn | null, value: string | number | null) =>
-  splitBy === null ? {} : { [COLUMNS[splitBy]]: value };
 
 function emptyGroup(key: string | null, split: string | null): UsageGroup {
   return { key, split, runs: 0, newestRunId: '', usage: NO_USAGE, charged: { runs: 0, tokens: 0, credits: 0 } };

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { KIND_BYTES } from '@runwire/documents';
 import type { AgentFile, AgentFiles, AgentFolder, OpenedAgentFile } from '../agent/files-port.ts';
 import { WORKSPACE_LIMITS, WorkspaceRefused } from '../agent/workspace-port.ts';
-import { AGENCY, type AgentPath } from '../domain/agency-path.ts';
+import { AGENCY, type AgencyPath, agencyEntry } from '../domain/agency-path.ts';
 import { filenameProblem, lastSegment } from '../domain/mount-path.ts';
 import { filePieces, fileStart } from '../lib/file-pieces.ts';
 import { contentTypeOf } from './content-type.ts';
@@ -28,13 +28,13 @@ export interface AgencyFolderScope {
 
 /** An entry of the folder: a regular file or a folder. Links are left out, as they can lead anywhere. */
 interface Entry {
-  readonly path: AgentPath;
+  readonly path: AgencyPath;
   readonly real: string;
   readonly isFolder: boolean;
 }
 
 /** The files of an agency: `files`, and the agent's skills. Read-only, and read when they are used. */
-export class AgencyFiles implements AgentFiles {
+export class AgencyFiles implements AgentFiles<AgencyPath> {
   readonly #scope: AgencyFolderScope;
   readonly #documents: DocumentTexts;
 
@@ -43,7 +43,7 @@ export class AgencyFiles implements AgentFiles {
     this.#documents = documents;
   }
 
-  async list(folder: AgentPath, after: string | null, limit: number) {
+  async list(folder: AgencyPath, after: string | null, limit: number) {
     const all = await this.#entries(folder);
     if (all === null) return null;
     const rest = all.filter(({ path }) => after === null || compare(lastSegment(path), after) > 0);
@@ -51,7 +51,7 @@ export class AgencyFiles implements AgentFiles {
     return { entries: entries.filter((entry) => entry !== null), hasMore: rest.length > limit };
   }
 
-  async *walk(folder: AgentPath): AsyncGenerator<AgentFile> {
+  async *walk(folder: AgencyPath): AsyncGenerator<AgentFile<AgencyPath>> {
     for (const entry of (await this.#entries(folder)) ?? []) {
       if (entry.isFolder) yield* this.walk(entry.path);
       else {
@@ -61,7 +61,7 @@ export class AgencyFiles implements AgentFiles {
     }
   }
 
-  async open(path: AgentPath): Promise<OpenedAgentFile | null> {
+  async open(path: AgencyPath): Promise<OpenedAgentFile | null> {
     const real = await this.#locate(path);
     if (real === null || !(await isKind(real, 'file'))) return null;
     await using opening = new AsyncDisposableStack();
@@ -110,12 +110,12 @@ export class AgencyFiles implements AgentFiles {
   }
 
   /** Resolves to null if there is no such folder. In byte order of their names. */
-  async #entries(folder: AgentPath): Promise<readonly Entry[] | null> {
+  async #entries(folder: AgencyPath): Promise<readonly Entry[] | null> {
     const real = await this.#locate(folder);
     if (real === null || !(await isKind(real, 'folder'))) return null;
     const found = await readdir(real, { withFileTypes: true });
     const entries = found.flatMap((entry): Entry[] => {
-      const path = `${folder}/${entry.name}`;
+      const path = agencyEntry(folder, entry.name);
       const isFolder = entry.isDirectory();
       if (filenameProblem(entry.name) !== null || !(isFolder || entry.isFile())) return [];
       return this.#isSeen(path) ? [{ path, real: join(real, entry.name), isFolder }] : [];
@@ -123,7 +123,7 @@ export class AgencyFiles implements AgentFiles {
     return entries.sort((one, other) => compare(one.path, other.path));
   }
 
-  #isSeen(path: AgentPath): boolean {
+  #isSeen(path: AgencyPath): boolean {
     const [first, second] = path.slice(AGENCY.length + 1).split('/');
     if (first === FILES) return true;
     if (first !== SKILLS || this.#scope.skills.length === 0) return false;
@@ -131,7 +131,7 @@ export class AgencyFiles implements AgentFiles {
   }
 
   /** The path on this machine. Null if it does not exist, is not seen, or leads through a link. */
-  async #locate(path: AgentPath): Promise<string | null> {
+  async #locate(path: AgencyPath): Promise<string | null> {
     if (path !== AGENCY && !this.#isSeen(path)) return null;
     const expected = join(this.#scope.folder, path.slice(AGENCY.length));
     const real = await realpath(expected).catch(() => null);
@@ -153,7 +153,11 @@ async function isKind(path: string, kind: 'file' | 'folder'): Promise<boolean> {
 }
 
 /** Resolves to null if the file was deleted since the listing. */
-async function shownEntry({ path, real, isFolder }: Entry): Promise<AgentFile | AgentFolder | null> {
+async function shownEntry({
+  path,
+  real,
+  isFolder,
+}: Entry): Promise<AgentFile<AgencyPath> | AgentFolder<AgencyPath> | null> {
   if (isFolder) return { kind: 'folder', path };
   try {
     await using handle = await open(real, READ_FLAGS);
@@ -163,7 +167,7 @@ async function shownEntry({ path, real, isFolder }: Entry): Promise<AgentFile | 
   }
 }
 
-async function fileOf(path: AgentPath, handle: FileHandle): Promise<AgentFile> {
+async function fileOf(path: AgencyPath, handle: FileHandle): Promise<AgentFile<AgencyPath>> {
   const { size, mtimeMs } = await handle.stat();
   const contentType = contentTypeOf(await fileStart(handle, KIND_BYTES), lastSegment(path));
   return { kind: 'file', path, size, contentType, modifiedAt: Math.floor(mtimeMs) };

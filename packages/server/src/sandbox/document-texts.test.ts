@@ -4,8 +4,10 @@ import type { DocumentReader } from '@runwire/documents';
 import { askToRead, pdfOfPages, STORES, TestFiles } from '@runwire/test-kit';
 import { documentReader } from '@runwire/test-kit/read-document.ts';
 import { sampleDocument } from '@runwire/test-kit/sample-documents.ts';
+import { pathInMount } from '@runwire/test-kit/test-files.ts';
 
 const PATH = '/app/mnt/a.pdf';
+const BELOW = pathInMount('a.pdf');
 const PDF = 'application/pdf';
 
 const real = documentReader();
@@ -44,13 +46,13 @@ for (const store of STORES) {
       assert.match(first, /Page 2 speaks/);
       assert.equal(await askToRead(files, PATH), first);
       assert.equal(reader.count, 1);
-      const file = await stored.files.find('one', 'a.pdf');
+      const file = await stored.files.find('one', BELOW);
       assert.ok(file?.textKey);
       assert.deepEqual(await blobsOf(stored), new Set([file.blobKey, file.textKey]));
       await stored.put('one', PATH, pdfOfPages(3), PDF);
       assert.match(await askToRead(files, PATH), /Page 3 speaks/);
       assert.equal(reader.count, 2);
-      await stored.files.delete('one', 'a.pdf');
+      await stored.files.delete('one', BELOW);
       assert.equal(await askToRead(files, PATH), `There is no file ${PATH}.`);
     });
 
@@ -60,7 +62,7 @@ for (const store of STORES) {
       const files = stored.seenBy('one');
       for (const change of [
         () => stored.put('one', PATH, pdfOfPages(2), PDF),
-        async () => void (await stored.files.delete('one', 'a.pdf')),
+        async () => void (await stored.files.delete('one', BELOW)),
       ]) {
         await stored.put('one', PATH, pdfOfPages(1), PDF);
         const before = await blobsOf(stored);
@@ -70,7 +72,7 @@ for (const store of STORES) {
         };
         // The reader sees the version that it opened.
         assert.match(await askToRead(files, PATH), /Page 1 speaks\.$/);
-        const file = await stored.files.find('one', 'a.pdf');
+        const file = await stored.files.find('one', BELOW);
         assert.equal(file?.textKey ?? null, null);
         const added = (await blobsOf(stored)).difference(before);
         assert.deepEqual(added, new Set(file === null ? [] : [file.blobKey]), 'only the new version was added');
@@ -97,7 +99,7 @@ for (const store of STORES) {
       const files = stored.seenBy('one');
       await stored.put('one', PATH, pdfOfPages(1), PDF);
       const text = await askToRead(files, PATH);
-      const { textKey } = (await stored.files.find('one', 'a.pdf')) ?? {};
+      const { textKey } = (await stored.files.find('one', BELOW)) ?? {};
       assert.ok(typeof textKey === 'string');
       await stored.blobs.put(textKey, Buffer.from('other'));
       assert.equal(await askToRead(files, PATH), text);
@@ -121,7 +123,7 @@ test('two concurrent readers share one conversion, and one may leave', async () 
   const leave = new AbortController();
   const leaving = askToRead(files, PATH, {}, leave.signal);
   await began.promise;
-  await using opened = await files.open('a.pdf');
+  await using opened = await files.open(BELOW);
   const staying = opened?.convert(new AbortController().signal);
   // Nothing is stored yet, so the second reader waits for the conversion after some microtasks.
   await new Promise((resolve) => setImmediate(resolve));
@@ -161,7 +163,7 @@ test('a failure is remembered by the node, and not stored', async () => {
   const sentence = `${PATH} is encrypted; attach it without a password.`;
   for (const _ of [1, 2]) assert.equal(await askToRead(stored.seenBy('one'), PATH), sentence);
   assert.equal(reader.count, 1);
-  assert.equal((await stored.files.find('one', 'a.pdf'))?.textKey, null);
+  assert.equal((await stored.files.find('one', BELOW))?.textKey, null);
   assert.equal(await askToRead(stored.seenByAnotherNode('one'), PATH), sentence);
   assert.equal(reader.count, 2);
   await stored.put('one', PATH, pdfOfPages(1), PDF);

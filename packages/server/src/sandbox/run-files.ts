@@ -1,5 +1,6 @@
 import type { AgentFiles, OpenedAgentFile } from '../agent/files-port.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
+import type { MountPath } from '../domain/mount-path.ts';
 import type { Files, StoredFile } from '../files/files.ts';
 import { seenFiles } from '../files/seen-files.ts';
 import type { DocumentTexts } from './document-texts.ts';
@@ -14,7 +15,7 @@ export interface RunFilesDeps {
 export function runFiles(
   { files, documents }: RunFilesDeps,
   run: Pick<AdmittedRun, 'integrationId' | 'ownerId' | 'chatKey' | 'files'>,
-): AgentFiles {
+): AgentFiles<MountPath> {
   const { integrationId } = run;
   const seen = seenFiles(run);
   const open = async (file: StoredFile): Promise<OpenedAgentFile> => {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { pathInMount } from '@runwire/test-kit/test-files.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { findFiles } from './stage.ts';
 import { StageFolders } from './stage-folders.ts';
@@ -59,7 +60,7 @@ function tests(): void {
     test(`counts ${what}, while the command runs and after it`, async () => {
       const { folder, stages } = await stageAfter(command);
       assert.equal(await exceedsFolder(folder, LIMITS), true);
-      assert.equal((await findFiles(folder, '', LIMITS)).isWithinLimits, false);
+      assert.equal((await findFiles(folder, pathInMount(''), LIMITS)).isWithinLimits, false);
       await stages[Symbol.asyncDispose]();
     });
   }
@@ -69,7 +70,7 @@ function tests(): void {
     for (const watch of [true, false]) {
       const { folder, stages } = await stageAfter(command);
       if (watch) assert.equal(await exceedsFolder(folder, LIMITS), false);
-      const { files, leftOut } = await findFiles(folder, '', LIMITS);
+      const { files, leftOut } = await findFiles(folder, pathInMount(''), LIMITS);
       assert.deepEqual(files.map(({ path }) => path).sort(), ['a/b/one', 'c/two']);
       assert.deepEqual(leftOut, []);
       for (const file of files) await (await file.open()).close();
@@ -79,7 +80,7 @@ function tests(): void {
 
   test('entries of a folder whose name is not UTF-8 are left out with it', async () => {
     const { folder, stages } = await stageAfter(`mkdir -p $'\\xff/d'; touch $'\\xff/d/x' $'\\xff/y' z`);
-    const { files, leftOut } = await findFiles(folder, '', LIMITS);
+    const { files, leftOut } = await findFiles(folder, pathInMount(''), LIMITS);
     assert.deepEqual(
       files.map(({ path }) => path),
       ['z'],
@@ -138,7 +139,7 @@ function tests(): void {
   test('a link in the place of the folder of a command is not followed', async () => {
     for (const link of ['u', 'u/42']) {
       const { folder, stages } = await stageAfter(`mkdir -p u/42; rm -r ${link}; ln -s /etc ${link}`);
-      const { files, leftOut } = await findFiles(folder, 'u/42', LIMITS);
+      const { files, leftOut } = await findFiles(folder, pathInMount('u/42'), LIMITS);
       assert.deepEqual(files, []);
       assert.deepEqual(leftOut, [{ path: `/app/mnt/${link}`, reason: 'is not a folder any more' }]);
       await stages[Symbol.asyncDispose]();

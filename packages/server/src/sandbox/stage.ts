@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { chmod, type FileHandle, lstat, mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { OmittedEntry } from '../agent/workspace-port.ts';
-import { checkFilePath, type MountPath, wholePath } from '../domain/mount-path.ts';
+import { checkFilePath, type MountPath, startOfPath, wholePath } from '../domain/mount-path.ts';
 import type { Files, StoredFile } from '../files/files.ts';
 import { mapConcurrently } from '../lib/map-concurrently.ts';
 import type { StageFolders } from './stage-folders.ts';
@@ -34,7 +34,7 @@ export async function fillStage(
   signal: AbortSignal,
 ): Promise<void> {
   const made = new Map<string, Promise<void>>();
-  const makeFolder = (path: MountPath): Promise<void> => {
+  const makeFolder = (path: string): Promise<void> => {
     if (path === '' || path === '.') return Promise.resolve();
     let making = made.get(path);
     if (making === undefined) {
@@ -71,9 +71,9 @@ export async function findFiles(root: string, workingFolder: MountPath, limits: 
   }
   let entries = 0;
   let size = 0;
-  // The path is null if the name of the folder, or of one above it, is not UTF-8. What is in it only counts.
-  const folders: { bytes: Buffer; path: MountPath | null }[] = [
-    { bytes: Buffer.from(join(root, workingFolder)), path: workingFolder },
+  // The whole path is null if the name of the folder, or of one above it, is not UTF-8. What is in it only counts.
+  const folders: { bytes: Buffer; path: string | null }[] = [
+    { bytes: Buffer.from(join(root, workingFolder)), path: wholePath(workingFolder) },
   ];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const { bytes: above, path } = folder;
@@ -84,10 +84,9 @@ export async function findFiles(root: string, workingFolder: MountPath, limits: 
       if (stats.isFile()) size += stats.size;
       if (entries > limits.folderEntries || size > limits.folderBytes) return { files, leftOut, isWithinLimits: false };
       const text = decoded(name);
-      if (stats.isDirectory())
-        folders.push({ bytes, path: path === null || text === null ? null : joined(path, text) });
+      if (stats.isDirectory()) folders.push({ bytes, path: path === null || text === null ? null : `${path}/${text}` });
       if (path === null) continue;
-      const found = judge(`${wholePath(path)}/${text ?? Buffer.from(name, 'latin1')}`, text !== null, stats);
+      const found = judge(`${path}/${text ?? Buffer.from(name, 'latin1')}`, text !== null, stats);
       if ('reason' in found) leftOut.push(found);
       else if ('below' in found) files.push({ path: found.below, size: stats.size, open: () => openFile(bytes) });
     }
@@ -97,16 +96,14 @@ export async function findFiles(root: string, workingFolder: MountPath, limits: 
 
 /** Finds what a command put in the place of its folder: in `exec`, a link there could lead to files of this machine. */
 async function replacedFolder(root: string, workingFolder: MountPath): Promise<MountPath | null> {
-  const parts = workingFolder.split('/');
-  for (const index of parts.keys()) {
-    const path = parts.slice(0, index + 1).join('/');
+  for (let end = 0; end !== -1; ) {
+    end = workingFolder.indexOf('/', end + 1);
+    const path = end === -1 ? workingFolder : startOfPath(workingFolder, end);
     const stats = await lstat(join(root, path)).catch(() => null);
     if (!stats?.isDirectory()) return path;
   }
   return null;
 }
-
-const joined = (folder: MountPath, name: string): MountPath => (folder === '' ? name : `${folder}/${name}`);
 
 /** Returns the path of a file that may be published, why the entry is left out, or nothing for a folder. */
 function judge(

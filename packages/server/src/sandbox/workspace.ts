@@ -16,7 +16,7 @@ import {
 } from '../agent/workspace-port.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { isBelow } from '../domain/file-access.ts';
-import { lastSegment, type MountPath, wholePath } from '../domain/mount-path.ts';
+import { lastSegment, type MountPath, WHOLE_MOUNT, wholePath } from '../domain/mount-path.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
@@ -129,7 +129,7 @@ export class RunWorkspace implements Workspace {
   #workingFolder(asked: MountPath | null): MountPath {
     const { below, run } = this.#scope;
     if (below === 'nothing') throw new WorkspaceRefused('There is no folder that you may work in.');
-    const folder = asked ?? below ?? run.files.memberFolder ?? '';
+    const folder = asked ?? below ?? run.files.memberFolder ?? WHOLE_MOUNT;
     if (below !== null && folder !== below && !isBelow(folder, below)) {
       throw new WorkspaceRefused(`You may work only in ${wholePath(below)} and below.`);
     }

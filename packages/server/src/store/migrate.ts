@@ -26,6 +26,7 @@ import * as membersByRow from './migrations/0023-members-by-row.ts';
 import * as activeRuns from './migrations/0024-active-runs.ts';
 import * as usageRollups from './migrations/0025-usage-rollups.ts';
 import * as compactedChunks from './migrations/0026-compacted-chunks.ts';
+import * as chosenChatIds from './migrations/0027-chosen-chat-ids.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -56,6 +57,7 @@ const MIGRATIONS = {
   '0024-active-runs': activeRuns,
   '0025-usage-rollups': usageRollups,
   '0026-compacted-chunks': compactedChunks,
+  '0027-chosen-chat-ids': chosenChatIds,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

@@ -1,7 +1,9 @@
 import type { Generated } from 'kysely';
 import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
 import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/attachment.ts';
+import type { CheckedText } from '../domain/checked-text.ts';
 import type { FileAccess } from '../domain/file-access.ts';
+import type { MountPath } from '../domain/mount-path.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
@@ -258,7 +260,7 @@ export interface RunsTable {
   /** The setting of the integration when the run was admitted. */
   file_access: FileAccess;
   /** The folder whose files the run sees with `file_access` `member`, relative to the mount; otherwise null. */
-  member_folder: string | null;
+  member_folder: MountPath | null;
   held: number;
   unit: AllowanceUnit | null;
   day: number;
@@ -415,7 +417,7 @@ export interface UploadFormsTable {
  * The segments of a path below `/app/mnt`, each with U+0001 before it. No name contains that character, and it is less
  * than every character of a name, so the order of the rows is the order of a listing.
  */
-export type StoredPath = string;
+export type StoredPath = CheckedText<'StoredPath'>;
 
 /**
  * A file of an integration, or an earlier version. Its bytes are a blob that no other row refers to. Among the rows of a path

@@ -47,6 +47,8 @@ export type ScrubDepth = 'log' | 'file';
 export interface MemberLock {
   readonly integrationId: string;
   readonly consumerId: string | null;
+  /** Admissions that share one of these names do not share a transaction: the second would make it fail. */
+  readonly names?: readonly string[];
 }
 
 /** A commit that other transactions see. */

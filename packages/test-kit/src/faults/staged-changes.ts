@@ -5,6 +5,7 @@ import { type BlobStore, newFileBlobKey } from '@runwire/server/src/storage/blob
 import type { Store, Tx } from '@runwire/server/src/store/store.ts';
 import { writing } from '../hook-blobs.ts';
 import { ARM } from '../server-process.ts';
+import { pathInMount } from '../test-files.ts';
 import { around } from './tampered-store.ts';
 
 /* A server of the proof `files-atomic`: it makes many changes to files in one transaction, as a step of a run can. */
@@ -49,7 +50,8 @@ async function makeChanges(
   blobs: BlobStore,
 ): Promise<void> {
   const prepared: FileChange[] = [];
-  for (const [path, text] of changes) {
+  for (const [below, text] of changes) {
+    const path = pathInMount(below);
     if (text === null) {
       prepared.push({ kind: 'delete', path });
       continue;

@@ -10,6 +10,8 @@ import { isObject, type JsonObject, parsed } from './provider-failure.ts';
 import {
   BodyMaker,
   type BodyPrefixes,
+  EarlierTexts,
+  NO_EARLIER,
   type PrefixText,
   prefixBytes,
   type RequestBody,
@@ -56,18 +58,18 @@ export function messagesBody(model: string, request: ModelRequest, options: Mess
   const rules = { ...claudeModel(model), ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
   const maker = new BodyMaker();
   const isReplayed = keepsThinking(rules, request, replays);
-  const messages = messagesOf(request, isReplayed ? replays : new Map(), maker);
-  if (paused.length > 0) messages.push({ role: 'assistant', content: [...paused] });
   const hasTools = request.tools.length > 0 || request.webSearch === true;
+  // Without tools the calls of the whole prompt are needed.
+  const earlier = hasTools ? earlierTexts.find(request) : NO_EARLIER;
+  const messages = messagesOf(request, earlier.items, isReplayed ? replays : NO_REPLAYS, maker);
+  if (paused.length > 0) messages.push({ role: 'assistant', content: [...paused] });
   const stubs = hasTools ? [] : calledTools(messages);
   const write = () => prefixText(model, rules, request, { isReplayed, stubs });
   // Only the usual start of a request depends on the agent alone.
   const isUsual = isReplayed && stubs.length === 0;
   const start = isUsual ? prefixes.find(request, write) : prefixBytes(write());
-  return maker.make(
-    start,
-    messages.map((message) => JSON.stringify(message)),
-  );
+  const texts = messages.map((message) => JSON.stringify(message));
+  return maker.make(start, earlier, texts);
 }
 
 interface PromptForm {
@@ -186,7 +188,20 @@ interface Message {
   readonly content: JsonObject[];
 }
 
-function messagesOf(request: ModelRequest, replays: ReadonlyMap<number, StepReplay>, maker: BodyMaker): Message[] {
+const NO_REPLAYS: ReadonlyMap<number, StepReplay> = new Map();
+
+const earlierTexts = new EarlierTexts(
+  (prompt) => messagesOf({ prompt }, 0, NO_REPLAYS, new BodyMaker()).map((message) => JSON.stringify(message)),
+  (item) => item.kind === 'assistant' && !isBlank(item.text),
+);
+
+/** Returns the messages of the items from an index on. */
+function messagesOf(
+  request: Pick<ModelRequest, 'prompt'>,
+  from: number,
+  replays: ReadonlyMap<number, StepReplay>,
+  maker: BodyMaker,
+): Message[] {
   const messages: Message[] = [];
   const add = (role: Message['role'], ...blocks: readonly JsonObject[]) => {
     const last = messages.at(-1);
@@ -194,7 +209,7 @@ function messagesOf(request: ModelRequest, replays: ReadonlyMap<number, StepRepl
     else if (blocks.length > 0) messages.push({ role, content: [...blocks] });
   };
   const { prompt } = request;
-  for (let index = 0; index < prompt.length; index += 1) {
+  for (let index = from; index < prompt.length; index += 1) {
     const replayed = replays.get(index);
     if (replayed !== undefined) {
       add('assistant', ...replayedBlocks(replayed, request));
@@ -274,7 +289,7 @@ export function isWholeReplay({ prompt }: ModelRequest, { index, count, replay: 
 }
 
 /** The calls get the ids of the prompt: two responses of a server may have calls with one id. */
-function replayedBlocks({ index, count, replay }: StepReplay, { prompt }: ModelRequest): JsonObject[] {
+function replayedBlocks({ index, count, replay }: StepReplay, { prompt }: Pick<ModelRequest, 'prompt'>): JsonObject[] {
   const calls = prompt.slice(index, index + count).filter((item) => item.kind === 'tool_call');
   let next = 0;
   return (replay.body as readonly JsonObject[]).map((block) => {

@@ -3,12 +3,19 @@ import { newId } from '../../domain/ids.ts';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
 import type { Usage } from '../../domain/usage.ts';
-import type { ModelRequest } from '../ports.ts';
+import type { ModelRequest, PromptItem } from '../ports.ts';
 import { openAiSettings, type SettingForms } from './openai-settings.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { isObject, type JsonObject, truncatedAnswer } from './provider-failure.ts';
 import { reportedUsage } from './reported-usage.ts';
-import { BodyMaker, type BodyPrefixes, type PrefixText, type RequestBody, toolsWriter } from './request-body.ts';
+import {
+  BodyMaker,
+  type BodyPrefixes,
+  EarlierTexts,
+  type PrefixText,
+  type RequestBody,
+  toolsWriter,
+} from './request-body.ts';
 import { isStrict, OUTPUT_NAME } from './structured-output.ts';
 
 /*
@@ -38,20 +45,29 @@ interface ChatDialect extends SettingForms {
   readonly takesStreamOptions: boolean;
   /** Returns the id of a call in a form that the server accepts. */
   readonly callId: (id: string) => string;
+  readonly earlierTexts: EarlierTexts;
 }
+
+const earlierTexts = (callId: ChatDialect['callId']) =>
+  new EarlierTexts((items) => messageTexts(items, new BodyMaker(), callId));
+
+const sameId: ChatDialect['callId'] = (id) => id;
+/** Ids have nine letters and digits. */
+const mistralId: ChatDialect['callId'] = (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : hash('sha256', id).slice(0, 9));
 
 const OPENAI: ChatDialect = {
   maxTokens: 'max_completion_tokens',
   toolChoice: (name) => ({ type: 'function', function: { name } }),
   takesStreamOptions: true,
-  callId: (id) => id,
+  callId: sameId,
+  earlierTexts: earlierTexts(sameId),
 };
 const COMPATIBLE: ChatDialect = { ...OPENAI, maxTokens: 'max_tokens' };
 const MISTRAL: ChatDialect = {
   ...COMPATIBLE,
   takesStreamOptions: false,
-  // Ids have nine letters and digits.
-  callId: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : hash('sha256', id).slice(0, 9)),
+  callId: mistralId,
+  earlierTexts: earlierTexts(mistralId),
 };
 
 export function chatDialect(provider: string): ChatDialect {
@@ -65,11 +81,10 @@ export function chatBody(
   prefixes: BodyPrefixes,
 ): RequestBody {
   const maker = new BodyMaker();
-  const list = messages(request, maker, dialect);
-  return maker.make(
-    prefixes.find(request, () => prefixText(model, request, dialect)),
-    list.map((message) => JSON.stringify(message)),
-  );
+  const earlier = dialect.earlierTexts.find(request);
+  const texts = messageTexts(request.prompt.slice(earlier.items), maker, dialect.callId);
+  const prefix = prefixes.find(request, () => prefixText(model, request, dialect));
+  return maker.make(prefix, earlier, texts);
 }
 
 function prefixText(model: string, request: ModelRequest, dialect: ChatDialect): PrefixText {
@@ -130,9 +145,9 @@ function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
  * The messages after the instructions. The text and the calls of one step are one message, because the protocol requires
  * the outputs of calls directly after it.
  */
-function messages(request: ModelRequest, maker: BodyMaker, { callId }: ChatDialect): ChatMessage[] {
+function messageTexts(prompt: readonly PromptItem[], maker: BodyMaker, callId: ChatDialect['callId']): string[] {
   const all: ChatMessage[] = [];
-  for (const item of request.prompt) {
+  for (const item of prompt) {
     switch (item.kind) {
       case 'user': {
         const text = shownMessage(item.text, item.sandboxFiles);
@@ -162,7 +177,7 @@ function messages(request: ModelRequest, maker: BodyMaker, { callId }: ChatDiale
         break;
     }
   }
-  return all;
+  return all.map((message) => JSON.stringify(message));
 }
 
 interface OpenCall {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Listener, modelRequest } from '@runwire/test-kit/model-conformance.ts';
 import { providerSettingNames } from '../../domain/providers.ts';
-import type { PromptItem } from '../ports.ts';
 import { ResponsesReader, responsesBody } from './openai-responses.ts';
 import { BodyPrefixes } from './request-body.ts';
 
@@ -77,24 +76,4 @@ test('the start of a request is written once for all requests of an agent', (t) 
   // Instructions can contain values of a person, so they do not stay in memory.
   t.mock.timers.tick(600_000);
   assert.deepEqual(bytes({})[0], 1);
-});
-
-test('items of earlier turns are written once, and give the same bytes', () => {
-  const prefixes = new BodyPrefixes();
-  const request = (prompt: readonly PromptItem[]) =>
-    responsesBody('m', modelRequest('', { prompt }), prefixes).toString();
-  const earlier: readonly PromptItem[] = [
-    { kind: 'user', text: 'Größe? "1"' },
-    { kind: 'tool_call', callId: 'c', name: 'echo', arguments: '{"a":1}' },
-    { kind: 'tool_output', callId: 'c', output: '😀' },
-    { kind: 'assistant', text: 'Yes.' },
-  ];
-  const next = (text: string): PromptItem[] => [...earlier, { kind: 'user', text }];
-  const first = request(next('One?'));
-  // Copies of the items were never written before.
-  assert.equal(first, request(structuredClone(next('One?'))));
-  assert.equal(request(next('Two?')), first.replace('One?', 'Two?'));
-  const changed = earlier.map((item) => (item.kind === 'tool_output' ? { ...item, output: 'left out' } : item));
-  assert.deepEqual(JSON.parse(request(changed)).input[2].output, 'left out');
-  assert.deepEqual(JSON.parse(request([])).input, []);
 });

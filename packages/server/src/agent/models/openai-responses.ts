@@ -10,6 +10,7 @@ import { reportedUsage } from './reported-usage.ts';
 import {
   BodyMaker,
   type BodyPrefixes,
+  EarlierTexts,
   ItemTexts,
   type PrefixText,
   type RequestBody,
@@ -45,11 +46,10 @@ const toolsText = toolsWriter(({ name, description, inputSchema }) => ({
 
 export function responsesBody(model: string, request: ModelRequest, prefixes: BodyPrefixes): RequestBody {
   const maker = new BodyMaker();
-  const input = inputTexts.all(request.prompt, maker);
-  return maker.make(
-    prefixes.find(request, () => prefixText(model, request)),
-    input,
-  );
+  const earlier = earlierTexts.find(request);
+  const input = inputTexts.all(request.prompt.slice(earlier.items), maker);
+  const prefix = prefixes.find(request, () => prefixText(model, request));
+  return maker.make(prefix, earlier, input);
 }
 
 function prefixText(model: string, request: ModelRequest): PrefixText {
@@ -85,6 +85,10 @@ function reasoning({ reasoning: requested }: ModelRequest): JsonObject {
 }
 
 const inputTexts = new ItemTexts(inputItem);
+const earlierTexts = new EarlierTexts((items) => {
+  const maker = new BodyMaker();
+  return items.map((item) => JSON.stringify(inputItem(item, maker)));
+});
 
 function inputItem(item: PromptItem, maker: BodyMaker): JsonObject {
   switch (item.kind) {

@@ -121,6 +121,22 @@ class SentBytes implements Iterable<Buffer> {
 }
 
 /**
+ * Listens to the signal of a call, and forgets the answer when the call is over. If the answer itself is the listener, most
+ * finished answers reach the old generation with all that they refer to (decision 0092).
+ */
+class AbortLink implements EventListenerObject {
+  answer: Answer | null;
+
+  constructor(answer: Answer) {
+    this.answer = answer;
+  }
+
+  handleEvent(): void {
+    this.answer?.onAbort();
+  }
+}
+
+/**
  * Processes one answer while it arrives. It uses the handlers of undici, which cost a sixth less per run than its
  * streams.
  */
@@ -132,6 +148,7 @@ class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
   readonly #reject: (error: unknown) => void;
   readonly #events: AnswerEvents;
   readonly #silenceMs: number;
+  readonly #abortLink = new AbortLink(this);
   #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
@@ -152,15 +169,14 @@ class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
     this.#silenceMs = silenceMs;
     this.#events = new AnswerEvents(this.#reader);
     this.#timer = setTimeout(checkSilence, silenceMs, this);
-    call.signal.addEventListener('abort', this);
+    call.signal.addEventListener('abort', this.#abortLink);
   }
 
   hasOutput(): boolean {
     return this.#reader.hasOutput;
   }
 
-  /** The signal of the call is aborted. */
-  handleEvent(): void {
+  onAbort(): void {
     this.#fail(this.#call.signal.reason);
   }
 
@@ -288,6 +304,7 @@ class Answer implements Dispatcher.DispatchHandler, Attempt<EventReader> {
     this.#settled = true;
     this.#events.stop();
     clearTimeout(this.#timer);
-    this.#call.signal.removeEventListener('abort', this);
+    this.#call.signal.removeEventListener('abort', this.#abortLink);
+    this.#abortLink.answer = null;
   }
 }

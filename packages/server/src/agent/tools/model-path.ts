@@ -1,23 +1,24 @@
-import { checkAgentFilePath, checkAgentFolderPath, isAgencyPath } from '../../domain/agency-path.ts';
+import { type AgentPath, checkAgentFilePath, checkAgentFolderPath, isAgencyPath } from '../../domain/agency-path.ts';
 import { type CheckedPath, MOUNT } from '../../domain/mount-path.ts';
 
 /** Checks the path of a file that a model sent. The problem is a whole sentence. */
-export function checkModelFilePath(path: string): CheckedPath {
+export function checkModelFilePath(path: string): CheckedPath<AgentPath> {
   return asSentence('`path`', checkAgentFilePath(path));
 }
 
 /** The default is the mount itself. */
-export function checkModelFolderPath(folder: string = MOUNT): CheckedPath {
+export function checkModelFolderPath(folder: string = MOUNT): CheckedPath<AgentPath> {
   return asSentence('`folder`', checkAgentFolderPath(folder));
 }
 
 /** Refuses the files of the agency, which are read-only. */
-export function inMount(checked: CheckedPath): CheckedPath {
-  if ('problem' in checked || !isAgencyPath(checked.below)) return checked;
-  return { problem: `${checked.below} is read-only; name a path below ${MOUNT}.` };
+export function inMount(checked: CheckedPath<AgentPath>): CheckedPath {
+  if ('problem' in checked) return checked;
+  const { below } = checked;
+  return isAgencyPath(below) ? { problem: `${below} is read-only; name a path below ${MOUNT}.` } : { below };
 }
 
-function asSentence(field: string, checked: CheckedPath): CheckedPath {
+function asSentence<Path>(field: string, checked: CheckedPath<Path>): CheckedPath<Path> {
   return 'problem' in checked ? { problem: `${field} ${checked.problem}.` } : checked;
 }
 

@@ -1,4 +1,4 @@
-import { shownPath } from '../../domain/agency-path.ts';
+import { type AgentPath, shownPath } from '../../domain/agency-path.ts';
 import type { AgentFile, AgentFiles, DocumentText, OpenedAgentFile } from '../files-port.ts';
 import { DocumentPages } from './document-pages.ts';
 import { fileTool } from './file-tool.ts';
@@ -80,7 +80,7 @@ class Search {
     this.#until = performance.now() + limits.ms;
   }
 
-  async below(folder: string): Promise<void> {
+  async below(folder: AgentPath): Promise<void> {
     for await (const file of this.#files.walk(folder)) {
       const seen = this.#looked + this.#notText + this.#unreadable;
       if (seen >= this.#limits.files) this.#stopped = `${this.#limits.files} files`;

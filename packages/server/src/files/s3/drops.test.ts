@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hookStore } from '@runwire/test-kit/hook-store.ts';
 import { testS3Files } from '@runwire/test-kit/s3-files.ts';
 import { stopOwnS3 } from '@runwire/test-kit/s3-gateway.ts';
-import { insertTestForm, TestFiles } from '@runwire/test-kit/test-files.ts';
+import { insertTestForm, pathInMount, TestFiles } from '@runwire/test-kit/test-files.ts';
 import { STORES, type StoreName } from '@runwire/test-kit/test-store.ts';
 import { cites } from '../../../../../requirements/cite.ts';
 import { missingService } from '../../../../../test/support/services.ts';
@@ -22,7 +22,7 @@ const skip = (await missingService('s3')) ?? false;
 after(stopOwnS3);
 
 const INTEGRATION = 'one';
-const PATH = 'a.txt';
+const PATH = pathInMount('a.txt');
 const TYPE = 'text/plain';
 
 for (const store of STORES) describe(store, { skip }, () => tests(store));
@@ -161,7 +161,7 @@ function tests(store: StoreName): void {
     await nextSecond();
     for (const remove of [
       () => files.delete(INTEGRATION, PATH),
-      async () => (await files.deleteFolder(INTEGRATION, '')) === 1,
+      async () => (await files.deleteFolder(INTEGRATION, pathInMount(''))) === 1,
     ]) {
       await rig.send('form_1', 'first');
       assert.equal(await rig.read(files), 'first');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { runCase, sandboxConformance } from '@runwire/test-kit/sandbox-conformance.ts';
+import { cites } from '../../../../../requirements/cite.ts';
 import { missingBubblewrap } from '../../../../../test/support/services.ts';
 import { ExecSandbox } from './exec-sandbox.ts';
 
@@ -27,7 +28,8 @@ function program(name: string, text: string): ExecSandbox {
 
 sandboxConformance('exec', () => program('engine', PROGRAM), await missingBubblewrap());
 
-test('the program gets folders, limits and the command, and nothing of the server', async () => {
+test('the program gets folders, limits and the command, and nothing of the server', async (t) => {
+  cites(t, 'agents-15-exec');
   const seen = join(folder, 'seen');
   const sandbox = program('show', `#!/bin/sh\n(echo "$#"; ls "$1"; ls "$2"; env | sort; cat) > ${seen}\nexit 3\n`);
   const command = { command: 'echo "a b"', files: { 'u/a.txt': '' }, agencyFiles: { 'b.txt': '' }, workingFolder: 'u' };

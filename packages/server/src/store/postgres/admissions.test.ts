@@ -3,13 +3,14 @@ import { test } from 'node:test';
 import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
 import { until, within } from '@runwire/test-kit/shortfall.ts';
 import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
+import { sql } from 'kysely';
 import { missingService } from '../../../../../test/support/services.ts';
-import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
 import { insertMember } from '../queries/accounts.ts';
 import { insertUnsuccessfulRun } from '../queries/active-runs.ts';
 import { growChat, insertChat, insertMessage, insertRun } from '../queries/admission.ts';
 import { insertChunk } from '../queries/eventlog.ts';
 import { lockMember } from '../queries/locks.ts';
+import { raw } from '../queries/raw.ts';
 import { finishRun } from '../queries/runs.ts';
 import type { Tx } from '../store.ts';
 import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
@@ -45,26 +46,32 @@ const chats = (store: PostgresStore) =>
   store.reads.query((db) => db.selectFrom('chats').select(['chat_key', 'consumer_id']).orderBy('chat_key'));
 const chatKeys = async (store: PostgresStore) => (await chats(store)).map((row) => row.chat_key);
 
-test('admissions of one turn share a commit unless they are of one member', { skip }, async () => {
+test('admissions of one turn share a commit unless they are of one member or chat', { skip }, async () => {
   await using database = await migratedDatabase();
-  const points: (UploadPoint | WaitPoint)[] = [];
-  await using store = await openStore(database.url, { waitAt: (point) => points.push(point) });
-  points.length = 0;
-  /** Adds a chat if the member has none. */
-  const admit = (consumerId: string, chatKey: string) =>
+  await using store = await openStore(database.url);
+  /** Adds a chat if the member has none. Resolves to the id of the transaction, or to null. */
+  const admit = (consumerId: string | null, chatKey: string) =>
     store.transact(
       'admit',
       async (tx) => {
         const own = await tx.query((db) =>
           db.selectFrom('chats').select('chat_key').where('consumer_id', '=', consumerId),
         );
-        return own.length > 0 ? 0 : await tx.run(insertChat, chat(chatKey, consumerId));
+        if (own.length > 0) return null;
+        await tx.run(insertChat, chat(chatKey, consumerId));
+        const [row] = await tx.query((db) => raw(db, sql<{ id: number }>`select txid_current() as id`));
+        return row?.id;
       },
-      locks(consumerId),
+      { ...locks(consumerId), ...(consumerId === null ? { names: [chatKey] } : {}) },
     );
-  const [before, after] = ['admit.before-commit', 'admit.after-commit'] as const;
-  assert.deepEqual(await Promise.all([admit('a', 'a1'), admit('a', 'a2'), admit('b', 'b1')]), [1, 0, 1]);
-  assert.deepEqual(points, [before, before, after, after, before, after]);
+  const [a1, a2, b1] = await Promise.all([admit('a', 'a1'), admit('a', 'a2'), admit('b', 'b1')]);
+  assert.equal(a2, null, 'it reads what the first has written');
+  assert.equal(typeof a1, 'number');
+  assert.equal(a1, b1);
+  const [x1, x2, c1] = await Promise.allSettled([admit(null, 'x'), admit(null, 'x'), admit('c', 'c1')]);
+  assert.equal(x1.status, 'fulfilled');
+  assert.equal(x2.status, 'rejected');
+  assert.deepEqual(x1, c1, 'the others share a transaction');
 });
 
 test('an admission that fails leaves the others of its commit alone', { skip }, async () => {
@@ -185,7 +192,7 @@ test('on a fresh database the request path reads no table as a whole', { skip },
     };
     const end = (id: string) => async (tx: Tx) => {
       const run = { chatKey: id, runId: id };
-      const grown = { chatKey: id, textBytes: 1, alias: null, questionsJson: null, knownQuestionsJson: null, now: 2 };
+      const grown = { chatKey: id, textBytes: 1, questionsJson: null, knownQuestionsJson: null, now: 2 };
       const counts = await Promise.all([
         tx.run(growChat, grown),
         tx.run(insertMessage, { ...MESSAGE, ...run, messageId: `a${id}`, role: 'assistant' }),

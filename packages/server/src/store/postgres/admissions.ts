@@ -39,7 +39,8 @@ export interface AdmissionJob {
 }
 
 interface QueuedJob extends AdmissionJob {
-  readonly member: string | null;
+  /** Jobs that share a key do not share a transaction. */
+  readonly keys: readonly string[];
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -49,7 +50,8 @@ interface QueuedJob extends AdmissionJob {
  *
  *   begin · node, integrations and members in one statement, without waiting · the facts of all · the rows of all · commit
  *
- * - Two jobs of one member never share one: each must see what the other has reserved.
+ * - Two jobs of one member never share one: each must see what the other has reserved. Two jobs without a member that name
+ *   one chat or one request do not either: the database would refuse the second.
  * - If another transaction has locked a job's member, the job leaves and is committed alone.
  * - If a job is refused before it wrote, it fails alone. There are no savepoints: if a job fails later, or the database
  *   refuses a statement, everything is rolled back and each job is committed alone.
@@ -70,10 +72,11 @@ export class Admissions implements AsyncDisposable {
 
   transact<T>(name: TransactionName, locks: MemberLock, work: (tx: Tx) => Promise<T>): Promise<T> {
     const as = this.#options.fence.identityFor(name);
-    const { integrationId, consumerId } = locks;
-    const member = consumerId === null ? null : JSON.stringify([integrationId, consumerId]);
+    const { integrationId, consumerId, names = [] } = locks;
+    const keys = names.map((name) => JSON.stringify([integrationId, 'name', name]));
+    if (consumerId !== null) keys.push(JSON.stringify([integrationId, consumerId]));
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ as, name, locks, work, member, resolve: resolve as (value: unknown) => void, reject });
+      this.#queue.push({ as, name, locks, work, keys, resolve: resolve as (value: unknown) => void, reject });
       this.#draining ??= this.#drain();
     });
   }
@@ -93,14 +96,13 @@ export class Admissions implements AsyncDisposable {
   #takeBatch(): QueuedJob[] {
     const batch: QueuedJob[] = [];
     const rest: QueuedJob[] = [];
-    const members = new Set<string>();
+    const taken = new Set<string>();
     for (const job of this.#queue) {
       const fits = batch.length < JOBS_PER_COMMIT && (batch[0] === undefined || batch[0].as === job.as);
-      if (!fits || (job.member !== null && members.has(job.member))) rest.push(job);
-      else {
-        batch.push(job);
-        if (job.member !== null) members.add(job.member);
-      }
+      if (!fits || job.keys.some((key) => taken.has(key))) rest.push(job);
+      else batch.push(job);
+      // A job that waits is committed before the next one with its keys.
+      for (const key of job.keys) taken.add(key);
     }
     this.#queue = rest;
     return batch;

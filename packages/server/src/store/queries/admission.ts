@@ -2,8 +2,10 @@ import { sql } from 'kysely';
 import type { AdmissionFactsRow } from '../../domain/admission.ts';
 import { ERASED_IDS } from '../../domain/erased-ids.ts';
 import type { FileAccess } from '../../domain/file-access.ts';
+import type { MountPath } from '../../domain/mount-path.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
+import { chatKeyById } from './chat-ids.ts';
 import { CHAT_ORDER, MESSAGE_ORDER, RUN_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
 
@@ -53,7 +55,7 @@ export const admissionFacts = statement(
         left join members m on m.integration_id = i.integration_id and m.consumer_id = ${p.consumerId}
         left join runs r on r.integration_id = i.integration_id and r.usage_request_id = ${p.usageRequestId}
         left join chats k on k.chat_key = r.chat_key
-        left join chats c on c.integration_id = i.integration_id and c.chat_id = ${p.chatId} and c.deleted_at is null
+        left join chats c on c.chat_key = ${chatKeyById(p.integrationId, sql`${p.chatId}`)}
         left join chats a on a.integration_id = i.integration_id and a.alias = ${p.aliasChatId}
           and a.alias is not null and a.deleted_at is null
         left join active_runs b on b.integration_id = i.integration_id and b.consumer_id = coalesce(${consumer}, '')
@@ -89,7 +91,6 @@ export const insertChat = statement(
       text_bytes: p.textBytes,
       created_at: p.now,
       updated_at: p.now,
-      deleted_at: null,
     }),
   {
     gathers: {
@@ -101,8 +102,8 @@ export const insertChat = statement(
 );
 
 /**
- * Adds a message to the chat. Sets the alias if one is given and the chat has none. Replaces the open questions. Changes no
- * row if the chat has other questions than `known`: another request has settled them.
+ * Adds a message to the chat. Replaces the open questions. Changes no row if the chat has other questions than `known`:
+ * another request has settled them. It changes no column of an index: SQLite would write the index again.
  */
 export const growChat = statement(
   'grow chat',
@@ -111,7 +112,6 @@ export const growChat = statement(
     p: {
       chatKey: string;
       textBytes: number;
-      alias: string | null;
       questionsJson: string | null;
       knownQuestionsJson: string | null;
       now: number;
@@ -122,7 +122,6 @@ export const growChat = statement(
       .set((eb) => ({
         num_messages: eb('num_messages', '+', 1),
         text_bytes: eb('text_bytes', '+', p.textBytes),
-        alias: eb.fn.coalesce('alias', eb.val(p.alias)),
         questions_json: p.questionsJson,
         updated_at: p.now,
       }))
@@ -130,6 +129,11 @@ export const growChat = statement(
       .where('questions_json', 'is not distinct from', p.knownQuestionsJson)
       .where('deleted_at', 'is', null),
   { gathers: { order: CHAT_ORDER, types: { textBytes: 'bigint', now: 'bigint' }, key: (p) => p.chatKey } },
+);
+
+/** Sets the alias of a chat that has none. */
+export const bindAlias = statement('bind alias', (db, p: { chatKey: string; alias: string }) =>
+  db.updateTable('chats').set({ alias: p.alias }).where('chat_key', '=', p.chatKey).where('alias', 'is', null),
 );
 
 /** Appends a message. Its position is the count that `growChat` or `insertChat` just wrote. */
@@ -195,6 +199,10 @@ export const insertMessage = statement(
   },
 );
 
+/** Written into the statement: each parameter would be bound again for each run. Columns that are null are left out. */
+const ZERO = sql<number>`0`;
+const ONE = sql<number>`1`;
+
 export const insertRun = statement(
   'insert run',
   (
@@ -221,7 +229,7 @@ export const insertRun = statement(
       journalFormat: number;
       agencyVersion: string | null;
       fileAccess: FileAccess;
-      memberFolder: string | null;
+      memberFolder: MountPath | null;
       now: number;
     },
   ) =>
@@ -232,16 +240,16 @@ export const insertRun = statement(
       consumer_id: p.consumerId,
       usage_request_id: p.usageRequestId,
       fingerprint: p.fingerprint,
-      status: 'admitted',
+      status: sql<'admitted'>`'admitted'`,
       agency: p.agency,
       agent: p.agent,
       node_id: p.nodeId,
-      attempt: 1,
-      crashes: 0,
-      step: 0,
+      attempt: ONE,
+      crashes: ZERO,
+      step: ZERO,
       journal_format: p.journalFormat,
       agency_version: p.agencyVersion,
-      structured: 0,
+      structured: ZERO,
       file_access: p.fileAccess,
       member_folder: p.memberFolder,
       held: p.held,
@@ -253,24 +261,14 @@ export const insertRun = statement(
       continues: p.continues,
       answers_json: p.answersJson,
       client_tools_json: p.clientToolsJson,
-      cancel_requested_at: null,
-      cancel_mode: null,
-      last_event_id: null,
-      error_code: null,
-      error_message: null,
-      request_count: 0,
-      input_tokens: 0,
-      cached_tokens: 0,
-      output_tokens: 0,
-      reasoning_tokens: 0,
-      by_model_json: '[]',
-      charged_runs: null,
-      charged_tokens: null,
-      charged_credits: null,
+      request_count: ZERO,
+      input_tokens: ZERO,
+      cached_tokens: ZERO,
+      output_tokens: ZERO,
+      reasoning_tokens: ZERO,
+      by_model_json: sql<string>`'[]'`,
       created_at: p.now,
-      started_at: null,
-      completed_at: null,
-      tracked: 1,
+      tracked: ONE,
     }),
   {
     gathers: {

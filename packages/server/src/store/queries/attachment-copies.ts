@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
 import { isActiveIn } from './active-runs.ts';
+import { pageOf } from './page.ts';
 
 /**
  * Starts from the blobs of an integration: an integration that keeps no copies has few. SQLite executes cross joins in
@@ -94,17 +95,17 @@ export type DeletedIntegration = Awaited<
   ReturnType<ReturnType<(typeof deletedIntegrations)['build']>['execute']>
 >[number];
 
-/** A deleted chat has no attachments. */
+/** Reads the chats that are older than the given one, newest first. A deleted chat has no attachments. */
 export const chatsWithAttachments = statement(
   'chats with attachments',
-  (db, p: { integrationId: string; after: string; limit: number }) =>
-    db
+  (db, p: { integrationId: string; createdAt: number; chatKey: string; limit: number }) => {
+    const chats = db
       .selectFrom('chats as c')
-      .select(['c.chat_key', 'c.chat_id'])
+      .select(['c.chat_key', 'c.created_at'])
       .where('c.integration_id', '=', p.integrationId)
-      .where('c.deleted_at', 'is', null)
-      .where('c.chat_id', '>', p.after)
-      .where(sql<boolean>`exists (select 1 from attachments a where a.chat_key = c.chat_key)`)
-      .orderBy('c.chat_id')
-      .limit(p.limit),
+      .where(sql<boolean>`c.deleted_at is null`)
+      .where(sql<boolean>`exists (select 1 from attachments a where a.chat_key = c.chat_key)`);
+    const before = { createdAt: p.createdAt, id: p.chatKey };
+    return pageOf(chats, { before, limit: p.limit }, 'c.created_at', 'c.chat_key');
+  },
 );

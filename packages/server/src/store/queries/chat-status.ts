@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { chatKeyById } from './chat-ids.ts';
 import { activeRun, live } from './chats.ts';
 import { answer, questionsOfRun, runColumns } from './runs.ts';
 
@@ -51,7 +52,7 @@ const newestRun = (db: Kysely<Schema>, integrationId: string) =>
     .where(live);
 
 export const statusOfChat = statement('status of chat', (db, p: { integrationId: string; chatId: string }) =>
-  newestRun(db, p.integrationId).where('chats.chat_id', '=', p.chatId),
+  newestRun(db, p.integrationId).where('chats.chat_key', '=', chatKeyById(p.integrationId, p.chatId)),
 );
 
 export const statusOfAlias = statement('status of alias', (db, p: { integrationId: string; alias: string }) =>

@@ -3,6 +3,7 @@ import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { raw } from './raw.ts';
 import { uncountedIds } from './uncounted.ts';
+import { AMOUNT_COLUMNS, sumColumns } from './usage-columns.ts';
 
 /** The sums of one day, agent and model, for runs with a member or for runs without one. PostgreSQL returns sums as text. */
 export interface DaySum {
@@ -24,29 +25,16 @@ export interface DaySum {
   charged_credits: number | string;
 }
 
-const SUMS = [
-  'runs',
-  'model_runs',
-  'request_count',
-  'input_tokens',
-  'cached_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'charged_runs',
-  'charged_model_runs',
-  'charged_tokens',
-  'charged_credits',
-];
+const SUMS = ['runs', 'model_runs', 'charged_model_runs', ...AMOUNT_COLUMNS];
 
 const HOURS_A_DAY = 24;
 
 /** Sums up the days from `from` to before `to`. */
 export const sumDays = (integrationId: string, from: number, to: number) => (db: Kysely<Schema>) => {
   const day = sql`hour / ${sql.lit(HOURS_A_DAY)}`;
-  const sums = sql.join(SUMS.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`));
   return raw<DaySum>(
     db,
-    sql<DaySum>`select ${day} as day, agent, model, has_member, max(newest_run_id) as newest_run_id, ${sums} from usage_hours
+    sql<DaySum>`select ${day} as day, agent, model, has_member, max(newest_run_id) as newest_run_id, ${sumColumns(SUMS)} from usage_hours
       where integration_id = ${integrationId} and hour >= ${from * HOURS_A_DAY} and hour < ${to * HOURS_A_DAY}
       group by ${day}, agent, model, has_member`,
   );

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
 import type { JsonRows } from './file-batches.ts';
-import { type FileRange, isFileIn } from './files.ts';
+import { type FileRange, isFileIn, NO_PATH } from './files.ts';
 import { raw } from './raw.ts';
 
 /** A person by the id that the caller chose. */
@@ -280,7 +280,7 @@ export const deletePersonsFiles = statement('delete files of person', (db, p: Pe
 export const closeForms = statement('close forms', (db, p: FileRange) =>
   db
     .updateTable('upload_forms')
-    .set({ path: '', content_type: '', size_bytes: 0 })
+    .set({ path: NO_PATH, content_type: '', size_bytes: 0 })
     .where('integration_id', '=', p.integrationId)
     .where('path', '>=', p.from)
     .where('path', '<', p.to),

@@ -10,9 +10,15 @@ export const BEFORE_SEGMENT = '\u0001';
 export const AFTER_FOLDER = '\u0002';
 
 export const storedPath = (path: MountPath): StoredPath =>
-  path === '' ? '' : `${BEFORE_SEGMENT}${path.replaceAll('/', BEFORE_SEGMENT)}`;
+  (path === '' ? '' : `${BEFORE_SEGMENT}${path.replaceAll('/', BEFORE_SEGMENT)}`) as StoredPath;
 
-export const mountPath = (path: StoredPath): MountPath => path.slice(1).replaceAll(BEFORE_SEGMENT, '/');
+export const mountPath = (path: StoredPath): MountPath => path.slice(1).replaceAll(BEFORE_SEGMENT, '/') as MountPath;
+
+/** The path of the mount, and of a form that is closed. */
+export const NO_PATH = '' as StoredPath;
+
+/** An end of a range: a text between two stored paths. */
+const between = (text: string) => text as StoredPath;
 
 /** The stored paths from `from` up to, and not including, `to`. */
 export interface PathRange {
@@ -24,7 +30,10 @@ export interface PathRange {
 export function rangeBelow(folder: MountPath, after: string | null = null): PathRange {
   const begin = storedPath(folder);
   const from = `${begin}${BEFORE_SEGMENT}`;
-  return { from: after === null ? from : `${from}${after}${AFTER_FOLDER}`, to: `${begin}${AFTER_FOLDER}` };
+  return {
+    from: between(after === null ? from : `${from}${after}${AFTER_FOLDER}`),
+    to: between(`${begin}${AFTER_FOLDER}`),
+  };
 }
 
 /** Only the file with this path. */
@@ -33,7 +42,7 @@ export function rangeOf(path: MountPath): PathRange {
 }
 
 /** Less than every path that follows this file: nothing is below a file. */
-export const afterFile = (path: StoredPath): StoredPath => `${path}${BEFORE_SEGMENT}`;
+export const afterFile = (path: StoredPath): StoredPath => between(`${path}${BEFORE_SEGMENT}`);
 
 /** The files that a reader may see. */
 export type SeenFiles =

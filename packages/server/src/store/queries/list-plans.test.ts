@@ -7,10 +7,12 @@ import { temporaryFolder } from '@runwire/test-kit';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { Kysely } from 'kysely';
 import type { Schema } from '../schema.ts';
+import { CompiledStatements, type Statement } from '../statement.ts';
 import type { QueryOf } from '../store.ts';
-import { type ChatFilter, listChats } from './chats.ts';
+import { growChat } from './admission.ts';
+import { type ChatFilter, chatById, listChats } from './chats.ts';
 import { type MemberFilter, memberSizes } from './member-list.ts';
-import { lastReadRun, type RunFilter, runSizes } from './runs.ts';
+import { finishRun, lastReadRun, markRunning, type RunFilter, runSizes } from './runs.ts';
 
 const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
 
@@ -30,6 +32,7 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unkn
   [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' })],
   [/runs_integration \(integration_id=\? AND created_at<\?\)/, runs({})],
   [/runs_integration \(integration_id=\? AND created_at>\? AND created_at<\?\)/, runs({ fromMs: 1, toMs: 9 })],
+  [/PRIMARY KEY \(chat_key=\?\)[\s\S]*chats_id/, (db) => chatById.build(db, { integrationId: 'demo', chatId: 'c1' })],
   [/chats_id/, runs({ chatId: 'c1' })],
   [/chats_id/, runs({ chatId: 'c1', consumerId: 'ann', status: 'failed', agent: 'A' })],
   [/SEARCH active_runs USING PRIMARY KEY \(integration_id=\?\)/, runs({ status: 'running' })],
@@ -84,5 +87,24 @@ test('every filter of a list uses an index', async (t) => {
     const indexes = new Set(steps.join('\n').match(/\b(chats|runs)_\w+/g));
     assert.ok(indexes.size <= 1, steps.join('\n'));
     assert.match(steps.join('\n'), expected, `${sql}\n${steps.join('\n')}`);
+  }
+});
+
+test('later turns of a chat and ends of runs write no index', async (t) => {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const store = await embeddedStore(folder);
+  const compiled: { name: string; sql: string }[] = [];
+  await store.reads.query((db) => {
+    const statements = new CompiledStatements();
+    for (const source of [growChat, markRunning, finishRun])
+      compiled.push(statements.get(db, source as Statement<never, unknown>));
+    return db.selectFrom('installation').select('id');
+  });
+  await store[Symbol.asyncDispose]();
+  using database = new DatabaseSync(join(folder, 'test.db'));
+  for (const { name, sql } of compiled) {
+    const steps = database.prepare(`explain ${sql}`).all();
+    assert.equal(steps.filter(({ opcode }) => opcode === 'OpenWrite').length, 1, name);
   }
 });

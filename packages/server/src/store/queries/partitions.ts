@@ -30,6 +30,13 @@ export function eventPartitions(reads: Reads): Promise<EventPartition[]> {
   return reads.query((db) => raw(db, partitions));
 }
 
+/** The clock of the database, in milliseconds since 1970. */
+export async function readDatabaseTime(reads: Reads): Promise<number> {
+  const query = sql<{ ms: string }>`select floor(extract(epoch from clock_timestamp()) * 1000) as ms`;
+  const [row] = await reads.query((db) => raw(db, query));
+  return Number(row?.ms);
+}
+
 async function execute(tx: Tx, ...queries: readonly ReturnType<typeof sql>[]): Promise<void> {
   for (const query of queries) await tx.query((db) => raw(db, query));
 }

@@ -5,6 +5,7 @@ import type { PageStart } from './page.ts';
 import { raw } from './raw.ts';
 import { uncountedIds } from './uncounted.ts';
 import type { UsageRange } from './usage.ts';
+import { AMOUNT_COLUMNS, listColumns, sumColumns, USAGE_COLUMNS } from './usage-columns.ts';
 
 /** A sum of rollups, or an uncounted run. PostgreSQL returns sums as text. */
 export interface SumRow {
@@ -30,13 +31,10 @@ const NO_TEXT = sql`cast(null as text)`;
 const NO_DAY = sql`cast(null as integer)`;
 
 const sums = (runs: RawBuilder<unknown>, chargedRuns: RawBuilder<unknown>) => sql`sum(${runs}) as runs,
-  max(newest_run_id) as newest_run_id, sum(request_count) as request_count, sum(input_tokens) as input_tokens,
-  sum(cached_tokens) as cached_tokens, sum(output_tokens) as output_tokens, sum(reasoning_tokens) as reasoning_tokens,
-  sum(${chargedRuns}) as charged_runs, sum(charged_tokens) as charged_tokens, sum(charged_credits) as charged_credits,
-  ${NO_TEXT} as by_model_json`;
+  max(newest_run_id) as newest_run_id, ${sumColumns(USAGE_COLUMNS)}, sum(${chargedRuns}) as charged_runs,
+  sum(charged_tokens) as charged_tokens, sum(charged_credits) as charged_credits, ${NO_TEXT} as by_model_json`;
 
-const AMOUNT_COLUMNS = sql`request_count, input_tokens, cached_tokens, output_tokens, reasoning_tokens, charged_runs,
-  charged_tokens, charged_credits`;
+const amountColumns = listColumns(AMOUNT_COLUMNS);
 
 const conditions = (parts: readonly (RawBuilder<unknown> | null)[]) =>
   sql.join(
@@ -51,7 +49,7 @@ const before = (column: RawBuilder<unknown>, value: number | null) =>
 
 /** The uncounted runs, with a condition. They are read in the same statement as the sums, so no run is missed or read twice. */
 const uncountedRuns = (db: Kysely<Schema>, integrationId: string, where: readonly (RawBuilder<unknown> | null)[]) =>
-  sql`select day, consumer_id, agent, ${NO_TEXT}, 1, run_id, ${AMOUNT_COLUMNS}, by_model_json
+  sql`select day, consumer_id, agent, ${NO_TEXT}, 1, run_id, ${amountColumns}, by_model_json
     from runs where run_id in ${uncountedIds(db, integrationId)} and ${conditions([sql`counted = 0`, ...where])}`;
 
 export interface HourSums {
@@ -74,21 +72,9 @@ const HOURS_A_DAY = 24;
 
 const inMs = (units: number | null, unitMs: number) => (units === null ? null : units * unitMs);
 
-const AMOUNTS = [
-  'runs',
-  'request_count',
-  'input_tokens',
-  'cached_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'charged_runs',
-  'charged_tokens',
-  'charged_credits',
-];
-
 /** Sums of sums. */
 const sumsAgain = sql.join([
-  ...AMOUNTS.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`),
+  sumColumns(['runs', ...AMOUNT_COLUMNS]),
   sql`max(newest_run_id) as newest_run_id`,
   sql`${NO_TEXT} as by_model_json`,
 ]);
@@ -118,7 +104,7 @@ export function sumHours(range: HourSums) {
   return (db: Kysely<Schema>) =>
     raw<SumRow>(
       db,
-      sql<SumRow>`select day, consumer_id, agent, model, runs, newest_run_id, ${AMOUNT_COLUMNS}, by_model_json from (
+      sql<SumRow>`select day, consumer_id, agent, model, runs, newest_run_id, ${amountColumns}, by_model_json from (
           select ${select('day', day, NO_DAY)}, ${NO_TEXT} as consumer_id, ${select('agent', sql`agent`, NO_TEXT)},
             ${select('model', sql`model`, NO_TEXT)}, ${isByDay ? byHour : sql`${amounts} from usage_hours where ${where}`}
           ${groups.length === 0 ? sql`` : sql`group by ${sql.join(groups)}`}) summed
@@ -220,10 +206,7 @@ export const sumRunsOfMembers = (range: UsageRange, consumers: readonly string[]
   raw<SumRow>(
     db,
     sql<SumRow>`select ${NO_DAY} as day, consumer_id, ${NO_TEXT} as agent, ${NO_TEXT} as model, count(*) as runs,
-        max(run_id) as newest_run_id, sum(request_count) as request_count, sum(input_tokens) as input_tokens,
-        sum(cached_tokens) as cached_tokens, sum(output_tokens) as output_tokens, sum(reasoning_tokens) as reasoning_tokens,
-        sum(charged_runs) as charged_runs, sum(charged_tokens) as charged_tokens, sum(charged_credits) as charged_credits,
-        ${NO_TEXT} as by_model_json
+        max(run_id) as newest_run_id, ${sumColumns(AMOUNT_COLUMNS)}, ${NO_TEXT} as by_model_json
       from runs where ${conditions([
         sql`integration_id = ${range.integrationId}`,
         sql`consumer_id in (${sql.join(consumers)})`,

@@ -5,6 +5,7 @@ import { statement } from '../statement.ts';
 import { DAY_ORDER, HOUR_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
 import { USAGE_TYPES } from './runs.ts';
+import { AMOUNT_COLUMNS, listColumns } from './usage-columns.ts';
 
 /** The key of a row of `usage_hours`. */
 export interface HourKey {
@@ -59,8 +60,18 @@ const newestRun = (table: string) => {
   return sql`newest_run_id = case when excluded.newest_run_id > ${stored} then excluded.newest_run_id else ${stored} end`;
 };
 
-const USAGE = ['request_count', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'];
-const CHARGE = ['charged_runs', 'charged_tokens', 'charged_credits'];
+/** The values of `AMOUNT_COLUMNS`. */
+const amounts = (p: Usage & Pick<HourAmounts, 'chargedRuns' | 'chargedTokens' | 'chargedCredits'>) =>
+  sql.join([
+    p.requestCount,
+    p.inputTokens,
+    p.cachedTokens,
+    p.outputTokens,
+    p.reasoningTokens,
+    p.chargedRuns,
+    p.chargedTokens,
+    p.chargedCredits,
+  ]);
 
 const hourKey = (p: HourKey) =>
   JSON.stringify([
@@ -82,14 +93,12 @@ export const raiseUsageHour = statement(
     raw<never>(
       db,
       sql<never>`insert into usage_hours (integration_id, hour, node_id, agent, model, status, error_code, agency_version,
-          has_member, rerun, runs, model_runs, request_count, input_tokens, cached_tokens, output_tokens, reasoning_tokens,
-          charged_runs, charged_model_runs, charged_tokens, charged_credits, newest_run_id)
+          has_member, rerun, runs, model_runs, charged_model_runs, ${listColumns(AMOUNT_COLUMNS)}, newest_run_id)
         values (${p.integrationId}, ${p.hour}, ${p.nodeId}, ${p.agent}, ${p.model}, ${p.status}, ${p.errorCode},
-          ${p.agencyVersion}, ${p.hasMember}, 0, ${p.runs}, ${p.modelRuns}, ${p.requestCount}, ${p.inputTokens},
-          ${p.cachedTokens}, ${p.outputTokens}, ${p.reasoningTokens}, ${p.chargedRuns}, ${p.chargedModelRuns},
-          ${p.chargedTokens}, ${p.chargedCredits}, ${p.newestRunId})
+          ${p.agencyVersion}, ${p.hasMember}, 0, ${p.runs}, ${p.modelRuns}, ${p.chargedModelRuns}, ${amounts(p)},
+          ${p.newestRunId})
         on conflict (integration_id, hour, node_id, agent, model, status, error_code, agency_version, has_member, rerun)
-        do update set ${added('usage_hours', ['runs', 'model_runs', 'charged_model_runs', ...USAGE, ...CHARGE])},
+        do update set ${added('usage_hours', ['runs', 'model_runs', 'charged_model_runs', ...AMOUNT_COLUMNS])},
           ${newestRun('usage_hours')}`,
     ),
   {
@@ -136,14 +145,12 @@ export const raiseMemberDay = statement(
   (db, p: MemberDay) =>
     raw<never>(
       db,
-      sql<never>`insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits, ended_runs, request_count,
-          input_tokens, cached_tokens, output_tokens, reasoning_tokens, charged_runs, charged_tokens, charged_credits,
-          newest_run_id)
+      sql<never>`insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits, ended_runs,
+          ${listColumns(AMOUNT_COLUMNS)}, newest_run_id)
         values (${p.integrationId}, ${p.consumerId}, ${p.day}, ${p.runs}, ${p.tokens}, ${p.credits}, ${p.endedRuns},
-          ${p.requestCount}, ${p.inputTokens}, ${p.cachedTokens}, ${p.outputTokens}, ${p.reasoningTokens}, ${p.chargedRuns},
-          ${p.chargedTokens}, ${p.chargedCredits}, ${p.newestRunId})
+          ${amounts(p)}, ${p.newestRunId})
         on conflict (integration_id, consumer_id, day) do update set
-          ${added('usage_days', ['runs', 'tokens', 'credits', 'ended_runs', ...USAGE, ...CHARGE])},
+          ${added('usage_days', ['runs', 'tokens', 'credits', 'ended_runs', ...AMOUNT_COLUMNS])},
           ${newestRun('usage_days')}`,
     ),
   {
@@ -171,36 +178,19 @@ interface Person {
   readonly consumerId: string;
 }
 
-const DAY_SUMS = [
-  'runs',
-  'tokens',
-  'credits',
-  'credit_millionths',
-  'ended_runs',
-  'request_count',
-  'input_tokens',
-  'cached_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'charged_runs',
-  'charged_tokens',
-  'charged_credits',
-] as const;
+const DAY_SUMS = ['runs', 'tokens', 'credits', 'credit_millionths', 'ended_runs', ...AMOUNT_COLUMNS] as const;
 
 /** Adds the sums of each day to those of an earlier erasure of the same id. */
 export const addUsageDays = statement('add usage days', (db, p: Person & { readonly erasedId: string }) => {
-  const sums = sql.join(DAY_SUMS.map((column) => sql.ref(column)));
-  const added = DAY_SUMS.map(
-    (column) => sql`${sql.ref(column)} = usage_days.${sql.ref(column)} + excluded.${sql.ref(column)}`,
-  );
+  const sums = listColumns(DAY_SUMS);
   return raw<never>(
     db,
     sql<never>`
       insert into usage_days (integration_id, consumer_id, day, ${sums}, newest_run_id)
       select integration_id, ${p.erasedId}, day, ${sums}, newest_run_id from usage_days
       where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId}
-      on conflict (integration_id, consumer_id, day) do update set ${sql.join(added)}, newest_run_id = case
-        when excluded.newest_run_id > usage_days.newest_run_id then excluded.newest_run_id else usage_days.newest_run_id end`,
+      on conflict (integration_id, consumer_id, day) do update set
+        ${added('usage_days', DAY_SUMS)}, ${newestRun('usage_days')}`,
   );
 });
 

@@ -3,6 +3,7 @@ import type { ListPosition } from '../../domain/list-cursor.ts';
 import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run-state.ts';
 import type { Schema, StepsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { chatKeyById } from './chat-ids.ts';
 import { RUN_ORDER, STEP_ORDER } from './locks.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
 
@@ -336,11 +337,8 @@ type Db = Parameters<(typeof runById)['build']>[0];
 const runsOfChat = (db: Db, integrationId: string, chatId: string) =>
   db
     .selectFrom('messages')
-    .innerJoin('chats as c', 'c.chat_key', 'messages.chat_key')
     .select('messages.run_id')
-    .where('c.integration_id', '=', integrationId)
-    .where('c.chat_id', '=', chatId)
-    .where('c.deleted_at', 'is', null);
+    .where('messages.chat_key', '=', chatKeyById(integrationId, chatId));
 
 const requested = (db: Db, integrationId: string, usageRequestIds: readonly string[]) =>
   db

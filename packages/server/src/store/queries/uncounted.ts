@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { AMOUNT_COLUMNS } from './usage-columns.ts';
 
 /** Reads how far the walk is. Returns no row if all runs of earlier versions are part of the rollups. */
 export const usageWalk = statement('usage walk', (db, _: object) =>
@@ -38,15 +39,8 @@ const COLUMNS = [
   'created_at',
   'status',
   'error_code',
-  'request_count',
-  'input_tokens',
-  'cached_tokens',
-  'output_tokens',
-  'reasoning_tokens',
   'by_model_json',
-  'charged_runs',
-  'charged_tokens',
-  'charged_credits',
+  ...AMOUNT_COLUMNS,
 ] as const;
 
 const hasEnded = sql<boolean>`status in ('completed', 'failed', 'cancelled') and counted = 0`;

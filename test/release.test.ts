@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { cutSection, datedSection, unreleasedSection } from '../scripts/release/changelog.ts';
+import type { PackedFile } from '../scripts/release/pack.ts';
+import { publishOnGitHub, publishPackages } from '../scripts/release/publish.ts';
+import { type ReleaseFacts, refusals } from '../scripts/release/refusals.ts';
+import { cutVersion, readVersions } from '../scripts/release/versions.ts';
+import { folderOf, root, run } from './support/cli-process.ts';
+
+const CHANGELOG = '# Changelog\n\n## Unreleased\n\n## 0.1.0 (2026-11-18)\n\n- The first.\n';
+const READY: ReleaseFacts = {
+  environment: { GITHUB_ACTIONS: 'true', ACTIONS_ID_TOKEN_REQUEST_URL: 'https://example.com' },
+  versions: { 'package.json': '0.1.0', 'packages/client/package.json': '0.1.0' },
+  changedFiles: [],
+  tags: ['v0.1.0'],
+  changelog: CHANGELOG,
+};
+
+test('refuses a release that is not ready, with one sentence per reason', () => {
+  assert.deepEqual(refusals('0.1.0', READY), []);
+  const faults: readonly (readonly [Partial<ReleaseFacts>, RegExp])[] = [
+    [{ environment: {} }, /^This is not CI: only the workflow .* publishes/],
+    [{ environment: { GITHUB_ACTIONS: 'true' } }, /`id-token: write`/],
+    [
+      { versions: { ...READY.versions, 'b.json': '0.2.0' } },
+      /^The versions differ: b\.json has 0\.2\.0, package\.json 0\.1\.0/,
+    ],
+    [{ changedFiles: ['a.ts', 'b.ts'] }, /^The tree has changes that are not committed: a\.ts, b\.ts\./],
+    [{ tags: ['v0.2.0'] }, /^The commit does not have the tag v0\.1\.0 \(it has v0\.2\.0\)/],
+    [{ tags: [] }, /\(it has none\)/],
+    [{ changelog: CHANGELOG.replace(' (2026-11-18)', '') }, /has no section `## 0\.1\.0 \(YYYY-MM-DD\)`/],
+    [{ changelog: CHANGELOG.replace('## Unreleased\n', '') }, /has no section `## Unreleased`/],
+    [{ changelog: CHANGELOG.replace('Unreleased\n', 'Unreleased\n\n- New.\n') }, /has text below `## Unreleased`/],
+  ];
+  for (const [fault, sentence] of faults) {
+    const found = refusals('0.1.0', { ...READY, ...fault });
+    assert.equal(found.length, 1, found.join('\n'));
+    assert.match(found[0] ?? '', sentence);
+  }
+});
+
+test('the changelog has the dated section of this version', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
+  assert.ok((datedSection(changelog, version) ?? '').length > 100);
+  assert.notEqual(unreleasedSection(changelog), undefined);
+});
+
+test('cuts a version in all manifests, the lock file and the changelog', (t) => {
+  const folder = folderOf(t);
+  const others = ['package-lock.json', 'CHANGELOG.md', 'deploy/kubernetes.yaml', 'docs/kubernetes.md'];
+  const before = readVersions(root);
+  for (const path of [...Object.keys(before), ...others]) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    cpSync(join(root, path), join(folder, path));
+  }
+  writeFileSync(join(folder, 'CHANGELOG.md'), CHANGELOG.replace('Unreleased\n', 'Unreleased\n\n- New.\n'));
+  cutVersion(folder, '9.8.7', '2027-01-02');
+  const after = readVersions(folder);
+  assert.deepEqual(Object.keys(after), Object.keys(before));
+  assert.deepEqual([...new Set(Object.values(after))], ['9.8.7']);
+  const read = (path: string) => readFileSync(join(folder, path), 'utf8');
+  const { version = '' } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const path of ['packages/cli/package.json', 'package-lock.json', 'deploy/kubernetes.yaml', 'docs/kubernetes.md'])
+    assert.doesNotMatch(read(path), new RegExp(`(@runwire/[a-z]+": "|/runwire:)${RegExp.escape(version)}`), path);
+  assert.equal(datedSection(read('CHANGELOG.md'), '9.8.7'), '- New.');
+  assert.equal(unreleasedSection(read('CHANGELOG.md')), '');
+  assert.throws(() => cutSection(CHANGELOG, '0.2.0', '2027-01-02'), /no changes below `## Unreleased`/);
+  assert.throws(() => cutVersion(folder, '9.9', '2027-01-02'), /`9\.9` is not a version/);
+});
+
+/** Puts a program before the others on the path. Returns the lines that it was called with. */
+function standIn(t: TestContext, name: string, script: string): () => string[] {
+  const folder = folderOf(t);
+  mkdirSync(folder, { recursive: true });
+  const log = join(folder, 'calls');
+  writeFileSync(join(folder, name), `#!/bin/sh\necho "$@" >> '${log}'\n${script}\n`);
+  chmodSync(join(folder, name), 0o755);
+  const { PATH } = process.env;
+  process.env.PATH = [folder, PATH].join(delimiter);
+  t.after(() => {
+    process.env.PATH = PATH;
+  });
+  return () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []);
+}
+
+function packedFile(name: string): PackedFile {
+  return { name, version: '0.1.0', path: `${name}.tgz`, bytes: 1, integrity: `sha512-${name}`, files: [] };
+}
+
+test('publishes with provenance, and skips what an earlier attempt has published', (t) => {
+  const calls = standIn(
+    t,
+    'npm',
+    'case "$1 $2" in "view a@0.1.0") echo sha512-a;; "view c@0.1.0") echo sha512-other;; view*) echo "npm error code E404" >&2; exit 1;; esac',
+  );
+  publishPackages([packedFile('a'), packedFile('b')]);
+  assert.deepEqual(calls(), [
+    'view a@0.1.0 dist.integrity',
+    'view b@0.1.0 dist.integrity',
+    'publish b.tgz --provenance --access public --ignore-scripts',
+  ]);
+  assert.throws(() => publishPackages([packedFile('c')]), /c 0\.1\.0 is already published with other content/);
+});
+
+test('does not take a registry that fails for a version that is not published', (t) => {
+  const calls = standIn(t, 'npm', 'echo "npm error code E500" >&2; exit 1');
+  assert.throws(() => publishPackages([packedFile('a')]), /npm view a failed: npm error code E500/);
+  assert.deepEqual(calls(), ['view a@0.1.0 dist.integrity']);
+});
+
+test('makes the release on GitHub, or adds files to it if it exists', (t) => {
+  const calls = standIn(t, 'gh', '[ "$3" = v0.2.0 ] || [ "$2" != view ]');
+  publishOnGitHub('0.1.0', 'Notes.', ['a.tgz']);
+  publishOnGitHub('0.2.0', 'Notes.', ['a.tgz']);
+  assert.deepEqual(calls(), [
+    'release view v0.1.0',
+    'release create v0.1.0 --verify-tag --title v0.1.0 --notes Notes. a.tgz',
+    'release view v0.2.0',
+    'release upload v0.2.0 --clobber a.tgz',
+  ]);
+});
+
+test('builds an image per platform, and joins them under one name', async () => {
+  const image = (...args: string[]) =>
+    run(process.execPath, ['scripts/release/image.ts', '--dry-run', ...args], {
+      cwd: root,
+      env: { ...process.env, IMAGE: 'registry.example.com/Shop/Runwire' },
+    });
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const name = 'registry.example.com/shop/runwire';
+  assert.equal(
+    (await image('--platform', 'arm64')).stdout,
+    `docker buildx build --platform linux/arm64 --provenance mode=max --sbom true --push --tag ${name}:${version}-arm64 .\n`,
+  );
+  assert.equal(
+    (await image('--join')).stdout,
+    `docker buildx imagetools create --tag ${name}:${version} --tag ${name}:latest ${name}:${version}-amd64 ${name}:${version}-arm64\n`,
+  );
+  assert.match((await image('--platform', 's390x')).stderr, /There is no platform s390x/);
+});
