@@ -1,4 +1,4 @@
-import { addTo, Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { addTo, LeftOut, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import { missingServices } from '../test/support/services.ts';
 import { ConsoleRig } from './support/console/console-rig.ts';
@@ -12,7 +12,7 @@ import {
   stageHostileTexts,
 } from './support/console/hostile-stage.ts';
 import { CONTROLS, DEEP, MARKDOWN, markdownMarks, NAMES } from './support/console/hostile-texts.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * Puts markup, scripts, links, bidirectional overrides, long lines and control characters into every name, message, answer,

@@ -1,11 +1,11 @@
-import { Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { LeftOut, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import { missingServices } from '../test/support/services.ts';
 import { ConsoleRig } from './support/console/console-rig.ts';
 import { BuiltConsole, type SourceChange } from './support/console/fault-build.ts';
 import { type LargeFigures, type LargeList, LargePage } from './support/console/large-page.ts';
 import { type LargeSizes, seedLarge } from './support/console/seed-large.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * Opens the pages with the longest lists in a real browser, scrolls through each by wheel, and leaves it: the first rows

@@ -1,4 +1,4 @@
-import { expectEqual, Shortfall, until, WAIT_MS } from '@runwire/test-kit/shortfall.ts';
+import { expectEqual, LeftOut, Shortfall, until, WAIT_MS } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import { missingServices } from '../test/support/services.ts';
 import { ConsoleRig } from './support/console/console-rig.ts';
@@ -6,7 +6,7 @@ import { BuiltConsole, type SourceChange } from './support/console/fault-build.t
 import { LongAnswer, wordsIn } from './support/console/long-answer.ts';
 import { PageMeasures } from './support/console/page-measures.ts';
 import { TaskTrace } from './support/console/task-trace.ts';
-import { LeftOut, type Proof, type Scale } from './support/proof.ts';
+import type { Proof, Scale } from './support/proof.ts';
 
 /*
  * A long answer with tools in the playground. First it is measured: no task of the page takes long, what was shown does

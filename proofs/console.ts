@@ -1,4 +1,4 @@
-import { addTo, Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { addTo, LeftOut, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { inLanes } from '../test/support/lanes.ts';
 import { missingServices } from '../test/support/services.ts';
 import { ConsoleRig, type ConsoleRigOptions } from './support/console/console-rig.ts';
@@ -6,7 +6,7 @@ import { BuiltConsole, type SourceChange } from './support/console/fault-build.t
 import { seed } from './support/console/seed.ts';
 import { runVisit } from './support/console/visit.ts';
 import { consoleVisits } from './support/console/visits/all-visits.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * Visits every page of the console in a real browser: on both stores, and below a path of nginx. Everything is found by

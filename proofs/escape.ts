@@ -16,7 +16,15 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ModelCall, Rig } from '@runwire/test-kit';
-import { expectAtLeast, expectAtMost, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import {
+  expectAtLeast,
+  expectAtMost,
+  expectEqual,
+  LeftOut,
+  Shortfall,
+  WAIT_MS,
+  within,
+} from '@runwire/test-kit/shortfall.ts';
 import { withoutNamespaces } from '@runwire/test-kit/without-namespaces.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { missingBubblewrap } from '../test/support/services.ts';
@@ -25,7 +33,7 @@ import { ITEMS, type Item, MEASURED } from './support/escape-attempt.ts';
 import { ATTEMPTS } from './support/escape-attempts.ts';
 import { PLANTED, PLANTED_DESCRIPTOR } from './support/escape-host.ts';
 import type { EscapeOutcome, EscapeRequest } from './support/escape-process.ts';
-import { LeftOut, type Proof, type Scale } from './support/proof.ts';
+import type { Proof, Scale } from './support/proof.ts';
 
 /*
  * Commands try to leave each sandbox, as root and as another user. The same attempts succeed without a sandbox. Then a

@@ -14,6 +14,7 @@ import {
   expectAtLeast,
   expectAtMost,
   expectEqual,
+  LeftOut,
   Shortfall,
   until,
   WAIT_MS,
@@ -33,7 +34,7 @@ import {
   keysIn,
   SWEEP_NOW,
 } from './support/file-checks.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * A server makes 50 changes to files in one transaction and dies by SIGKILL on the way. The next server must show all of

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { freePort } from '@runwire/test-kit';
-import { expectAtMost, expectEqual, named, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
+import { expectAtMost, expectEqual, LeftOut, named, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { publishedPackages } from '../scripts/build/packages.ts';
@@ -22,7 +22,7 @@ import { samplesOf } from '../test/support/doc-samples.ts';
 import { machinePath, newcomersEnvironment } from '../test/support/newcomer.ts';
 import { missingServices, PYTHON } from '../test/support/services.ts';
 import { PackedPackages } from './support/packed.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * The packages as people install them: `publint` and `attw` find nothing, their bills of materials are valid, their sizes

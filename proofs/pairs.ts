@@ -1,9 +1,9 @@
 import { Rig } from '@runwire/test-kit';
-import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { expectEqual, LeftOut, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { inLanes } from '../test/support/lanes.ts';
 import { missingService } from '../test/support/services.ts';
 import { PAIR_SUBJECTS, QUOTA_BYTES, Subject } from './support/pair-subjects.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * Runs every two operations on one member, chat, integration, owner or file. First it runs both orders, one operation after

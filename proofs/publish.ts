@@ -19,6 +19,7 @@ import {
   expectAtLeast,
   expectAtMost,
   expectEqual,
+  LeftOut,
   Shortfall,
   until,
   WAIT_MS,
@@ -39,7 +40,7 @@ import {
   SWEEP_NOW,
 } from './support/file-checks.ts';
 import { outputForModel, UNKNOWN } from './support/process-kills.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * A command of an agent changes 22 files. The server dies by SIGKILL, or stops by SIGSTOP until another node has taken the

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Rig, TEST_API_KEY } from '@runwire/test-kit';
 import { DisturbingRelay } from '@runwire/test-kit/disturbing-relay.ts';
-import { expectAtLeast, expectEqual, named, within } from '@runwire/test-kit/shortfall.ts';
+import { expectAtLeast, expectEqual, LeftOut, named, within } from '@runwire/test-kit/shortfall.ts';
 import { missingService } from '../test/support/services.ts';
 import { download } from '../test/support/uploads.ts';
 import { PackedPackages } from './support/packed.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { allRuntimes, type Runtime } from './support/runtimes.ts';
 
 /*

@@ -1,10 +1,10 @@
 import { Rig, TEST_API_KEY } from '@runwire/test-kit';
 import { type Disturbance, DisturbingRelay } from '@runwire/test-kit/disturbing-relay.ts';
-import { expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { expectAtLeast, expectEqual, LeftOut, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { inLanes } from '../test/support/lanes.ts';
 import { Python } from '../test/support/python.ts';
 import { missingService } from '../test/support/services.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { type RunReader, runReaders } from './support/run-readers.ts';
 
 /*

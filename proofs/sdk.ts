@@ -4,10 +4,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Rig, TEST_API_KEY } from '@runwire/test-kit';
 import { type Disturbance, DisturbingRelay } from '@runwire/test-kit/disturbing-relay.ts';
-import { expectAtLeast, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
+import { expectAtLeast, expectEqual, LeftOut, until, within } from '@runwire/test-kit/shortfall.ts';
 import { PYTHON_ENV } from '../test/support/python.ts';
 import { missingService, PYTHON } from '../test/support/services.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import type { ClientJob, ClientReport } from './support/sdk-client.ts';
 
 /*

@@ -9,10 +9,10 @@ import {
   temporaryFolder,
   testS3Files,
 } from '@runwire/test-kit';
-import { Shortfall, within } from '@runwire/test-kit/shortfall.ts';
+import { LeftOut, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { inLanes } from '../test/support/lanes.ts';
 import { missingService } from '../test/support/services.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { UPLOAD_CLAIMS } from './support/upload-claims.ts';
 
 const CLAIM_MS = 120_000;

@@ -1,8 +1,8 @@
 import { type Frame, postgresFolder, Rig, SCRIPTED_USAGE, ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
-import { addTo, expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { addTo, expectAtLeast, expectEqual, LeftOut, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { checkStory } from '../test/support/story.ts';
 import { type OldVersion, openOldVersion } from './support/old-version.ts';
-import { LeftOut, type Proof, type Scale } from './support/proof.ts';
+import type { Proof, Scale } from './support/proof.ts';
 import { UpgradeLoad } from './support/upgrade-load.ts';
 
 /*

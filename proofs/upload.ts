@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { answerOf, Rig, s3Client, s3Settings, sharedS3 } from '@runwire/test-kit';
-import { addTo, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { addTo, expectEqual, LeftOut, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { CURL, missingService } from '../test/support/services.ts';
 import { Browser } from '../test/support/upload-browser.ts';
 import { download, type SignedForm, sendForm, sign, signing } from '../test/support/uploads.ts';
-import { LeftOut, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 const LARGEST = 20_971_520;
 const FOLDER = '/app/mnt/members/ann';

@@ -1,6 +1,5 @@
 import { stopOwnPostgres, stopOwnS3 } from '@runwire/test-kit';
-import { Shortfall } from '@runwire/test-kit/shortfall.ts';
-import { LeftOut } from './proof.ts';
+import { LeftOut, Shortfall } from '@runwire/test-kit/shortfall.ts';
 
 /** The arguments of the command are wrong. */
 export class UsageError extends Error {}

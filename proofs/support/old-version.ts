@@ -4,9 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { LeftOut, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { linkPackages } from './link-packages.ts';
-import { LeftOut } from './proof.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const SERVER = 'packages/server/src';

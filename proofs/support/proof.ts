@@ -25,8 +25,3 @@ export interface Proof {
   /** Resolves to the figures that it proved. Throws a `Shortfall` if a figure is wrong, `LeftOut` if it cannot run here. */
   run(options: ProofOptions): Promise<Record<string, number>>;
 }
-
-/** The machine or the clone lacks something that the proof needs. The sentence names it. */
-export class LeftOut extends Error {
-  override readonly name = 'LeftOut';
-}

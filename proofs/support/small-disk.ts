@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { rmdirSync } from 'node:fs';
 import { temporaryFolder } from '@runwire/test-kit';
-import { LeftOut } from './proof.ts';
+import { LeftOut } from '@runwire/test-kit/shortfall.ts';
 
 /** A small disk (tmpfs) of its own. Throws `LeftOut` if this user may not mount one. */
 export class SmallDisk implements Disposable {

@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '@runwire/test-kit/shortfall.ts';
+import { LeftOut, until } from '@runwire/test-kit/shortfall.ts';
 import { STRACE } from '../../test/support/services.ts';
-import { LeftOut } from './proof.ts';
 
 const CALLS = 'fsync,fdatasync,rename,renameat,renameat2,write,writev,sendto,sendmsg';
 

@@ -1,10 +1,10 @@
 import { run } from 'node:test';
 import { counted } from '@runwire/test-kit/scale.ts';
-import { Shortfall } from '@runwire/test-kit/shortfall.ts';
-import { LeftOut, type Proof } from './proof.ts';
+import { LeftOut, Shortfall } from '@runwire/test-kit/shortfall.ts';
+import type { Proof } from './proof.ts';
 
 /** A proof that consists of test files. The gate runs those of them that do not end with `.full.test.ts`, in their small form. */
-export interface TestProof extends Pick<Proof, 'minutes' | 'faults' | 'figures' | 'measuresTime'> {
+export interface TestProof extends Pick<Proof, 'minutes' | 'faults' | 'figures' | 'measuresTime' | 'spreads'> {
   readonly files: readonly string[];
   /** The tests that find the planted faults. The others do not run with a fault. */
   readonly test: string | RegExp;
@@ -18,9 +18,10 @@ export function proofFromTests(name: string, { files, test, ...rest }: TestProof
   return {
     name,
     ...rest,
-    async run({ fault, scale }) {
+    async run({ fault, nodes, scale }) {
       process.env.TEST_SCALE = scale('small', 'full');
       if (fault !== null) process.env.TEST_FAULT = fault;
+      if (nodes !== null) process.env.TEST_NODES = String(nodes);
       const tests = await runFiles(files, fault === null ? undefined : test);
       return { tests, ...counted() };
     },
@@ -51,6 +52,7 @@ async function runFiles(files: readonly string[], onlyTest?: string | RegExp): P
 /** A `Shortfall` is printed as its sentence after the name of the test, any other error with its stack. */
 function failureIn(test: string, error: Error): Error {
   const cause = error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof LeftOut) return cause;
   if (cause instanceof Shortfall || cause.name === 'AssertionError') return new Shortfall(`${test}:\n${cause.message}`);
   return cause;
 }
