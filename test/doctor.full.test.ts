@@ -7,10 +7,10 @@ import { test } from 'node:test';
 import { fillDisk, TEST_API_KEY, temporaryFolder } from '@runwire/test-kit';
 import { count, plantedFault } from '@runwire/test-kit/scale.ts';
 import { expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
-import { SmallDisk } from '../proofs/support/small-disk.ts';
 import { CliServer, startRunwire } from './support/cli-process.ts';
 import { Nginx } from './support/nginx.ts';
 import { missingService } from './support/services.ts';
+import { SmallDisk } from './support/small-disk.ts';
 
 /*
  * `runwire doctor` looks at set-ups with one problem each, three of them in nginx as Debian ships it. It must find that
