@@ -71,11 +71,11 @@ export async function allRuntimes(packed: PackedPackages, project: string): Prom
 }
 
 const MAIN = `import { argv } from 'node:process';
-import { exercise } from '../../proofs/support/client.js';
+import { exercise } from './client.js';
 console.log(JSON.stringify(await exercise(JSON.parse(argv[2]))));
 `;
 
-const WORKER = `import { exercise } from '../../proofs/support/client.js';
+const WORKER = `import { exercise } from './client.js';
 export default { fetch: async (request) => Response.json(await exercise(await request.json())) };
 `;
 
@@ -135,7 +135,7 @@ addEventListener('error', ({message = 'a script cannot be loaded'}) => report({e
 addEventListener('unhandledrejection', ({reason}) => report({error: String(reason)}));
 </script>
 <script type="module">
-import { exercise } from '../../proofs/support/client.js';
+import { exercise } from './client.js';
 report(await exercise(await (await fetch('/task')).json()));
 </script>`;
 
