@@ -401,12 +401,13 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     figures: (scale) => ({ ways: scale(215, 430), seen: 0, valid: scale(40, 80) }),
   },
   tokens: {
+    files: ['test/token-operations.test.ts', 'test/client-tokens.test.ts'],
+    test: 'a client token reaches what its permissions name, and nothing else',
     minutes: 2,
     faults: {
       'token-is-key': /^embedded: own member: \w+: expected \[403,"token_forbidden"\], found .+\.$/m,
       'any-member': /^embedded: own member: listChats: planted words: expected 0, found \d+\.$/m,
     },
-    figures: () => ({ contexts: 0 }),
   },
   'sign-in': {
     files: ['test/sign-in.test.ts', 'test/sign-in-nodes.test.ts'],
