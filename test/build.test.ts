@@ -3,6 +3,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, utim
 import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
+import { licenceTexts } from '../scripts/build/licences.ts';
 import { publishedPackages } from '../scripts/build/packages.ts';
 import type { Sbom } from '../scripts/build/sbom.ts';
 import { isBuildCurrent, writeStamp } from '../scripts/build/stamp.ts';
@@ -20,6 +21,19 @@ test('every package has the same version, and every dependency an exact one', ()
       assert.match(String(version), /^\d+\.\d+\.\d+$/, `${name} needs ${needed}`);
     }
   }
+});
+
+test('the build fails if a package has no text of its licence', () => {
+  const folder = join(root, 'node_modules/abstract-logging');
+  const found = { name: 'abstract-logging', version: '2.0.1', integrity: 'sha512-', folder };
+  assert.match(
+    licenceTexts([{ ...found, license: 'MIT' }]),
+    /^abstract-logging 2\.0\.1 \(MIT\)\n\nCopyright \(c\) James/,
+  );
+  assert.throws(
+    () => licenceTexts([{ ...found, license: 'ISC' }]),
+    /abstract-logging has no text of its licence \(ISC\)/,
+  );
 });
 
 test('a build is current until a source changes, appears or disappears', (t) => {

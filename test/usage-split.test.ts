@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { PageTurns, STORES, type Store, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
+import { newIntegrationId } from '../packages/server/src/domain/ids.ts';
 import { ClosedDays } from '../packages/server/src/runs/closed-days.ts';
 import { type SummaryQuery, usageSummary } from '../packages/server/src/runs/usage-summary.ts';
 import { cites } from '../requirements/cite.ts';
@@ -168,7 +169,7 @@ function tests(store: StoreName): void {
       const body: { items: readonly object[]; nextCursor: string | null } =
         slice === null
           ? (await server.api.get(`${path}?${new URLSearchParams({ ...page, limit: String(limit) })}`)).body
-          : await usageSummary({ reads: database.reads, takeTurn, closedDays }, 'demo', page, slice);
+          : await usageSummary({ reads: database.reads, takeTurn, closedDays }, newIntegrationId('demo'), page, slice);
       assert.ok(body.items.length <= limit, JSON.stringify(body));
       items.push(...(body.items as Item[]));
       cursor = body.nextCursor;
@@ -341,7 +342,12 @@ function tests(store: StoreName): void {
         slices += 1;
         return takeTurn();
       };
-      const { items } = await usageSummary({ ...source, takeTurn: countTurn }, 'demo', { ...query, limit: 200 }, 300);
+      const { items } = await usageSummary(
+        { ...source, takeTurn: countTurn },
+        newIntegrationId('demo'),
+        { ...query, limit: 200 },
+        300,
+      );
       return { slices, items: (items as object[] as Item[]).map(short) };
     };
     const [first, second] = [await summary(), await summary()];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { PageTurns, SCRIPTED_USAGE, STORES, type Store, type StoreName } from '@runwire/test-kit';
 import { ErasedIds } from '../packages/server/src/domain/erased-ids.ts';
+import { newIntegrationId } from '../packages/server/src/domain/ids.ts';
 import type { EventLog } from '../packages/server/src/eventlog/event-log.ts';
 import { ClosedDays } from '../packages/server/src/runs/closed-days.ts';
 import { RunReads } from '../packages/server/src/runs/read-runs.ts';
@@ -204,7 +205,12 @@ function tests(store: StoreName): void {
       );
       for (const size of [1, 5, 6, 12]) {
         assert.deepEqual(
-          await usageSummary({ reads: database.reads, takeTurn, closedDays }, integration, { groupBy }, size),
+          await usageSummary(
+            { reads: database.reads, takeTurn, closedDays },
+            newIntegrationId(integration),
+            { groupBy },
+            size,
+          ),
           whole,
           `${groupBy} by ${size}`,
         );
@@ -218,7 +224,7 @@ function tests(store: StoreName): void {
       null as unknown as LargePages,
     );
     for (const size of [1, 5, 6, 12]) {
-      const pages = await Array.fromAsync(usageCsv(runReads, takeTurn, integration, {}, size));
+      const pages = await Array.fromAsync(usageCsv(runReads, takeTurn, newIntegrationId(integration), {}, size));
       assert.equal(pages.join(''), csv);
       for (const [place, page] of pages.entries())
         assert.ok(page.split('\r\n').length - 1 <= size + Number(place === 0));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newIntegrationId } from '@runwire/server/src/domain/ids.ts';
 import { insertMember } from '@runwire/server/src/store/queries/accounts.ts';
 import { growChat, insertChat, insertMessage } from '@runwire/server/src/store/queries/admission.ts';
 import { raiseUsageDay } from '@runwire/server/src/store/queries/allowance.ts';
@@ -17,7 +18,7 @@ export interface StoreHarness {
 const chunk = (runId: string, id: number, data = 'x') => ({ runId, firstId: id, lastId: id, data });
 const chat = (chatKey: string, chatId: string) => ({
   chatKey,
-  integrationId: 'i',
+  integrationId: newIntegrationId('i'),
   chatId,
   alias: null,
   consumerId: null,
@@ -27,7 +28,7 @@ const chat = (chatKey: string, chatId: string) => ({
 });
 
 const member = {
-  integrationId: 'i',
+  integrationId: newIntegrationId('i'),
   consumerId: 'm',
   sortKey: 's',
   nameJson: null,
@@ -39,7 +40,15 @@ const member = {
 
 /** The usage of one ended run. */
 export const USAGE_HOUR: UsageHour = {
-  ...{ integrationId: 'i', hour: 24, nodeId: 'n', agent: 'a', model: 'm', errorCode: '', agencyVersion: '' },
+  ...{
+    integrationId: newIntegrationId('i'),
+    hour: 24,
+    nodeId: 'n',
+    agent: 'a',
+    model: 'm',
+    errorCode: '',
+    agencyVersion: '',
+  },
   ...{ status: 'completed', hasMember: 1, runs: 1, modelRuns: 1, newestRunId: 'r' },
   ...{ requestCount: 1, inputTokens: 2, cachedTokens: 0, outputTokens: 3, reasoningTokens: 0 },
   ...{ chargedRuns: 1, chargedModelRuns: 1, chargedTokens: 5, chargedCredits: 0 },
@@ -242,7 +251,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     await store.transact('account', (tx) => tx.run(insertMember, member));
     const admit = (index: number) =>
       store.transact('admit', async (tx) => {
-        await tx.all(lockMember, { integrationId: 'i', consumerId: 'm' });
+        await tx.all(lockMember, { integrationId: newIntegrationId('i'), consumerId: 'm' });
         const [used] = await tx.query((db) =>
           db
             .selectFrom('chats')
@@ -261,7 +270,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     const raise = (consumerId: string) =>
       store.transact('end', (tx) =>
         tx.run(raiseUsageDay, {
-          integrationId: 'i',
+          integrationId: newIntegrationId('i'),
           consumerId,
           day: 1,
           runs: 1,

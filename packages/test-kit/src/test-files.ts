@@ -4,7 +4,7 @@ import type { DocumentReader } from '@runwire/documents';
 import { INTEGRATION_DEFAULTS } from '@runwire/server/src/accounts/integrations.ts';
 import type { AgentFiles } from '@runwire/server/src/agent/files-port.ts';
 import { ErasedIds } from '@runwire/server/src/domain/erased-ids.ts';
-import { newId } from '@runwire/server/src/domain/ids.ts';
+import { newId, newIntegrationId } from '@runwire/server/src/domain/ids.ts';
 import { checkAnyFolderPath, checkFilePath, MOUNT, type MountPath } from '@runwire/server/src/domain/mount-path.ts';
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
 import { Files } from '@runwire/server/src/files/files.ts';
@@ -26,7 +26,7 @@ import { embeddedStore, migratedDatabase, postgresStore, type StoreName } from '
 
 export { storedPath };
 
-const INTEGRATIONS = ['one', 'other'];
+const INTEGRATIONS = ['one', 'other'].map((name) => newIntegrationId(name));
 const MAX_DOCUMENT_BYTES = 20 * 1024 * 1024;
 
 export interface TestFilesOptions {
@@ -44,10 +44,10 @@ export function pathInMount(below: string): MountPath {
 }
 
 /** Stores an upload form, as a signing does. */
-export async function insertTestForm(store: Store, integrationId: string, path: MountPath, signedAt = Date.now()) {
+export async function insertTestForm(store: Store, integration: string, path: MountPath, signedAt = Date.now()) {
   const times = { signedAt, expiresAt: signedAt + 900_000 };
   const form = {
-    integrationId,
+    integrationId: newIntegrationId(integration),
     formId: newId('form'),
     path: storedPath(path),
     contentType: 'text/plain',
@@ -107,34 +107,29 @@ export class TestFiles implements AsyncDisposable {
   }
 
   /** `path` begins with `/app/mnt/`. */
-  async put(
-    integrationId: string,
-    path: string,
-    bytes: string | Uint8Array,
-    contentType = 'text/plain',
-  ): Promise<void> {
+  async put(integration: string, path: string, bytes: string | Uint8Array, contentType = 'text/plain'): Promise<void> {
     const checked = checkFilePath(path);
     if ('problem' in checked) throw new Error(`${path} ${checked.problem}.`);
     const pieces = async function* () {
       yield Buffer.from(bytes as string);
     };
-    const form = await insertTestForm(this.store, integrationId, checked.below);
-    await this.files.upload(integrationId, { ...form, contentType }, pieces());
+    const form = await insertTestForm(this.store, integration, checked.below);
+    await this.files.upload(newIntegrationId(integration), { ...form, contentType }, pieces());
   }
 
   /** The files as the tools of a run with `fileAccess: "all"` see them. */
-  seenBy(integrationId: string): AgentFiles {
-    return this.#seenBy(integrationId, this.#ofThisNode);
+  seenBy(integration: string): AgentFiles {
+    return this.#seenBy(integration, this.#ofThisNode);
   }
 
   /** The same on a node that shares nothing but the store and the disk. */
-  seenByAnotherNode(integrationId: string): AgentFiles {
-    return this.#seenBy(integrationId, this.#documents());
+  seenByAnotherNode(integration: string): AgentFiles {
+    return this.#seenBy(integration, this.#documents());
   }
 
-  #seenBy(integrationId: string, documents: DocumentTexts): AgentFiles {
+  #seenBy(integration: string, documents: DocumentTexts): AgentFiles {
     const scope = { access: 'all', memberFolder: null } as const;
-    const run = { integrationId, ownerId: 'own', chatKey: '', files: scope };
+    const run = { integrationId: newIntegrationId(integration), ownerId: 'own', chatKey: '', files: scope };
     return runFiles({ files: this.files, documents }, run);
   }
 

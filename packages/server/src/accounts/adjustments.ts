@@ -7,6 +7,7 @@ import {
   periodStartMs,
   usedAmount,
 } from '../domain/allowance.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { newId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';
@@ -34,7 +35,7 @@ export class Adjustments {
   }
 
   /** Makes the adjustment, or returns the stored adjustment with this key. */
-  create(integrationId: string, consumerId: string, input: AdjustmentInput) {
+  create(integrationId: IntegrationId, consumerId: string, input: AdjustmentInput) {
     const problem = amountProblem(input);
     if (problem !== null) throw new Refusal('invalid_request', problem);
     return this.#store.transact('account', async (tx) => {
@@ -62,7 +63,7 @@ export class Adjustments {
     });
   }
 
-  async list(integrationId: string, consumerId: string, query: ListQuery) {
+  async list(integrationId: IntegrationId, consumerId: string, query: ListQuery) {
     const { reads } = this.#store;
     const member = await first(reads.all(memberState, { integrationId, consumerId }));
     if (member === undefined) throw new Refusal('member_not_found', NO_MEMBER);
@@ -76,7 +77,7 @@ export class Adjustments {
   }
 }
 
-async function adjust(tx: Tx, integrationId: string, consumerId: string, input: AdjustmentInput) {
+async function adjust(tx: Tx, integrationId: IntegrationId, consumerId: string, input: AdjustmentInput) {
   const now = Date.now();
   const allowance = await first(tx.all(memberAllowance, { integrationId, consumerId, ...periodDays(now) }));
   const { allowance_unit: unit = null, allowance_period: period = null } = allowance ?? {};

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import type { ClientToken } from '../domain/caller.ts';
-import { newId } from '../domain/ids.ts';
+import { type IntegrationId, newId } from '../domain/ids.ts';
 import type { Principal } from '../domain/principal.ts';
 import { type TokenProblem, TokenSigning, tokenHead } from './token-signing.ts';
 
@@ -16,7 +16,7 @@ interface Payload extends Omit<ClientToken, 'integrationId' | 'expiresAt' | 'mem
   readonly sub: string;
   readonly key: string;
   readonly jti: string;
-  readonly apiIntegrationId: string;
+  readonly apiIntegrationId: IntegrationId;
   /** Earlier versions did not sign it. */
   readonly memberKey?: string | null;
   /** In seconds since 1970. */

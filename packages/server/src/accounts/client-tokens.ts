@@ -1,6 +1,7 @@
 import type { ClientTokenInput } from '../domain/account-inputs.ts';
 import type { ClientToken } from '../domain/caller.ts';
 import { isBelow, memberFolder } from '../domain/file-access.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { checkFolderPath, wholePath } from '../domain/mount-path.ts';
 import { originProblem } from '../domain/origin.ts';
 import type { Principal } from '../domain/principal.ts';
@@ -26,7 +27,7 @@ export class ClientTokens {
   }
 
   /** The principal must own the integration. */
-  async create(principal: Principal, integrationId: string, input: ClientTokenInput) {
+  async create(principal: Principal, integrationId: IntegrationId, input: ClientTokenInput) {
     const {
       consumerId,
       chatId = null,

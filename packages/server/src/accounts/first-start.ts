@@ -1,5 +1,5 @@
 import type { Agencies } from '../agencies/agencies.ts';
-import { newId } from '../domain/ids.ts';
+import { newId, newIntegrationId } from '../domain/ids.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import {
   anyKey,
@@ -30,7 +30,7 @@ export async function firstStart(store: Store, agencies: Agencies, wanted: strin
     await tx.run(insertOwner, { ownerId, email: null, nameJson: null, administrator: 1, now });
     for (const agency of new Set([DEMO_AGENCY, own])) {
       await tx.run(insertIntegration, {
-        integrationId: agency === DEMO_AGENCY ? DEMO_INTEGRATION : agency,
+        integrationId: newIntegrationId(agency === DEMO_AGENCY ? DEMO_INTEGRATION : agency),
         sortKey: sortableId(now),
         ownerId,
         ...INTEGRATION_DEFAULTS,

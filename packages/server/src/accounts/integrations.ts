@@ -3,7 +3,7 @@ import type { IntegrationChange, NewIntegration } from '../domain/account-inputs
 import { BROKEN_RETRY_SECONDS } from '../domain/admission.ts';
 import { RUN_SECONDS_BY_SETTING } from '../domain/admitted-run.ts';
 import { DEFAULT_MEMBER_FOLDER, memberFolderProblem } from '../domain/file-access.ts';
-import { newId } from '../domain/ids.ts';
+import { type IntegrationId, newIntegrationId } from '../domain/ids.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -82,7 +82,7 @@ export interface IntegrationsDeps {
   readonly defaultRunSeconds: number;
   readonly prices: Prices;
   /** Removes the turns of a deleted integration from the memory of this node. */
-  readonly forgetIntegration: (integrationId: string) => void;
+  readonly forgetIntegration: (integrationId: IntegrationId) => void;
 }
 
 export class Integrations {
@@ -103,7 +103,7 @@ export class Integrations {
   }
 
   async create(principal: Principal, input: NewIntegration) {
-    const integrationId = input.apiIntegrationId ?? newId('int');
+    const integrationId = newIntegrationId(input.apiIntegrationId);
     // Without a name, people see the id.
     const values = this.#values({ name: integrationId, ...input }, null);
     const now = Date.now();
@@ -123,12 +123,12 @@ export class Integrations {
     });
   }
 
-  get(integrationId: string) {
+  get(integrationId: IntegrationId) {
     return this.#read(this.#store.reads, integrationId);
   }
 
   /** A change reads its answer in its own transaction: afterwards another change may be stored, or a DELETE. */
-  async #read(reads: Reads, integrationId: string) {
+  async #read(reads: Reads, integrationId: IntegrationId) {
     const row = await first(reads.all(integrationById, { integrationId }));
     if (row === undefined) throw new Refusal('integration_not_found');
     return integrationJson(row, this.#defaultRunSeconds);
@@ -141,7 +141,7 @@ export class Integrations {
     return readPage(this.#store.reads, query, integrations, position, show);
   }
 
-  async update(integrationId: string, input: IntegrationChange) {
+  async update(integrationId: IntegrationId, input: IntegrationChange) {
     return this.#changes.change(async (tx) => {
       const row = await first(tx.all(integrationById, { integrationId }));
       if (row === undefined) throw new Refusal('integration_not_found');
@@ -152,7 +152,7 @@ export class Integrations {
     });
   }
 
-  async delete(integrationId: string): Promise<void> {
+  async delete(integrationId: IntegrationId): Promise<void> {
     await this.#changes.change(async (tx) => {
       // An admission either commits before this lock is granted, and its run is found, or finds the integration deleted.
       await tx.all(lockIntegrationForDelete, { integrationId });

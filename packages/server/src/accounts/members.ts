@@ -1,6 +1,7 @@
 import type { MemberInput } from '../domain/account-inputs.ts';
 import { allowanceJson, usedAmount } from '../domain/allowance.ts';
 import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { isBlank, isCallerId } from '../domain/ids.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
@@ -40,7 +41,7 @@ export class Members {
   }
 
   /** Registers the member, or changes the given fields and keeps the others. */
-  async put(integrationId: string, consumerId: string, input: MemberInput) {
+  async put(integrationId: IntegrationId, consumerId: string, input: MemberInput) {
     if (!isCallerId(consumerId) || isBlank(consumerId)) {
       throw new Refusal(
         'invalid_request',
@@ -64,7 +65,7 @@ export class Members {
   }
 
   /** Resolves to true if the member is new. If several PUTs are concurrent, the insert decides which one registers. */
-  async #write(tx: Tx, integrationId: string, consumerId: string, input: MemberInput): Promise<boolean> {
+  async #write(tx: Tx, integrationId: IntegrationId, consumerId: string, input: MemberInput): Promise<boolean> {
     const now = Date.now();
     const values = (row: MemberRow | undefined) => ({
       integrationId,
@@ -88,18 +89,18 @@ export class Members {
     }
   }
 
-  get(integrationId: string, consumerId: string) {
+  get(integrationId: IntegrationId, consumerId: string) {
     return this.#read(this.#store.reads, integrationId, consumerId);
   }
 
-  async #read(reads: Reads, integrationId: string, consumerId: string) {
+  async #read(reads: Reads, integrationId: IntegrationId, consumerId: string) {
     const row = await first(reads.all(memberById, { integrationId, consumerId }));
     if (row === undefined)
       throw new Refusal('member_not_found', 'This integration has no member with this `consumerId`.');
     return memberJson(reads, row);
   }
 
-  list(integrationId: string, query: MemberQuery) {
+  list(integrationId: IntegrationId, query: MemberQuery) {
     const { reads } = this.#store;
     const filter = { integrationId, start: query.q ?? null };
     return this.#pages.read(query, {
@@ -116,7 +117,7 @@ export class Members {
   }
 
   /** Deletes the member but not the usage, which is stored by day under the member's id. */
-  async delete(integrationId: string, consumerId: string): Promise<void> {
+  async delete(integrationId: IntegrationId, consumerId: string): Promise<void> {
     const deleted = await this.#store.transact('account', async (tx) => {
       await noteLeftovers(this.#store, tx, [integrationId]);
       return tx.run(deleteMember, { integrationId, consumerId });

@@ -1,4 +1,5 @@
 import type { Caller } from '../domain/caller.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Scope } from '../domain/scope.ts';
 import { integrationById } from '../store/queries/accounts.ts';
@@ -27,6 +28,6 @@ export class IntegrationOwnership {
       return row.owner_id;
     });
     if (ownerId !== principal.ownerId) throw new Refusal('integration_forbidden');
-    return { integrationId, member: clientToken };
+    return { integrationId: integrationId as IntegrationId, member: clientToken };
   }
 }

@@ -1,5 +1,6 @@
 import type { RequestAttachment } from '../attachments/request-attachment.ts';
 import type { AdmissionRequest } from '../domain/admission.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
@@ -8,7 +9,7 @@ import type { SandboxFile } from '../domain/sandbox-file.ts';
 export interface CompletionRequest extends AdmissionRequest {
   /** The owner of the integration. */
   readonly ownerId: string;
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly trace: RequestTrace;
   readonly message: string;
   readonly userContext: unknown;

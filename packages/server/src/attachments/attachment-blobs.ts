@@ -1,4 +1,5 @@
 import { webcrypto } from 'node:crypto';
+import type { IntegrationId } from '../domain/ids.ts';
 import { BlobGone, type PendingBatch, type PendingBlobs } from '../files/pending-blobs.ts';
 import { type BlobKey, type BlobStore, MAX_UNREFERRED_MS, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import { blobByHash, insertBlob, useBlob } from '../store/queries/attachments.ts';
@@ -6,7 +7,7 @@ import { first, type Reads, type Tx } from '../store/store.ts';
 
 /** A member whose request or run stores bytes. `check` throws if it may not any more: see `PendingBlobs.begin`. */
 export interface BlobWriter {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly consumerId: string | null;
   readonly check: (tx: Tx) => Promise<void>;
 }
@@ -148,7 +149,7 @@ export class AttachmentBlobs {
  */
 export async function referToBlob(
   tx: Tx,
-  { integrationId, now }: { readonly integrationId: string; readonly now: number },
+  { integrationId, now }: { readonly integrationId: IntegrationId; readonly now: number },
   { sha256, blobKey, sizeBytes, isNew, storedAt }: StoredBlob,
 ): Promise<void> {
   if (now - storedAt > MAX_UNREFERRED_MS) throw new BlobGone();

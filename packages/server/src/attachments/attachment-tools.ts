@@ -1,4 +1,5 @@
 import type { DocumentReader } from '@runwire/documents';
+import type { IntegrationId } from '../domain/ids.ts';
 import type { GuardedFetcher } from '../guarded-fetch/guarded-fetch.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
 import type { Store } from '../store/store.ts';
@@ -30,7 +31,7 @@ export interface AttachmentRun {
   readonly attempt: number;
   /** The owner of the integration, whose share of the budgets the run uses. */
   readonly ownerId: string;
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly consumerId: string | null;
   readonly chatKey: string;
   /** True if copies of fetched files are stored as long as the chat exists. */

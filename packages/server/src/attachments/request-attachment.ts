@@ -1,4 +1,5 @@
 import type { AttachmentKind, ImageDetail, StoredAttachment } from '../domain/attachment.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { claimBlobs } from '../files/pending-blobs.ts';
 import { insertAttachment } from '../store/queries/attachments.ts';
 import type { Tx } from '../store/store.ts';
@@ -27,7 +28,7 @@ export const isInline = (
 ): attachment is Extract<RequestAttachment, { kind: 'inline_image' }> => attachment.kind === 'inline_image';
 
 interface AdmittedMessage {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly chatKey: string;
   readonly runId: string;
   readonly now: number;

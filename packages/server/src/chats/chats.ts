@@ -1,4 +1,4 @@
-import { isBlank, newId } from '../domain/ids.ts';
+import { type IntegrationId, isBlank, newId } from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
@@ -138,7 +138,7 @@ export class Chats {
     this.#pages = pages;
   }
 
-  async create(integrationId: string, input: NewChat) {
+  async create(integrationId: IntegrationId, input: NewChat) {
     const chatId = input.chatId ?? newId('chat');
     const alias = input.aliasChatId ?? null;
     const consumerId = input.consumerId ?? null;
@@ -182,7 +182,7 @@ export class Chats {
    * Sets the title and the metadata, also while a run is active. `updatedAt` changes too, because callers that read the
    * changed chats with `updatedAfter` would otherwise keep the earlier title.
    */
-  async update(integrationId: string, chatId: string, { title, metadata }: ChatChange) {
+  async update(integrationId: IntegrationId, chatId: string, { title, metadata }: ChatChange) {
     if (metadata !== undefined && metadata !== null) checkMetadata(metadata);
     return this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
@@ -237,7 +237,7 @@ export class Chats {
   }
 
   /** The id and the alias can be used again. Run rows, usage and usage request ids remain. */
-  async delete(integrationId: string, chatId: string): Promise<void> {
+  async delete(integrationId: IntegrationId, chatId: string): Promise<void> {
     const deleted = await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
       const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);

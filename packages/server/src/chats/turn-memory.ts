@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import { LruCache } from '../lib/lru-cache.ts';
 import type { MeasuredTurn } from './fit-window.ts';
 import type { HistoryItem, StoredTurn } from './heal-history.ts';
@@ -42,7 +43,7 @@ export interface ChatTurns {
 }
 
 interface ChatEntry extends ChatTurns {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly memoryBytes: number;
   readonly usedAt: number;
 }
@@ -77,7 +78,7 @@ export class TurnMemory implements Disposable {
     return this.#chats.get(chatKey);
   }
 
-  set(integrationId: string, chatKey: string, chat: ChatTurns): void {
+  set(integrationId: IntegrationId, chatKey: string, chat: ChatTurns): void {
     let memoryBytes = ENTRY_BYTES;
     for (const turn of chat.turns) memoryBytes += turn.memoryBytes;
     this.#chats.set(chatKey, { ...chat, integrationId, memoryBytes, usedAt: performance.now() });
@@ -89,7 +90,7 @@ export class TurnMemory implements Disposable {
   }
 
   /** Call it when the integration is deleted. */
-  deleteIntegration(integrationId: string): void {
+  deleteIntegration(integrationId: IntegrationId): void {
     this.#chats.deleteIf((chat) => chat.integrationId === integrationId);
   }
 

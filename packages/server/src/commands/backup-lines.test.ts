@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { EMBEDDED_FILE, embeddedStore, migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../test/support/services.ts';
+import { newIntegrationId } from '../domain/ids.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
 import { insertChat } from '../store/queries/admission.ts';
 import { updateChat } from '../store/queries/chats.ts';
@@ -26,7 +27,12 @@ async function fill(store: Store): Promise<void> {
   await store.transact('account', async (tx) => {
     for (let number = 0; number < BATCH_ROWS * 2; number += 1) {
       const text = TEXTS[number % TEXTS.length] as string;
-      const chat = { chatKey: `chat ${number}`, integrationId: 'demo', chatId: `${number}`, alias: null };
+      const chat = {
+        chatKey: `chat ${number}`,
+        integrationId: newIntegrationId('demo'),
+        chatId: `${number}`,
+        alias: null,
+      };
       const size = { numMessages: number, textBytes: Number.MAX_SAFE_INTEGER - number, now: number };
       await tx.run(insertChat, { ...chat, ...size, consumerId: number % 2 === 0 ? null : 'ann' });
       const titleJson = store.kind === 'sqlite' ? text : text.replaceAll('\u0000', '');

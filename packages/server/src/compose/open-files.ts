@@ -1,6 +1,7 @@
 import type { Config, Limits } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { claimFolder, refuseOldMounts } from '../files/disk/claim-folder.ts';
 import { checkMark, newMark, writeMark } from '../files/disk/folder-mark.ts';
@@ -34,7 +35,7 @@ export interface OpenedFiles {
   /** The address of upload forms, and what signs them. */
   readonly uploads: UploadTarget;
   /** Publishes the uploads of an integration that S3 has received. */
-  readonly settleUploads: (integrationId: string) => Promise<void>;
+  readonly settleUploads: (integrationId: IntegrationId) => Promise<void>;
   /** Deletes what uploads left in S3 before `until`, too late for their forms. */
   readonly sweepDrops: (until: number) => Promise<number>;
 }

@@ -128,7 +128,8 @@ function addFileRoutes(app: App, foundation: Foundation, { reads }: OpenedAccoun
   receiveUpload(app, {
     files,
     secrets: new UploadSecrets(store, secret),
-    hasIntegration: async (integrationId) => (await first(reads.all(integrationById, { integrationId }))) !== undefined,
+    findIntegration: async (integrationId) =>
+      (await first(reads.all(integrationById, { integrationId })))?.integration_id ?? null,
     checkForm: overrides.checkForm ?? checkForm,
     publicUrl,
     limits,

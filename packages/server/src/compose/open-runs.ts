@@ -3,6 +3,7 @@ import { RunAdmission } from '../admission/admit-run.ts';
 import { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import { healTurn } from '../chats/heal-history.ts';
 import { TurnMemory } from '../chats/turn-memory.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import { wholeIntegration } from '../domain/scope.ts';
 import { Engine } from '../engine/engine.ts';
@@ -185,7 +186,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     /** Call it when a chat is deleted. */
     forgetTurns: (chatKey: string) => memory.delete(chatKey),
     /** Call it when an integration is deleted. */
-    forgetIntegration: (integrationId: string) => memory.deleteIntegration(integrationId),
+    forgetIntegration: (integrationId: IntegrationId) => memory.deleteIntegration(integrationId),
     resumedRuns: resumed.length,
     endedRuns: recovered.ended,
     /** Lets the resumed runs continue. Until then they wait, so that clients can follow them from the beginning. */

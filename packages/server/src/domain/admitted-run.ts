@@ -2,6 +2,7 @@ import type { StoredAttachment } from './attachment.ts';
 import type { ClientTool } from './client-tool.ts';
 import type { RunEvent } from './events.ts';
 import type { FileScope } from './file-access.ts';
+import type { IntegrationId } from './ids.ts';
 import type { Continuation } from './question.ts';
 import type { RequestTrace } from './request-trace.ts';
 import type { SandboxFile } from './sandbox-file.ts';
@@ -11,7 +12,7 @@ import type { ModelUsage, Usage } from './usage.ts';
 /** The columns of a run that never change. */
 export interface RunIdentity {
   readonly runId: string;
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly consumerId: string | null;
   readonly chatKey: string;
   readonly chatId: string;

@@ -1,10 +1,11 @@
 import type { ClientPermission } from '@runwire/contract/schemas';
+import type { IntegrationId } from './ids.ts';
 import type { Principal } from './principal.ts';
 import type { MemberScope } from './scope.ts';
 
 /** What a client token permits, and for whom. */
 export interface ClientToken extends MemberScope {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   /**
    * The `sort_key` of the member's row, which is random and never changes: a token does not fit the row of a member that
    * was deleted and created again. Null in tokens that an earlier version minted; they last at most one hour.

@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
+import type { IntegrationId } from './ids.ts';
 import type { MountPath } from './mount-path.ts';
 
 const PREFIX = 'erased_';
@@ -20,24 +21,24 @@ export class ErasedIds {
     this.#key = new Uint8Array(hkdfSync('sha256', secret, '', 'runwire erasure', 32));
   }
 
-  consumer(integrationId: string, consumerId: string): string {
+  consumer(integrationId: IntegrationId, consumerId: string): string {
     return this.#id('consumer', integrationId, consumerId, DIGITS);
   }
 
-  chat(integrationId: string, chatId: string): string {
+  chat(integrationId: IntegrationId, chatId: string): string {
     return this.#id('chat', integrationId, chatId, DIGITS);
   }
 
   /** An erased run keeps this in place of its `usageRequestId`, so that the id is never used twice. */
-  usageRequest(integrationId: string, usageRequestId: string): string {
+  usageRequest(integrationId: IntegrationId, usageRequestId: string): string {
     return this.#id('usageRequest', integrationId, usageRequestId, UNIQUE_DIGITS);
   }
 
-  folder(integrationId: string, folder: MountPath): string {
+  folder(integrationId: IntegrationId, folder: MountPath): string {
     return this.#id('folder', integrationId, folder, UNIQUE_DIGITS);
   }
 
-  #id(kind: string, integrationId: string, text: string, digits: number): string {
+  #id(kind: string, integrationId: IntegrationId, text: string, digits: number): string {
     const hmac = createHmac('sha256', this.#key).update(JSON.stringify([kind, integrationId, text]));
     return `${PREFIX}${hmac.digest('hex').slice(0, digits)}`;
   }

@@ -1,4 +1,11 @@
 import { readTimePart, sortableId, timePart } from '../lib/sortable-id.ts';
+import type { CheckedText } from './checked-text.ts';
+
+/** The id of an integration that exists. Only `IntegrationOwnership` makes one from the text of a request. */
+export type IntegrationId = CheckedText<'IntegrationId'>;
+
+/** The id of an integration that is being created. */
+export const newIntegrationId = (wanted: string = newId('int')): IntegrationId => wanted as IntegrationId;
 
 export type IdPrefix =
   | 'run'

@@ -1,3 +1,4 @@
+import type { IntegrationId } from './ids.ts';
 /** The member that a client token speaks for. */
 export interface MemberScope {
   readonly consumerId: string;
@@ -7,12 +8,12 @@ export interface MemberScope {
 
 /** What a caller sees of an integration: everything, or with a client token the runs and chats of one member. */
 export interface Scope {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   /** Null for the owner. */
   readonly member: MemberScope | null;
 }
 
-export const wholeIntegration = (integrationId: string): Scope => ({ integrationId, member: null });
+export const wholeIntegration = (integrationId: IntegrationId): Scope => ({ integrationId, member: null });
 
 /** True if the caller sees this chat, or a run of it. The caller learns nothing about other ones. */
 export function isVisible(member: MemberScope | null, consumerId: string | null, chatId: string | null): boolean {

@@ -10,6 +10,7 @@ import { Chats } from '../chats/chats.ts';
 import { healTurn } from '../chats/heal-history.ts';
 import { TurnMemory } from '../chats/turn-memory.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
+import { newIntegrationId } from '../domain/ids.ts';
 import { insertChat, insertRun } from '../store/queries/admission.ts';
 import type { Store } from '../store/store.ts';
 import { planPrompt } from './build-prompt.ts';
@@ -25,8 +26,15 @@ class Rows {
     this.#store = store;
   }
 
-  async newChat(chatKey: string, chatId = chatKey, integrationId = 'demo'): Promise<void> {
-    const fields = { chatKey, integrationId, chatId, alias: null, consumerId: null, now: 1 };
+  async newChat(chatKey: string, chatId = chatKey, integration = 'demo'): Promise<void> {
+    const fields = {
+      chatKey,
+      integrationId: newIntegrationId(integration),
+      chatId,
+      alias: null,
+      consumerId: null,
+      now: 1,
+    };
     await this.#store.transact('account', (tx) => tx.run(insertChat, { ...fields, numMessages: 0, textBytes: 0 }));
   }
 
@@ -53,7 +61,7 @@ class Rows {
     const runId = `run_${String(this.#runs).padStart(6, '0')}`;
     await this.#message(chatKey, runId, 'user', message, 'completed');
     const texts = { message, hasHistory: true, attachments: [], sandboxFiles: [] };
-    return { integrationId: 'demo', chatKey, runId, ...texts } as unknown as AdmittedRun;
+    return { integrationId: newIntegrationId('demo'), chatKey, runId, ...texts } as unknown as AdmittedRun;
   }
 
   async end(run: AdmittedRun, ending: Ending): Promise<void> {
@@ -100,7 +108,13 @@ interface Ending {
 }
 
 const RUN: Omit<Parameters<typeof insertRun.build>[1], 'runId' | 'chatKey' | 'continues'> = {
-  ...{ integrationId: 'demo', consumerId: null, usageRequestId: null, fingerprint: null, agency: 'a' },
+  ...{
+    integrationId: newIntegrationId('demo'),
+    consumerId: null,
+    usageRequestId: null,
+    fingerprint: null,
+    agency: 'a',
+  },
   ...{ agent: 'A', nodeId: 'n', held: 0, unit: null, day: 1, period: null, periodStart: null, userContextJson: null },
   ...{ answersJson: null, clientToolsJson: null, journalFormat: 1, agencyVersion: null, fileAccess: 'all' },
   ...{ memberFolder: null, now: 1 },
@@ -223,7 +237,7 @@ test('an entry that is not the beginning of the chat is not used', async () => {
     { ...entry, turns: [stale, ...entry.turns.slice(1)], textBytes: entry.textBytes + 1 },
     { ...entry, turns: [stale], from: 2, before: 4 },
   ]) {
-    memory.set('demo', 'entry', planted);
+    memory.set(newIntegrationId('demo'), 'entry', planted);
     assert.deepEqual((await rig.plan(run)).items, items);
   }
 });
@@ -314,7 +328,7 @@ test('a deleted chat leaves the memory, and another chat with its id has none of
     await rows.end(second, ANSWER);
     last ??= second;
   }
-  await chats.delete('demo', 'c');
+  await chats.delete(newIntegrationId('demo'), 'c');
   assert.deepEqual([memory.get('c'), memory.size], [undefined, 1]);
   // The other node still has the turns. It shows them neither in a run of the deleted chat nor in a new chat with its id.
   assert.notEqual(others.get('c'), undefined);
@@ -348,7 +362,7 @@ test('a deleted integration leaves the memory', async () => {
   await rig.plan(await rows.admit('left', 'Two?'));
   const turns = memory.get('left');
   assert.ok(turns);
-  memory.set('shop', 's', turns);
-  await integrations.delete('demo');
+  memory.set(newIntegrationId('shop'), 's', turns);
+  await integrations.delete(newIntegrationId('demo'));
   assert.deepEqual([memory.get('left'), memory.get('s')?.before, memory.size], [undefined, turns.before, 1]);
 });

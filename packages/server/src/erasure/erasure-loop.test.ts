@@ -8,6 +8,7 @@ import { EMBEDDED_FILE, embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { INTEGRATION_DEFAULTS } from '../accounts/integrations.ts';
 import { Members } from '../accounts/members.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
+import { newIntegrationId } from '../domain/ids.ts';
 import { insertIntegration, insertOwner } from '../store/queries/accounts.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { ErasureLoop } from './erasure-loop.ts';
@@ -26,7 +27,7 @@ async function open() {
     for (const ownerId of OWNERS) {
       await tx.run(insertOwner, { ownerId, email: null, nameJson: null, administrator: 0, now: 1 });
       const fields = { ...INTEGRATION_DEFAULTS, sortKey: ownerId, ownerId, now: 1 };
-      await tx.run(insertIntegration, { ...fields, integrationId: ownerId });
+      await tx.run(insertIntegration, { ...fields, integrationId: newIntegrationId(ownerId) });
     }
   });
   const ids = new ErasedIds('secret');
@@ -68,16 +69,16 @@ async function open() {
   });
   const erasures = new Erasures(store, ids, () => loops.at(-1)?.wake());
   const members = new Members(store, null as never);
-  const put = (consumerId: string, name: string | null, integrationId = 'many') =>
-    members.put(integrationId, consumerId, name === null ? {} : { name });
-  const erase = async (consumerId: string, name: string | null, integrationId = 'many') => {
-    await put(consumerId, name, integrationId);
-    await erasures.erase(integrationId, consumerId);
+  const put = (consumerId: string, name: string | null, integration = 'many') =>
+    members.put(newIntegrationId(integration), consumerId, name === null ? {} : { name });
+  const erase = async (consumerId: string, name: string | null, integration = 'many') => {
+    await put(consumerId, name, integration);
+    await erasures.erase(newIntegrationId(integration), consumerId);
   };
-  const status = async (consumerId: string, integrationId = 'many') =>
-    (await erasures.status(integrationId, consumerId)).status;
-  const erased = async (consumerId: string, integrationId?: string) => {
-    while ((await status(consumerId, integrationId)) !== 'erased') await sleep(5);
+  const status = async (consumerId: string, integration = 'many') =>
+    (await erasures.status(newIntegrationId(integration), consumerId)).status;
+  const erased = async (consumerId: string, integration?: string) => {
+    while ((await status(consumerId, integration)) !== 'erased') await sleep(5);
   };
   const ask = (sql: string) => {
     const query = { compile: () => ({ sql, parameters: [] }), execute: async () => [] as object[] };
@@ -144,8 +145,8 @@ test('names that a member had before are not in the files any more', { timeout: 
   const erased = ids.slice(0, 40);
   // Pages are split while the names are stored.
   await Promise.all(ids.map((id) => rig.put(id, `PlantedName of ${id}`)));
-  await Promise.all(ids.map((id) => rig.members.put('many', id, { name: null })));
-  await Promise.all(erased.map((id) => rig.erasures.erase('many', id)));
+  await Promise.all(ids.map((id) => rig.members.put(newIntegrationId('many'), id, { name: null })));
+  await Promise.all(erased.map((id) => rig.erasures.erase(newIntegrationId('many'), id)));
   rig.start(3_600_000);
   for (const id of erased) await rig.erased(id);
   assert.deepEqual(
@@ -156,7 +157,7 @@ test('names that a member had before are not in the files any more', { timeout: 
 
   // This one is not changed, and its earlier row was deleted.
   await rig.put('eva', 'PlantedName of eva', 'few');
-  await rig.members.delete('few', 'eva');
+  await rig.members.delete(newIntegrationId('few'), 'eva');
   rig.start(0);
   await rig.erase('eva', null, 'few');
   await rig.erased('eva', 'few');
@@ -193,7 +194,7 @@ test('sums of folders are counted again after files of a chat were erased', { ti
   await rig.ask(`insert into folder_bytes values ('many', '${path}', 30)`);
   const chat = 'chat_key, integration_id, chat_id, consumer_id, num_messages, text_bytes, created_at, updated_at';
   await rig.ask(`insert into chats (${chat}) values ('chat', 'many', 'c1', 'ann', 0, 0, 1, 1)`);
-  await rig.erasures.erase('many', 'ann');
+  await rig.erasures.erase(newIntegrationId('many'), 'ann');
   rig.start(0);
   await rig.erased('ann');
   assert.deepEqual(await rig.ask(`select path from files union select folder from folder_bytes`), []);

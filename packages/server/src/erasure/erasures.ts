@@ -1,5 +1,6 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import { memberFolder } from '../domain/file-access.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { deleteMember, integrationById } from '../store/queries/accounts.ts';
@@ -43,7 +44,7 @@ export class Erasures {
    * E1: makes the id refused and stores the erasure. Returns the status of an erasure that was accepted before, unless
    * something was stored under the id since then.
    */
-  async erase(integrationId: string, consumerId: string) {
+  async erase(integrationId: IntegrationId, consumerId: string) {
     const erasedId = this.#ids.consumer(integrationId, consumerId);
     const row = await this.#store.transact('erasure', async (tx) => {
       // Waits for every transaction that adds to the integration: later ones find no member. It conflicts with the lock of
@@ -69,7 +70,7 @@ export class Erasures {
     return erasureJson(consumerId, row);
   }
 
-  async status(integrationId: string, consumerId: string) {
+  async status(integrationId: IntegrationId, consumerId: string) {
     const erasedId = this.#ids.consumer(integrationId, consumerId);
     const row = await first(this.#store.reads.all(erasureOf, { integrationId, erasedId }));
     if (row === undefined)

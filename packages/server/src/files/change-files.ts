@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import { foldersAbove, type MountPath, wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type IntegrationRow, integrationById } from '../store/queries/accounts.ts';
@@ -59,7 +60,7 @@ export class PathTaken extends Error {
  */
 export async function changeFiles(
   tx: Tx,
-  integrationId: string,
+  integrationId: IntegrationId,
   changes: readonly FileChange[],
   now: number,
 ): Promise<number> {
@@ -78,7 +79,7 @@ export async function changeFiles(
 /** Reads the files at these paths, for a change of them. */
 export async function readFiles(
   tx: Tx,
-  integrationId: string,
+  integrationId: IntegrationId,
   paths: readonly MountPath[],
 ): Promise<ReadonlyMap<MountPath, FileRow>> {
   const rows = await tx.all(filesAt, { integrationId, paths: jsonPaths(paths) });
@@ -129,7 +130,12 @@ const newRow = (file: FilePut, old: FileRow | undefined): NewFileRow => ({
 const FILES_TOGETHER = 20_000;
 
 /** Deletes everything below a folder; `''` is the mount. Resolves to the number of files. */
-export async function deleteBelow(tx: Tx, integrationId: string, folder: MountPath, now: number): Promise<number> {
+export async function deleteBelow(
+  tx: Tx,
+  integrationId: IntegrationId,
+  folder: MountPath,
+  now: number,
+): Promise<number> {
   await tx.all(lockIntegrationForFiles, { integrationId });
   const { from, to } = rangeBelow(folder);
   const bytes = (await first(tx.all(sumFilesIn, { integrationId, from, to })))?.bytes ?? 0;
@@ -149,7 +155,7 @@ export async function deleteBelow(tx: Tx, integrationId: string, folder: MountPa
 export type FilesOwner = Pick<IntegrationRow, 'integration_id' | 'member_folder'>;
 
 /** Changes to the files of one integration run one after the other. Refuses an integration that was deleted. */
-export async function lockFiles(tx: Tx, integrationId: string): Promise<IntegrationRow> {
+export async function lockFiles(tx: Tx, integrationId: IntegrationId): Promise<IntegrationRow> {
   await tx.all(lockIntegrationForFiles, { integrationId });
   const integration = await first(tx.all(integrationById, { integrationId }));
   if (integration === undefined) throw new Refusal('integration_not_found');
@@ -162,7 +168,7 @@ export async function lockFiles(tx: Tx, integrationId: string): Promise<Integrat
  */
 export async function pathsTakenByFiles(
   tx: Tx,
-  integrationId: string,
+  integrationId: IntegrationId,
   paths: readonly MountPath[],
 ): Promise<ReadonlyMap<MountPath, string>> {
   const folders = foldersAbove(paths);
@@ -180,7 +186,7 @@ export async function pathsTakenByFiles(
 /** Does the same for open forms, whose files could not exist beside these. */
 export async function pathsTakenByForms(
   tx: Tx,
-  integrationId: string,
+  integrationId: IntegrationId,
   paths: readonly MountPath[],
   now: number,
 ): Promise<ReadonlyMap<MountPath, string>> {
@@ -195,7 +201,7 @@ export async function pathsTakenByForms(
 }
 
 /** Throws `PathTaken` if a new file cannot have this path, because of a file or of an open form. */
-export async function checkFree(tx: Tx, integrationId: string, path: MountPath, now: number): Promise<void> {
+export async function checkFree(tx: Tx, integrationId: IntegrationId, path: MountPath, now: number): Promise<void> {
   for (const taken of (await pathsTakenByFiles(tx, integrationId, [path])).values()) throw new PathTaken(taken);
   for (const taken of (await pathsTakenByForms(tx, integrationId, [path], now)).values()) throw new PathTaken(taken);
 }

@@ -1,5 +1,6 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import { DEFAULT_MEMBER_FOLDER, isBelow, memberFolder } from '../domain/file-access.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { foldersAbove, type MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { erasuresOfFolders, type FolderErasure, memberFolderOf } from '../store/queries/erasures.ts';
@@ -21,7 +22,11 @@ export interface FormTimes {
 }
 
 /** Throws `FormClosed` if the form has no row. An erasure takes the path from the rows of its person's folder. */
-export async function checkFormOpen(tx: Tx, integrationId: string, { path, expiresAt }: FormTimes): Promise<void> {
+export async function checkFormOpen(
+  tx: Tx,
+  integrationId: IntegrationId,
+  { path, expiresAt }: FormTimes,
+): Promise<void> {
   await tx.all(lockIntegrationForFiles, { integrationId });
   const form = { integrationId, path: storedPath(path), expiresAt };
   if ((await first(tx.all(openForm, form))) === undefined) throw new FormClosed();
@@ -29,7 +34,7 @@ export async function checkFormOpen(tx: Tx, integrationId: string, { path, expir
 
 /** A file for which a form is signed. */
 export interface SignedPath {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly path: MountPath;
 }
 

@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import { checkFolderPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Files } from './files.ts';
@@ -6,7 +7,7 @@ import { requestedFile } from './requested-path.ts';
 /** Deletes a file, or a folder with everything in it if the caller asks for that. */
 export async function deletePath(
   files: Pick<Files, 'delete' | 'deleteFolder' | 'list'>,
-  integrationId: string,
+  integrationId: IntegrationId,
   { path, recursive = false }: { readonly path: string; readonly recursive?: boolean },
 ): Promise<void> {
   const below = requestedFile('path', path);

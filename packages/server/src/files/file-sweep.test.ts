@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { pathInMount, TestFiles } from '@runwire/test-kit/test-files.ts';
 import { STORES } from '@runwire/test-kit/test-store.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
+import { newIntegrationId } from '../domain/ids.ts';
 import { newFileBlobKey } from '../storage/blob-store.ts';
 import { storedPath } from '../store/queries/files.ts';
 import { ThisNode } from '../store/this-node.ts';
@@ -30,7 +31,7 @@ for (const storeName of STORES) {
       });
       const sign = (member: string, sizeBytes: number) => {
         const file = {
-          integrationId: 'one',
+          integrationId: newIntegrationId('one'),
           path: pathInMount(`members/${member}/new`),
           contentType: 'text/plain',
           sizeBytes,
@@ -56,9 +57,15 @@ for (const storeName of STORES) {
 
       // No node with this identity is alive.
       const pending = new PendingBlobs({ store, blobs, ids, node: new ThisNode(), logger });
-      await pending.begin([newFileBlobKey()], { integrationId: 'one', consumerId: 'ann', path: null }, async () => {});
+      await pending.begin(
+        [newFileBlobKey()],
+        { integrationId: newIntegrationId('one'), consumerId: 'ann', path: null },
+        async () => {},
+      );
       await store.transact('account', (tx) =>
-        tx.query((db) => db.updateTable('integrations').set({ deleted_at: 1 }).where('integration_id', '=', 'one')),
+        tx.query((db) =>
+          db.updateTable('integrations').set({ deleted_at: 1 }).where('integration_id', '=', newIntegrationId('one')),
+        ),
       );
       await sweep();
       await pending.deleteAbandoned();

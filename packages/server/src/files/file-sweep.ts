@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import { WHOLE_MOUNT } from '../domain/mount-path.ts';
 import { Sweep } from '../lib/sweep.ts';
 import { noteLeftovers } from '../store/leftovers.ts';
@@ -18,7 +19,7 @@ export interface FileSweepOptions {
 export interface FileSweepDeps {
   readonly store: Store;
   readonly logger: Logger;
-  readonly settleUploads: (integrationId: string) => Promise<void>;
+  readonly settleUploads: (integrationId: IntegrationId) => Promise<void>;
   /** Deletes what uploads left in S3 before `until`, too late for their forms. */
   readonly sweepDrops: (until: number) => Promise<number>;
 }

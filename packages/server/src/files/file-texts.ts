@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { IntegrationId } from '../domain/ids.ts';
 import { type BlobStore, MAX_UNREFERRED_MS, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import { fileAt, storedPath, storeText } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
@@ -34,7 +35,7 @@ export class FileTexts {
    * Stores the text for later readers. Does nothing if the file was replaced or deleted since, or if another reader was
    * faster.
    */
-  async store(integrationId: string, { path, blobKey }: StoredFile, bytes: Uint8Array): Promise<void> {
+  async store(integrationId: IntegrationId, { path, blobKey }: StoredFile, bytes: Uint8Array): Promise<void> {
     const textKey = newBlobKey(hash('sha256', bytes));
     const file = { integrationId, path: storedPath(path) };
     const check = async (tx: Tx) => {

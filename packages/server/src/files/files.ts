@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { RunIdentity } from '../domain/admitted-run.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { lastSegment, type MountPath, startOfPath } from '../domain/mount-path.ts';
 import { RunLost } from '../domain/run-lost.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
@@ -65,7 +66,7 @@ export interface FilesDeps {
   readonly blobs: BlobStore;
   readonly pending: PendingBlobs;
   /** Publishes the uploads of this integration that S3 has received. */
-  readonly settleUploads: (integrationId: string) => Promise<void>;
+  readonly settleUploads: (integrationId: IntegrationId) => Promise<void>;
   readonly logger: Logger;
 }
 
@@ -89,7 +90,7 @@ export class Files {
   }
 
   /** Resolves to null if the file does not exist or is not seen. */
-  async find(integrationId: string, path: MountPath, seen = ALL_FILES): Promise<StoredFile | null> {
+  async find(integrationId: IntegrationId, path: MountPath, seen = ALL_FILES): Promise<StoredFile | null> {
     const { store, settleUploads } = this.#deps;
     await settleUploads(integrationId);
     const row = await first(store.reads.query(filesIn(integrationId, rangeOf(path), seen, 1)));
@@ -97,7 +98,7 @@ export class Files {
   }
 
   /** Resolves to the first of these paths at which there is no file, or to null. */
-  async firstMissing(integrationId: string, paths: readonly MountPath[]): Promise<MountPath | null> {
+  async firstMissing(integrationId: IntegrationId, paths: readonly MountPath[]): Promise<MountPath | null> {
     const { store, settleUploads } = this.#deps;
     await settleUploads(integrationId);
     const found = await Promise.all(
@@ -111,7 +112,7 @@ export class Files {
    * unless the folder is the mount.
    */
   async list(
-    integrationId: string,
+    integrationId: IntegrationId,
     folder: MountPath,
     { after, limit, seen = ALL_FILES }: { after: string | null; limit: number; seen?: SeenFiles },
   ): Promise<FilePage | null> {
@@ -130,12 +131,12 @@ export class Files {
     return { entries: entries.slice(0, limit), hasMore: entries.length > limit };
   }
 
-  async #isFolder(integrationId: string, folder: MountPath, seen: SeenFiles): Promise<boolean> {
+  async #isFolder(integrationId: IntegrationId, folder: MountPath, seen: SeenFiles): Promise<boolean> {
     return (await this.#deps.store.reads.query(filesIn(integrationId, rangeBelow(folder), seen, 1))).length > 0;
   }
 
   /** Yields all files below a folder, at any depth, ordered by path. */
-  async *walk(integrationId: string, folder: MountPath, seen = ALL_FILES): AsyncGenerator<StoredFile> {
+  async *walk(integrationId: IntegrationId, folder: MountPath, seen = ALL_FILES): AsyncGenerator<StoredFile> {
     const { store, settleUploads } = this.#deps;
     await settleUploads(integrationId);
     for (let range = rangeBelow(folder); ; ) {
@@ -164,7 +165,7 @@ export class Files {
    * that error. Replaces an earlier file. Throws `PathTaken` and `FormClosed`.
    */
   async upload(
-    integrationId: string,
+    integrationId: IntegrationId,
     form: FormTimes & { readonly contentType: string; readonly signedAt: number },
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<{ readonly etag: string }> {
@@ -224,7 +225,7 @@ export class Files {
   }
 
   /** Resolves to false if there is no such file. */
-  async delete(integrationId: string, path: MountPath): Promise<boolean> {
+  async delete(integrationId: IntegrationId, path: MountPath): Promise<boolean> {
     const { store, settleUploads } = this.#deps;
     await settleUploads(integrationId);
     const deleted = await store.transact('files', (tx) =>
@@ -234,7 +235,7 @@ export class Files {
   }
 
   /** Deletes everything below a folder. Resolves to the number of files. */
-  async deleteFolder(integrationId: string, folder: MountPath): Promise<number> {
+  async deleteFolder(integrationId: IntegrationId, folder: MountPath): Promise<number> {
     const { store, settleUploads } = this.#deps;
     await settleUploads(integrationId);
     return store.transact('files', (tx) => deleteBelow(tx, integrationId, folder, Date.now()));

@@ -1,4 +1,5 @@
 import { memberFolderAt } from '../domain/file-access.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { foldersAbove, type MountPath } from '../domain/mount-path.ts';
 import { jsonPaths, jsonRows } from '../store/queries/file-batches.ts';
 import { addFileBytes, rangeBelow, storedPath } from '../store/queries/files.ts';
@@ -22,7 +23,7 @@ export class FolderSums {
     if (folder !== null) this.#byFolder.set(folder, (this.#byFolder.get(folder) ?? 0) + bytes);
   }
 
-  async write(tx: Tx, integrationId: string): Promise<void> {
+  async write(tx: Tx, integrationId: IntegrationId): Promise<void> {
     if (this.#total !== 0) await tx.run(addFileBytes, { integrationId, bytes: this.#total });
     const changed = [...this.#byFolder].filter(([, bytes]) => bytes !== 0);
     if (changed.length === 0) return;
@@ -32,7 +33,7 @@ export class FolderSums {
 }
 
 /** Call it when all files below a folder are deleted, which had so many bytes. */
-export async function takeBelow(tx: Tx, integrationId: string, folder: MountPath, bytes: number): Promise<void> {
+export async function takeBelow(tx: Tx, integrationId: IntegrationId, folder: MountPath, bytes: number): Promise<void> {
   if (bytes !== 0) await tx.run(addFileBytes, { integrationId, bytes: -bytes });
   await tx.run(forgetFoldersIn, { integrationId, from: storedPath(folder), to: rangeBelow(folder).to });
   const above = foldersAbove([folder]);

@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import { invalidCursor } from '../domain/list-cursor.ts';
 import { pageOfRows } from '../domain/list-page.ts';
 import { filenameProblem, lastSegment, MOUNT, wholePath } from '../domain/mount-path.ts';
@@ -18,7 +19,12 @@ export interface FolderQuery {
  * Lists what is directly below a folder, ordered by name. `root` is the first folder that the caller sees: it is listed
  * also if it is empty.
  */
-export async function listFolder(files: Pick<Files, 'list'>, integrationId: string, query: FolderQuery, root = MOUNT) {
+export async function listFolder(
+  files: Pick<Files, 'list'>,
+  integrationId: IntegrationId,
+  query: FolderQuery,
+  root = MOUNT,
+) {
   const folder = requestedFolder('folder', query.folder ?? MOUNT);
   const after = query.cursor === undefined ? null : decodeName(query.cursor);
   const { limit = DEFAULT_LIMIT } = query;

@@ -4,7 +4,7 @@ import { insertTestForm, pathInMount, TestFiles } from '@runwire/test-kit/test-f
 import { STORES, type StoreName } from '@runwire/test-kit/test-store.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
 import { memberFolder } from '../domain/file-access.ts';
-import { newId } from '../domain/ids.ts';
+import { newId, newIntegrationId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { type BlobStore, newFileBlobKey } from '../storage/blob-store.ts';
 import {
@@ -32,7 +32,7 @@ import { ownUploadTarget } from './own-upload-target.ts';
 import { BlobGone, claimBlobs, type PendingBatch, PendingBlobs } from './pending-blobs.ts';
 import { UploadSigning } from './sign-upload.ts';
 
-const INTEGRATION = 'one';
+const INTEGRATION = newIntegrationId('one');
 const PERSON = 'ann';
 const ids = new ErasedIds('secret');
 const erasedId = ids.consumer(INTEGRATION, PERSON);

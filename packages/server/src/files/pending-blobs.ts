@@ -1,4 +1,5 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { newId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
@@ -25,7 +26,7 @@ export class BlobGone extends Error {
 
 /** Whom the bytes belong to: an erasure of that person waits for them. */
 export interface BlobOwner {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   /** Null if the bytes belong to no member, or if the path tells. */
   readonly consumerId: string | null;
   /** The file that the bytes are for; null if a run makes it, or if there is none. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pathInMount, TestFiles } from '@runwire/test-kit/test-files.ts';
 import { STORES } from '@runwire/test-kit/test-store.ts';
+import { newIntegrationId } from '../domain/ids.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
 import { integrationById } from '../store/queries/accounts.ts';
 import { insertFiles, jsonRows, type NewFileRow } from '../store/queries/file-batches.ts';
@@ -9,7 +10,7 @@ import { announceFile, storedPath } from '../store/queries/files.ts';
 import { first, type Tx } from '../store/store.ts';
 import { publishChanges } from './publish-changes.ts';
 
-const INTEGRATION = 'one';
+const INTEGRATION = newIntegrationId('one');
 const CHAT = 'chat_a';
 const FILES = 120;
 

@@ -1,4 +1,5 @@
 import { isBelow } from '../domain/file-access.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { type MountPath, wholePath } from '../domain/mount-path.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
 import { MAX_UNREFERRED_MS } from '../storage/blob-store.ts';
@@ -116,7 +117,12 @@ async function hiddenPaths(
 }
 
 /** Checks that no new file has the name of a folder, and no folder that of a file. The error does not name the other file. */
-async function checkNames(tx: Tx, integrationId: string, paths: readonly MountPath[], now: number): Promise<void> {
+async function checkNames(
+  tx: Tx,
+  integrationId: IntegrationId,
+  paths: readonly MountPath[],
+  now: number,
+): Promise<void> {
   const byFiles = await pathsTakenByFiles(tx, integrationId, paths);
   const byForms = await pathsTakenByForms(tx, integrationId, paths, now);
   const taken = paths.filter((path) => byFiles.has(path) || byForms.has(path));

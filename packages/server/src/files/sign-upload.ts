@@ -1,4 +1,5 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { newId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -14,7 +15,7 @@ import { checkQuotas, type FileQuotas } from './quotas.ts';
 import type { UploadTarget } from './upload-target.ts';
 
 export interface UploadRequest {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly path: MountPath;
   readonly contentType: string;
   readonly sizeBytes: number;
@@ -32,7 +33,7 @@ export interface UploadSigningDeps {
   readonly ids: ErasedIds;
   readonly target: UploadTarget;
   /** Publishes the uploads of this integration that S3 has received. */
-  readonly settleUploads: (integrationId: string) => Promise<void>;
+  readonly settleUploads: (integrationId: IntegrationId) => Promise<void>;
   readonly quotas: FileQuotas;
 }
 

@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import type { SigningKey } from './post-policy/sign-form.ts';
 
@@ -7,7 +8,7 @@ export interface UploadTarget {
   readonly isS3: boolean;
   /** `base` is the scheme, host and path under which the caller reaches this server, without a slash at the end. */
   url(integrationId: string, base: string): string;
-  bucket(integrationId: string): string;
-  key(integrationId: string, path: MountPath, formId: string): string;
+  bucket(integrationId: IntegrationId): string;
+  key(integrationId: IntegrationId, path: MountPath, formId: string): string;
   signingKey(): Promise<SigningKey>;
 }

@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import type { DaySum } from '../store/queries/closed-days.ts';
 import {
   admissionOfRun,
@@ -171,7 +172,7 @@ async function addMembers(
   await addWithoutMember(source, groups, integrationId, units);
 }
 
-async function boundaryAfter(reads: Reads, integrationId: string, after: string, offset: number) {
+async function boundaryAfter(reads: Reads, integrationId: IntegrationId, after: string, offset: number) {
   const boundary = await first(reads.all(memberBoundary, { integrationId, after, offset }));
   return boundary?.consumer_id ?? null;
 }
@@ -180,7 +181,7 @@ async function boundaryAfter(reads: Reads, integrationId: string, after: string,
 export async function addWithoutMember(
   source: UsageSource,
   groups: UsageGroups,
-  integrationId: string,
+  integrationId: IntegrationId,
   { from, to }: WholeUnits,
 ): Promise<void> {
   const hours = {
@@ -245,7 +246,7 @@ export async function addRunsOfMembers(
 export async function addClosedDaysOfMembers(
   source: UsageSource,
   groups: UsageGroups,
-  integrationId: string,
+  integrationId: IntegrationId,
   closed: DayRange,
   members: readonly string[],
 ): Promise<void> {

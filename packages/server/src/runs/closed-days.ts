@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import { LruCache } from '../lib/lru-cache.ts';
 import type { TakeTurn } from '../lib/page-turns.ts';
 import {
@@ -83,12 +84,12 @@ export class ClosedDays {
   readonly #totals = new LruCache<string, MemberTotal>(MAX_MEMBERS);
 
   /** Finds the closed days between two days. Resolves to null if there are none. */
-  find(reads: Reads, integrationId: string, between: Bounds): Promise<DayRange | null> {
+  find(reads: Reads, integrationId: IntegrationId, between: Bounds): Promise<DayRange | null> {
     return findClosed(reads, integrationId, between, HOURS_A_DAY);
   }
 
   /** Finds the closed hours between two hours. Resolves to null if there are none, or more than are kept. */
-  async findHours(reads: Reads, integrationId: string, between: Bounds): Promise<DayRange | null> {
+  async findHours(reads: Reads, integrationId: IntegrationId, between: Bounds): Promise<DayRange | null> {
     const hours = await findClosed(reads, integrationId, between, 1);
     return hours === null || hours.to - hours.from > HOURS_A_RANGE ? null : hours;
   }
@@ -99,7 +100,7 @@ export class ClosedDays {
    */
   async readHour(
     { reads, takeTurn }: StoredSums,
-    integrationId: string,
+    integrationId: IntegrationId,
     hour: number,
     mark: string,
     maxRuns: number,
@@ -117,7 +118,7 @@ export class ClosedDays {
   }
 
   /** Reads the sums of days that `find` has found. */
-  async read({ reads, takeTurn }: StoredSums, integrationId: string, { from, to }: DayRange): Promise<DaySum[]> {
+  async read({ reads, takeTurn }: StoredSums, integrationId: IntegrationId, { from, to }: DayRange): Promise<DaySum[]> {
     const found: DaySum[] = [];
     let day = from;
     while (day < to) {
@@ -145,7 +146,7 @@ export class ClosedDays {
    */
   async largestMembers(
     source: StoredSums,
-    integrationId: string,
+    integrationId: IntegrationId,
     days: DayRange,
     mark: string,
     count: number,
@@ -162,7 +163,7 @@ export class ClosedDays {
   /** Reads the tokens of members in days that `find` has found, in the order of the members. */
   async readTotals(
     { reads, takeTurn }: StoredSums,
-    integrationId: string,
+    integrationId: IntegrationId,
     days: DayRange,
     mark: string,
     members: readonly string[],
@@ -188,14 +189,14 @@ export class ClosedDays {
 }
 
 /** Reads a value that changes with every erasure. What is kept about members is valid until then. */
-export async function readErasureMark(reads: Reads, integrationId: string): Promise<string> {
+export async function readErasureMark(reads: Reads, integrationId: IntegrationId): Promise<string> {
   return JSON.stringify(Object.values((await first(reads.all(erasureMark, { integrationId }))) ?? {}));
 }
 
 /** Finds the closed days, or the closed hours if a unit has one hour. */
 async function findClosed(
   reads: Reads,
-  integrationId: string,
+  integrationId: IntegrationId,
   between: Bounds,
   unitHours: number,
 ): Promise<DayRange | null> {
@@ -211,7 +212,7 @@ async function findClosed(
 /** Members are read in slices: a member is never divided among two of them. */
 async function findLargest(
   { reads, takeTurn }: StoredSums,
-  days: DayRange & { readonly integrationId: string },
+  days: DayRange & { readonly integrationId: IntegrationId },
   count: number,
 ): Promise<MemberTokens[]> {
   const { integrationId } = days;

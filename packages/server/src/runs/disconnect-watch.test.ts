@@ -5,6 +5,7 @@ import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
 import { migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { cites } from '../../../../requirements/cite.ts';
 import { missingService } from '../../../../test/support/services.ts';
+import { newIntegrationId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { Store } from '../store/store.ts';
 import { ThisNode } from '../store/this-node.ts';
@@ -49,7 +50,7 @@ test('logs each outage once, and has patience after it', { skip }, async (t) => 
     cancels += 1;
   };
   using watch = new DisconnectWatch(PATIENCE_MS, cancel, logger, remote);
-  watch.watch('run_1', 'i');
+  watch.watch('run_1', newIntegrationId('i'));
   for (const outage of [1, 2]) {
     away = true;
     for (let tick = 0; tick < 5; tick += 1) {
@@ -101,7 +102,7 @@ test('waits its patience after the last reader on another node left', {
     cancelledAt = now;
   };
   using watch = new DisconnectWatch(PATIENCE_MS, cancel, logger, remote);
-  watch.watch('run_1', 'i');
+  watch.watch('run_1', newIntegrationId('i'));
   const look = async () => {
     const before = looks;
     now += TICK_MS;

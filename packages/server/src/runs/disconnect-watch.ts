@@ -1,8 +1,9 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { RemoteReaders } from './remote-readers.ts';
 
 interface WatchedRun {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   /** The time since which this node knows of no reader; never before the last reader left. */
   aloneSince: number;
   /** True if the last look found a reader on another node. */
@@ -24,7 +25,7 @@ export class DisconnectWatch implements Disposable {
   readonly #runs = new Map<string, WatchedRun>();
   readonly #patienceMs: number;
   readonly #tickMs: number;
-  readonly #cancel: (integrationId: string, runId: string) => Promise<unknown>;
+  readonly #cancel: (integrationId: IntegrationId, runId: string) => Promise<unknown>;
   /** Null if there are no other nodes. */
   readonly #remote: RemoteReaders | null;
   readonly #logger: Logger;
@@ -34,7 +35,7 @@ export class DisconnectWatch implements Disposable {
 
   constructor(
     patienceMs: number,
-    cancel: (integrationId: string, runId: string) => Promise<unknown>,
+    cancel: (integrationId: IntegrationId, runId: string) => Promise<unknown>,
     logger: Logger,
     remote: RemoteReaders | null = null,
   ) {
@@ -48,7 +49,7 @@ export class DisconnectWatch implements Disposable {
   }
 
   /** Call it before a reader of this attempt can attach. A run that was taken over may have readers already. */
-  watch(runId: string, integrationId: string): void {
+  watch(runId: string, integrationId: IntegrationId): void {
     this.#runs.set(runId, { integrationId, aloneSince: performance.now(), readElsewhere: false, cancelling: false });
   }
 

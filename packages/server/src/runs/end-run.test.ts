@@ -3,15 +3,16 @@ import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
+import { newIntegrationId } from '../domain/ids.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
 import { insertActiveRun } from '../store/queries/active-runs.ts';
 import { insertChat, insertRun } from '../store/queries/admission.ts';
 import { endRun, type RunEnd } from './end-run.ts';
 
-const CHAT = { chatKey: 'chat', integrationId: 'mine', chatId: 'c1', alias: null, consumerId: 'ann' };
+const CHAT = { chatKey: 'chat', integrationId: newIntegrationId('mine'), chatId: 'c1', alias: null, consumerId: 'ann' };
 const RUN = {
   runId: 'run_1',
-  integrationId: 'mine',
+  integrationId: newIntegrationId('mine'),
   chatKey: 'chat',
   consumerId: 'ann',
   usageRequestId: null,

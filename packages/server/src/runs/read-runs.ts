@@ -1,4 +1,5 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { decodeCursor, type ListPosition } from '../domain/list-cursor.ts';
 import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -66,7 +67,7 @@ export class RunReads {
     return chatStatus(this.#store.reads, this.#ids, scope, query, (run) => this.lastEventId(run));
   }
 
-  list(integrationId: string, query: RunQuery) {
+  list(integrationId: IntegrationId, query: RunQuery) {
     const { chatId, consumerId, status, agent } = query;
     const filter = { integrationId, chatId, consumerId, status, agent, ...admissionTimes(query) };
     const { reads } = this.#store;
@@ -87,7 +88,7 @@ export class RunReads {
     });
   }
 
-  async usage(takeTurn: TakeTurn, integrationId: string, query: UsageQuery): Promise<ListPage> {
+  async usage(takeTurn: TakeTurn, integrationId: IntegrationId, query: UsageQuery): Promise<ListPage> {
     using _turn = await takeTurn();
     const limit = query.limit ?? DEFAULT_LIMIT;
     // One more than is shown: if it exists, there is another page.
@@ -96,11 +97,11 @@ export class RunReads {
     return pageOfRows(rows, limit, cursorBy(usagePosition), usageJson);
   }
 
-  usageRows(integrationId: string, query: UsageQuery, page: Page): Promise<UsageRow[]> {
+  usageRows(integrationId: IntegrationId, query: UsageQuery, page: Page): Promise<UsageRow[]> {
     return readUsage(this.#store.reads, this.#ids, integrationId, query, page);
   }
 
-  usageSummary(takeTurn: TakeTurn, integrationId: string, query: SummaryQuery) {
+  usageSummary(takeTurn: TakeTurn, integrationId: IntegrationId, query: SummaryQuery) {
     const source = { reads: this.#store.reads, takeTurn, closedDays: this.#closedDays };
     return usageSummary(source, integrationId, query);
   }

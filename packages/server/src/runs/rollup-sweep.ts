@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { IntegrationId } from '../domain/ids.ts';
 import type { RunEndStatus } from '../domain/run-state.ts';
 import type { ModelUsage } from '../domain/usage.ts';
 import { Sweep } from '../lib/sweep.ts';
@@ -94,7 +95,7 @@ export class RollupSweep extends Sweep {
 }
 
 /** Keeps an erasure from replacing members of these runs until the transaction ends: it would miss their new rows. */
-async function lockIntegrations(tx: Tx, page: readonly { readonly integration_id: string }[]): Promise<void> {
+async function lockIntegrations(tx: Tx, page: readonly { readonly integration_id: IntegrationId }[]): Promise<void> {
   const ids = new Set(page.map(({ integration_id: integrationId }) => integrationId));
   for (const integrationId of [...ids].sort()) await tx.all(lockIntegrationForFiles, { integrationId });
 }

@@ -1,4 +1,5 @@
 import type { adjustmentJson } from '../accounts/adjustment-json.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
 import type { TakeTurn } from '../lib/page-turns.ts';
 import { encodeCsvRow } from './csv.ts';
@@ -45,7 +46,7 @@ const HEADER = [
 export async function* usageCsv(
   runReads: RunReads,
   takeTurn: TakeTurn,
-  integrationId: string,
+  integrationId: IntegrationId,
   query: UsageQuery,
   pageRecords: number = PAGE_RECORDS,
 ): AsyncGenerator<string> {

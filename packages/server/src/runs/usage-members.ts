@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import type { PageStart } from '../store/queries/page.ts';
 import {
   admissionOfRun,
@@ -57,7 +58,7 @@ export async function addUpPageOfMembers(
 
 async function startAfter(
   { reads }: UsageSource,
-  integrationId: string,
+  integrationId: IntegrationId,
   runId: string,
 ): Promise<PageStart | undefined> {
   const run = await first(reads.all(admissionOfRun, { integrationId, runId }));

@@ -1,5 +1,6 @@
 import { adjustmentJson } from '../accounts/adjustment-json.ts';
 import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
 import { admissionTimes } from '../domain/time.ts';
 import { type AdjustmentRow, listAdjustments } from '../store/queries/adjustments.ts';
@@ -35,7 +36,7 @@ export const usageJson = (row: UsageRow) => (isAdjustment(row) ? adjustmentJson(
 export async function readUsage(
   reads: Reads,
   ids: ErasedIds,
-  integrationId: string,
+  integrationId: IntegrationId,
   query: UsageQuery,
   page: Page,
 ): Promise<UsageRow[]> {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { IntegrationId } from '../domain/ids.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from '../domain/list-cursor.ts';
 import { totalTokens } from '../domain/usage.ts';
 import { admissionOfRun } from '../store/queries/rollup-sums.ts';
@@ -153,7 +154,7 @@ function newestRunIn(groups: readonly UsageGroup[]): string {
 }
 
 /** Resolves to null if the runs belong to other members now: one was erased. */
-async function findMembers({ reads }: UsageSource, integrationId: string, { tags, runIds }: ShownValues) {
+async function findMembers({ reads }: UsageSource, integrationId: IntegrationId, { tags, runIds }: ShownValues) {
   if (runIds === null) return null;
   const runs = await Promise.all(runIds.map((runId) => first(reads.all(admissionOfRun, { integrationId, runId }))));
   const members = runs.map((run) => run?.consumer_id ?? '');

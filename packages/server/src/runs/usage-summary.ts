@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { admissionTimes, iso } from '../domain/time.ts';
@@ -27,7 +28,7 @@ const DEFAULT_LIMIT = 50;
 /** Adds up the usage of an integration. */
 export async function usageSummary(
   source: UsageSource,
-  integrationId: string,
+  integrationId: IntegrationId,
   query: SummaryQuery,
   sliceRuns: number = SLICE_RUNS,
 ) {

@@ -5,6 +5,7 @@ import { askToRead, pdfOfPages, STORES, TestFiles } from '@runwire/test-kit';
 import { documentReader } from '@runwire/test-kit/read-document.ts';
 import { sampleDocument } from '@runwire/test-kit/sample-documents.ts';
 import { pathInMount } from '@runwire/test-kit/test-files.ts';
+import { newIntegrationId } from '../domain/ids.ts';
 
 const PATH = '/app/mnt/a.pdf';
 const BELOW = pathInMount('a.pdf');
@@ -46,13 +47,13 @@ for (const store of STORES) {
       assert.match(first, /Page 2 speaks/);
       assert.equal(await askToRead(files, PATH), first);
       assert.equal(reader.count, 1);
-      const file = await stored.files.find('one', BELOW);
+      const file = await stored.files.find(newIntegrationId('one'), BELOW);
       assert.ok(file?.textKey);
       assert.deepEqual(await blobsOf(stored), new Set([file.blobKey, file.textKey]));
       await stored.put('one', PATH, pdfOfPages(3), PDF);
       assert.match(await askToRead(files, PATH), /Page 3 speaks/);
       assert.equal(reader.count, 2);
-      await stored.files.delete('one', BELOW);
+      await stored.files.delete(newIntegrationId('one'), BELOW);
       assert.equal(await askToRead(files, PATH), `There is no file ${PATH}.`);
     });
 
@@ -62,7 +63,7 @@ for (const store of STORES) {
       const files = stored.seenBy('one');
       for (const change of [
         () => stored.put('one', PATH, pdfOfPages(2), PDF),
-        async () => void (await stored.files.delete('one', BELOW)),
+        async () => void (await stored.files.delete(newIntegrationId('one'), BELOW)),
       ]) {
         await stored.put('one', PATH, pdfOfPages(1), PDF);
         const before = await blobsOf(stored);
@@ -72,7 +73,7 @@ for (const store of STORES) {
         };
         // The reader sees the version that it opened.
         assert.match(await askToRead(files, PATH), /Page 1 speaks\.$/);
-        const file = await stored.files.find('one', BELOW);
+        const file = await stored.files.find(newIntegrationId('one'), BELOW);
         assert.equal(file?.textKey ?? null, null);
         const added = (await blobsOf(stored)).difference(before);
         assert.deepEqual(added, new Set(file === null ? [] : [file.blobKey]), 'only the new version was added');
@@ -99,7 +100,7 @@ for (const store of STORES) {
       const files = stored.seenBy('one');
       await stored.put('one', PATH, pdfOfPages(1), PDF);
       const text = await askToRead(files, PATH);
-      const { textKey } = (await stored.files.find('one', BELOW)) ?? {};
+      const { textKey } = (await stored.files.find(newIntegrationId('one'), BELOW)) ?? {};
       assert.ok(typeof textKey === 'string');
       await stored.blobs.put(textKey, Buffer.from('other'));
       assert.equal(await askToRead(files, PATH), text);
@@ -163,7 +164,7 @@ test('a failure is remembered by the node, and not stored', async () => {
   const sentence = `${PATH} is encrypted; attach it without a password.`;
   for (const _ of [1, 2]) assert.equal(await askToRead(stored.seenBy('one'), PATH), sentence);
   assert.equal(reader.count, 1);
-  assert.equal((await stored.files.find('one', BELOW))?.textKey, null);
+  assert.equal((await stored.files.find(newIntegrationId('one'), BELOW))?.textKey, null);
   assert.equal(await askToRead(stored.seenByAnotherNode('one'), PATH), sentence);
   assert.equal(reader.count, 2);
   await stored.put('one', PATH, pdfOfPages(1), PDF);

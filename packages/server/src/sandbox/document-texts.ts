@@ -1,5 +1,6 @@
 import { type DocumentReader, Unreadable } from '@runwire/documents';
 import type { DocumentText } from '../agent/files-port.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import { lastSegment } from '../domain/mount-path.ts';
 import { type FileTexts, textOfBytes } from '../files/file-texts.ts';
 import type { Files, StoredFile } from '../files/files.ts';
@@ -22,7 +23,7 @@ export interface DocumentTextsDeps {
 
 /** The integration of a file, and the owner whose share of the slots is used. */
 export interface FileOwner {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly ownerId: string;
 }
 

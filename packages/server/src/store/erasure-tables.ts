@@ -1,15 +1,16 @@
 import type { Generated } from 'kysely';
+import type { IntegrationId } from '../domain/ids.ts';
 
 /** Blobs whose bytes an erasure deletes. */
 export interface ErasedBlobsTable {
-  integration_id: string;
+  integration_id: IntegrationId;
   erased_id: string;
   blob_key: string;
 }
 
 /** Erasures that are running, and erasures that were finished within the last 30 days. */
 export interface ErasuresTable {
-  integration_id: string;
+  integration_id: IntegrationId;
   /** Replaces the `consumerId`. */
   erased_id: string;
   /** The id of the caller until it is replaced, then null. While it is set, the id is refused. */
@@ -34,7 +35,7 @@ export interface PendingBlobsTable {
   batch_id: string;
   /** The node that writes the blobs. If it is dead, any node deletes them. */
   node_id: string;
-  integration_id: string;
+  integration_id: IntegrationId;
   /** The hash of the person that the bytes belong to. Null if there is none, or if only the path tells. */
   erased_id: string | null;
   /** The file that the bytes are for, if it is not made by a run, as a `StoredPath`. */

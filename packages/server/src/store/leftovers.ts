@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import { statement } from './statement.ts';
 import type { Store, Tx } from './store.ts';
 
@@ -12,7 +13,7 @@ import type { Store, Tx } from './store.ts';
  * PostgreSQL removes deleted rows in its own time, so nothing is recorded there.
  */
 
-const markLeftovers = statement('mark leftovers', (db, p: { integrationId: string }) =>
+const markLeftovers = statement('mark leftovers', (db, p: { integrationId: IntegrationId }) =>
   db
     .updateTable('integrations')
     .set({ leftovers: 1 })
@@ -21,7 +22,7 @@ const markLeftovers = statement('mark leftovers', (db, p: { integrationId: strin
 );
 
 /** Call it in the transaction that deletes rows of these integrations. */
-export async function noteLeftovers(store: Store, tx: Tx, integrationIds: Iterable<string>): Promise<void> {
+export async function noteLeftovers(store: Store, tx: Tx, integrationIds: Iterable<IntegrationId>): Promise<void> {
   if (store.kind === 'postgres') return;
   for (const integrationId of new Set(integrationIds)) await tx.run(markLeftovers, { integrationId });
 }

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { IntegrationId } from '../domain/ids.ts';
 import type { RunEndStatus } from '../domain/run-state.ts';
 
 /**
@@ -6,7 +7,7 @@ import type { RunEndStatus } from '../domain/run-state.ts';
  * a row for each of them: the tokens are divided among the rows, and the first row has the run.
  */
 export interface UsageHoursTable {
-  integration_id: string;
+  integration_id: IntegrationId;
   /** Hours since 1970. */
   hour: number;
   agent: string;
@@ -69,5 +70,5 @@ export interface UsageWalkTable {
 /** Ended runs that are not part of the rollups: a node of an earlier version ended them. The sweep adds them. */
 export interface UncountedRunsTable {
   run_id: string;
-  integration_id: string;
+  integration_id: IntegrationId;
 }

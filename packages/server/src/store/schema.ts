@@ -3,6 +3,7 @@ import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
 import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/attachment.ts';
 import type { CheckedText } from '../domain/checked-text.ts';
 import type { FileAccess } from '../domain/file-access.ts';
+import type { IntegrationId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
@@ -149,7 +150,7 @@ export interface SignInFailuresTable {
 }
 
 export interface IntegrationsTable {
-  integration_id: string;
+  integration_id: IntegrationId;
   /** Sorts integrations in the order in which they were made, also within a millisecond. */
   sort_key: string;
   owner_id: string;
@@ -188,7 +189,7 @@ export interface IntegrationsTable {
 }
 
 export interface MembersTable {
-  integration_id: string;
+  integration_id: IntegrationId;
   consumer_id: string;
   /** Sorts members in the order in which they were made, also within a millisecond. */
   sort_key: string;
@@ -202,7 +203,7 @@ export interface MembersTable {
 
 export interface ChatsTable {
   chat_key: string;
-  integration_id: string;
+  integration_id: IntegrationId;
   chat_id: string;
   alias: string | null;
   consumer_id: string | null;
@@ -239,7 +240,7 @@ export interface MessagesTable {
 /** A run and its usage record in one row, so each run has exactly one record and the two never disagree. */
 export interface RunsTable {
   run_id: string;
-  integration_id: string;
+  integration_id: IntegrationId;
   chat_key: string;
   consumer_id: string | null;
   usage_request_id: string | null;
@@ -305,7 +306,7 @@ export interface RunsTable {
  * negative; the sum of the period never was when the adjustment was made. The row outlives the member's row.
  */
 export interface UsageDaysTable extends MemberUsageColumns {
-  integration_id: string;
+  integration_id: IntegrationId;
   consumer_id: string;
   day: number;
   runs: number;
@@ -318,7 +319,7 @@ export interface UsageDaysTable extends MemberUsageColumns {
 /** The corrections of members' usage. They are part of `usage_days`. The rows outlive the member's row. */
 export interface AdjustmentsTable {
   adjustment_id: string;
-  integration_id: string;
+  integration_id: IntegrationId;
   consumer_id: string;
   /** Unique for the member. */
   idempotency_key_json: string;
@@ -357,7 +358,7 @@ export interface StepsTable {
 
 /** The blobs in use, by the hash of their bytes within an integration. */
 export interface BlobsTable {
-  integration_id: string;
+  integration_id: IntegrationId;
   sha256: string;
   /** Its name in the blob store; never used twice. */
   blob_key: string;
@@ -398,7 +399,7 @@ export interface UploadSecretsTable {
  * for it is deleted.
  */
 export interface UploadFormsTable {
-  integration_id: string;
+  integration_id: IntegrationId;
   form_id: string;
   path: StoredPath;
   content_type: string;
@@ -424,7 +425,7 @@ export type StoredPath = CheckedText<'StoredPath'>;
  * at most one is a file: its `freed_at` is null.
  */
 export interface FilesTable {
-  integration_id: string;
+  integration_id: IntegrationId;
   path: StoredPath;
   blob_key: string;
   size_bytes: number;
@@ -487,7 +488,7 @@ export interface Schema {
   erased_blobs: ErasedBlobsTable;
   announced_files: AnnouncedFilesTable;
   /** Sums of the files below folders of members. Not every folder has a row. */
-  folder_bytes: { integration_id: string; folder: StoredPath; bytes: number };
+  folder_bytes: { integration_id: IntegrationId; folder: StoredPath; bytes: number };
   erasures: ErasuresTable;
   pending_blobs: PendingBlobsTable;
 }

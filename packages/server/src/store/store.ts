@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { IntegrationId } from '../domain/ids.ts';
 import type { TransactionName } from '../domain/wait-points.ts';
 import type { Schema } from './schema.ts';
 import type { Statement } from './statement.ts';
@@ -45,7 +46,7 @@ export type ScrubDepth = 'log' | 'file';
 
 /** The member whose row a transaction locks when it begins, and the integration that it keeps from being deleted. */
 export interface MemberLock {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly consumerId: string | null;
   /** Admissions that share one of these names do not share a transaction: the second would make it fail. */
   readonly names?: readonly string[];

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import { newIntegrationId } from '@runwire/server/src/domain/ids.ts';
 import { changeFiles, type FileChange } from '@runwire/server/src/files/change-files.ts';
 import { type BlobStore, newFileBlobKey } from '@runwire/server/src/storage/blob-store.ts';
 import type { Store, Tx } from '@runwire/server/src/store/store.ts';
@@ -62,7 +63,12 @@ async function makeChanges(
     prepared.push({ kind: 'put', path, blobKey, size, etag: `"${md5}"`, ...about });
   }
   await store.transact('files', (tx) =>
-    changeFiles(killAfterWrites === null ? tx : dyingAfter(tx, killAfterWrites), integrationId, prepared, Date.now()),
+    changeFiles(
+      killAfterWrites === null ? tx : dyingAfter(tx, killAfterWrites),
+      newIntegrationId(integrationId),
+      prepared,
+      Date.now(),
+    ),
   );
 }
 

@@ -9,6 +9,7 @@ import { STORES, type StoreName } from '@runwire/test-kit/test-store.ts';
 import { cites } from '../../../../../requirements/cite.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import { ErasedIds } from '../../domain/erased-ids.ts';
+import { newIntegrationId } from '../../domain/ids.ts';
 import { freedFiles, storedPath } from '../../store/queries/files.ts';
 import { insertForm } from '../../store/queries/upload-forms.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,7 +22,7 @@ import { Drops, dropKey } from './drops.ts';
 const skip = (await missingService('s3')) ?? false;
 after(stopOwnS3);
 
-const INTEGRATION = 'one';
+const INTEGRATION = newIntegrationId('one');
 const PATH = pathInMount('a.txt');
 const TYPE = 'text/plain';
 

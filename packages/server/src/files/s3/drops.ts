@@ -1,3 +1,4 @@
+import type { IntegrationId } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { MAX_UNREFERRED_MS, newFileBlobKey } from '../../storage/blob-store.ts';
@@ -40,7 +41,8 @@ const CLOSED = '';
 /** How many passes an operation makes while other nodes and callers change the same drops. */
 const MAX_TRIES = 10;
 
-export const dropKey = (prefix: string, integrationId: string, formId: string) => `${prefix}${integrationId}/${formId}`;
+export const dropKey = (prefix: string, integrationId: IntegrationId, formId: string) =>
+  `${prefix}${integrationId}/${formId}`;
 
 /**
  * Uploads that S3 received itself. Each waits under the id of its form until it is settled: copied to a new blob, published
@@ -59,7 +61,7 @@ export class Drops {
    * Settles all drops of an integration that are in the bucket when this is called. Calls during a pass share the next
    * pass, because the current one may have listed too early.
    */
-  settle = (integrationId: string): Promise<void> => {
+  settle = (integrationId: IntegrationId): Promise<void> => {
     const current = this.#passes.get(integrationId);
     if (current === undefined) return this.#start(integrationId);
     current.next ??= current.done.then(
@@ -69,20 +71,20 @@ export class Drops {
     return current.next;
   };
 
-  #start(integrationId: string): Promise<void> {
+  #start(integrationId: IntegrationId): Promise<void> {
     const done = this.#settleAll(integrationId).finally(() => this.#passes.delete(integrationId));
     this.#passes.set(integrationId, { done, next: null });
     return done;
   }
 
-  async #settleAll(integrationId: string): Promise<void> {
+  async #settleAll(integrationId: IntegrationId): Promise<void> {
     for (let tries = 1; !(await this.#pass(integrationId)); tries += 1) {
       if (tries === MAX_TRIES) throw new StoreUnavailable('The uploads of an integration changed too often.');
     }
   }
 
   /** Resolves to false if a form or a drop changed during the pass, so that another pass is needed. */
-  async #pass(integrationId: string): Promise<boolean> {
+  async #pass(integrationId: IntegrationId): Promise<boolean> {
     const { store, bucket, prefix } = this.#deps;
     // Read before the listing: so a listed drop is later than the drop that its form has recorded.
     const forms = await store.reads.all(formsOf, { integrationId });
@@ -103,7 +105,7 @@ export class Drops {
   }
 
   /** Resolves to false if the form or the drop changed since it was read. */
-  async #settle(integrationId: string, form: Form, drop: S3Object): Promise<boolean> {
+  async #settle(integrationId: IntegrationId, form: Form, drop: S3Object): Promise<boolean> {
     const { store, bucket } = this.#deps;
     if (form.path !== CLOSED && form.settled_drop !== versionOf(drop)) {
       const outcome = await this.#copy(integrationId, form, drop);
@@ -114,7 +116,7 @@ export class Drops {
   }
 
   /** Copies the drop to a new blob and publishes it. */
-  async #copy(integrationId: string, form: Form, drop: S3Object): Promise<Outcome> {
+  async #copy(integrationId: IntegrationId, form: Form, drop: S3Object): Promise<Outcome> {
     const { blobs, pending } = this.#deps;
     const blobKey = newFileBlobKey();
     const file = { integrationId, path: form.path, formId: form.form_id };
@@ -141,7 +143,7 @@ export class Drops {
   }
 
   async #publish(
-    integrationId: string,
+    integrationId: IntegrationId,
     form: Form,
     drop: S3Object,
     { blobKey, md5, copiedAt, batch }: AdoptedBlob & { readonly copiedAt: number; readonly batch: PendingBatch },
@@ -194,7 +196,7 @@ export class Drops {
 const versionOf = ({ modifiedAt, etag }: S3Object) => `${modifiedAt} ${etag}`;
 
 /** True if another node has settled this drop since the form was read. */
-async function isSettled(reads: Reads, integrationId: string, form: Form, drop: S3Object): Promise<boolean> {
+async function isSettled(reads: Reads, integrationId: IntegrationId, form: Form, drop: S3Object): Promise<boolean> {
   const now = await first(reads.all(settledDropOf, { integrationId, path: form.path, formId: form.form_id }));
   return now?.settled_drop === versionOf(drop);
 }

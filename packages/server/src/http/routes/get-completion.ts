@@ -40,11 +40,14 @@ export interface GetCompletionDeps {
   readonly fetchAllow: FetchAllow;
 }
 
+/** The integration is checked after everything else. */
+type GivenRequest = Omit<CompletionRequest, 'integrationId'>;
 type Request = RequestOf<typeof operations.getCompletionV2>;
 
 /** Admit, then follow from the start. */
 export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): void {
-  const complete = async (request: Request, reply: FastifyReply, scope: Scope, completion: CompletionRequest) => {
+  const complete = async (request: Request, reply: FastifyReply, scope: Scope, given: GivenRequest) => {
+    const completion: CompletionRequest = Object.assign(given, { integrationId: scope.integrationId });
     // Before the transaction, so that nothing is reserved for a stream that is refused. A replay is a stream too.
     deps.streamLimits.add(request, reply.raw);
     const admission = await deps.admission.admit(completion);
@@ -133,7 +136,7 @@ function prepareBody(body: unknown): void {
   }
 }
 
-function completionRequest(request: Request, { limits, fetchAllow }: GetCompletionDeps): CompletionRequest {
+function completionRequest(request: Request, { limits, fetchAllow }: GetCompletionDeps): GivenRequest {
   const { body, principal, clientToken, inlineImages } = request;
   const usageRequestId = body.usageRequestId ?? null;
   // With a client token the body has no context, so it is not compared for a replay.
@@ -153,7 +156,6 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
   if (body.sandboxFiles !== undefined) known.sandboxFiles = sandboxFiles.map(({ file }) => file);
   return {
     ownerId: principal.ownerId,
-    integrationId: body.apiIntegrationId,
     member: clientToken,
     trace: traceOf(request),
     message: body.message,

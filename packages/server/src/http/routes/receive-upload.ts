@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IntegrationId } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
@@ -22,7 +23,8 @@ import { traceOf } from '../request-id.ts';
 export interface ReceiveUploadDeps {
   readonly files: Pick<Files, 'upload'>;
   readonly secrets: UploadSecrets;
-  readonly hasIntegration: (integrationId: string) => Promise<boolean>;
+  /** Resolves to null if there is none. */
+  readonly findIntegration: (bucket: string) => Promise<IntegrationId | null>;
   readonly checkForm: typeof checkForm;
   /** Scheme, host and path by which callers reach this server. Null: those of each request. */
   readonly publicUrl: string | null;
@@ -106,9 +108,10 @@ async function receive(deps: ReceiveUploadDeps, request: Request, reply: Fastify
   // As in S3, an upload continues when its form expires. It has a limit, because the quota counts the form until then.
   form.endAt(allowed.expiresAt + limits.uploadGraceMs, expired());
   // Checked after the form, so that a caller without a form of ours cannot learn which integrations exist.
-  if (!(await deps.hasIntegration(bucket))) throw new S3Error('NoSuchBucket', undefined, { BucketName: bucket });
+  const integrationId = await deps.findIntegration(bucket);
+  if (integrationId === null) throw new S3Error('NoSuchBucket', undefined, { BucketName: bucket });
   const { path, fields } = allowed;
-  const { etag } = await files.upload(bucket, allowed, checkedBytes(form.bytes(), allowed));
+  const { etag } = await files.upload(integrationId, allowed, checkedBytes(form.bytes(), allowed));
   waitAt?.('upload-answer.before');
   reply.raw.once('finish', () => waitAt?.('upload-answer.after'));
   // S3 encodes the slashes of the key too.

@@ -5,6 +5,7 @@ import { until, within } from '@runwire/test-kit/shortfall.ts';
 import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import { sql } from 'kysely';
 import { missingService } from '../../../../../test/support/services.ts';
+import { newIntegrationId } from '../../domain/ids.ts';
 import { insertMember } from '../queries/accounts.ts';
 import { insertUnsuccessfulRun } from '../queries/active-runs.ts';
 import { growChat, insertChat, insertMessage, insertRun } from '../queries/admission.ts';
@@ -17,7 +18,7 @@ import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-const integrationId = 'i';
+const integrationId = newIntegrationId('i');
 const locks = (consumerId: string | null) => ({ integrationId, consumerId });
 const chat = (chatKey: string, consumerId: string | null = null) => ({
   ...{ chatKey, integrationId, chatId: chatKey, alias: null, consumerId },

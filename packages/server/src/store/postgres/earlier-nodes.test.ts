@@ -4,6 +4,7 @@ import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
+import { newIntegrationId } from '../../domain/ids.ts';
 import { EarlierNodesWatch } from '../earlier-nodes.ts';
 import { migrate } from '../migrate.ts';
 import { deleteActiveRun, insertActiveRun } from '../queries/active-runs.ts';
@@ -34,7 +35,7 @@ const USAGE = {
 };
 const NEW_RUN = {
   runId: 'new',
-  integrationId: 'i',
+  integrationId: newIntegrationId('i'),
   chatKey: 'c9',
   consumerId: 'ann',
   usageRequestId: 'u',
@@ -106,7 +107,7 @@ test('nodes of the version before keep the active runs right until they end', { 
     assert.equal((await superseded()).length, 5);
     // An end that the rollups miss is queued, and an erasure keeps columns that the earlier version does not know.
     assert.deepEqual(await ask('select run_id, integration_id from uncounted_runs'), [
-      { run_id: 'r1', integration_id: 'i' },
+      { run_id: 'r1', integration_id: newIntegrationId('i') },
     ]);
     await ask(
       `insert into erasures (integration_id, erased_id, consumer_id, started_at) values ('i', 'erased_1', 'ann', 1)`,
@@ -134,7 +135,7 @@ test('nodes of the version before keep the active runs right until they end', { 
     await assert.rejects(ask(oldNode('late')), { code: '23514' });
 
     // Nothing else keeps the end of a run from an update in place.
-    const key = { integrationId: 'i', member: 'ann', chatKey: 'c9', runId: 'new' };
+    const key = { integrationId: newIntegrationId('i'), member: 'ann', chatKey: 'c9', runId: 'new' };
     await store.transact('account', async (tx) => {
       await tx.run(insertRun, NEW_RUN);
       await tx.run(insertActiveRun, { ...key, nodeId: 'new', held: 0, unit: null, day: 1 });

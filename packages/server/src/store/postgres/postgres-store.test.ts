@@ -7,6 +7,7 @@ import { freshDatabase, migratedDatabase } from '@runwire/test-kit/test-store.ts
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
+import { newIntegrationId } from '../../domain/ids.ts';
 import { CommitUnknown, NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
 import { GENERATION } from '../generation.ts';
@@ -24,6 +25,8 @@ import { ConnectionLost } from './errors.ts';
 import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
 import { ignoreErrorEvents } from './settings.ts';
 
+const integrationId = newIntegrationId('i');
+
 const missing = await missingService('postgres');
 const skip = missing ?? false;
 
@@ -33,7 +36,7 @@ const chunk = (runId: string, id: number) => ({ runId, firstId: id, lastId: id, 
 const lastOf = async (store: PostgresStore, runId: string) =>
   (await first(store.reads.all(lastStoredId, { runId })))?.last_id ?? null;
 const member = (consumerId: string) => ({
-  integrationId: 'i',
+  integrationId,
   consumerId,
   sortKey: consumerId,
   nameJson: null,
@@ -112,14 +115,14 @@ test('an admission that waits for a lock does not hold up the writer', { skip },
   const holds = Promise.withResolvers<void>();
   const letGo = Promise.withResolvers<void>();
   const holder = store.transact('admit', async (tx) => {
-    await tx.all(lockMember, { integrationId: 'i', consumerId: 'm' });
+    await tx.all(lockMember, { integrationId, consumerId: 'm' });
     holds.resolve();
     await letGo.promise;
   });
   await holds.promise;
   let waited = true;
   const waiter = store.transact('admit', async (tx) => {
-    await tx.all(lockMember, { integrationId: 'i', consumerId: 'm' });
+    await tx.all(lockMember, { integrationId, consumerId: 'm' });
     waited = false;
   });
   await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1)));
@@ -138,7 +141,7 @@ test('a wait for a lock ends as an unavailable store', { skip }, async () => {
   await other.connect();
   await other.query(`begin; select * from members for update`);
   await assert.rejects(
-    store.transact('admit', (tx) => tx.all(lockMember, { integrationId: 'i', consumerId: 'm' })),
+    store.transact('admit', (tx) => tx.all(lockMember, { integrationId, consumerId: 'm' })),
     StoreUnavailable,
   );
   await other.end();
@@ -153,10 +156,10 @@ test('a deadlock is solved by repeating one of the two transactions', { skip }, 
   const crossed = (mine: string, others: string, place: number) =>
     store.transact('account', async (tx) => {
       calls += 1;
-      await tx.all(lockMember, { integrationId: 'i', consumerId: mine });
+      await tx.all(lockMember, { integrationId, consumerId: mine });
       both[place]?.resolve();
       await both[1 - place]?.promise;
-      await tx.all(lockMember, { integrationId: 'i', consumerId: others });
+      await tx.all(lockMember, { integrationId, consumerId: others });
     });
   await Promise.all([crossed('a', 'b', 0), crossed('b', 'a', 1)]);
   // Three calls, or more if the repeated transaction reaches the row before the transaction that had waited for it.
@@ -191,7 +194,7 @@ test('two nodes that write the same day totals in crossed order do not deadlock'
   const end = (store: PostgresStore, consumerId: string) =>
     store.transact('end', (tx) =>
       tx.run(raiseUsageDay, {
-        integrationId: 'i',
+        integrationId,
         consumerId,
         day: 1,
         runs: 1,
@@ -329,7 +332,7 @@ test('an unanswered commit is unknown until the database can be reached again', 
   const url = database.url.replace(`:${port}`, `:${proxy.port}`);
   await using store = await open(url);
   proxy.swallow(1, 'insert chat', true);
-  const row = { integrationId: 'i', alias: null, consumerId: null, numMessages: 0, textBytes: 0, now: 1 };
+  const row = { integrationId, alias: null, consumerId: null, numMessages: 0, textBytes: 0, now: 1 };
   const unknown = await store
     .transact('admit', (tx) => tx.run(insertChat, { ...row, chatKey: 'k', chatId: 'c' }))
     .catch((error: unknown) => error);

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { IntegrationsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
@@ -185,7 +186,7 @@ const integrationColumns = (p: IntegrationValues): IntegrationValues => ({
 
 export const insertIntegration = statement(
   'insert integration',
-  (db, p: IntegrationValues & { integrationId: string; sortKey: string; ownerId: string; now: number }) =>
+  (db, p: IntegrationValues & { integrationId: IntegrationId; sortKey: string; ownerId: string; now: number }) =>
     db.insertInto('integrations').values({
       integration_id: p.integrationId,
       sort_key: p.sortKey,
@@ -200,7 +201,7 @@ export const insertIntegration = statement(
 
 export const updateIntegration = statement(
   'update integration',
-  (db, p: IntegrationValues & { integrationId: string; now: number }) =>
+  (db, p: IntegrationValues & { integrationId: IntegrationId; now: number }) =>
     db
       .updateTable('integrations')
       .set({ ...integrationColumns(p), updated_at: p.now })
@@ -208,12 +209,14 @@ export const updateIntegration = statement(
       .where('deleted_at', 'is', null),
 );
 
-export const deleteIntegration = statement('delete integration', (db, p: { integrationId: string; now: number }) =>
-  db
-    .updateTable('integrations')
-    .set({ deleted_at: p.now, updated_at: p.now })
-    .where('integration_id', '=', p.integrationId)
-    .where('deleted_at', 'is', null),
+export const deleteIntegration = statement(
+  'delete integration',
+  (db, p: { integrationId: IntegrationId; now: number }) =>
+    db
+      .updateTable('integrations')
+      .set({ deleted_at: p.now, updated_at: p.now })
+      .where('integration_id', '=', p.integrationId)
+      .where('deleted_at', 'is', null),
 );
 
 /** Integrations that were deleted before `until` and whose files may still exist. */
@@ -227,19 +230,21 @@ export const integrationsToEmpty = statement('integrations to empty', (db, p: { 
     .limit(p.limit),
 );
 
-export const markFilesDeleted = statement('note files deleted', (db, p: { integrationId: string; now: number }) =>
-  db
-    .updateTable('integrations')
-    .set({ files_deleted_at: p.now })
-    .where('integration_id', '=', p.integrationId)
-    .where('deleted_at', 'is not', null),
+export const markFilesDeleted = statement(
+  'note files deleted',
+  (db, p: { integrationId: IntegrationId; now: number }) =>
+    db
+      .updateTable('integrations')
+      .set({ files_deleted_at: p.now })
+      .where('integration_id', '=', p.integrationId)
+      .where('deleted_at', 'is not', null),
 );
 
 export const integrationById = statement('integration by id', (db, p: { integrationId: string }) =>
   db
     .selectFrom('integrations')
     .selectAll()
-    .where('integration_id', '=', p.integrationId)
+    .where('integration_id', '=', p.integrationId as IntegrationId)
     .where('deleted_at', 'is', null),
 );
 export type IntegrationRow = RowOf<typeof integrationById>;
@@ -249,7 +254,7 @@ export type IntegrationRow = RowOf<typeof integrationById>;
  * Ids are ASCII, so `lower` gives the same result in both stores. Call it under `lockInstallation`, which every insert
  * of an integration holds.
  */
-export const integrationIdTaken = statement('integration id taken', (db, p: { integrationId: string }) =>
+export const integrationIdTaken = statement('integration id taken', (db, p: { integrationId: IntegrationId }) =>
   db
     .selectFrom('integrations')
     .select('integration_id')
@@ -257,14 +262,16 @@ export const integrationIdTaken = statement('integration id taken', (db, p: { in
     .limit(1),
 );
 
-export const activeRunOfIntegration = statement('active run of integration', (db, p: { integrationId: string }) =>
-  db
-    .selectFrom('active_runs')
-    .innerJoin('runs', 'runs.run_id', 'active_runs.run_id')
-    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-    .select(['runs.run_id', 'runs.usage_request_id', 'chats.chat_id'])
-    .where('active_runs.integration_id', '=', p.integrationId)
-    .limit(1),
+export const activeRunOfIntegration = statement(
+  'active run of integration',
+  (db, p: { integrationId: IntegrationId }) =>
+    db
+      .selectFrom('active_runs')
+      .innerJoin('runs', 'runs.run_id', 'active_runs.run_id')
+      .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+      .select(['runs.run_id', 'runs.usage_request_id', 'chats.chat_id'])
+      .where('active_runs.integration_id', '=', p.integrationId)
+      .limit(1),
 );
 
 /** Returns a row if the owner has an integration that is not deleted. */
@@ -285,7 +292,7 @@ export const listIntegrations = (ownerId: string, page: Page) => (db: Db) =>
     'sort_key',
   );
 
-export const memberById = statement('member by id', (db, p: { integrationId: string; consumerId: string }) =>
+export const memberById = statement('member by id', (db, p: { integrationId: IntegrationId; consumerId: string }) =>
   db
     .selectFrom('members')
     .selectAll()
@@ -295,7 +302,7 @@ export const memberById = statement('member by id', (db, p: { integrationId: str
 export type MemberRow = RowOf<typeof memberById>;
 
 /** What most callers need of a member. Its metadata, which can be large, is not read. */
-export const memberState = statement('member state', (db, p: { integrationId: string; consumerId: string }) =>
+export const memberState = statement('member state', (db, p: { integrationId: IntegrationId; consumerId: string }) =>
   db
     .selectFrom('members')
     .select(['active', 'sort_key'])
@@ -304,7 +311,7 @@ export const memberState = statement('member state', (db, p: { integrationId: st
 );
 
 export interface MemberValues {
-  integrationId: string;
+  integrationId: IntegrationId;
   consumerId: string;
   nameJson: string | null;
   active: number;
@@ -354,7 +361,7 @@ export const updateMember = statement(
 
 export const deleteMember = statement(
   'delete member',
-  (db, p: { integrationId: string; consumerId: string }) =>
+  (db, p: { integrationId: IntegrationId; consumerId: string }) =>
     db.deleteFrom('members').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
   { overwrites: true },
 );

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AllowanceUnit } from '../../domain/allowance.ts';
+import type { IntegrationId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { ACTIVE_RUN_ORDER } from './locks.ts';
 import { finishRun } from './runs.ts';
@@ -9,7 +10,7 @@ export const NO_MEMBER = '';
 
 /** The key of a row of `active_runs`, and the run that it must belong to. */
 export interface ActiveRunKey {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   /** `NO_MEMBER` if the run has none. */
   readonly member: string;
   readonly chatKey: string;
@@ -17,7 +18,7 @@ export interface ActiveRunKey {
 }
 
 export const activeRunKey = (row: {
-  readonly integration_id: string;
+  readonly integration_id: IntegrationId;
   readonly consumer_id: string | null;
   readonly chat_key: string;
   readonly run_id: string;

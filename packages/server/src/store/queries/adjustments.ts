@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
 
 export const adjustmentByKey = statement(
   'adjustment by key',
-  (db, p: { integrationId: string; consumerId: string; idempotencyKeyJson: string }) =>
+  (db, p: { integrationId: IntegrationId; consumerId: string; idempotencyKeyJson: string }) =>
     db
       .selectFrom('adjustments')
       .selectAll()
@@ -32,7 +33,7 @@ export const insertAdjustment = statement('insert adjustment', (db, row: Adjustm
 );
 
 export interface AdjustmentFilter extends Page {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly consumerId?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;

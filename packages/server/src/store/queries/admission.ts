@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { AdmissionFactsRow } from '../../domain/admission.ts';
 import { ERASED_IDS } from '../../domain/erased-ids.ts';
 import type { FileAccess } from '../../domain/file-access.ts';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { MountPath } from '../../domain/mount-path.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
@@ -19,7 +20,7 @@ export const admissionFacts = statement(
   (
     db,
     p: PeriodDays & {
-      integrationId: string;
+      integrationId: IntegrationId;
       consumerId: string | null;
       usageRequestId: string | null;
       chatId: string | null;
@@ -72,7 +73,7 @@ export const insertChat = statement(
     db,
     p: {
       chatKey: string;
-      integrationId: string;
+      integrationId: IntegrationId;
       chatId: string;
       alias: string | null;
       consumerId: string | null;
@@ -209,7 +210,7 @@ export const insertRun = statement(
     db,
     p: {
       runId: string;
-      integrationId: string;
+      integrationId: IntegrationId;
       chatKey: string;
       consumerId: string | null;
       usageRequestId: string | null;

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type AllowancePeriod, type AllowanceUnit, periodFirstDay } from '../../domain/allowance.ts';
+import type { IntegrationId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { DAY_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
@@ -53,7 +54,7 @@ export interface MemberAllowanceRow {
 
 export const memberAllowance = statement(
   'member allowance',
-  (db, p: PeriodDays & { integrationId: string; consumerId: string }) =>
+  (db, p: PeriodDays & { integrationId: IntegrationId; consumerId: string }) =>
     raw<MemberAllowanceRow>(
       db,
       sql<MemberAllowanceRow>`select i.allowance_unit, i.allowance_limit, i.allowance_period, i.member_folder,
@@ -62,7 +63,7 @@ export const memberAllowance = statement(
     ),
 );
 
-const usageDayKey = (p: { integrationId: string; consumerId: string; day: number }) =>
+const usageDayKey = (p: { integrationId: IntegrationId; consumerId: string; day: number }) =>
   JSON.stringify([p.integrationId, p.consumerId, p.day]);
 
 export const raiseUsageDay = statement(
@@ -70,7 +71,7 @@ export const raiseUsageDay = statement(
   (
     db,
     p: {
-      integrationId: string;
+      integrationId: IntegrationId;
       consumerId: string;
       day: number;
       runs: number;

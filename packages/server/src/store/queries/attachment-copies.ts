@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { isActiveIn } from './active-runs.ts';
 import { pageOf } from './page.ts';
@@ -43,13 +44,15 @@ export const activeRunOfChat = statement('active run of chat', (db, p: { chatKey
 );
 
 /** Returns a row if the chat has no active run and its integration still keeps no copies. */
-export const mayReleaseCopies = statement('may let go of copies', (db, p: { chatKey: string; integrationId: string }) =>
-  db
-    .selectFrom('integrations')
-    .select('integration_id')
-    .where('integration_id', '=', p.integrationId)
-    .where('keep_attachments', '=', 0)
-    .where(sql<boolean>`not exists (select 1 from chats c, active_runs r
+export const mayReleaseCopies = statement(
+  'may let go of copies',
+  (db, p: { chatKey: string; integrationId: IntegrationId }) =>
+    db
+      .selectFrom('integrations')
+      .select('integration_id')
+      .where('integration_id', '=', p.integrationId)
+      .where('keep_attachments', '=', 0)
+      .where(sql<boolean>`not exists (select 1 from chats c, active_runs r
         where c.chat_key = ${p.chatKey} and ${isActiveIn('r', 'c')})`),
 );
 
@@ -85,7 +88,7 @@ export const deletedIntegrations = statement(
       .selectFrom('integrations')
       .select(['integration_id', 'deleted_at'])
       .where('deleted_at', '<=', p.until)
-      .where('integration_id', '>', p.after)
+      .where('integration_id', '>', p.after as IntegrationId)
       .orderBy('integration_id')
       .limit(p.limit)
       .$narrowType<{ deleted_at: number }>(),
@@ -98,7 +101,7 @@ export type DeletedIntegration = Awaited<
 /** Reads the chats that are older than the given one, newest first. A deleted chat has no attachments. */
 export const chatsWithAttachments = statement(
   'chats with attachments',
-  (db, p: { integrationId: string; createdAt: number; chatKey: string; limit: number }) => {
+  (db, p: { integrationId: IntegrationId; createdAt: number; chatKey: string; limit: number }) => {
     const chats = db
       .selectFrom('chats as c')
       .select(['c.chat_key', 'c.created_at'])

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { AttachmentForm, StoredAttachment } from '../../domain/attachment.ts';
+import type { IntegrationId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { type PositionRange, runsOfRange } from './chats.ts';
 
-export const blobByHash = statement('blob by hash', (db, p: { integrationId: string; sha256: string }) =>
+export const blobByHash = statement('blob by hash', (db, p: { integrationId: IntegrationId; sha256: string }) =>
   db
     .selectFrom('blobs')
     .select('blob_key')
@@ -13,7 +14,7 @@ export const blobByHash = statement('blob by hash', (db, p: { integrationId: str
 
 export const insertBlob = statement(
   'insert blob',
-  (db, p: { integrationId: string; sha256: string; blobKey: string; sizeBytes: number; now: number }) =>
+  (db, p: { integrationId: IntegrationId; sha256: string; blobKey: string; sizeBytes: number; now: number }) =>
     db.insertInto('blobs').values({
       integration_id: p.integrationId,
       sha256: p.sha256,

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
@@ -23,7 +24,7 @@ const chatColumns = [
 
 export const statusOfRun = statement(
   'status of run',
-  (db, p: { integrationId: string; usageRequestId: string; erasedUsageRequestId: string }) =>
+  (db, p: { integrationId: IntegrationId; usageRequestId: string; erasedUsageRequestId: string }) =>
     db
       .selectFrom('runs')
       .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
@@ -33,7 +34,7 @@ export const statusOfRun = statement(
 );
 
 /** The chat with its newest run; the columns of the run are null if the chat has none. */
-const newestRun = (db: Kysely<Schema>, integrationId: string) =>
+const newestRun = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('chats')
     // The newest message belongs to the newest run, so no index of runs by chat is needed.
@@ -51,11 +52,11 @@ const newestRun = (db: Kysely<Schema>, integrationId: string) =>
     .where('chats.integration_id', '=', integrationId)
     .where(live);
 
-export const statusOfChat = statement('status of chat', (db, p: { integrationId: string; chatId: string }) =>
+export const statusOfChat = statement('status of chat', (db, p: { integrationId: IntegrationId; chatId: string }) =>
   newestRun(db, p.integrationId).where('chats.chat_key', '=', chatKeyById(p.integrationId, p.chatId)),
 );
 
-export const statusOfAlias = statement('status of alias', (db, p: { integrationId: string; alias: string }) =>
+export const statusOfAlias = statement('status of alias', (db, p: { integrationId: IntegrationId; alias: string }) =>
   newestRun(db, p.integrationId).where('chats.alias', '=', p.alias),
 );
 

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { MemberScope } from '../../domain/scope.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -32,21 +33,21 @@ const chatColumns = [
   'chats.questions_json',
 ] as const;
 
-const liveChats = (db: Kysely<Schema>, integrationId: string) =>
+const liveChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('chats')
     .select([...chatColumns, ...activeRun])
     .where('chats.integration_id', '=', integrationId)
     .where(live);
 
-export const chatById = statement('chat by id', (db, p: { integrationId: string; chatId: string }) =>
+export const chatById = statement('chat by id', (db, p: { integrationId: IntegrationId; chatId: string }) =>
   liveChats(db, p.integrationId).where('chats.chat_key', '=', chatKeyById(p.integrationId, p.chatId)),
 );
 
 /** Reads the chats with this id or alias in one snapshot: two reads could find a new chat only by its alias. */
 export const chatsInTheWay = statement(
   'chats in the way',
-  (db, p: { integrationId: string; chatId: string; alias: string | null }) => {
+  (db, p: { integrationId: IntegrationId; chatId: string; alias: string | null }) => {
     const chats = db.selectFrom('chats').select('chat_id').where('integration_id', '=', p.integrationId).where(live);
     // With `or`, SQLite reads all chats of the integration: 380 ms for 10 000 chats with metadata.
     const byId = chats.where('chat_key', '=', chatKeyById(p.integrationId, p.chatId));
@@ -65,7 +66,7 @@ export interface ChatFilter {
   readonly updatedAfter?: number;
 }
 
-export const listChats = (integrationId: string, filter: ChatFilter, page: Page) => (db: Kysely<Schema>) => {
+export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page: Page) => (db: Kysely<Schema>) => {
   const { member, consumerId, status, updatedAfter } = filter;
   const all = status === 'running' ? busyChats(db, integrationId) : liveChats(db, integrationId);
   const chosen = all
@@ -78,7 +79,7 @@ export const listChats = (integrationId: string, filter: ChatFilter, page: Page)
 };
 
 /** The sizes of the titles and metadata of a page of chats. */
-export const chatSizes = (integrationId: string, filter: ChatFilter, page: Page) => (db: Kysely<Schema>) =>
+export const chatSizes = (integrationId: IntegrationId, filter: ChatFilter, page: Page) => (db: Kysely<Schema>) =>
   sizesOf(
     listChats(integrationId, filter, page)(db),
     'chats.created_at',
@@ -91,7 +92,7 @@ export const chatSizes = (integrationId: string, filter: ChatFilter, page: Page)
  * Joins the active runs to their chats. In the other order SQLite would read all chats of the integration. In SQLite a
  * cross join keeps the order of the tables.
  */
-const busyChats = (db: Kysely<Schema>, integrationId: string) =>
+const busyChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('active_runs as busy')
     .crossJoin('chats')

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { raw } from './raw.ts';
@@ -30,7 +31,7 @@ const SUMS = ['runs', 'model_runs', 'charged_model_runs', ...AMOUNT_COLUMNS];
 const HOURS_A_DAY = 24;
 
 /** Sums up the days from `from` to before `to`. */
-export const sumDays = (integrationId: string, from: number, to: number) => (db: Kysely<Schema>) => {
+export const sumDays = (integrationId: IntegrationId, from: number, to: number) => (db: Kysely<Schema>) => {
   const day = sql`hour / ${sql.lit(HOURS_A_DAY)}`;
   return raw<DaySum>(
     db,
@@ -47,7 +48,7 @@ export interface RollupBounds {
   oldest_uncounted: number | null;
 }
 
-export const rollupBounds = (integrationId: string) => (db: Kysely<Schema>) =>
+export const rollupBounds = (integrationId: IntegrationId) => (db: Kysely<Schema>) =>
   raw<RollupBounds>(
     db,
     sql<RollupBounds>`select
@@ -64,7 +65,7 @@ export interface MemberTokens {
 }
 
 interface MemberDays {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   /** The first day, and the day after the last. */
   readonly from: number;
   readonly to: number;
@@ -93,7 +94,7 @@ export const tokensOfMembers = (days: MemberDays, consumers: readonly string[]) 
   raw<MemberTokens>(db, sql<MemberTokens>`${memberTokens(days, sql`consumer_id in (${sql.join(consumers)})`)}`);
 
 /** Returns a value that changes with every erasure which replaces a member of the integration. */
-export const erasureMark = statement('erasure mark', (db, p: { integrationId: string }) =>
+export const erasureMark = statement('erasure mark', (db, p: { integrationId: IntegrationId }) =>
   db
     .selectFrom('erasures')
     .select((eb) => [

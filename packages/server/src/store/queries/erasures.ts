@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import type { JsonRows } from './file-batches.ts';
 import { type FileRange, isFileIn, NO_PATH } from './files.ts';
@@ -6,13 +7,13 @@ import { raw } from './raw.ts';
 
 /** A person by the id that the caller chose. */
 export interface Person {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly consumerId: string;
 }
 
 /** A person by the id that replaces the caller's. */
 export interface ErasedPerson {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly erasedId: string;
 }
 
@@ -141,7 +142,7 @@ export const activeRunsOfPerson = statement('active runs of person', (db, p: Per
 );
 
 /** The template of member folders, also of a deleted integration. */
-export const memberFolderOf = statement('member folder of', (db, p: { integrationId: string }) =>
+export const memberFolderOf = statement('member folder of', (db, p: { integrationId: IntegrationId }) =>
   db.selectFrom('integrations').select('member_folder').where('integration_id', '=', p.integrationId),
 );
 
@@ -302,7 +303,7 @@ export interface FolderErasure {
  */
 export const erasuresOfFolders = statement(
   'erasures of folders',
-  (db, p: { integrationId: string; folders: JsonRows }) =>
+  (db, p: { integrationId: IntegrationId; folders: JsonRows }) =>
     raw<FolderErasure>(
       db,
       sql<FolderErasure>`
@@ -405,7 +406,7 @@ export const deleteChatWithoutRuns = statement('delete chat without runs', (db, 
 );
 
 /** Blobs of attachments that no message may refer to any more. They belonged to deleted chats or to erased ones. */
-export const unusedBlobsOf = statement('unused blobs of', (db, p: { integrationId: string; limit: number }) =>
+export const unusedBlobsOf = statement('unused blobs of', (db, p: { integrationId: IntegrationId; limit: number }) =>
   db
     .selectFrom('blobs')
     .select('blob_key')

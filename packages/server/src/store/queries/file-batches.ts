@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { MountPath } from '../../domain/mount-path.ts';
 import type { StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -19,7 +20,7 @@ export const jsonPaths = (paths: Iterable<MountPath>): JsonRows =>
   jsonRows(Array.from(paths, (path) => ({ path: storedPath(path) })));
 
 /** `cross join` keeps SQLite from reading all files of the integration for each row. */
-export const filesAt = statement('files at', (db, p: { integrationId: string; paths: JsonRows }) =>
+export const filesAt = statement('files at', (db, p: { integrationId: IntegrationId; paths: JsonRows }) =>
   raw<FileRow>(
     db,
     sql<FileRow>`
@@ -45,7 +46,7 @@ export const announcedAt = statement('announced at', (db, p: { chatKey: string; 
  */
 export const filesInTheWay = statement(
   'files in the way',
-  (db, p: { integrationId: string; paths: JsonRows; folders: JsonRows }) =>
+  (db, p: { integrationId: IntegrationId; paths: JsonRows; folders: JsonRows }) =>
     raw<PathInTheWay>(
       db,
       sql<PathInTheWay>`
@@ -65,7 +66,7 @@ export const filesInTheWay = statement(
 /** The same for upload forms that were signed after `since`. */
 export const formsInTheWay = statement(
   'forms in the way',
-  (db, p: { integrationId: string; paths: JsonRows; folders: JsonRows; since: number }) =>
+  (db, p: { integrationId: IntegrationId; paths: JsonRows; folders: JsonRows; since: number }) =>
     raw<PathInTheWay>(
       db,
       sql<PathInTheWay>`
@@ -99,7 +100,7 @@ export interface NewFileRow {
 }
 
 /** `files`: `NewFileRow`s. */
-export const insertFiles = statement('insert files', (db, p: { integrationId: string; files: JsonRows }) =>
+export const insertFiles = statement('insert files', (db, p: { integrationId: IntegrationId; files: JsonRows }) =>
   raw<never>(
     db,
     sql<never>`
@@ -123,7 +124,7 @@ export const freeFiles = statement('free files', (db, p: { blobs: JsonRows; now:
 /** Like `forgetSettledDrops`, for these files. */
 export const forgetSettledDropsAt = statement(
   'forget settled drops at',
-  (db, p: { integrationId: string; paths: JsonRows }) =>
+  (db, p: { integrationId: IntegrationId; paths: JsonRows }) =>
     db
       .updateTable('upload_forms')
       .set((eb) => ({ settled_drop: null, version: eb('version', '+', 1) }))

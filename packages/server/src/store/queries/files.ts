@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { MountPath } from '../../domain/mount-path.ts';
 import type { Schema, StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -68,7 +69,7 @@ export const fileColumns = [
 ] as const;
 
 /** Reads the files of a range that are seen, ordered by path. Each part of the union reads at most `limit` rows. */
-export function filesIn(integrationId: string, { from, to }: PathRange, seen: SeenFiles, limit: number) {
+export function filesIn(integrationId: IntegrationId, { from, to }: PathRange, seen: SeenFiles, limit: number) {
   return (db: Kysely<Schema>) => {
     const within = (range: PathRange) =>
       db
@@ -124,7 +125,7 @@ const overlap = (one: PathRange, other: PathRange): PathRange => ({
 export type FileRow = Awaited<ReturnType<ReturnType<ReturnType<typeof filesIn>>['execute']>>[number];
 
 /** Reads one file, for a change of it. */
-export const fileAt = statement('file at', (db, p: { integrationId: string; path: StoredPath }) =>
+export const fileAt = statement('file at', (db, p: { integrationId: IntegrationId; path: StoredPath }) =>
   db
     .selectFrom('files')
     .select(fileColumns)
@@ -133,7 +134,7 @@ export const fileAt = statement('file at', (db, p: { integrationId: string; path
     .where('freed_at', 'is', null),
 );
 
-export type FileRange = PathRange & { readonly integrationId: string };
+export type FileRange = PathRange & { readonly integrationId: IntegrationId };
 
 export const isFileIn = (p: FileRange) =>
   sql<boolean>`integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to} and freed_at is null`;
@@ -156,7 +157,7 @@ export const freeFilesIn = statement('free files in', (db, p: FileRange & { read
 );
 
 /** Adds to the sum of the integration's files: see `folder-bytes.ts`. */
-export const addFileBytes = statement('add file bytes', (db, p: { integrationId: string; bytes: number }) =>
+export const addFileBytes = statement('add file bytes', (db, p: { integrationId: IntegrationId; bytes: number }) =>
   db
     .updateTable('integrations')
     .set((eb) => ({ file_bytes: eb('file_bytes', '+', p.bytes), counted_bytes: eb('counted_bytes', '+', p.bytes) }))
@@ -166,7 +167,7 @@ export const addFileBytes = statement('add file bytes', (db, p: { integrationId:
 /** The text of a document, unless the file was replaced or another reader was faster. */
 export const storeText = statement(
   'store text',
-  (db, p: { integrationId: string; path: StoredPath; blobKey: string; textKey: string }) =>
+  (db, p: { integrationId: IntegrationId; path: StoredPath; blobKey: string; textKey: string }) =>
     db
       .updateTable('files')
       .set({ text_key: p.textKey })

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { JsonRows } from './file-batches.ts';
@@ -15,20 +16,22 @@ import { raw } from './raw.ts';
  */
 
 /** Adds to the sums of folders that have a row. `folders`: `{path, bytes}`. */
-export const addFolderBytes = statement('add folder bytes', (db, p: { integrationId: string; folders: JsonRows }) =>
-  raw<never>(
-    db,
-    sql<never>`
+export const addFolderBytes = statement(
+  'add folder bytes',
+  (db, p: { integrationId: IntegrationId; folders: JsonRows }) =>
+    raw<never>(
+      db,
+      sql<never>`
       update folder_bytes set bytes = folder_bytes.bytes + cast(j.value ->> 'bytes' as bigint)
       from json_each(${p.folders}) as j
       where folder_bytes.integration_id = ${p.integrationId} and folder_bytes.folder = j.value ->> 'path'`,
-  ),
+    ),
 );
 
 /** Takes bytes from the sums of those of these folders that have a row. `paths`: `{path}`. */
 export const takeFromFolders = statement(
   'take from folders',
-  (db, p: { integrationId: string; paths: JsonRows; bytes: number }) =>
+  (db, p: { integrationId: IntegrationId; paths: JsonRows; bytes: number }) =>
     db
       .updateTable('folder_bytes')
       .set((eb) => ({ bytes: eb('bytes', '-', p.bytes) }))
@@ -44,7 +47,7 @@ export const forgetFoldersIn = statement('forget folders in', (db, p: FileRange)
     .where('folder', '<', p.to),
 );
 
-export const forgetFolders = statement('forget folders', (db, p: { integrationId: string }) =>
+export const forgetFolders = statement('forget folders', (db, p: { integrationId: IntegrationId }) =>
   db.deleteFrom('folder_bytes').where('integration_id', '=', p.integrationId),
 );
 
@@ -56,13 +59,13 @@ export const integrationsWithFolders = statement(
       .selectFrom('folder_bytes')
       .select('integration_id')
       .distinct()
-      .where('integration_id', '>', p.after)
+      .where('integration_id', '>', p.after as IntegrationId)
       .orderBy('integration_id')
       .limit(p.limit),
 );
 
 /** Call it after `forgetFolders`: the rows that follow are right. */
-export const trustFolders = statement('trust folders', (db, p: { integrationId: string }) =>
+export const trustFolders = statement('trust folders', (db, p: { integrationId: IntegrationId }) =>
   db
     .updateTable('integrations')
     .set((eb) => ({ counted_bytes: eb.ref('file_bytes') }))
@@ -73,7 +76,7 @@ const below = (folder: ReturnType<typeof sql>, table: string) =>
   sql`${sql.ref(`${table}.path`)} >= ${folder} || ${BEFORE_SEGMENT} and ${sql.ref(`${table}.path`)} < ${folder} || ${AFTER_FOLDER}`;
 
 /** Sums the files below those of these folders that have no row. `folders`: `{path}`. */
-export const countFolders = statement('count folders', (db, p: { integrationId: string; folders: JsonRows }) =>
+export const countFolders = statement('count folders', (db, p: { integrationId: IntegrationId; folders: JsonRows }) =>
   raw<never>(
     db,
     sql<never>`
@@ -102,7 +105,7 @@ export interface FolderUsage {
  */
 export const fullFolders = statement(
   'full folders',
-  (db, p: { integrationId: string; folders: JsonRows; since: number; quotaBytes: number }) => {
+  (db, p: { integrationId: IntegrationId; folders: JsonRows; since: number; quotaBytes: number }) => {
     const isOpen = sql`u.integration_id = ${p.integrationId} and u.signed_at > ${p.since} and ${below(sql`c.folder`, 'u')}`;
     return raw<FolderUsage>(
       db,

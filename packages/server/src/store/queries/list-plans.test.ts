@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { Kysely } from 'kysely';
+import { newIntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { CompiledStatements, type Statement } from '../statement.ts';
 import type { QueryOf } from '../store.ts';
@@ -16,10 +17,10 @@ import { finishRun, lastReadRun, markRunning, type RunFilter, runSizes } from '.
 
 const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
 
-const chats = (filter: Partial<ChatFilter>) => listChats('demo', { member: null, ...filter }, page);
-const runs = (filter: Partial<RunFilter>) => runSizes({ integrationId: 'demo', ...page, ...filter });
+const chats = (filter: Partial<ChatFilter>) => listChats(newIntegrationId('demo'), { member: null, ...filter }, page);
+const runs = (filter: Partial<RunFilter>) => runSizes({ integrationId: newIntegrationId('demo'), ...page, ...filter });
 const members = (filter: Partial<MemberFilter>) =>
-  memberSizes({ integrationId: 'demo', start: null, ...page, ...filter });
+  memberSizes({ integrationId: newIntegrationId('demo'), start: null, ...page, ...filter });
 
 /** The lists with the part of their plan that reads the index of the filter. SQLite plans without statistics. */
 const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unknown>][] = [
@@ -32,7 +33,10 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unkn
   [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' })],
   [/runs_integration \(integration_id=\? AND created_at<\?\)/, runs({})],
   [/runs_integration \(integration_id=\? AND created_at>\? AND created_at<\?\)/, runs({ fromMs: 1, toMs: 9 })],
-  [/PRIMARY KEY \(chat_key=\?\)[\s\S]*chats_id/, (db) => chatById.build(db, { integrationId: 'demo', chatId: 'c1' })],
+  [
+    /PRIMARY KEY \(chat_key=\?\)[\s\S]*chats_id/,
+    (db) => chatById.build(db, { integrationId: newIntegrationId('demo'), chatId: 'c1' }),
+  ],
   [/chats_id/, runs({ chatId: 'c1' })],
   [/chats_id/, runs({ chatId: 'c1', consumerId: 'ann', status: 'failed', agent: 'A' })],
   [/SEARCH active_runs USING PRIMARY KEY \(integration_id=\?\)/, runs({ status: 'running' })],
@@ -46,7 +50,7 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unkn
   ],
   [
     /USING COVERING INDEX runs_integration/,
-    lastReadRun({ integrationId: 'demo', status: 'completed', toMs: 9, before: null, limit: 51 }),
+    lastReadRun({ integrationId: newIntegrationId('demo'), status: 'completed', toMs: 9, before: null, limit: 51 }),
   ],
   [/runs USING PRIMARY KEY \(integration_id=\? AND status=\? AND created_at<\?\)/, runs({ status: 'failed' })],
   [/runs USING PRIMARY KEY \(integration_id=/, runs({ status: 'failed', agent: 'A' })],

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { raw } from './raw.ts';
 
@@ -26,7 +27,7 @@ export const HOUR_ORDER = 8;
  */
 export const keepIntegration = statement(
   'keep integration',
-  (db, p: { integrationId: string }) =>
+  (db, p: { integrationId: IntegrationId }) =>
     db.selectFrom('integrations').select('integration_id').where('integration_id', '=', p.integrationId).forKeyShare(),
   { locks: true },
 );
@@ -37,7 +38,7 @@ export const keepIntegration = statement(
  */
 export const lockIntegrationForFiles = statement(
   'lock integration for files',
-  (db, p: { integrationId: string }) =>
+  (db, p: { integrationId: IntegrationId }) =>
     db
       .selectFrom('integrations')
       .select('integration_id')
@@ -49,7 +50,7 @@ export const lockIntegrationForFiles = statement(
 /** Waits for every transaction that adds to the integration; later ones find it deleted. */
 export const lockIntegrationForDelete = statement(
   'lock integration for delete',
-  (db, p: { integrationId: string }) =>
+  (db, p: { integrationId: IntegrationId }) =>
     db.selectFrom('integrations').select('integration_id').where('integration_id', '=', p.integrationId).forUpdate(),
   { locks: true },
 );
@@ -60,7 +61,7 @@ export const lockIntegrationForDelete = statement(
  */
 export const lockForAdmission = statement(
   'lock for admission',
-  (db, p: { integrationId: string; consumerId: string | null }) =>
+  (db, p: { integrationId: IntegrationId; consumerId: string | null }) =>
     raw<{ integrations: number; members: number }>(
       db,
       sql<{ integrations: number; members: number }>`
@@ -76,7 +77,7 @@ export const lockForAdmission = statement(
 
 export const lockMember = statement(
   'lock member',
-  (db, p: { integrationId: string; consumerId: string }) =>
+  (db, p: { integrationId: IntegrationId; consumerId: string }) =>
     db
       .selectFrom('members')
       .select('consumer_id')
@@ -89,7 +90,7 @@ export const lockMember = statement(
 /** Keeps the chat from being deleted, so that no run starts in a deleted chat. */
 export const lockChat = statement(
   'lock chat',
-  (db, p: { integrationId: string; chatId: string }) =>
+  (db, p: { integrationId: IntegrationId; chatId: string }) =>
     db
       .selectFrom('chats')
       .select('chat_key')

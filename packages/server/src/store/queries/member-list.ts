@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import { prefixEnd } from '../../lib/prefix-end.ts';
 import type { Schema } from '../schema.ts';
 import { olderThan, type Page, pageOf, sizesOf } from './page.ts';
@@ -6,7 +7,7 @@ import { olderThan, type Page, pageOf, sizesOf } from './page.ts';
 type Db = Kysely<Schema>;
 
 export interface MemberFilter extends Page {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   /** The start of the id or the name. A to Z match in upper and lower case. */
   readonly start: string | null;
 }

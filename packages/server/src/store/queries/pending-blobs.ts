@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import { NODE_ALIVE, type StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { ErasedPerson } from './erasures.ts';
@@ -10,7 +11,7 @@ export const insertPending = statement(
     p: {
       batchId: string;
       nodeId: string;
-      integrationId: string;
+      integrationId: IntegrationId;
       erasedId: string | null;
       path: StoredPath | null;
       keysJson: string;

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { PageStart } from './page.ts';
@@ -48,12 +49,16 @@ const before = (column: RawBuilder<unknown>, value: number | null) =>
   value === null ? null : sql`${column} < ${value}`;
 
 /** The uncounted runs, with a condition. They are read in the same statement as the sums, so no run is missed or read twice. */
-const uncountedRuns = (db: Kysely<Schema>, integrationId: string, where: readonly (RawBuilder<unknown> | null)[]) =>
+const uncountedRuns = (
+  db: Kysely<Schema>,
+  integrationId: IntegrationId,
+  where: readonly (RawBuilder<unknown> | null)[],
+) =>
   sql`select day, consumer_id, agent, ${NO_TEXT}, 1, run_id, ${amountColumns}, by_model_json
     from runs where run_id in ${uncountedIds(db, integrationId)} and ${conditions([sql`counted = 0`, ...where])}`;
 
 export interface HourSums {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly agent: string | undefined;
   readonly model: string | null;
   /** The first hour, and the hour after the last. Null: no bound. */
@@ -130,7 +135,7 @@ const isSelected = (selection: MemberSelection) => {
 };
 
 export interface MemberSums {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   /** The first day, and the day after the last. Null: no bound. */
   readonly from: number | null;
   readonly to: number | null;
@@ -190,7 +195,7 @@ export const sumDaysAndMembers = (range: MemberSums) => (db: Kysely<Schema>) => 
 /** The member at which a slice of about `offset` rows of `usage_days` ends. Returns no row for the last slice. */
 export const memberBoundary = statement(
   'member boundary',
-  (db, p: { integrationId: string; after: string; offset: number }) =>
+  (db, p: { integrationId: IntegrationId; after: string; offset: number }) =>
     db
       .selectFrom('usage_days')
       .select('consumer_id')
@@ -254,7 +259,7 @@ export const newestRunsOfMembers =
     );
 
 /** Reads the time of admission of a run. */
-export const admissionOfRun = statement('admission of run', (db, p: { integrationId: string; runId: string }) =>
+export const admissionOfRun = statement('admission of run', (db, p: { integrationId: IntegrationId; runId: string }) =>
   db
     .selectFrom('runs')
     .select(['created_at', 'consumer_id'])
@@ -263,7 +268,7 @@ export const admissionOfRun = statement('admission of run', (db, p: { integratio
 );
 
 /** Returns a row if the integration has more rows of `usage_days` than `offset`. */
-export const hasManyDays = statement('has many days', (db, p: { integrationId: string; offset: number }) =>
+export const hasManyDays = statement('has many days', (db, p: { integrationId: IntegrationId; offset: number }) =>
   db
     .selectFrom('usage_days')
     .select('day')

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { RunEndStatus } from '../../domain/run-state.ts';
 import type { Usage } from '../../domain/usage.ts';
 import { statement } from '../statement.ts';
@@ -9,7 +10,7 @@ import { AMOUNT_COLUMNS, listColumns } from './usage-columns.ts';
 
 /** The key of a row of `usage_hours`. */
 export interface HourKey {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly hour: number;
   readonly nodeId: string;
   readonly agent: string;
@@ -123,7 +124,7 @@ export const raiseUsageHour = statement(
 );
 
 export interface MemberDay extends Usage {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly consumerId: string;
   readonly day: number;
   /** What the runs add to the allowance that the member has used. */
@@ -174,7 +175,7 @@ export const raiseMemberDay = statement(
 );
 
 interface Person {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly consumerId: string;
 }
 

@@ -1,4 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { ListPosition } from '../../domain/list-cursor.ts';
 import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run-state.ts';
 import type { Schema, StepsTable } from '../schema.ts';
@@ -299,7 +300,7 @@ export const answer = sql<string | null>`(select content_json from messages
   'answer_json',
 );
 
-export const runById = statement('run by id', (db, p: { integrationId: string; runId: string }) =>
+export const runById = statement('run by id', (db, p: { integrationId: IntegrationId; runId: string }) =>
   db
     .selectFrom('runs')
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
@@ -309,7 +310,7 @@ export const runById = statement('run by id', (db, p: { integrationId: string; r
 );
 
 export interface RunFilter extends Page {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly chatId?: string | undefined;
   readonly consumerId?: string | undefined;
   /** The id, and what it became if its run was erased. */
@@ -334,20 +335,20 @@ const notIndexed = (column: string) => sql<string>`${sql.ref(column)} || ''`;
 type Db = Parameters<(typeof runById)['build']>[0];
 
 /** Each run of a chat has a message. */
-const runsOfChat = (db: Db, integrationId: string, chatId: string) =>
+const runsOfChat = (db: Db, integrationId: IntegrationId, chatId: string) =>
   db
     .selectFrom('messages')
     .select('messages.run_id')
     .where('messages.chat_key', '=', chatKeyById(integrationId, chatId));
 
-const requested = (db: Db, integrationId: string, usageRequestIds: readonly string[]) =>
+const requested = (db: Db, integrationId: IntegrationId, usageRequestIds: readonly string[]) =>
   db
     .selectFrom('runs')
     .select('run_id')
     .where('integration_id', '=', integrationId)
     .where('usage_request_id', 'in', usageRequestIds);
 
-const activeRuns = (db: Db, integrationId: string) =>
+const activeRuns = (db: Db, integrationId: IntegrationId) =>
   db.selectFrom('active_runs').select('run_id').where('integration_id', '=', integrationId);
 
 /**
@@ -375,7 +376,7 @@ const isRare = (status: RunStatus | undefined): status is 'failed' | 'cancelled'
   status === 'failed' || status === 'cancelled';
 
 /** It has the columns by which a list is filtered and ordered. */
-function unsuccessfulRuns(db: Db, integrationId: string, agent: string | undefined) {
+function unsuccessfulRuns(db: Db, integrationId: IntegrationId, agent: string | undefined) {
   const query = db.selectFrom('unsuccessful_runs as runs').where('integration_id', '=', integrationId);
   const isOfAgent = sql<boolean>`exists (select 1 from runs r where r.run_id = runs.run_id and r.agent = ${agent})`;
   // The two tables have the same columns for what follows.

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { AMOUNT_COLUMNS } from './usage-columns.ts';
@@ -92,14 +93,14 @@ export const deletedWithHours = statement('deleted with hours', (db, _: object) 
     ),
 );
 
-export const deleteHours = statement('delete hours', (db, p: { integrationId: string }) =>
+export const deleteHours = statement('delete hours', (db, p: { integrationId: IntegrationId }) =>
   db.deleteFrom('usage_hours').where('integration_id', '=', p.integrationId),
 );
 
 export type UncountedRun = Awaited<ReturnType<ReturnType<(typeof runToCount)['build']>['execute']>>[number];
 
 /** Selects the runs of an integration that are not part of the rollups: active runs, and runs in the queue. */
-export const uncountedIds = (db: Kysely<Schema>, integrationId: string) =>
+export const uncountedIds = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('active_runs')
     .select('run_id')

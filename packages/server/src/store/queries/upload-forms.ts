@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { FileRange } from './files.ts';
@@ -9,7 +10,7 @@ export const insertForm = statement(
   (
     db,
     p: {
-      integrationId: string;
+      integrationId: IntegrationId;
       formId: string;
       path: StoredPath;
       contentType: string;
@@ -38,7 +39,7 @@ export const insertForm = statement(
  */
 export const usedBytes = statement(
   'used bytes',
-  (db, p: { integrationId: string; since: number; quotaBytes: number }) => {
+  (db, p: { integrationId: IntegrationId; since: number; quotaBytes: number }) => {
     const isOpen = sql`integration_id = ${p.integrationId} and signed_at > ${p.since}`;
     return raw<{ files: number; promised: number }>(
       db,
@@ -59,7 +60,7 @@ export const usedBytes = statement(
 /** Returns a row if the form was signed and not closed since. */
 export const openForm = statement(
   'open form',
-  (db, p: { integrationId: string; path: StoredPath; expiresAt: number }) =>
+  (db, p: { integrationId: IntegrationId; path: StoredPath; expiresAt: number }) =>
     db
       .selectFrom('upload_forms')
       .select('form_id')
@@ -70,7 +71,7 @@ export const openForm = statement(
 );
 
 /** The forms of an integration whose uploads may have arrived in S3. */
-export const formsOf = statement('forms of', (db, p: { integrationId: string }) =>
+export const formsOf = statement('forms of', (db, p: { integrationId: IntegrationId }) =>
   db
     .selectFrom('upload_forms')
     .select(['form_id', 'path', 'content_type', 'signed_at', 'settled_drop', 'version'])
@@ -79,7 +80,7 @@ export const formsOf = statement('forms of', (db, p: { integrationId: string }) 
 );
 
 interface FormKey {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   readonly path: StoredPath;
   readonly formId: string;
 }
@@ -120,7 +121,7 @@ export const integrationsWithForms = statement('integrations with forms', (db, _
 );
 
 /** Returns a row if there are forms to delete. */
-export const oldForms = statement('old forms', (db, p: { integrationId: string; until: number }) =>
+export const oldForms = statement('old forms', (db, p: { integrationId: IntegrationId; until: number }) =>
   db
     .selectFrom('upload_forms')
     .select('form_id')
@@ -129,6 +130,6 @@ export const oldForms = statement('old forms', (db, p: { integrationId: string; 
     .limit(1),
 );
 
-export const deleteFormsOf = statement('forget forms', (db, p: { integrationId: string; until: number }) =>
+export const deleteFormsOf = statement('forget forms', (db, p: { integrationId: IntegrationId; until: number }) =>
   db.deleteFrom('upload_forms').where('integration_id', '=', p.integrationId).where('signed_at', '<=', p.until),
 );

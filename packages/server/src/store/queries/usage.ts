@@ -1,10 +1,11 @@
 import { type Kysely, sql } from 'kysely';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { olderThan, type PageStart } from './page.ts';
 
 /** The runs of an integration that a summary adds up. */
 export interface UsageRange {
-  readonly integrationId: string;
+  readonly integrationId: IntegrationId;
   /** Null for runs without a member. */
   readonly consumerId: string | null | undefined;
   readonly agent: string | undefined;

@@ -8,6 +8,7 @@ import { storeConformance, USAGE_HOUR } from '@runwire/test-kit/store-conformanc
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import { newIntegrationId } from '../../domain/ids.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
 import * as first from '../migrations/0001-first.ts';
@@ -235,7 +236,7 @@ test('a database of the first version is migrated and keeps its rows', async () 
   });
   assert.equal((await migrator.migrateToLatest()).error, undefined);
   database.exec(`insert into event_chunks (run_id, first_id, last_id, data) values ('r', 1, 1, 'kept')`);
-  const member = { integration_id: 'i', consumer_id: 'c', sort_key: 's', name_json: null, active: 1 };
+  const member = { integration_id: newIntegrationId('i'), consumer_id: 'c', sort_key: 's', name_json: null, active: 1 };
   const rest = { metadata_json: '{"kept":1}', own_limit: 5, created_at: 1, updated_at: 2 };
   database
     .prepare(`insert into members values (${Object.keys({ ...member, ...rest }).map(() => '?')})`)
@@ -250,7 +251,7 @@ test('a database of the first version is migrated and keeps its rows', async () 
     rows.map((row) => row.data),
     ['kept'],
   );
-  const members = await store.reads.all(memberById, { integrationId: 'i', consumerId: 'c' });
+  const members = await store.reads.all(memberById, { integrationId: newIntegrationId('i'), consumerId: 'c' });
   assert.deepEqual({ ...members[0] }, { ...member, ...rest });
   const migrated = new DatabaseSync(path);
   assert.equal(migrated.prepare('select rowid from event_chunks').all().length, 1);
@@ -273,15 +274,22 @@ test('a lookup of a member reads no large metadata', { skip: process.platform !=
   await using store = await embeddedStore(folder);
   const metadataJson = JSON.stringify({ note: 'x'.repeat(MEBIBYTE) });
   const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-  const values = { integrationId: 'i', nameJson: null, active: 1, metadataJson, ownLimit: null, now: 1 };
+  const values = {
+    integrationId: newIntegrationId('i'),
+    nameJson: null,
+    active: 1,
+    metadataJson,
+    ownLimit: null,
+    now: 1,
+  };
   await store.transact('account', async (tx) => {
     for (const id of ids) await tx.run(insertMember, { ...values, consumerId: id, sortKey: id });
     await tx.run(insertMember, { ...values, consumerId: 'small', sortKey: 'small', metadataJson: '{}' });
   });
-  const all = { integrationId: 'i', start: null, before: null, limit: 50 };
+  const all = { integrationId: newIntegrationId('i'), start: null, before: null, limit: 50 };
   const lookups = {
-    small: () => store.reads.all(memberById, { integrationId: 'i', consumerId: 'small' }),
-    state: () => store.reads.all(memberState, { integrationId: 'i', consumerId: 'd' }),
+    small: () => store.reads.all(memberById, { integrationId: newIntegrationId('i'), consumerId: 'small' }),
+    state: () => store.reads.all(memberState, { integrationId: newIntegrationId('i'), consumerId: 'd' }),
     sizes: () => store.reads.query(memberSizes(all)),
     search: () => store.reads.query(memberSizes({ ...all, start: 's' })),
   };
