@@ -124,7 +124,7 @@ test('doctor names a proxy that refuses the request of a run', async () => {
 const nginx = (await missingService('nginx')) ?? false;
 
 test('doctor names what a proxy does to streams and headers', { skip: nginx }, async () => {
-  await using server = await startTestServer({ fault: null });
+  await using server = await startTestServer();
   const check = async (settings: string) => {
     await using proxy = await Nginx.start(server.url, settings);
     if (plantedFault() === 'ignore-proxy') return '';
