@@ -10,9 +10,9 @@ import { childrenSeconds } from './processor-time.ts';
 import { Progress } from './progress.ts';
 
 /*
- * The gate, the gate on a system that forbids namespaces, every proof (the test files
- * `*.full.test.ts` included) and every planted fault. A run that was interrupted continues after the parts that passed; `--restart` begins anew. With names, only these
- * parts run: `gate`, `gate-without-namespaces`, a proof.
+ * The gate, the gate on a system that forbids namespaces, every proof (the test files `*.full.test.ts` included) and every
+ * planted fault. A run that was interrupted continues after the parts that passed; `--restart` begins anew. With names, only
+ * these parts run: `gate`, `gate-without-namespaces`, a proof.
  *
  * npm run check:full -- [--restart] [--lanes <number>] [<name>...]
  */

@@ -332,7 +332,7 @@ function tests(store: StoreName): void {
     assert.deepEqual((await paged(later, 200)).map(short), rename(laterBefore));
   });
 
-  test('a repeated split by member reads no closed hour again', async () => {
+  test('a repeated split by member reads no closed hour again on the same day', async (t) => {
     const [from, to] = [`${dayOf(FIRST_DAY * DAY_MS)}T04:00:00Z`, dayOf((FIRST_DAY + 5) * DAY_MS)];
     const query = { groupBy: 'day', splitBy: 'consumer', from, to: `${to}T00:00:00Z` } as const;
     const source = { reads: database.reads, closedDays: new ClosedDays() };
@@ -354,6 +354,10 @@ function tests(store: StoreName): void {
     assert.deepEqual(second.items, first.items);
     // 20 hours, the closed days, their largest members, the members' tokens, and the days of the shown members.
     assert.deepEqual([first.slices, second.slices], [24, 1]);
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + DAY_MS });
+    const nextDay = await summary();
+    // The sums of days without members are kept.
+    assert.deepEqual([nextDay.slices, nextDay.items], [23, first.items]);
   });
 
   test('the rollups of a deleted integration are deleted', async () => {

@@ -113,10 +113,15 @@ export interface DecodedChunk {
   readonly compacted: boolean;
 }
 
+/** A later version stored the chunk. Its nodes can read it. */
+export class UnknownFormat extends Error {
+  override readonly name = 'UnknownFormat';
+}
+
 export function decodeChunk(firstId: number, data: string): DecodedChunk {
   const chunk = JSON.parse(data) as StoredChunk;
   if (chunk.v !== FORMAT && chunk.v !== COMPACTED)
-    throw new Error(`The event chunk has the unknown format ${chunk.v}.`);
+    throw new UnknownFormat(`The event chunk has the unknown format ${chunk.v}.`);
   const events: RunEvent[] = [];
   let next = firstId;
   const push = (body: RunEventBody) => {

@@ -157,10 +157,14 @@ export class EventLog implements AsyncDisposable {
     this.#isSettling = true;
     this.#store
       .transact('flush', async () => {})
-      // The store repeats it by its own clock.
-      .catch(() => {})
-      .finally(() => {
+      .then(
+        () => true,
+        // The store repeats it by its own clock.
+        () => false,
+      )
+      .then((isDurable) => {
         this.#isSettling = false;
+        if (isDurable) this.#settleForRoom();
       });
   }
 
@@ -170,6 +174,8 @@ export class EventLog implements AsyncDisposable {
       log.deliveryPending = true;
       if (this.#undelivered.push(log) === 1) setImmediate(this.#deliver);
     }
+    // A run that this node took over again has another log.
+    if (this.#logs.get(log.runId) !== log) return;
     if (this.#dirty.get(log.runId) !== log) {
       this.#dirty.set(log.runId, log);
       this.#timer ??= setTimeout(this.#flushSoon, this.#flushDelayMs);

@@ -102,6 +102,8 @@ function tests(name: StoreName): void {
     const now = Date.now();
     const made = (hours: number, label: string) => runFrom(now - LOG_MS - hours * HOUR_MS, label);
     const [ended, active, broken, later] = [made(9, 'ended'), made(8, 'active'), made(7, 'broken'), made(6, 'later')];
+    const newer = made(5, 'newer');
+    await addRun(store, newer, now - LOG_MS - 4 * HOUR_MS, '{"v":3,"i":[],"e":[]}');
     await addRun(store, ended, now - LOG_MS - 8 * HOUR_MS);
     await addRun(store, active, null);
     await addRun(store, broken, now - LOG_MS - 6 * HOUR_MS, 'no chunk');
@@ -109,11 +111,11 @@ function tests(name: StoreName): void {
     const recent = runFrom(now - LOG_MS - 60_000, 'recent');
     await addRun(store, recent, now - HOUR_MS);
     assert.equal(await retention(store).sweep(), 3);
-    assert.deepEqual(await tableRows(store, 'skipped_runs'), [active]);
+    assert.deepEqual(await tableRows(store, 'skipped_runs'), [active, newer], 'a later version can read one of them');
     const kept = await first(store.reads.all(chunkAfter, { runId: broken, after: 0 }));
     assert.equal(kept?.data, 'no chunk', 'events that cannot be read are kept');
     assert.ok((await tableRows(store, 'compacted_chunks')).includes(broken));
-    assert.equal((await first(store.reads.all(compactionPosition, {})))?.position, later);
+    assert.equal((await first(store.reads.all(compactionPosition, {})))?.position, newer);
     for (const runId of [ended, later]) assert.deepEqual(await eventIds(store, runId), COMPACTED);
     for (const runId of [active, recent]) assert.deepEqual(await eventIds(store, runId), WHOLE);
     assert.equal((await first(store.reads.all(lastStoredId, { runId: ended })))?.last_id, 3);
@@ -123,7 +125,7 @@ function tests(name: StoreName): void {
     await end(store, active, now - LOG_MS - HOUR_MS);
     await end(store, recent, now - LOG_MS - 1000);
     assert.equal(await retention(store).sweep(), 2);
-    assert.deepEqual(await tableRows(store, 'skipped_runs'), []);
+    assert.deepEqual(await tableRows(store, 'skipped_runs'), [newer]);
     assert.deepEqual(await eventIds(store, active), COMPACTED);
     assert.equal(await retention(store).sweep(), 0);
   });

@@ -19,7 +19,7 @@ import {
 } from '../store/queries/retention.ts';
 import { first, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { decodeChunk, encodeCompactedChunk } from './chunk-codec.ts';
+import { decodeChunk, encodeCompactedChunk, UnknownFormat } from './chunk-codec.ts';
 import { compactEvents } from './compact-events.ts';
 import { EventPartitions, isInDroppable, partitionsBefore } from './event-partitions.ts';
 import { type Chunk, encodeWithin } from './run-log.ts';
@@ -196,6 +196,7 @@ export class Retention extends Sweep {
       if (this.isClosed) break;
       if (!whole.has(runId) || endedAt === null || endedAt > until) continue;
       const compaction = await this.#prepare(runId);
+      if (compaction === null) continue;
       batch.push(compaction);
       bytes += compaction.bytesBefore;
       await nextTurn();
@@ -205,9 +206,13 @@ export class Retention extends Sweep {
     return whole;
   }
 
-  /** Outside the transaction: the chunks of an ended run change only if they are deleted with its chat. */
-  async #prepare(runId: string): Promise<Compaction> {
+  /**
+   * Outside the transaction: the chunks of an ended run change only if they are deleted with its chat. Resolves to null if
+   * only a node of a later version can read them.
+   */
+  async #prepare(runId: string): Promise<Compaction | null> {
     const rows = await this.#store.reads.all(allChunks, { runId });
+    const bytesBefore = rows.reduce((sum, row) => sum + row.data.length, 0);
     try {
       const events: RunEvent[] = [];
       let decoded = 0;
@@ -222,15 +227,16 @@ export class Retention extends Sweep {
       return {
         runId,
         chunksBefore: rows.length,
-        bytesBefore: rows.reduce((sum, row) => sum + row.data.length, 0),
+        bytesBefore,
         chunks: inGroups(compactEvents(events), this.#options.chunkBytes).flatMap((group) =>
           encodeWithin(group, this.#options.chunkBytes, encodeCompactedChunk),
         ),
       };
     } catch (error) {
+      if (error instanceof UnknownFormat) return null;
       this.#logger.error({ err: error, runId }, 'the stored events of a run cannot be read; they are kept as they are');
       // Kept beside the compacted events, so that the run does not keep its partition.
-      return { runId, chunksBefore: rows.length, bytesBefore: 0, chunks: rows.map(toChunk) };
+      return { runId, chunksBefore: rows.length, bytesBefore, chunks: rows.map(toChunk) };
     }
   }
 

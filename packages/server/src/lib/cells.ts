@@ -1,4 +1,4 @@
-/** The place of a value in a collection. It is empty after the value was removed. */
+/** Contains a value of a collection. It is empty after the value was removed. */
 export interface Cell<V> {
   value: V | null;
 }

@@ -55,8 +55,8 @@ export class LruCache<K, V> {
     }
   }
 
-  deleteIf(isOver: (value: V) => boolean): void {
-    for (const [key, value] of this.#entries) if (isOver(value)) this.delete(key);
+  deleteIf(matches: (value: V) => boolean): void {
+    for (const [key, value] of this.#entries) if (matches(value)) this.delete(key);
   }
 
   clear(): void {

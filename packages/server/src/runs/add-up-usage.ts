@@ -13,7 +13,7 @@ import {
 import { usageWalk } from '../store/queries/uncounted.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first, type Reads } from '../store/store.ts';
-import { type DayRange, readErasureMark } from './closed-days.ts';
+import { type ClosedRange, readErasureMark } from './closed-days.ts';
 import { isByModel, type UsageGroup, type UsageGrouping, UsageGroups, type UsageSource } from './usage-groups.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -144,7 +144,7 @@ const toSumRow = (row: DaySum, byModel: boolean): SumRow => ({
 });
 
 /** The hours or days before and after the closed days. */
-function outsideClosed(units: WholeUnits, closed: DayRange | null, unitsADay: number): WholeUnits[] {
+function outsideClosed(units: WholeUnits, closed: ClosedRange | null, unitsADay: number): WholeUnits[] {
   if (closed === null) return [units];
   const [from, to] = [closed.from * unitsADay, closed.to * unitsADay];
   const parts: WholeUnits[] = [];
@@ -247,7 +247,7 @@ export async function addClosedDaysOfMembers(
   source: UsageSource,
   groups: UsageGroups,
   integrationId: IntegrationId,
-  closed: DayRange,
+  closed: ClosedRange,
   members: readonly string[],
 ): Promise<void> {
   for (const row of await source.closedDays.read(source, integrationId, closed)) groups.addSum(toSumRow(row, false));

@@ -38,8 +38,8 @@ interface StoredSums {
   readonly takeTurn: TakeTurn;
 }
 
-/** Days or hours from `from` to before `to`. */
-export interface DayRange {
+/** Closed days or hours, from `from` to before `to`. */
+export interface ClosedRange {
   readonly from: number;
   readonly to: number;
 }
@@ -62,8 +62,11 @@ const NO_TOTAL: MemberTotal = { tokens: 0, runs: 0, runId: '' };
 
 /**
  * Keeps the sums of days that no run changes any more. A day is closed if all its runs are part of the rollups and no run can
- * be admitted in it: it ended an hour ago, and clocks of nodes differ by less. Erasures do not change these sums, and the
- * id of a deleted integration is not used again. With 30 000 rows for 90 days, a summary takes 15 ms instead of 50 to 90.
+ * be admitted in it: it ended an hour ago, and clocks of nodes differ by less. The id of a deleted integration is not used
+ * again. With 30 000 rows for 90 days, a summary takes 15 ms instead of 50 to 90.
+ *
+ * An erasure replaces the id of a member, so what is kept about members is found by a mark that erasures change, and is kept
+ * for one day: marks can repeat when the status of an erasure is deleted, after 30 days.
  */
 export class ClosedDays {
   readonly #days = new LruCache<string, readonly DaySum[]>(MAX_DAYS, {
@@ -82,14 +85,16 @@ export class ClosedDays {
   });
 
   readonly #totals = new LruCache<string, MemberTotal>(MAX_MEMBERS);
+  /** The day in which what is kept about members was read. */
+  #today = 0;
 
   /** Finds the closed days between two days. Resolves to null if there are none. */
-  find(reads: Reads, integrationId: IntegrationId, between: Bounds): Promise<DayRange | null> {
+  find(reads: Reads, integrationId: IntegrationId, between: Bounds): Promise<ClosedRange | null> {
     return findClosed(reads, integrationId, between, HOURS_A_DAY);
   }
 
   /** Finds the closed hours between two hours. Resolves to null if there are none, or more than are kept. */
-  async findHours(reads: Reads, integrationId: IntegrationId, between: Bounds): Promise<DayRange | null> {
+  async findHours(reads: Reads, integrationId: IntegrationId, between: Bounds): Promise<ClosedRange | null> {
     const hours = await findClosed(reads, integrationId, between, 1);
     return hours === null || hours.to - hours.from > HOURS_A_RANGE ? null : hours;
   }
@@ -105,6 +110,7 @@ export class ClosedDays {
     mark: string,
     maxRuns: number,
   ): Promise<readonly SumRow[] | null> {
+    this.#forgetYesterday();
     const key = `${integrationId} ${hour} ${mark}`;
     const kept = this.#hours.get(key);
     if (kept !== undefined) return kept;
@@ -118,7 +124,11 @@ export class ClosedDays {
   }
 
   /** Reads the sums of days that `find` has found. */
-  async read({ reads, takeTurn }: StoredSums, integrationId: IntegrationId, { from, to }: DayRange): Promise<DaySum[]> {
+  async read(
+    { reads, takeTurn }: StoredSums,
+    integrationId: IntegrationId,
+    { from, to }: ClosedRange,
+  ): Promise<DaySum[]> {
     const found: DaySum[] = [];
     let day = from;
     while (day < to) {
@@ -142,15 +152,16 @@ export class ClosedDays {
 
   /**
    * Finds the members with the most tokens in days that `find` has found. Only erasures change who they are. With 250 000 rows
-   * of members this takes 85 ms on SQLite and 500 ms on PostgreSQL, so the ids are kept until the next erasure.
+   * of members this takes 85 ms on SQLite and 500 ms on PostgreSQL, so the ids are kept.
    */
   async largestMembers(
     source: StoredSums,
     integrationId: IntegrationId,
-    days: DayRange,
+    days: ClosedRange,
     mark: string,
     count: number,
   ): Promise<readonly string[]> {
+    this.#forgetYesterday();
     const key = JSON.stringify([integrationId, days.from, days.to, count, mark]);
     const kept = this.#largest.get(key);
     if (kept !== undefined) return kept;
@@ -164,10 +175,11 @@ export class ClosedDays {
   async readTotals(
     { reads, takeTurn }: StoredSums,
     integrationId: IntegrationId,
-    days: DayRange,
+    days: ClosedRange,
     mark: string,
     members: readonly string[],
   ): Promise<MemberTotal[]> {
+    this.#forgetYesterday();
     const key = `${integrationId} ${days.from} ${days.to} ${mark} `;
     const kept = members.map((member) => this.#totals.get(key + member));
     const missing = members.filter((_, index) => kept[index] === undefined);
@@ -186,9 +198,16 @@ export class ClosedDays {
     for (const member of missing) this.#totals.set(key + member, read.get(member) ?? NO_TOTAL);
     return members.map((member, index) => kept[index] ?? read.get(member) ?? NO_TOTAL);
   }
+
+  #forgetYesterday(): void {
+    const today = Math.floor(Date.now() / (HOURS_A_DAY * HOUR_MS));
+    if (today === this.#today) return;
+    this.#today = today;
+    for (const members of [this.#largest, this.#hours, this.#totals]) members.clear();
+  }
 }
 
-/** Reads a value that changes with every erasure. What is kept about members is valid until then. */
+/** Reads the mark that erasures change (`ClosedDays`). */
 export async function readErasureMark(reads: Reads, integrationId: IntegrationId): Promise<string> {
   return JSON.stringify(Object.values((await first(reads.all(erasureMark, { integrationId }))) ?? {}));
 }
@@ -199,7 +218,7 @@ async function findClosed(
   integrationId: IntegrationId,
   between: Bounds,
   unitHours: number,
-): Promise<DayRange | null> {
+): Promise<ClosedRange | null> {
   const bounds = await first(reads.query(rollupBounds(integrationId)));
   if (bounds === undefined || bounds.first_hour === null) return null;
   const oldest = Number(bounds.oldest_uncounted ?? Number.POSITIVE_INFINITY);
@@ -212,7 +231,7 @@ async function findClosed(
 /** Members are read in slices: a member is never divided among two of them. */
 async function findLargest(
   { reads, takeTurn }: StoredSums,
-  days: DayRange & { readonly integrationId: IntegrationId },
+  days: ClosedRange & { readonly integrationId: IntegrationId },
   count: number,
 ): Promise<MemberTokens[]> {
   const { integrationId } = days;

@@ -71,7 +71,9 @@ export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page
   const all = status === 'running' ? busyChats(db, integrationId) : liveChats(db, integrationId);
   const chosen = all
     .$if(member !== null, (chats) => chats.where('chats.consumer_id', '=', member?.consumerId ?? ''))
-    .$if(member !== null && member.chatId !== null, (chats) => chats.where('chats.chat_id', '=', member?.chatId ?? ''))
+    .$if(member !== null && member.chatId !== null, (chats) =>
+      chats.where('chats.chat_key', '=', chatKeyById(integrationId, member?.chatId ?? '')),
+    )
     .$if(consumerId !== undefined, (chats) => chats.where('chats.consumer_id', '=', consumerId ?? ''))
     .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_at', '>', updatedAfter ?? 0))
     .$if(status === 'idle', (chats) => chats.where(activeRunId, 'is', null));

@@ -93,7 +93,7 @@ export const largestMembers =
 export const tokensOfMembers = (days: MemberDays, consumers: readonly string[]) => (db: Kysely<Schema>) =>
   raw<MemberTokens>(db, sql<MemberTokens>`${memberTokens(days, sql`consumer_id in (${sql.join(consumers)})`)}`);
 
-/** Returns a value that changes with every erasure which replaces a member of the integration. */
+/** Returns a value that each erasure of a member of the integration changes, until its row is deleted after 30 days. */
 export const erasureMark = statement('erasure mark', (db, p: { integrationId: IntegrationId }) =>
   db
     .selectFrom('erasures')

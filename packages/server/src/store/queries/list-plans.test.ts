@@ -30,6 +30,7 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unkn
   [/chats_consumer/, chats({ consumerId: 'ann' })],
   [/chats_consumer/, chats({ consumerId: 'ann', status: 'idle' })],
   [/chats_consumer/, chats({ member: { consumerId: 'ann', chatId: null } })],
+  [/SEARCH chats USING [A-Z ]*PRIMARY KEY \(chat_key=\?\)/, chats({ member: { consumerId: 'ann', chatId: 'c1' } })],
   [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' })],
   [/runs_integration \(integration_id=\? AND created_at<\?\)/, runs({})],
   [/runs_integration \(integration_id=\? AND created_at>\? AND created_at<\?\)/, runs({ fromMs: 1, toMs: 9 })],
