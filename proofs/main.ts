@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
-import { expectEqual } from '@runwire/test-kit/shortfall.ts';
-import { PROOFS } from './all-proofs.ts';
-import { conclude, UsageError } from './support/conclude.ts';
-import type { Scale } from './support/proof.ts';
+import { conclude, UsageError } from './conclude.ts';
+import { PROOFS } from './proof-table.ts';
+import { prove } from './prove.ts';
 
 const MAX_NODES = 9;
 const usage = `Usage: npm run prove -- <name> [--fault <fault>] [--nodes <number>] [--short]\nNames: ${[...PROOFS.keys()].join(', ')}\n`;
@@ -15,9 +14,10 @@ function readArguments() {
       short: { type: 'boolean', default: false },
     } as const;
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    const load = positionals.length === 1 ? PROOFS.get(positionals[0] ?? '') : undefined;
-    if (load === undefined) throw new UsageError('Give the name of one proof.');
-    return { load, fault: values.fault ?? null, nodes: nodesIn(values.nodes), short: values.short };
+    const [name = ''] = positionals;
+    const proof = positionals.length === 1 ? PROOFS.get(name) : undefined;
+    if (proof === undefined) throw new UsageError('Give the name of one proof.');
+    return { name, proof, fault: values.fault ?? null, nodes: nodesIn(values.nodes), short: values.short };
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
@@ -32,19 +32,16 @@ function nodesIn(text: string | undefined): number | null {
   return nodes;
 }
 
-async function prove(): Promise<string> {
-  const { load, fault, nodes, short } = readArguments();
-  const proof = await load();
+async function proveNamed(): Promise<string> {
+  const { name, proof, ...options } = readArguments();
+  const { fault, nodes } = options;
   if (fault !== null && !Object.hasOwn(proof.faults, fault)) {
     const faults = Object.keys(proof.faults).join(', ');
-    throw new UsageError(`\`${proof.name}\` has no fault \`${fault}\`. Its faults are: ${faults}.`);
+    throw new UsageError(`\`${name}\` has no fault \`${fault}\`. Its faults are: ${faults}.`);
   }
-  if (nodes !== null && proof.spreads !== true) throw new UsageError(`\`${proof.name}\` has no \`--nodes\`.`);
-  const scale: Scale = (small, full) => (short ? small : full);
-  const figures = await proof.run({ fault, nodes, scale });
-  const exact = nodes === null ? (proof.figures?.(scale) ?? {}) : {};
-  for (const [key, expected] of Object.entries(exact)) expectEqual(key, figures[key] ?? Number.NaN, expected);
-  return [proof.name, ...Object.entries(figures).map(([key, value]) => `${key}=${value}`)].join(' ');
+  if (nodes !== null && proof.spreads !== true) throw new UsageError(`\`${name}\` has no \`--nodes\`.`);
+  const figures = await prove(proof, options);
+  return [name, ...Object.entries(figures).map(([key, value]) => `${key}=${value}`)].join(' ');
 }
 
-await conclude(prove, usage);
+await conclude(proveNamed, usage);

@@ -1,7 +1,6 @@
 import type { Part, PartResult } from '../scripts/parts.ts';
-import { PROOFS } from './all-proofs.ts';
-import type { Proof } from './support/proof.ts';
-import { problemIn, runProof } from './support/run-proof.ts';
+import { PROOFS, type Proof } from './proof-table.ts';
+import { problemIn, runProof } from './run-proof.ts';
 
 /** A proof that takes longer at full scale runs in its short form. */
 const MAX_MINUTES = 3;
@@ -12,15 +11,14 @@ const SHORT_LIMIT = 2;
 const SEVERAL = '3';
 
 /** Every proof, the longest first, then every planted fault in the short form, which must fail with its sentence. */
-export async function proofParts(): Promise<Part[]> {
-  const proofs = await Promise.all([...PROOFS.values()].map((load) => load()));
+export function proofParts(): Part[] {
   const [proved, faulty]: [Part[], Part[]] = [[], []];
-  for (const proof of proofs.toSorted((a, b) => minutesOf(b) - minutesOf(a))) {
+  for (const [name, proof] of [...PROOFS].toSorted(([, a], [, b]) => minutesOf(b) - minutesOf(a))) {
     const scale = isLong(proof) ? ['--short'] : [];
     for (const nodes of proof.spreads === true ? [[], ['--nodes', SEVERAL]] : [[]]) {
-      proved.push(partOf(proof, [...nodes, ...scale], null));
+      proved.push(partOf(name, proof, [...nodes, ...scale], null));
       for (const [fault, sentence] of Object.entries(proof.faults)) {
-        faulty.push(partOf(proof, [...nodes, '--fault', fault, '--short'], sentence));
+        faulty.push(partOf(name, proof, [...nodes, '--fault', fault, '--short'], sentence));
       }
     }
   }
@@ -31,8 +29,8 @@ const isLong = ({ minutes }: Proof) => minutes > MAX_MINUTES;
 const minutesOf = (proof: Proof) => (isLong(proof) ? 0 : proof.minutes);
 
 /** `sentence` is what the proof must fail with; null if it must pass. */
-function partOf(proof: Proof, args: readonly string[], sentence: RegExp | null): Part {
-  const { name, minutes } = proof;
+function partOf(name: string, proof: Proof, args: readonly string[], sentence: RegExp | null): Part {
+  const { minutes } = proof;
   const factor = args.includes('--short') ? SHORT_LIMIT : FULL_LIMIT;
   const limitMs = Math.max(MIN_LIMIT_MS, factor * 60_000 * minutes);
   const isReduced = sentence === null && isLong(proof);

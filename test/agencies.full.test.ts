@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, agencyProcess, FakeProvider, type ModelCall, Rig } from '@runwire/test-kit';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { UNKNOWN } from '../proofs/support/process-kills.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { type BrokenAgency, brokenAgencies, writeBroken } from './support/broken-agencies.ts';
 import { ONE_AGENCY } from './support/one-agency.ts';
+import { UNKNOWN } from './support/process-kills.ts';
 
 /** While broken agencies appear, the good one is asked this often. */
 const ANSWER_EVERY_MS = 50;

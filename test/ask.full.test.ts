@@ -12,9 +12,9 @@ import {
 } from '@runwire/test-kit';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { addTo, expectEqual, named, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { checkOpenCall, killProcess, noKills, outputForModel, UNKNOWN } from '../proofs/support/process-kills.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { inLanes } from './support/lanes.ts';
+import { checkOpenCall, killProcess, noKills, outputForModel, UNKNOWN } from './support/process-kills.ts';
 import { ProviderJudges } from './support/provider-judges.ts';
 import { type Body, whole } from './support/story.ts';
 

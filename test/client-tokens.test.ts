@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Operation, operations } from '@runwire/contract/schemas';
 import { type ApiClient, freePort, type ModelCall, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { paste, samplesOf } from './support/doc-samples.ts';
@@ -125,36 +124,6 @@ describe('client tokens', () => {
       codeOf(rig.api.post(`/v2/integrations/${apiIntegrationId}/client_tokens`, { consumerId: 'ann', folder }));
     assert.deepEqual(await inFolder('/app/mnt/members/ann/deep'), [201, undefined]);
     assert.deepEqual(await inFolder('/app/mnt/members/ann2'), invalid);
-  });
-
-  test('an operation that names no permission is refused, also for a token with all of them', async (t) => {
-    cites(t, 'clients-16-forbidden', 'contract-8-403-token-forbidden');
-    const by = await page({ can: ALL });
-    const all: readonly Operation[] = Object.values(operations);
-    const closed = all.filter(({ auth, clientToken }) => auth && clientToken === undefined);
-    for (const { method, path, body } of closed) {
-      const url = path.replace(':apiIntegrationId', 'pages').replace(/:[A-Za-z]+/g, 'ann');
-      assert.deepEqual(await codeOf(by.call(method, url, body && {})), FORBIDDEN, `${method} ${url}`);
-    }
-    assert.ok(closed.length > 20);
-  });
-
-  test('each permission opens its operations only', async (t) => {
-    cites(t, 'clients-16-can-run', 'clients-16-can-read', 'clients-16-can-upload', 'clients-16-can-files');
-    const { runId } = await answered(rig.api, { apiIntegrationId: 'pages', consumerId: 'ann', chatId: 'permissions' });
-    const attempts: readonly [string, (by: ApiClient) => Promise<{ status: number }>][] = [
-      ['run', (by) => by.post(`${HOME}/runs/${runId}/cancel`)],
-      ['read', (by) => by.get(`${HOME}/runs/${runId}`)],
-      ['read', (by) => by.get(`${HOME}/chats`)],
-      ['upload', (by) => by.post('/create_agency_upload', signing(1, { apiIntegrationId: 'pages', folder: MINE }))],
-      ['files', (by) => by.get(`${HOME}/files/content?path=${MINE}/none`)],
-    ];
-    for (const can of ALL) {
-      const by = await page({ can: [can] });
-      for (const [needed, attempt] of attempts) {
-        assert.equal((await attempt(by)).status === 403, needed !== can, `${can}: ${needed}`);
-      }
-    }
   });
 
   test('a body may leave out the fields of the token, or repeat them', async (t) => {

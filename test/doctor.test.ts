@@ -2,17 +2,21 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import { Runwire } from '@runwire/client';
 import { diagnose } from '@runwire/server';
-import { FakeProvider, providerEvents, sseText, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { FakeProvider, fillDisk, providerEvents, sseText, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { FaultyProxy } from '@runwire/test-kit/faulty-proxy.ts';
+import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
+import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { checkProxy } from '../packages/cli/src/check-proxy.ts';
 import { WatchedFetch } from '../packages/cli/src/watched-fetch.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
-import { folderOf, startRunwire } from './support/cli-process.ts';
+import { CliServer, folderOf, startRunwire } from './support/cli-process.ts';
 import { Nginx } from './support/nginx.ts';
 import { missingService } from './support/services.ts';
+import { SmallDisk } from './support/small-disk.ts';
 
 /* Needs its own process: `diagnose` sets the umask. */
 
@@ -123,6 +127,7 @@ test('doctor names what a proxy does to streams and headers', { skip: nginx }, a
   await using server = await startTestServer();
   const check = async (settings: string) => {
     await using proxy = await Nginx.start(server.url, settings);
+    if (plantedFault() === 'ignore-proxy') return '';
     const watched = new WatchedFetch(fetch);
     const client = new Runwire({ baseUrl: proxy.url, apiKey: TEST_API_KEY, fetch: watched.fetch });
     return (await checkProxy(client, watched, { firstByteMs: 5000, watchMs: 6000 })).join('\n');
@@ -134,7 +139,7 @@ test('doctor names what a proxy does to streams and headers', { skip: nginx }, a
     check('proxy_hide_header X-Run-Id; proxy_set_header Last-Event-ID "";'),
   ]);
   assert.equal(healthy, '');
-  assert.match(buffered ?? '', /^A proxy holds streams back: .*`proxy_buffering off;`/);
+  assert.match(buffered ?? '', /^A proxy holds streams back: .*`proxy_buffering off;`/, 'a proxy that buffers');
   assert.match(impatient ?? '', /^A proxy cuts streams after about 1 s without a byte; .*`proxy_read_timeout 75s;`/);
   assert.match(
     stripping ?? '',
@@ -147,3 +152,39 @@ test('doctor names what a proxy does to streams and headers', { skip: nginx }, a
     'its integrations are deleted',
   );
 });
+
+const checkCommand = async (t: TestContext) => {
+  const dataDir = folderOf(t);
+  const settings = { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: TEST_API_KEY };
+  await using server = await CliServer.start({ store: 'sqlite', env: settings });
+  await using healthy = await Nginx.start(server.url);
+  await using impatient = await Nginx.start(server.url, 'proxy_read_timeout 5s;');
+  await using stripping = await Nginx.start(server.url, 'proxy_hide_header X-Agent-Run-Admitted;');
+  using disk = new SmallDisk('doctor', '4m');
+  fillDisk(join(disk.folder, 'fill'));
+  const full = /is full; free some space/;
+  const problems: readonly [
+    what: string,
+    findings: Readonly<Record<string, RegExp>>,
+    url?: string | undefined,
+    env?: object,
+  ][] = [
+    ['a healthy set-up', {}, healthy.url],
+    ['a read limit of 5 s', { proxy: /after about 5 s .*`proxy_read_timeout 75s;`/ }, impatient.url],
+    ['a removed header', { proxy: /\(x-agent-run-admitted\); let it pass/ }, stripping.url],
+    ['a full disk', { store: full, files: full }, undefined, { RUNWIRE_DATA_DIR: join(disk.folder, 'data') }],
+  ];
+  for (const [what, expected, url, env] of problems) {
+    const doctor = ['doctor', '--json', ...(url === undefined ? [] : ['--url', url])];
+    const { code, stdout } = await startRunwire(doctor, { env: { ...settings, ...env } }).result;
+    const all = JSON.parse(stdout) as { check: string; finding: string | null }[];
+    const found = all.filter(({ finding }) => finding !== null);
+    const checks = found.map(({ check }) => check);
+    expectEqual(`${what}: checks with a finding`, checks, Object.keys(expected));
+    expectEqual(`${what}: exit code`, code, found.length === 0 ? 0 : 1);
+    for (const { check, finding } of found) assert.match(finding ?? '', expected[check] ?? /^$/, what);
+    count({ set_ups: 1 });
+  }
+};
+// Each set-up takes a command of the real CLI some seconds.
+if (scale(false, true)) test('runwire doctor names a full disk and a proxy, and nothing else', checkCommand);

@@ -2,10 +2,10 @@ import { test } from 'node:test';
 import { type ModelRequest, Rig } from '@runwire/test-kit';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { EVERY_FRAME, FRAMES, nextCall, type PlayedRun, playUntil } from '../proofs/support/three-step-run.ts';
 import { inLanes } from './support/lanes.ts';
 import { ProviderJudges } from './support/provider-judges.ts';
 import { whole } from './support/story.ts';
+import { EVERY_FRAME, FRAMES, nextCall, type PlayedRun, playUntil } from './support/three-step-run.ts';
 
 /** Events at which one call of a tool is open, two are open, and none is. */
 const SHORT = { cuts: [1, 5, 13, 21, 22, 27, 37, 43, 50], kills: [5, 21, 22, 39], lastKills: [22] };

@@ -5,12 +5,12 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { until } from '@runwire/test-kit/shortfall.ts';
-import { PROOFS } from '../proofs/all-proofs.ts';
-import { problemIn, runProof } from '../proofs/support/run-proof.ts';
+import { PROMISES, PROOFS } from '../proofs/proof-table.ts';
+import { problemIn, runProof } from '../proofs/run-proof.ts';
 import { cites } from '../requirements/cite.ts';
 
 const LIMIT_MS = 100_000;
-const leavesAllOpen = fileURLToPath(new URL('../proofs/support/leaves-all-open.ts', import.meta.url));
+const leavesAllOpen = fileURLToPath(new URL('../proofs/leaves-all-open.ts', import.meta.url));
 
 test('a proof ends although it left a load and a server running', async () => {
   const outcomes = ['passes', 'falls-short'].map(async (outcome) => {
@@ -44,15 +44,13 @@ test('an unknown proof, fault or option is answered with the usage', async () =>
 test('a planted fault makes its proof exit 1 with the sentence of the fault', async (t) => {
   cites(t, 'contract-7-fetcher');
   const fault = 'first-address';
-  const proof = await PROOFS.get('ssrf')?.();
-  assert.ok(proof);
   const [passed, failed] = await Promise.all([
     runProof(['ssrf'], LIMIT_MS),
     runProof(['ssrf', '--short', '--fault', fault], LIMIT_MS),
   ]);
   assert.match(passed.stdout, /^PROVED ssrf tests=1 items=174 refused=144 .*real_sockets=0\n$/m);
   assert.equal(problemIn(passed, null), null);
-  assert.equal(problemIn(failed, proof.faults[fault] ?? null), null);
+  assert.equal(problemIn(failed, PROMISES.ssrf?.faults[fault] ?? null), null);
 });
 
 test('an outcome other than the expected one is a problem', () => {
@@ -65,10 +63,14 @@ test('an outcome other than the expected one is a problem', () => {
   assert.equal(problemIn(failed, /^runs: expected 1/m), null);
 });
 
-test('every proof has its own name and at least one planted fault', async () => {
-  for (const [name, load] of PROOFS) {
-    const proof = await load();
-    assert.equal(proof.name, name);
-    assert.notEqual(Object.keys(proof.faults).length, 0, name);
+test('every promise has at least one planted fault, and files that exist', () => {
+  for (const name of Object.keys(PROMISES)) {
+    const { files = [], faults = {} } = PROOFS.get(name) ?? {};
+    assert.notEqual(Object.keys(faults).length, 0, name);
+    assert.deepEqual(
+      files.filter((file) => !existsSync(file)),
+      [],
+      name,
+    );
   }
 });

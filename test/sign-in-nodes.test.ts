@@ -76,19 +76,29 @@ async function checkEnds(cluster: Cluster): Promise<void> {
   };
   for (const [way, end] of Object.entries(ways).slice(0, scale(1, 5))) {
     const { ownerId, email, setupLink } = await invite();
-    const page = new ConsolePage(here.server.url);
-    expectEqual('a set-up', await page.setUp(setupLink, email), [204]);
+    const pages = cluster.nodes.map((node) => new ConsolePage(node.server.url));
+    const uses = await Promise.all(pages.map((page) => page.setUp(setupLink, email)));
+    expectEqual('uses of one link on all nodes', uses.filter(([status]) => status === 204).length, 1);
+    const page = pages.find(({ cookie }) => cookie !== null) as ConsolePage;
     const stolen = new ConsolePage(here.server.url);
     expectEqual('a sign-in', await stolen.signIn(email), [204]);
-    const { apiKey } = await stolen.api();
-    const status = async (node: ScriptedServer) => (await node.api.as(apiKey).get('/v2/me')).status;
-    for (const node of cluster.nodes) expectEqual(`${way}: status before`, await status(node), 200);
+    const owner = await stolen.api();
+    const { apiIntegrationId } = (await owner.post('/v2/integrations', {})).body;
+    const home = `/v2/integrations/${apiIntegrationId}`;
+    await owner.put(`${home}/members/ann`, {});
+    const minted = (await owner.post(`${home}/client_tokens`, { consumerId: 'ann' })).body.clientToken;
+    const statuses = async ({ api }: ScriptedServer) => [
+      (await api.as(owner.apiKey).get('/v2/me')).status,
+      (await api.as(minted).get(`${home}/chats`)).status,
+    ];
+    for (const node of cluster.nodes) expectEqual(`${way}: statuses before`, await statuses(node), [200, 200]);
     await end({ ownerId, email, page }, stolen);
     for (const node of cluster.nodes) {
       for (const path of ['token', 'sign_out_everywhere']) {
         expectEqual(`${way}: ${path}`, await at(node, stolen).result(path), [401, 'session_ended']);
       }
-      await until(`${way}: the refusal of its token`, async () => (await status(node)) === 401, { limitMs: 5000 });
+      const isRefused = async () => (await statuses(node)).every((status) => status === 401);
+      await until(`${way}: the refusal of its tokens`, isRefused, { limitMs: 5000 });
     }
     count({ ended: 1 });
   }

@@ -140,7 +140,8 @@ function tests(store: StoreName): void {
     for (const [id, { method, path }] of keyed) {
       assert.doesNotMatch(path, /console/);
       const filled = path.replace(/:[A-Za-z]+/g, 'some-id');
-      for (const headers of [{ cookie }, { authorization: `Bearer ${own.cookie}` }, { authorization: '', cookie }]) {
+      const more = [{ authorization: `Bearer ${own.cookie}` }, { authorization: '', cookie }];
+      for (const headers of [{ cookie }, ...scale([], more)]) {
         const answer = await fetch(server.url + filled, { method, headers });
         await answer.arrayBuffer();
         expectEqual(`${id} with the cookie: status`, answer.status, 401);
@@ -264,12 +265,12 @@ function tests(store: StoreName): void {
       { 'sec-fetch-site': 'cross-site', origin: `http://${host}` },
     ];
     for (const path of ['sign_in', 'token', 'sign_out', 'sign_out_everywhere', 'set_up', 'password']) {
-      for (const headers of others) {
+      for (const headers of scale(path === 'sign_in' ? others : others.slice(-1), others)) {
         const found = await postWithoutMetadata(own, path, body, headers);
         expectEqual(`${path} ${JSON.stringify(headers)}`, found, [...foreign, null]);
+        count({ foreign: 1 });
       }
     }
-    count({ foreign: 6 * others.length });
     assert.equal((await own.post('token')).status, 200, 'a foreign page cannot end the session');
   });
 

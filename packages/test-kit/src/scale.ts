@@ -9,6 +9,10 @@ export const scale = <T>(small: T, full: T): T => (process.env.TEST_SCALE === 'f
 /** The fault that every server of this process gets, unless a test gives it its own; null without one. */
 export const plantedFault = (): string | null => process.env.TEST_FAULT ?? null;
 
+/** How many servers share one PostgreSQL (`--nodes`); null for one server on the embedded store. */
+export const givenNodes = (): number | null =>
+  process.env.TEST_NODES === undefined ? null : Number(process.env.TEST_NODES);
+
 const sums = new Map<string, number>();
 
 /** Adds to the figures that a proof prints. */

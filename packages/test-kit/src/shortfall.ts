@@ -8,6 +8,11 @@ export class Shortfall extends Error {
   override readonly name = 'Shortfall';
 }
 
+/** The machine or the clone lacks something that a proof needs. The sentence names it. */
+export class LeftOut extends Error {
+  override readonly name = 'LeftOut';
+}
+
 /* These checks throw a `Shortfall` if a value is wrong, and return it for the figures. */
 function expectThat(name: string, found: number, expected: string, holds: boolean): number {
   if (!holds) throw new Shortfall(`${name}: expected ${expected}, found ${found}.`);
