@@ -1,4 +1,5 @@
 import { run } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { counted, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual, LeftOut, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import type { NamedProof } from './proof-table.ts';
@@ -14,6 +15,8 @@ export interface ProofOptions {
 /** Ends a test that waits for ever. */
 const TEST_TIMEOUT_MS = 7_200_000;
 const FAULT_TIMEOUT_MS = 600_000;
+/** How long the hooks of the files may take after the last test. */
+const CLOSING_MS = 10_000;
 
 /**
  * Runs the test files of a proof in this process. Resolves to the figures that they counted. Throws a `Shortfall` if a
@@ -43,9 +46,17 @@ async function runFiles(files: readonly string[], only: string | RegExp | undefi
     timeout: pattern === undefined ? TEST_TIMEOUT_MS : FAULT_TIMEOUT_MS,
     ...(pattern === undefined ? {} : { testNamePatterns: [pattern] }),
   });
-  let passed = 0;
-  for await (const { type, data } of events) {
+  const reported = events[Symbol.asyncIterator]();
+  let [open, passed] = [0, 0];
+  for (;;) {
+    // Node's runner waits as long as a file keeps something open. All tests are enqueued before the first one starts.
+    const isOver = passed > 0 && open === 0;
+    const next = await (isOver ? Promise.race([reported.next(), sleep(CLOSING_MS, null)]) : reported.next());
+    if (next === null || next.done === true) break;
+    const { type, data } = next.value;
+    if (type === 'test:enqueue' && data.nesting === 0) open += 1;
     if (type === 'test:fail') throw failureIn(data.name, data.details.error);
+    if (type === 'test:pass' && data.nesting === 0) open -= 1;
     if (type !== 'test:pass' || data.details.type === 'suite') continue;
     if (typeof data.skip === 'string') throw new LeftOut(`${data.name}: ${data.skip}`);
     passed += 1;
