@@ -9,7 +9,8 @@ import { grid } from './table.ts';
 
 /*
  * Compares this checkout with another one. Both servers run beside each other, and slices of one second alternate: other,
- * this, this, other, … A pair of slices has the same machine load, so its ratio is steadier than either figure.
+ * this, this, other, … A pair of slices has the same machine load, so its ratio is steadier than either figure. A slice of
+ * `slow` is one start of its streams, and a slice of `turns` is all turns of its chats.
  */
 
 /** In percent. A column that is worse by more fails. */
@@ -24,7 +25,7 @@ const { values: options } = parseArgs({
 });
 const { metrics } = chooseColumns(options.columns);
 const isChosen = (name: string) => metrics.some(({ phase }) => phase === name);
-const slices = (['short', 'single', 'team', 'team single', 'long'] as const).filter(isChosen);
+const slices = (['short', 'single', 'team', 'team single', 'long', 'steps', 'slow', 'turns'] as const).filter(isChosen);
 await using checkout = openCheckout(options.against);
 const otherModule = join(checkout.folder, 'bench/contestants.ts');
 const other: Pick<typeof contestants, 'startContestant'> = await import(otherModule);
@@ -67,12 +68,14 @@ if (slices.length > 0) await runSlices();
 if (counted.length > 0) for (const side of ['other', 'this'] as const) await count(side);
 provider.stop();
 
-const rows = metrics.map((metric) => {
+const rows = metrics.flatMap((metric) => {
   const figures = (side: keyof typeof results) =>
     results[side].filter(({ name }) => name === metric.phase).map((result) => result[metric.field]);
   const [before, after] = [figures('other'), figures('this')];
+  // The memory of open streams and the start are not compared.
+  if (before.length === 0) return [];
   const change = pairedChange(before, after);
-  return { metric, before, after, change, isWorse: (metric.more === true ? -change : change) > MAX_WORSE };
+  return [{ metric, before, after, change, isWorse: (metric.more === true ? -change : change) > MAX_WORSE }];
 });
 const cells = rows.map(({ metric: { label, digits }, before, after, change }) => [
   label,
@@ -81,7 +84,7 @@ const cells = rows.map(({ metric: { label, digits }, before, after, change }) =>
   `${change > 0 ? '+' : ''}${change.toFixed(1)} %`,
 ]);
 process.stdout.write(`${grid(['', 'other', 'this', 'change'], cells)}
-Medians of slices of one second; the change is the median of pairs. Number of pairs: ${rounds}.
+Medians of slices; the change is the median of pairs. Number of pairs: ${rounds}.
 `);
 for (const { metric, isWorse } of rows) {
   if (!isWorse) continue;
