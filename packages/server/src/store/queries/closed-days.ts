@@ -4,10 +4,10 @@ import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { raw } from './raw.ts';
 import { uncountedIds } from './uncounted.ts';
-import { AMOUNT_COLUMNS, sumColumns } from './usage-columns.ts';
+import { AMOUNT_COLUMNS, sumColumns, type UsedAmounts } from './usage-columns.ts';
 
 /** The sums of one day, agent and model, for runs with a member or for runs without one. PostgreSQL returns sums as text. */
-export interface DaySum {
+export interface DaySum extends UsedAmounts {
   day: number;
   agent: string;
   model: string;
@@ -15,11 +15,6 @@ export interface DaySum {
   runs: number | string;
   model_runs: number | string;
   newest_run_id: string;
-  request_count: number | string;
-  input_tokens: number | string;
-  cached_tokens: number | string;
-  output_tokens: number | string;
-  reasoning_tokens: number | string;
   charged_runs: number | string;
   charged_model_runs: number | string;
   charged_tokens: number | string;

@@ -6,21 +6,16 @@ import type { PageStart } from './page.ts';
 import { raw } from './raw.ts';
 import { uncountedIds } from './uncounted.ts';
 import type { UsageRange } from './usage.ts';
-import { AMOUNT_COLUMNS, listColumns, sumColumns, USAGE_COLUMNS } from './usage-columns.ts';
+import { AMOUNT_COLUMNS, listColumns, sumColumns, USAGE_COLUMNS, type UsedAmounts } from './usage-columns.ts';
 
 /** A sum of rollups, or an uncounted run. PostgreSQL returns sums as text. */
-export interface SumRow {
+export interface SumRow extends UsedAmounts {
   day: number | null;
   consumer_id: string | null;
   agent: string | null;
   model: string | null;
   runs: number | string;
   newest_run_id: string;
-  request_count: number | string;
-  input_tokens: number | string;
-  cached_tokens: number | string;
-  output_tokens: number | string;
-  reasoning_tokens: number | string;
   charged_runs: number | string | null;
   charged_tokens: number | string | null;
   charged_credits: number | string | null;

@@ -9,6 +9,9 @@ export const USAGE_COLUMNS = [
   'reasoning_tokens',
 ] as const;
 
+/** Sums of these columns. PostgreSQL returns them as text. */
+export type UsedAmounts = { [Column in (typeof USAGE_COLUMNS)[number]]: number | string };
+
 /** The columns that say what was charged. */
 export const CHARGE_COLUMNS = ['charged_runs', 'charged_tokens', 'charged_credits'] as const;
 
