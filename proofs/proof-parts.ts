@@ -16,9 +16,9 @@ export function proofParts(): Part[] {
   for (const [name, proof] of [...PROOFS].toSorted(([, a], [, b]) => minutesOf(b) - minutesOf(a))) {
     const scale = isLong(proof) ? ['--short'] : [];
     for (const nodes of proof.spreads === true ? [[], ['--nodes', SEVERAL]] : [[]]) {
-      proved.push(partOf(name, proof, [...nodes, ...scale], null));
+      proved.push(makePart(name, proof, [...nodes, ...scale], null));
       for (const [fault, sentence] of Object.entries(proof.faults)) {
-        faulty.push(partOf(name, proof, [...nodes, '--fault', fault, '--short'], sentence));
+        faulty.push(makePart(name, proof, [...nodes, '--fault', fault, '--short'], sentence));
       }
     }
   }
@@ -29,7 +29,7 @@ const isLong = ({ minutes }: Proof) => minutes > MAX_MINUTES;
 const minutesOf = (proof: Proof) => (isLong(proof) ? 0 : proof.minutes);
 
 /** `sentence` is what the proof must fail with; null if it must pass. */
-function partOf(name: string, proof: Proof, args: readonly string[], sentence: RegExp | null): Part {
+function makePart(name: string, proof: Proof, args: readonly string[], sentence: RegExp | null): Part {
   const { minutes } = proof;
   const factor = args.includes('--short') ? SHORT_LIMIT : FULL_LIMIT;
   const limitMs = Math.max(MIN_LIMIT_MS, factor * 60_000 * minutes);

@@ -37,7 +37,7 @@ function tests(store: StoreName): void {
   after(() => server[Symbol.asyncDispose]());
 
   const sign = (fields: object = {}, by = api) => by.post('/create_agency_upload', { ...signing(3), ...fields });
-  const formsOf = async (integrationId: string): Promise<number> => {
+  const readForms = async (integrationId: string): Promise<number> => {
     const rows = await askStore(
       server.dataDir,
       `select count(*) as forms from upload_forms where integration_id = '${integrationId}'`,
@@ -109,8 +109,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(await told({ ...bad, apiIntegrationId: foreign.apiIntegrationId }), [400, 'invalid_request']);
     assert.deepEqual(await told({ apiIntegrationId: 'nowhere' }), [404, 'integration_not_found']);
     assert.deepEqual(await told({ apiIntegrationId: foreign.apiIntegrationId }), [403, 'integration_forbidden']);
-    assert.equal(await formsOf(foreign.apiIntegrationId), 0);
-    assert.equal(await formsOf('nowhere'), 0);
+    assert.equal(await readForms(foreign.apiIntegrationId), 0);
+    assert.equal(await readForms('nowhere'), 0);
   });
 
   test('all five fields are required, and each refusal names its field', async (t) => {
@@ -125,7 +125,7 @@ function tests(store: StoreName): void {
       'contract-7-canonical-path',
       'contract-7-not-canonical',
     );
-    const noted = await formsOf('demo');
+    const noted = await readForms('demo');
     const refused = async (fields: object, field: string) => {
       const { status, body } = await sign(fields);
       assert.deepEqual([status, body.code], [400, 'invalid_request'], JSON.stringify(fields));
@@ -173,10 +173,10 @@ function tests(store: StoreName): void {
     for (const contentType of ['', 'image', 'image/png\r\nX-A: 1', 'image/png; a', 'é/é', `a/${'b'.repeat(254)}`]) {
       await refused({ contentType }, 'contentType');
     }
-    assert.equal(await formsOf('demo'), noted, 'and nothing was noted');
+    assert.equal(await readForms('demo'), noted, 'and nothing was noted');
     for (const sizeBytes of [1, 20_971_520]) assert.equal((await sign({ sizeBytes })).status, 200);
     assert.equal((await sign({ contentType: 'text/plain; charset=utf-8' })).status, 200);
-    assert.equal(await formsOf('demo'), noted + 3);
+    assert.equal(await readForms('demo'), noted + 3);
   });
 
   test('unknown fields are ignored in the upload request and in sandbox files', async (t) => {

@@ -133,7 +133,7 @@ const CHEAP = ATTEMPTS.filter(({ seen }) => !MEASURED.has(seen) && seen !== 'lat
 const BY_PROC: ReadonlySet<Item> = new Set(['memory of many processes', 'descriptors of the server']);
 const NAMES_BY_PROC = ATTEMPTS.filter(({ item }) => BY_PROC.has(item)).map(({ name }) => name);
 
-function settingsOf(fault: string | null): readonly Setting[] {
+function chooseSettings(fault: string | null): readonly Setting[] {
   const root: Setting = {
     label: 'as root',
     user: null,
@@ -155,7 +155,7 @@ function settingsOf(fault: string | null): readonly Setting[] {
 async function makeAttempts(fault: string | null) {
   const all: Judgement[] = [];
   const figures: Record<string, number> = { attempts: ATTEMPTS.length };
-  for (const setting of settingsOf(fault)) {
+  for (const setting of chooseSettings(fault)) {
     const judged = judge(setting.label, await attemptsOf(setting, fault));
     all.push(judged);
     if (!setting.hasNamespaces) expectEqual('sandboxes without namespaces', [...judged.counts.keys()], ['just-bash']);

@@ -151,7 +151,7 @@ async function disturb(rig: ConsoleRig, answer: LongAnswer, reloads: number) {
   return { longestTaskAfterReloadMs: longestOf(tasksMs) };
 }
 
-const figuresOf = () => ({ tokens: scale(1000, 5000), reloads: scale(3, 10), kills: 1 });
+const chooseFigures = () => ({ tokens: scale(1000, 5000), reloads: scale(3, 10), kills: 1 });
 
 test('a long answer keeps the playground smooth, also after reloads', async (t) => {
   const fault = plantedFault();
@@ -162,7 +162,7 @@ test('a long answer keeps the playground smooth, also after reloads', async (t) 
   await using rig = await ConsoleRig.start(built === null ? {} : { consoleFolder: built.folder });
   const integration = { apiIntegrationId: INTEGRATION, agency: 'support' };
   expectEqual('status of the integration', (await rig.api.post('/v2/integrations', integration)).status, 201);
-  const { tokens, reloads, kills } = figuresOf();
+  const { tokens, reloads, kills } = chooseFigures();
   const { longestTaskMs } = await measure(rig, new LongAnswer(tokens, WORDS_PER_SECOND));
   const { longestTaskAfterReloadMs } = await disturb(rig, new LongAnswer(tokens, WORDS_PER_SECOND), reloads);
   count({ tokens, reloads, kills, longestTaskMs, longestTaskAfterReloadMs });

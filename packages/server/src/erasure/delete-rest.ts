@@ -13,9 +13,9 @@ import {
   erasedRuns,
   eraseEvents,
   eraseSteps,
+  findUnusedBlobs,
   forgetErasedBlob,
   replaceUsageRequest,
-  unusedBlobsOf,
 } from '../store/queries/erasures.ts';
 import { deleteAnnounced } from '../store/queries/files.ts';
 import type { Store, Tx } from '../store/store.ts';
@@ -104,7 +104,7 @@ async function deleteContentOfChat(tx: Tx, chatKey: string): Promise<void> {
 async function freeUnusedBlobs({ store, isClosed }: DeleteDeps, person: ErasedPerson): Promise<void> {
   const { integrationId } = person;
   while (!isClosed()) {
-    const blobs = await store.reads.all(unusedBlobsOf, { integrationId, limit: BLOBS });
+    const blobs = await store.reads.all(findUnusedBlobs, { integrationId, limit: BLOBS });
     if (blobs.length === 0) return;
     await store.transact('erasure', async (tx) => {
       for (const { blob_key: blobKey } of blobs) {

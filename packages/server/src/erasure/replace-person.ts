@@ -10,8 +10,8 @@ import {
   erasePersonsBlobs,
   erasureOf,
   markReplaced,
-  memberFolderOf,
   type Person,
+  readMemberFolder,
   replaceAdjustments,
   replaceChat,
   replaceRuns,
@@ -123,7 +123,7 @@ async function replaceChats(tx: Tx, ids: ErasedIds, person: Person, erasedId: st
 async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: string): Promise<void> {
   const { integrationId, consumerId } = person;
   const now = Date.now();
-  const template = (await first(tx.all(memberFolderOf, { integrationId })))?.member_folder ?? DEFAULT_MEMBER_FOLDER;
+  const template = (await first(tx.all(readMemberFolder, { integrationId })))?.member_folder ?? DEFAULT_MEMBER_FOLDER;
   const folder = memberFolder(template, consumerId);
   const files = { integrationId, erasedId, ...rangeBelow(folder) };
   const bytes = (await first(tx.all(sumPersonsFiles, files)))?.bytes ?? 0;

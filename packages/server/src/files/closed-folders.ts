@@ -3,7 +3,7 @@ import { DEFAULT_MEMBER_FOLDER, isBelow, memberFolder } from '../domain/file-acc
 import type { IntegrationId } from '../domain/ids.ts';
 import { foldersAbove, type MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { erasuresOfFolders, type FolderErasure, memberFolderOf } from '../store/queries/erasures.ts';
+import { erasuresOfFolders, type FolderErasure, readMemberFolder } from '../store/queries/erasures.ts';
 import { jsonRows } from '../store/queries/file-batches.ts';
 import { storedPath } from '../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
@@ -68,7 +68,7 @@ export async function checkFolderOpen(
   }
   if (refusedIds.length === 0) return;
   const { integrationId, path } = file;
-  const template = (await first(tx.all(memberFolderOf, { integrationId })))?.member_folder ?? DEFAULT_MEMBER_FOLDER;
+  const template = (await first(tx.all(readMemberFolder, { integrationId })))?.member_folder ?? DEFAULT_MEMBER_FOLDER;
   if (refusedIds.some((id) => isBelow(path, memberFolder(template, id)))) throw new Refusal('erasure_running');
 }
 

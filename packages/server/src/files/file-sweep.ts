@@ -5,7 +5,7 @@ import { noteLeftovers } from '../store/leftovers.ts';
 import { integrationsToEmpty, markFilesDeleted } from '../store/queries/accounts.ts';
 import { forgetFolders, integrationsWithFolders } from '../store/queries/folder-bytes.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
-import { deleteFormsOf, integrationsWithForms, oldForms } from '../store/queries/upload-forms.ts';
+import { forgetForms, integrationsWithForms, oldForms } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { deleteBelow, OPEN_FORM_MS } from './change-files.ts';
@@ -90,7 +90,7 @@ export class FileSweep extends Sweep {
       if ((await store.reads.all(oldForms, { integrationId, until })).length === 0) continue;
       count += await store.transact('sweep', async (tx) => {
         await noteLeftovers(store, tx, [integrationId]);
-        return tx.run(deleteFormsOf, { integrationId, until });
+        return tx.run(forgetForms, { integrationId, until });
       });
     }
     return count;

@@ -66,7 +66,7 @@ export class AgencyFiles implements AgentFiles<AgencyPath> {
     if (real === null || !(await isKind(real, 'file'))) return null;
     await using opening = new AsyncDisposableStack();
     const handle = opening.use(await open(real, READ_FLAGS));
-    const file = await fileOf(path, handle);
+    const file = await describeFile(path, handle);
     const { kind, bytes } = await kindOf({ file, bytes: filePieces(handle) });
     const close = opening.move();
     const { ownerId } = this.#scope;
@@ -161,13 +161,13 @@ async function shownEntry({
   if (isFolder) return { kind: 'folder', path };
   try {
     await using handle = await open(real, READ_FLAGS);
-    return await fileOf(path, handle);
+    return await describeFile(path, handle);
   } catch {
     return null;
   }
 }
 
-async function fileOf(path: AgencyPath, handle: FileHandle): Promise<AgentFile<AgencyPath>> {
+async function describeFile(path: AgencyPath, handle: FileHandle): Promise<AgentFile<AgencyPath>> {
   const { size, mtimeMs } = await handle.stat();
   const contentType = contentTypeOf(await fileStart(handle, KIND_BYTES), lastSegment(path));
   return { kind: 'file', path, size, contentType, modifiedAt: Math.floor(mtimeMs) };

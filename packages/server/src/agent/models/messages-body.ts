@@ -61,7 +61,7 @@ export function messagesBody(model: string, request: ModelRequest, options: Mess
   const hasTools = request.tools.length > 0 || request.webSearch === true;
   // Without tools the calls of the whole prompt are needed.
   const earlier = hasTools ? earlierTexts.find(request) : NO_EARLIER;
-  const messages = messagesOf(request, earlier.items, isReplayed ? replays : NO_REPLAYS, maker);
+  const messages = convertItems(request, earlier.items, isReplayed ? replays : NO_REPLAYS, maker);
   if (paused.length > 0) messages.push({ role: 'assistant', content: [...paused] });
   const stubs = hasTools ? [] : calledTools(messages);
   const write = () => prefixText(model, rules, request, { isReplayed, stubs });
@@ -191,12 +191,12 @@ interface Message {
 const NO_REPLAYS: ReadonlyMap<number, StepReplay> = new Map();
 
 const earlierTexts = new EarlierTexts(
-  (prompt) => messagesOf({ prompt }, 0, NO_REPLAYS, new BodyMaker()).map((message) => JSON.stringify(message)),
+  (prompt) => convertItems({ prompt }, 0, NO_REPLAYS, new BodyMaker()).map((message) => JSON.stringify(message)),
   (item) => item.kind === 'assistant' && !isBlank(item.text),
 );
 
 /** Returns the messages of the items from an index on. */
-function messagesOf(
+function convertItems(
   request: Pick<ModelRequest, 'prompt'>,
   from: number,
   replays: ReadonlyMap<number, StepReplay>,

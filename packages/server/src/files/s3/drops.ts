@@ -6,7 +6,7 @@ import type { AdoptedBlob, S3BlobStore } from '../../storage/s3/s3-blob-store.ts
 import type { S3Bucket, S3Object } from '../../storage/s3/s3-bucket.ts';
 import { type FileRow, fileAt, mountPath } from '../../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../../store/queries/locks.ts';
-import { claimDrop, formsOf, settledDropOf } from '../../store/queries/upload-forms.ts';
+import { claimDrop, readForms, settledDropOf } from '../../store/queries/upload-forms.ts';
 import { first, type Reads, type Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { changeFiles, OPEN_FORM_MS, PathTaken } from '../change-files.ts';
@@ -23,7 +23,7 @@ export interface DropsDeps {
   readonly logger: Logger;
 }
 
-type Form = Awaited<ReturnType<ReturnType<(typeof formsOf)['build']>['execute']>>[number];
+type Form = Awaited<ReturnType<ReturnType<(typeof readForms)['build']>['execute']>>[number];
 
 interface Pass {
   readonly done: Promise<void>;
@@ -87,7 +87,7 @@ export class Drops {
   async #pass(integrationId: IntegrationId): Promise<boolean> {
     const { store, bucket, prefix } = this.#deps;
     // Read before the listing: so a listed drop is later than the drop that its form has recorded.
-    const forms = await store.reads.all(formsOf, { integrationId });
+    const forms = await store.reads.all(readForms, { integrationId });
     if (forms.length === 0) return true;
     const formsById = new Map(forms.map((form) => [form.form_id, form]));
     const folder = `${prefix}${integrationId}/`;

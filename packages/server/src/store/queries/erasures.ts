@@ -142,7 +142,7 @@ export const activeRunsOfPerson = statement('active runs of person', (db, p: Per
 );
 
 /** The template of member folders, also of a deleted integration. */
-export const memberFolderOf = statement('member folder of', (db, p: { integrationId: IntegrationId }) =>
+export const readMemberFolder = statement('member folder of', (db, p: { integrationId: IntegrationId }) =>
   db.selectFrom('integrations').select('member_folder').where('integration_id', '=', p.integrationId),
 );
 
@@ -406,7 +406,7 @@ export const deleteChatWithoutRuns = statement('delete chat without runs', (db, 
 );
 
 /** Blobs of attachments that no message may refer to any more. They belonged to deleted chats or to erased ones. */
-export const unusedBlobsOf = statement('unused blobs of', (db, p: { integrationId: IntegrationId; limit: number }) =>
+export const findUnusedBlobs = statement('unused blobs of', (db, p: { integrationId: IntegrationId; limit: number }) =>
   db
     .selectFrom('blobs')
     .select('blob_key')

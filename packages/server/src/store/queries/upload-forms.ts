@@ -71,7 +71,7 @@ export const openForm = statement(
 );
 
 /** The forms of an integration whose uploads may have arrived in S3. */
-export const formsOf = statement('forms of', (db, p: { integrationId: IntegrationId }) =>
+export const readForms = statement('forms of', (db, p: { integrationId: IntegrationId }) =>
   db
     .selectFrom('upload_forms')
     .select(['form_id', 'path', 'content_type', 'signed_at', 'settled_drop', 'version'])
@@ -130,6 +130,6 @@ export const oldForms = statement('old forms', (db, p: { integrationId: Integrat
     .limit(1),
 );
 
-export const deleteFormsOf = statement('forget forms', (db, p: { integrationId: IntegrationId; until: number }) =>
+export const forgetForms = statement('forget forms', (db, p: { integrationId: IntegrationId; until: number }) =>
   db.deleteFrom('upload_forms').where('integration_id', '=', p.integrationId).where('signed_at', '<=', p.until),
 );
