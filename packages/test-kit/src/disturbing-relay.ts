@@ -90,12 +90,14 @@ export class DisturbingRelay implements AsyncDisposable {
       client.resetAndDestroy();
       target.end();
     });
+    let isPassedOn = true;
     target.on('data', (data: Buffer) => {
+      if (!isPassedOn) return;
       const left = Math.min(answerLimit, silentAfter) - counts.answerBytes;
-      if (left <= 0) return;
       counts.answerBytes += data.length;
       client.write(data.subarray(0, left));
       if (data.length < left) return;
+      isPassedOn = false;
       disturbed();
       // The client gets every byte before the end.
       if (answerLimit < Number.POSITIVE_INFINITY) client.destroySoon();
