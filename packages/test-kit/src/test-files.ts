@@ -22,6 +22,7 @@ import { ThisNode } from '@runwire/server/src/store/this-node.ts';
 import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 import { temporaryFolder } from '@runwire/server/testing';
 import { documentReader } from './read-document.ts';
+import { testChatKey, testOwnerId } from './test-ids.ts';
 import { embeddedStore, migratedDatabase, postgresStore, type StoreName } from './test-store.ts';
 
 export { storedPath };
@@ -86,7 +87,7 @@ export class TestFiles implements AsyncDisposable {
         ? opening.use(await postgresStore(opening.use(await migratedDatabase()).url))
         : opening.use(await embeddedStore(folder));
     await store.transact('account', async (tx) => {
-      await tx.run(insertOwner, { ownerId: 'own', email: null, nameJson: null, administrator: 1, now: 1 });
+      await tx.run(insertOwner, { ownerId: testOwnerId('own'), email: null, nameJson: null, administrator: 1, now: 1 });
       for (const integrationId of INTEGRATIONS) await tx.run(insertIntegration, { ...FIELDS, integrationId });
     });
     const logger = createLogger('silent');
@@ -129,7 +130,12 @@ export class TestFiles implements AsyncDisposable {
 
   #seenBy(integration: string, documents: DocumentTexts): AgentFiles {
     const scope = { access: 'all', memberFolder: null } as const;
-    const run = { integrationId: newIntegrationId(integration), ownerId: 'own', chatKey: '', files: scope };
+    const run = {
+      integrationId: newIntegrationId(integration),
+      ownerId: testOwnerId('own'),
+      chatKey: testChatKey(''),
+      files: scope,
+    };
     return runFiles({ files: this.files, documents }, run);
   }
 
@@ -138,4 +144,4 @@ export class TestFiles implements AsyncDisposable {
   }
 }
 
-const FIELDS = { ...INTEGRATION_DEFAULTS, sortKey: '1', ownerId: 'own', now: 1 };
+const FIELDS = { ...INTEGRATION_DEFAULTS, sortKey: '1', ownerId: testOwnerId('own'), now: 1 };

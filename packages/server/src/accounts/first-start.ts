@@ -1,5 +1,5 @@
 import type { Agencies } from '../agencies/agencies.ts';
-import { newId, newIntegrationId } from '../domain/ids.ts';
+import { newIntegrationId, newOwnerId } from '../domain/ids.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import {
   anyKey,
@@ -23,7 +23,7 @@ export const DEMO_INTEGRATION = 'demo';
 export async function firstStart(store: Store, agencies: Agencies, wanted: string | null): Promise<string | null> {
   if ((await first(store.reads.all(installation, {}))) !== undefined) return null;
   const own = wanted === null || agencies.defaultAgent(wanted) === null ? DEMO_INTEGRATION : wanted;
-  const ownerId = newId('own');
+  const ownerId = newOwnerId();
   const now = Date.now();
   const made = store.transact('account', async (tx) => {
     await tx.run(insertInstallation, { now });

@@ -1,3 +1,4 @@
+import type { OwnerId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { lockInstallation, ownerById, setOwnerEmail } from '../store/queries/accounts.ts';
 import {
@@ -128,7 +129,7 @@ export class SignIn {
   }
 }
 
-async function ownerOfLink(reads: Reads, secretHash: string): Promise<string> {
+async function ownerOfLink(reads: Reads, secretHash: string): Promise<OwnerId> {
   const link = await first(reads.all(setUpLinkBySecret, { secretHash }));
   if (link === undefined || (link.expires_at !== null && link.expires_at <= Date.now())) {
     throw new Refusal('invalid_set_up_link');

@@ -1,3 +1,4 @@
+import type { RunId } from '../domain/ids.ts';
 import type { PendingBatch } from '../files/pending-blobs.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
 import type { BlobKey } from '../storage/blob-store.ts';
@@ -54,7 +55,7 @@ export class ScratchCleanup implements AsyncDisposable {
     this.#logger = logger;
   }
 
-  delete(scratch: ScratchBlobs, runId: string): void {
+  delete(scratch: ScratchBlobs, runId: RunId): void {
     if (scratch.isEmpty) return;
     const deleted = scratch
       .delete()

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
+import { testChatId, testChatKey } from '@runwire/test-kit/test-ids.ts';
 import { EMBEDDED_FILE, embeddedStore, migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { newIntegrationId } from '../domain/ids.ts';
@@ -28,9 +29,9 @@ async function fill(store: Store): Promise<void> {
     for (let number = 0; number < BATCH_ROWS * 2; number += 1) {
       const text = TEXTS[number % TEXTS.length] as string;
       const chat = {
-        chatKey: `chat ${number}`,
+        chatKey: testChatKey(`chat ${number}`),
         integrationId: newIntegrationId('demo'),
-        chatId: `${number}`,
+        chatId: testChatId(`${number}`),
         alias: null,
       };
       const size = { numMessages: number, textBytes: Number.MAX_SAFE_INTEGER - number, now: number };

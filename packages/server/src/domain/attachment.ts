@@ -1,3 +1,5 @@
+import type { RunId } from './ids.ts';
+
 export type ImageDetail = 'auto' | 'low' | 'high';
 
 export type AttachmentKind = 'input_image' | 'input_file';
@@ -16,7 +18,7 @@ export type AttachmentForm = 'image' | 'pdf' | 'text';
  * fetches the file again.
  */
 export interface StoredAttachment {
-  readonly runId: string;
+  readonly runId: RunId;
   /** The index in `attachments` of the request, from 0. */
   readonly position: number;
   readonly kind: AttachmentKind;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
+import { testChatId, testChatKey, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { newIntegrationId } from '../domain/ids.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
@@ -9,11 +10,17 @@ import { insertActiveRun } from '../store/queries/active-runs.ts';
 import { insertChat, insertRun } from '../store/queries/admission.ts';
 import { endRun, type RunEnd } from './end-run.ts';
 
-const CHAT = { chatKey: 'chat', integrationId: newIntegrationId('mine'), chatId: 'c1', alias: null, consumerId: 'ann' };
-const RUN = {
-  runId: 'run_1',
+const CHAT = {
+  chatKey: testChatKey('chat'),
   integrationId: newIntegrationId('mine'),
-  chatKey: 'chat',
+  chatId: testChatId('c1'),
+  alias: null,
+  consumerId: 'ann',
+};
+const RUN = {
+  runId: testRunId('run_1'),
+  integrationId: newIntegrationId('mine'),
+  chatKey: testChatKey('chat'),
   consumerId: 'ann',
   usageRequestId: null,
   fingerprint: null,

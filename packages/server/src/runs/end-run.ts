@@ -1,5 +1,5 @@
 import { type Charge, chargeFor } from '../domain/allowance.ts';
-import { newId } from '../domain/ids.ts';
+import { type ChatKey, newId, type RunId } from '../domain/ids.ts';
 import { type Prices, withCredits } from '../domain/prices.ts';
 import type { OpenQuestions } from '../domain/question.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
@@ -17,8 +17,8 @@ import { storeStep } from './journal.ts';
 import { onlyStepJson } from './only-step.ts';
 
 export interface RunEnd {
-  readonly runId: string;
-  readonly chatKey: string;
+  readonly runId: RunId;
+  readonly chatKey: ChatKey;
   /** The columns of the run by which it is counted. */
   readonly run: CountedColumns;
   /** The agent that answered. */

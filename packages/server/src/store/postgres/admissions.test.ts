@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
 import { until, within } from '@runwire/test-kit/shortfall.ts';
+import { testChatId, testChatKey, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import { sql } from 'kysely';
 import { missingService } from '../../../../../test/support/services.ts';
@@ -21,7 +22,7 @@ const skip = (await missingService('postgres')) ?? false;
 const integrationId = newIntegrationId('i');
 const locks = (consumerId: string | null, ...names: string[]) => ({ integrationId, consumerId, names });
 const chat = (chatKey: string, consumerId: string | null = null) => ({
-  ...{ chatKey, integrationId, chatId: chatKey, alias: null, consumerId },
+  ...{ chatKey: testChatKey(chatKey), integrationId, chatId: testChatId(chatKey), alias: null, consumerId },
   ...{ numMessages: 1, textBytes: 1, now: 1 },
 });
 
@@ -225,16 +226,16 @@ test('on a fresh database the request path reads no table as a whole', { skip },
   {
     await using store = await openStore(database.url);
     const admit = (id: string, consumerId: string) => async (tx: Tx) => {
-      const run = { chatKey: id, runId: id };
+      const run = { chatKey: testChatKey(id), runId: testRunId(id) };
       await tx.run(insertChat, chat(id, consumerId));
       await tx.run(insertMessage, { ...MESSAGE, ...run, messageId: `u${id}`, role: 'user' });
       await tx.run(insertRun, { ...RUN, ...run, consumerId });
-      await tx.run(insertChunk, { runId: id, firstId: 1, lastId: 1, data: '' });
+      await tx.run(insertChunk, { runId: testRunId(id), firstId: 1, lastId: 1, data: '' });
     };
     const end = (id: string) => async (tx: Tx) => {
-      const run = { chatKey: id, runId: id };
+      const run = { chatKey: testChatKey(id), runId: testRunId(id) };
       const grown = {
-        chatKey: id,
+        chatKey: testChatKey(id),
         textBytes: 1,
         questionsJson: null,
         askingRunId: null,
@@ -245,8 +246,8 @@ test('on a fresh database the request path reads no table as a whole', { skip },
         tx.run(growChat, grown),
         tx.run(insertMessage, { ...MESSAGE, ...run, messageId: `a${id}`, role: 'assistant' }),
         tx.run(finishRun, { ...END, ...run, status: 'failed' }),
-        tx.run(insertUnsuccessfulRun, { runId: id }),
-        tx.run(insertChunk, { runId: id, firstId: 2, lastId: 2, data: '' }),
+        tx.run(insertUnsuccessfulRun, { runId: testRunId(id) }),
+        tx.run(insertChunk, { runId: testRunId(id), firstId: 2, lastId: 2, data: '' }),
       ]);
       assert.deepEqual(counts, [1, 1, 1, 1, 1]);
     };

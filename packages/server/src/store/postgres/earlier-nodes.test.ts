@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testChatKey, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
@@ -40,9 +41,9 @@ const USAGE = {
 };
 const integrationId = newIntegrationId('i');
 const NEW_RUN = {
-  runId: 'new',
+  runId: testRunId('new'),
   integrationId,
-  chatKey: 'c9',
+  chatKey: testChatKey('c9'),
   consumerId: 'ann',
   usageRequestId: 'u',
   fingerprint: 'f',
@@ -66,7 +67,7 @@ const NEW_RUN = {
 };
 const END = {
   ...USAGE,
-  runId: 'new',
+  runId: testRunId('new'),
   attempt: 1,
   nextAttempt: 1,
   status: 'completed' as const,
@@ -158,7 +159,7 @@ test('nodes of the version before keep the active runs right until they end', { 
     await assert.rejects(ask(oldNode('late')), { code: '23514' });
 
     // Nothing else keeps the end of a run from an update in place.
-    const key = { integrationId, member: 'ann', chatKey: 'c9', runId: 'new' };
+    const key = { integrationId, member: 'ann', chatKey: testChatKey('c9'), runId: testRunId('new') };
     await store.transact('account', async (tx) => {
       await tx.run(insertRun, NEW_RUN);
       await tx.run(insertActiveRun, { ...key, nodeId: 'new', held: 0, unit: null, day: 1 });

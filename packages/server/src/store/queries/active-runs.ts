@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AllowanceUnit } from '../../domain/allowance.ts';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { ACTIVE_RUN_ORDER } from './locks.ts';
 import { finishRun } from './runs.ts';
@@ -13,15 +13,15 @@ export interface ActiveRunKey {
   readonly integrationId: IntegrationId;
   /** `NO_MEMBER` if the run has none. */
   readonly member: string;
-  readonly chatKey: string;
-  readonly runId: string;
+  readonly chatKey: ChatKey;
+  readonly runId: RunId;
 }
 
 export const activeRunKey = (row: {
   readonly integration_id: IntegrationId;
   readonly consumer_id: string | null;
-  readonly chat_key: string;
-  readonly run_id: string;
+  readonly chat_key: ChatKey;
+  readonly run_id: RunId;
 }): ActiveRunKey => ({
   integrationId: row.integration_id,
   member: row.consumer_id ?? NO_MEMBER,
@@ -72,7 +72,7 @@ export const moveActiveRun = statement('move active run', (db, p: ActiveRunKey &
 /** Call it after the statement that ends the run. Nothing changes if the run has ended before: its end may be written again. */
 export const insertUnsuccessfulRun = statement(
   'insert unsuccessful run',
-  (db, p: { runId: string }) =>
+  (db, p: { runId: RunId }) =>
     db
       .insertInto('unsuccessful_runs')
       .columns(['integration_id', 'status', 'created_at', 'run_id'])

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { AdmissionFactsRow } from '../../domain/admission.ts';
 import { ERASED_IDS } from '../../domain/erased-ids.ts';
 import type { FileAccess } from '../../domain/file-access.ts';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatId, ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
 import type { MountPath } from '../../domain/mount-path.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
@@ -23,7 +23,7 @@ export const admissionFacts = statement(
       integrationId: IntegrationId;
       consumerId: string | null;
       usageRequestId: string | null;
-      chatId: string | null;
+      chatId: ChatId | null;
       aliasChatId: string | null;
     },
   ) => {
@@ -72,9 +72,9 @@ export const insertChat = statement(
   (
     db,
     p: {
-      chatKey: string;
+      chatKey: ChatKey;
       integrationId: IntegrationId;
-      chatId: string;
+      chatId: ChatId;
       alias: string | null;
       consumerId: string | null;
       numMessages: number;
@@ -111,10 +111,10 @@ export const growChat = statement(
   (
     db,
     p: {
-      chatKey: string;
+      chatKey: ChatKey;
       textBytes: number;
       questionsJson: string | null;
-      askingRunId: string | null;
+      askingRunId: RunId | null;
       knownQuestionsJson: string | null;
       now: number;
     },
@@ -135,7 +135,7 @@ export const growChat = statement(
 );
 
 /** Sets the alias of a chat that has none. */
-export const bindAlias = statement('bind alias', (db, p: { chatKey: string; alias: string }) =>
+export const bindAlias = statement('bind alias', (db, p: { chatKey: ChatKey; alias: string }) =>
   db.updateTable('chats').set({ alias: p.alias }).where('chat_key', '=', p.chatKey).where('alias', 'is', null),
 );
 
@@ -146,8 +146,8 @@ export const insertMessage = statement(
     db,
     p: {
       messageId: string;
-      chatKey: string;
-      runId: string;
+      chatKey: ChatKey;
+      runId: RunId;
       role: 'user' | 'assistant';
       status: 'completed' | 'failed' | 'cancelled';
       agent: string;
@@ -211,9 +211,9 @@ export const insertRun = statement(
   (
     db,
     p: {
-      runId: string;
+      runId: RunId;
       integrationId: IntegrationId;
-      chatKey: string;
+      chatKey: ChatKey;
       consumerId: string | null;
       usageRequestId: string | null;
       fingerprint: string | null;
@@ -226,7 +226,7 @@ export const insertRun = statement(
       period: 'day' | 'week' | 'month' | 'lifetime' | null;
       periodStart: number | null;
       userContextJson: string | null;
-      continues: string | null;
+      continues: RunId | null;
       answersJson: string | null;
       clientToolsJson: string | null;
       journalFormat: number;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { AttachmentForm, StoredAttachment } from '../../domain/attachment.ts';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { type PositionRange, runsOfRange } from './chats.ts';
 
@@ -32,7 +32,7 @@ export const useBlob = statement('use blob', (db, p: { blobKey: string }) =>
 
 export const insertAttachment = statement(
   'insert attachment',
-  (db, p: Omit<StoredAttachment, 'filename'> & { chatKey: string; filenameJson: string | null }) =>
+  (db, p: Omit<StoredAttachment, 'filename'> & { chatKey: ChatKey; filenameJson: string | null }) =>
     db.insertInto('attachments').values({
       chat_key: p.chatKey,
       run_id: p.runId,
@@ -56,8 +56,8 @@ export const attachmentFetched = statement(
   (
     db,
     p: {
-      chatKey: string;
-      runId: string;
+      chatKey: ChatKey;
+      runId: RunId;
       position: number;
       form: AttachmentForm;
       mediaType: string;
@@ -107,7 +107,7 @@ export const historyAttachments = statement('history attachments', (db, p: Posit
 );
 
 /** Reads the attachments that must be fetched again for the next turn: those of ended turns that did not fail. */
-export const earlierWithoutCopy = statement('earlier without copy', (db, p: { chatKey: string }) =>
+export const earlierWithoutCopy = statement('earlier without copy', (db, p: { chatKey: ChatKey }) =>
   db
     .selectFrom('attachments as a')
     .innerJoin('runs as r', 'r.run_id', 'a.run_id')
@@ -121,7 +121,7 @@ export const earlierWithoutCopy = statement('earlier without copy', (db, p: { ch
 );
 
 /** Reads the URLs of all attachments of the chat. */
-export const urlsOfChat = statement('urls of chat', (db, p: { chatKey: string }) =>
+export const urlsOfChat = statement('urls of chat', (db, p: { chatKey: ChatKey }) =>
   db
     .selectFrom('attachments')
     .select(['run_id', 'position', 'url', 'url_key'])
@@ -132,7 +132,7 @@ export const urlsOfChat = statement('urls of chat', (db, p: { chatKey: string })
 
 export const refreshUrl = statement(
   'refresh url',
-  (db, p: { chatKey: string; runId: string; position: number; url: string }) =>
+  (db, p: { chatKey: ChatKey; runId: RunId; position: number; url: string }) =>
     db
       .updateTable('attachments')
       .set({ url: p.url })
@@ -141,7 +141,7 @@ export const refreshUrl = statement(
       .where('position', '=', p.position),
 );
 
-export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKey: string; runId: string }) =>
+export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKey: ChatKey; runId: RunId }) =>
   db
     .selectFrom('attachments')
     .select(attachmentColumns)
@@ -169,7 +169,7 @@ export function attachmentOf(row: AttachmentRow): StoredAttachment {
   };
 }
 
-export function attachmentsOfRuns(chatKey: string, runIds: readonly string[]) {
+export function attachmentsOfRuns(chatKey: ChatKey, runIds: readonly RunId[]) {
   return (db: Parameters<(typeof historyAttachments)['build']>[0]) =>
     db
       .selectFrom('attachments')
@@ -186,7 +186,7 @@ export const freeBlob = statement('free blob', (db, p: { blobKey: string; now: n
 );
 
 /** Another chat may refer to the same blobs: the sweep checks this before it deletes them. */
-export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: string; since: number }) =>
+export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: ChatKey; since: number }) =>
   db
     .updateTable('blobs')
     .set({ unused_since: p.since })
@@ -200,7 +200,7 @@ export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey
     ),
 );
 
-export const deleteAttachments = statement('delete attachments', (db, p: { chatKey: string }) =>
+export const deleteAttachments = statement('delete attachments', (db, p: { chatKey: ChatKey }) =>
   db.deleteFrom('attachments').where('chat_key', '=', p.chatKey),
 );
 

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatKey, IntegrationId } from '../../domain/ids.ts';
 import type { MountPath } from '../../domain/mount-path.ts';
 import type { Schema, StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -51,7 +51,7 @@ export type SeenFiles =
   | {
       readonly all: false;
       /** Announced in this chat, or made by its runs. */
-      readonly chatKey: string;
+      readonly chatKey: ChatKey;
       /** And all files below this folder. */
       readonly folder: MountPath | null;
     };
@@ -193,13 +193,13 @@ export const deleteFreedFile = statement('delete freed file', (db, p: { blobKey:
   db.deleteFrom('files').where('blob_key', '=', p.blobKey),
 );
 
-export const announceFile = statement('announce file', (db, p: { chatKey: string; path: StoredPath }) =>
+export const announceFile = statement('announce file', (db, p: { chatKey: ChatKey; path: StoredPath }) =>
   db
     .insertInto('announced_files')
     .values({ chat_key: p.chatKey, path: p.path })
     .onConflict((c) => c.columns(['chat_key', 'path']).doNothing()),
 );
 
-export const deleteAnnounced = statement('delete announced', (db, p: { chatKey: string }) =>
+export const deleteAnnounced = statement('delete announced', (db, p: { chatKey: ChatKey }) =>
   db.deleteFrom('announced_files').where('chat_key', '=', p.chatKey),
 );
