@@ -1,10 +1,10 @@
+import type { FairBudget, Hold } from '@runwire/lib/fair-budget.ts';
 import type { Agencies } from '../agencies/agencies.ts';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import { type AdmissionQuestion, type Admit, decideAdmission, type Replay } from '../domain/admission.ts';
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
 import type { Refusal } from '../domain/refusal.ts';
-import type { FairBudget, Hold } from '../lib/fair-budget.ts';
 import { admissionFacts } from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';
 import { first, type Reads } from '../store/store.ts';
