@@ -304,7 +304,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     figures: () => ({ items: 108, reject: 73, accept: 10, safe: 23, either: 2, attachments: 45, pairs: 6 }),
   },
   ssrf: {
-    files: ['test/ssrf.test.ts'],
+    files: ['packages/guarded-fetch/src/ssrf.test.ts'],
     minutes: 0.1,
     faults: {
       'first-address': /^outcome of ssrf-228 .*: expected refused or unresolved, found https:/m,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgencyDefinition, ModelObject } from '@runwire/agency';
+import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
 import { StartRefused } from '../domain/start-refused.ts';
-import { compileJsonSchema } from '../lib/json-schema.ts';
 import type { AgencyDraft } from './agency-draft.ts';
 import { AgencyFolder } from './agency-folder.ts';
 import { AgencyBroken, Faults, NO_POSITION } from './fault.ts';

@@ -1,4 +1,4 @@
-import { compileJsonSchema } from '../lib/json-schema.ts';
+import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
 import type { AgentDraft } from './agency-draft.ts';
 import { type AgencyFolder, besideFile, FileRefused } from './agency-folder.ts';
 import { type Faults, FILE_START, positionIn } from './fault.ts';
