@@ -70,6 +70,13 @@ export const publishedPackages: readonly PublishedPackage[] = [
     needs: [],
   },
   {
+    folder: 'guarded-fetch',
+    description: 'Fetches URLs that others name, from public addresses only: no URL reaches a private network.',
+    files: { index: 'index.ts', 'url-rules/index': 'url-rules/index.ts' },
+    exports: { '.': 'index', './url-rules': 'url-rules/index' },
+    needs: [],
+  },
+  {
     folder: 'server',
     description: 'Runs agents for your own backend. Every request runs once, is charged once and is never lost.',
     files: { index: 'index.ts', 'testing/index': 'testing/index.ts', ...serverThreads('') },

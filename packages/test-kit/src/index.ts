@@ -1,12 +1,16 @@
 import './idle-connections.ts';
 
+export { FetchFailed, GuardedFetcher, type Network } from '@runwire/guarded-fetch';
+export { type Names, type Serve, WatchedNetwork } from '@runwire/guarded-fetch/src/testing/watched-network.ts';
+export { ALLOW_NOTHING, checkFetchUrl, type FetchAllow, sameHostAndPath } from '@runwire/guarded-fetch/url-rules';
+export { FairBudget } from '@runwire/lib/fair-budget.ts';
+export { PageTurns } from '@runwire/lib/page-turns.ts';
 export { Authentication } from '@runwire/server/src/accounts/authenticate.ts';
 export { IntegrationOwnership } from '@runwire/server/src/accounts/owned-integration.ts';
 export { Sessions } from '@runwire/server/src/accounts/sessions.ts';
 export { Agencies } from '@runwire/server/src/agencies/agencies.ts';
 export type { Model, ModelOutput, ModelRequest, Tool } from '@runwire/server/src/agent/ports.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
-export { sameHostAndPath } from '@runwire/server/src/domain/same-place.ts';
 export { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
 export {
   ERASURE_POINTS,
@@ -25,11 +29,6 @@ export {
   signForm,
 } from '@runwire/server/src/files/post-policy/sign-form.ts';
 export { uploadKey } from '@runwire/server/src/files/upload-secrets.ts';
-export { FetchFailed, GuardedFetcher, type Network } from '@runwire/server/src/guarded-fetch/guarded-fetch.ts';
-export { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
-export { PageTurns } from '@runwire/server/src/lib/page-turns.ts';
-export { checkFetchUrl } from '@runwire/server/src/lib/url-rules/check-url.ts';
-export { ALLOW_NOTHING, type FetchAllow } from '@runwire/server/src/lib/url-rules/fetch-allow.ts';
 export type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';
 export { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 export { silentNotifier } from '@runwire/server/src/store/notifier.ts';
@@ -121,4 +120,3 @@ export {
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';
 export { type HeldToolCall, ToolController } from './tool-controller.ts';
-export { type Names, type Serve, WatchedNetwork } from './watched-network.ts';

@@ -1,3 +1,5 @@
+import { sortableId } from '@runwire/lib/sortable-id.ts';
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import type { MemberInput } from '../domain/account-inputs.ts';
 import { allowanceJson, usedAmount } from '../domain/allowance.ts';
 import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
@@ -8,8 +10,6 @@ import { checkMetadata } from '../domain/metadata.ts';
 import { wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
-import { sortableId } from '../lib/sortable-id.ts';
-import { parseOwnJson } from '../lib/strict-json.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { noteLeftovers } from '../store/leftovers.ts';
 import {

@@ -1,3 +1,4 @@
+import type { FairBudget, Hold } from '@runwire/lib/fair-budget.ts';
 import type { Agencies } from '../agencies/agencies.ts';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import {
@@ -11,7 +12,6 @@ import {
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import type { Prices } from '../domain/prices.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { FairBudget, Hold } from '../lib/fair-budget.ts';
 import { admissionFacts } from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';
 import { first, type Reads } from '../store/store.ts';

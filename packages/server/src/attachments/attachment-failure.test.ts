@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FetchFailed, finalFailure } from '@runwire/guarded-fetch';
 import type { StoredAttachment } from '../domain/attachment.ts';
-import { FetchFailed, finalFailure } from '../guarded-fetch/fetch-failed.ts';
 import { attachmentFailure } from './attachment-failure.ts';
 
 const attachment = { runId: 'run_a', position: 0, urlKey: 'https://a.test/x' } as StoredAttachment;

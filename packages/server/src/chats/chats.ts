@@ -1,3 +1,4 @@
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import {
   type ChatId,
   type ChatKey,
@@ -15,7 +16,6 @@ import { Refusal } from '../domain/refusal.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { isVisible, type Scope, wholeIntegration } from '../domain/scope.ts';
 import { iso } from '../domain/time.ts';
-import { parseOwnJson } from '../lib/strict-json.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { hasDiskSpace, isDiskFull } from '@runwire/lib/disk-full.ts';
 import { faultLine } from '../agencies/fault.ts';
 import { checkPrograms } from '../compose/check-programs.ts';
 import { chooseSandbox } from '../compose/choose-sandbox.ts';
@@ -13,7 +14,6 @@ import { dataFolder } from '../config/data-folder.ts';
 import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { PROVIDERS_FILE } from '../domain/providers.ts';
 import { DiskFull } from '../domain/unavailable.ts';
-import { hasDiskSpace, isDiskFull } from '../lib/disk-full.ts';
 import { newFileBlobKey } from '../storage/blob-store.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { S3Bucket } from '../storage/s3/s3-bucket.ts';

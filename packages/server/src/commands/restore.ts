@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { writeDurably } from '@runwire/lib/durable-files.ts';
 import { openFilesAt, readKeptMark } from '../compose/open-files.ts';
 import { unmigratedInstallation } from '../compose/open-store.ts';
 import type { Config, Secrets } from '../config/config.ts';
@@ -8,7 +9,6 @@ import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { type CopiedBlobs, copyBlobs, type NamedBlob } from '../files/copy-blobs.ts';
 import { newMark, readMark, removeMark, takenFolder, writeMark } from '../files/disk/folder-mark.ts';
 import type { InstallationMark } from '../files/installation-mark.ts';
-import { writeDurably } from '../lib/durable-files.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
 import { PostgresTarget } from '../store/postgres/postgres-target.ts';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { hasDiskSpace } from '@runwire/lib/disk-full.ts';
 import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from '../config/data-folder.ts';
 import { readMovedMark, refuseMoved } from '../config/moved-mark.ts';
@@ -7,7 +8,6 @@ import { DiskFull } from '../domain/unavailable.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { FIRST_START_REMEDY } from '../files/disk/claim-folder.ts';
 import { takenFolder } from '../files/disk/folder-mark.ts';
-import { hasDiskSpace } from '../lib/disk-full.ts';
 import type { Heartbeats } from '../store/heartbeats.ts';
 import { type Notifier, silentNotifier } from '../store/notifier.ts';
 import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';

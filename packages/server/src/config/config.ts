@@ -1,9 +1,8 @@
+import type { FetchAllow, Range } from '@runwire/guarded-fetch/url-rules';
 import type { AgencyVariables } from '../domain/agency-variables.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { ProviderApi } from '../domain/providers.ts';
 import { StartRefused } from '../domain/start-refused.ts';
-import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
-import type { Range } from '../lib/url-rules/range.ts';
 
 /** A setting that cannot be used. The message is printed and the process ends. */
 export class SettingRefused extends StartRefused {

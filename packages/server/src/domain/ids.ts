@@ -1,4 +1,4 @@
-import { readTimePart, sortableId, timePart } from '../lib/sortable-id.ts';
+import { readTimePart, sortableId, timePart } from '@runwire/lib/sortable-id.ts';
 import type { CheckedText } from './checked-text.ts';
 
 /** The id of an integration that exists. Only `IntegrationOwnership` makes one from the text of a request. */

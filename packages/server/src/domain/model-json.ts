@@ -1,4 +1,4 @@
-import { isDeeperThan } from '../lib/strict-json.ts';
+import { isDeeperThan } from '@runwire/lib/strict-json.ts';
 
 /** JSON that a model wrote may be nested this deep. `JSON.stringify` exceeds the stack from about 5 000 levels on. */
 const MAX_DEPTH = 500;

@@ -169,7 +169,7 @@ export class McpServers implements AsyncDisposable {
     return stateOf(server, known, session?.tools ?? null);
   }
 
-  /** Connects nothing: while the node stops, nobody would end a new session. */
+  /** Connects nothing: a session that begins while the node stops would not be ended. */
   #newestSession(agency: string, server: McpServer): Partial<NewestSession> {
     const sessions = server.isPerRun ? this.#newest : this.#shared;
     return sessions.get(server.isPerRun ? `${agency}\0${server.name}` : this.#shareKey(agency, server)) ?? {};

@@ -1,5 +1,5 @@
+import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import type { RunId } from '../domain/ids.ts';
-import { WakeableLoop } from '../lib/wakeable-loop.ts';
 import {
   deleteReaders,
   deleteReadersOfDeadNodes,

@@ -1,4 +1,4 @@
-import { resolvedReference } from '../../lib/object-type.ts';
+import { resolvedReference } from '@runwire/lib/object-type.ts';
 import { isObject, type JsonObject } from './provider-failure.ts';
 
 const UNIONS = ['anyOf', 'oneOf'] as const;

@@ -1,3 +1,4 @@
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import type { LoadedAgent } from '../../agencies/loaded-agency.ts';
 import { estimatedUsage } from '../../agent/progress.ts';
 import type { RunIdentity } from '../../domain/admitted-run.ts';
@@ -16,7 +17,6 @@ import {
   type UsageTotals,
 } from '../../domain/usage.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
-import { parseOwnJson } from '../../lib/strict-json.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
 import { insertChunk } from '../../store/queries/eventlog.ts';
 import type { StepRow } from '../../store/queries/runs.ts';

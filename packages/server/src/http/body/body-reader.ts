@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import type { FairBudget, Hold } from '@runwire/lib/fair-budget.ts';
+import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '@runwire/lib/strict-json.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../domain/refusal.ts';
-import type { FairBudget, Hold } from '../../lib/fair-budget.ts';
-import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '../../lib/strict-json.ts';
 import { COMPLETION_PATH } from '../paths.ts';
 import { InlineImages } from './inline-images.ts';
 import { isUtf8Json } from './json-type.ts';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { JsonRefused, type StrictJsonLimits } from '../../lib/strict-json.ts';
+import { JsonRefused, type StrictJsonLimits } from '@runwire/lib/strict-json.ts';
 import type { ExtractedImages, ImagePlaces } from './take-out-images.ts';
 
 export interface JsonTask {

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { JsonRefused, parseStrictJson } from '../../lib/strict-json.ts';
+import { JsonRefused, parseStrictJson } from '@runwire/lib/strict-json.ts';
 import type { JsonResult, JsonTask } from './json-worker.ts';
 import { takeOutImages } from './take-out-images.ts';
 

@@ -1,5 +1,7 @@
 import { type GetCompletionV2Request, headerNames } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
+import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
+import { memberName } from '@runwire/lib/member-name.ts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RunAdmission } from '../../admission/admit-run.ts';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
@@ -14,8 +16,6 @@ import type { Scope } from '../../domain/scope.ts';
 import { checkAnswers } from '../../domain/settle-questions.ts';
 import { comparedFields, listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
-import { memberName } from '../../lib/member-name.ts';
-import type { FetchAllow } from '../../lib/url-rules/fetch-allow.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { requestAttachments } from '../body/request-attachments.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answers, assertAllDestroyed, failure, guarded, names, PUBLIC } from '@runwire/test-kit/guarded-rig.ts';
-import { httpAnswer, type Serve, WatchedNetwork } from '@runwire/test-kit/watched-network.ts';
 import type { GuardedFetchOptions } from './guarded-fetch.ts';
+import { httpAnswer, type Serve, WatchedNetwork } from './testing/watched-network.ts';
 
 const hanging = (begin: () => void): Promise<never> => {
   begin();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DiskFull } from '../domain/unavailable.ts';
+import { DiskFull } from '@runwire/server/src/domain/unavailable.ts';
 import { hasDiskSpace, isDiskFull } from './disk-full.ts';
 
 const withCode = (code: string) => Object.assign(new Error('no space left'), { code });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sameHostAndPath } from '../../domain/same-place.ts';
 import { checkFetchUrl, urlKey } from './check-url.ts';
 import { ALLOW_NOTHING, parseFetchAllow } from './fetch-allow.ts';
+import { sameHostAndPath } from './same-place.ts';
 
 const problemOf = (text: string, allow = ALLOW_NOTHING): string | null => {
   const checked = checkFetchUrl(text, allow);

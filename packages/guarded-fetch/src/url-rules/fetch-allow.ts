@@ -2,8 +2,10 @@ import { addressOfHost, parseAddress, unmapped } from './address.ts';
 import { isPlainName } from './host-name.ts';
 import { isWithin, parseRange, type Range } from './range.ts';
 
-/** The parsed `RUNWIRE_FETCH_ALLOW`: what may be fetched although it is not public or not on port 443. */
+/** What may be fetched although it is not public or not on port 443. */
 export interface FetchAllow {
+  /** The name of this list in messages to people. */
+  readonly setting: string;
   /** The entries for the output, each with its port. */
   readonly entries: readonly string[];
   /** True if the name may be fetched, whatever address it has. */
@@ -22,9 +24,10 @@ type Entry = { readonly shown: string; readonly port: number } & (
 
 /**
  * Parses entries of the form `host`, `host:port`, CIDR or CIDR:port, separated by white space or commas. The default
- * port is 443. A single address is a CIDR of one. Throws an `Error` whose message is the end of a sentence.
+ * port is 443. A single address is a CIDR of one. Messages call the list `setting`. Throws an `Error` whose message is the
+ * end of a sentence.
  */
-export function parseFetchAllow(text: string): FetchAllow {
+export function parseFetchAllow(text: string, setting = 'the list of allowed hosts'): FetchAllow {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '');
   const entries = parts.map((part, index) => parseEntry(part) ?? refuse(index + 1));
   const allowsAddress = (text: string, port: number) => {
@@ -35,6 +38,7 @@ export function parseFetchAllow(text: string): FetchAllow {
   const allowsHost = (hostname: string, port: number) =>
     entries.some((entry) => entry.port === port && 'host' in entry && entry.host === hostname);
   return {
+    setting,
     entries: entries.map(({ shown }) => shown),
     allowsHost,
     allowsAddress,

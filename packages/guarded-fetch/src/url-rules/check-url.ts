@@ -48,8 +48,8 @@ function hostProblem(hostname: string, port: number, allow: FetchAllow): string 
       : 'has a host that is not a DNS name; check its spelling';
   }
   if (port !== HTTPS_PORT && !allow.mayAllowPort(hostname, port)) {
-    return `has the port ${port}; files are fetched only from port 443, unless RUNWIRE_FETCH_ALLOW names another`;
+    return `has the port ${port}; files are fetched only from port 443, unless ${allow.setting} names another`;
   }
   if (address === null || isPublicAddress(address) || allow.mayAllowPort(hostname, port)) return null;
-  return 'has an address as its host that is not on the public internet; make the file publicly accessible, or add the address to RUNWIRE_FETCH_ALLOW';
+  return `has an address as its host that is not on the public internet; make the file publicly accessible, or add the address to ${allow.setting}`;
 }

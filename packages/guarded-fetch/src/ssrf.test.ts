@@ -1,21 +1,16 @@
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import {
-  ALLOW_NOTHING,
-  checkFetchUrl,
-  type FetchAllow,
-  FetchFailed,
-  GuardedFetcher,
-  type Names,
-  type Network,
-  type Serve,
-  sameHostAndPath,
-  WatchedNetwork,
-} from '@runwire/test-kit';
 import { count, plantedFault } from '@runwire/test-kit/scale.ts';
 import { expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
-import { items, namesOf, PUBLIC, type SsrfItem, sequences, serverOf } from '@runwire/test-kit/ssrf-corpus.ts';
+import { FetchFailed } from './fetch-failed.ts';
+import { GuardedFetcher } from './guarded-fetch.ts';
+import type { Network } from './network.ts';
+import { items, namesOf, PUBLIC, type SsrfItem, sequences, serverOf } from './testing/ssrf-corpus.ts';
+import { type Names, type Serve, WatchedNetwork } from './testing/watched-network.ts';
+import { checkFetchUrl } from './url-rules/check-url.ts';
+import { ALLOW_NOTHING, type FetchAllow } from './url-rules/fetch-allow.ts';
+import { sameHostAndPath } from './url-rules/same-place.ts';
 
 /*
  * The guarded fetcher over a network in memory: names resolve to the addresses of the item, and every dial is recorded.
@@ -40,7 +35,7 @@ const PLANTS: Readonly<Record<string, (network: WatchedNetwork, names: Names) =>
   },
   'unchecked-redirects': ({ dialled }) => {
     const isOnwards = () => dialled.length > 0;
-    return { allow: { entries: [], allowsHost: isOnwards, allowsAddress: isOnwards, mayAllowPort: isOnwards } };
+    return { allow: { ...ALLOW_NOTHING, allowsHost: isOnwards, allowsAddress: isOnwards, mayAllowPort: isOnwards } };
   },
   'dial-by-name': (network) => ({
     dial: async (to) => network.dial({ ...to, address: (await network.resolve(to.servername))[0] ?? to.address }),

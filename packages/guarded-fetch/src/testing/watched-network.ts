@@ -1,5 +1,5 @@
 import { type Duplex, duplexPair } from 'node:stream';
-import type { DialTo, Network } from '@runwire/server/src/guarded-fetch/network.ts';
+import type { DialTo, Network } from '../network.ts';
 
 /** What the server of a connection does with a request: it writes bytes, closes, or stays silent. */
 export type Serve = (request: string, connection: Duplex) => void;

@@ -1,5 +1,5 @@
-import { checkFetchUrl, urlKey } from '../lib/url-rules/check-url.ts';
-import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import { checkFetchUrl, urlKey } from './check-url.ts';
+import type { FetchAllow } from './fetch-allow.ts';
 
 /**
  * Checks that a fresh link may replace an earlier one: `key`, the earlier URL without query and fragment, and `value`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { cites } from '../../../../requirements/cite.ts';
+import { cites } from '../../../requirements/cite.ts';
 import { PageTurns } from './page-turns.ts';
 
 /** Reads `pages` pages without a pause of its own, and notes each by the name of the reader. */

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { answers, assertAllDestroyed, failure, guarded, names, never, PUBLIC } from '@runwire/test-kit/guarded-rig.ts';
-import { httpAnswer, type Names, type Serve, WatchedNetwork } from '@runwire/test-kit/watched-network.ts';
-import { cites } from '../../../../requirements/cite.ts';
-import { ALLOW_NOTHING, parseFetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import { cites } from '../../../requirements/cite.ts';
 import { GuardedFetcher } from './guarded-fetch.ts';
 import { ownAddresses } from './own-addresses.ts';
+import { httpAnswer, type Names, type Serve, WatchedNetwork } from './testing/watched-network.ts';
+import { ALLOW_NOTHING, parseFetchAllow } from './url-rules/fetch-allow.ts';
 
 test('fetches from a public host, sends only plain headers and closes the connection', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
@@ -82,7 +82,7 @@ test('dials no address of this machine unless it is allowed', async () => {
     const { network, fetch } = guarded(file, { names, ownAddresses });
     const { kind, isFinal, message } = await failure(fetch(`https://${host}/`));
     assert.deepEqual([kind, isFinal, network.dialled], ['refused', true, []], host);
-    assert.match(message, /or is this server itself; .* RUNWIRE_FETCH_ALLOW$/);
+    assert.match(message, /or is this server itself; .* the list of allowed hosts$/);
   }
   for (const form of [`::ffff:${PUBLIC}`, '64:ff9b::5db8:d822']) {
     const { fetch } = guarded(file, { names: { 'a.test': [[form]] }, ownAddresses });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cites } from '../../../../requirements/cite.ts';
+import { cites } from '../../../requirements/cite.ts';
 import { readJson } from './read-json.ts';
 import { JsonRefused, parseOwnJson, parseStrictJson } from './strict-json.ts';
 

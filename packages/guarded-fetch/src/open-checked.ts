@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
-import { unlessAborted } from '../lib/unless-aborted.ts';
-import { type Address, addressOfHost, parseAddress } from '../lib/url-rules/address.ts';
-import { portOf } from '../lib/url-rules/check-url.ts';
-import { type FetchAllow, HTTPS_PORT } from '../lib/url-rules/fetch-allow.ts';
-import { isPublicAddress, reachedAddress } from '../lib/url-rules/public-address.ts';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import type { DialTo, Network } from './network.ts';
+import { type Address, addressOfHost, parseAddress } from './url-rules/address.ts';
+import { portOf } from './url-rules/check-url.ts';
+import { type FetchAllow, HTTPS_PORT } from './url-rules/fetch-allow.ts';
+import { isPublicAddress, reachedAddress } from './url-rules/public-address.ts';
 
 /** How many addresses of one name are tried. Each attempt except the last has this time limit. */
 const MAX_DIALS = 4;
@@ -35,7 +35,7 @@ export async function openChecked(url: URL, options: OpenOptions, signal: AbortS
     throw finalFailure(
       'refused',
       'its host has an address that is not on the public internet, or is this server itself',
-      'make the file publicly accessible, or add its host to RUNWIRE_FETCH_ALLOW',
+      `make the file publicly accessible, or add its host to ${allow.setting}`,
     );
   }
   return dialOne(

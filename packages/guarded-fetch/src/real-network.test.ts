@@ -7,9 +7,10 @@ import { type TestContext, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { failure, never } from '@runwire/test-kit/guarded-rig.ts';
 import { testCertificate } from '@runwire/test-kit/test-certificate.ts';
-import { ALLOW_NOTHING, parseFetchAllow } from '../lib/url-rules/fetch-allow.ts';
-import { FetchFailed, GuardedFetcher } from './guarded-fetch.ts';
+import { FetchFailed } from './fetch-failed.ts';
+import { GuardedFetcher } from './guarded-fetch.ts';
 import { realNetwork } from './real-network.ts';
+import { ALLOW_NOTHING, parseFetchAllow } from './url-rules/fetch-allow.ts';
 
 const { ca, cert, key } = testCertificate(['localhost', 'files.test', '127.0.0.1']);
 

@@ -1,6 +1,6 @@
-import { checkFetchUrl } from '../lib/url-rules/check-url.ts';
-import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
 import { finalFailure } from './fetch-failed.ts';
+import { checkFetchUrl } from './url-rules/check-url.ts';
+import type { FetchAllow } from './url-rules/fetch-allow.ts';
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
@@ -20,7 +20,7 @@ export function nextHop(from: URL, location: string | undefined, allow: FetchAll
     throw finalFailure(
       'refused',
       'its server redirects to an address that is not allowed',
-      'use a link that leads to the file itself, or add that address to RUNWIRE_FETCH_ALLOW',
+      `use a link that leads to the file itself, or add that address to ${allow.setting}`,
     );
   }
   return checked.url;

@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { unlessAborted } from '../lib/unless-aborted.ts';
-import { checkFetchUrl } from '../lib/url-rules/check-url.ts';
-import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import type { Network } from './network.ts';
 import { isRedirect, nextHop } from './next-hop.ts';
@@ -10,10 +8,8 @@ import { ownAddresses } from './own-addresses.ts';
 import { readBody } from './read-body.ts';
 import { realNetwork } from './real-network.ts';
 import { type GuardedRequest, PLAIN_GET, sendRequest } from './send-request.ts';
-
-export type { Network } from './network.ts';
-export type { GuardedRequest } from './send-request.ts';
-export { FetchFailed, realNetwork };
+import { checkFetchUrl } from './url-rules/check-url.ts';
+import type { FetchAllow } from './url-rules/fetch-allow.ts';
 
 export interface GuardedFetchOptions {
   readonly allow: FetchAllow;
