@@ -187,7 +187,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
 
   storeTest('concurrent writes take effect in their order', async (store) => {
     const none = { errorCode: null, errorMessage: null, sandboxFilesJson: null };
-    const unasked = { alias: null, questionsJson: null, knownQuestionsJson: null };
+    const unasked = { alias: null, questionsJson: null, askingRunId: null, knownQuestionsJson: null };
     const message = { chatKey: 'k', runId: 'r', agent: 'a', contentJson: '""', ...none };
     await store.transact('end', async (tx) => {
       await Promise.all([

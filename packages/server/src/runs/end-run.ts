@@ -66,6 +66,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
       chatKey: end.chatKey,
       textBytes: Buffer.byteLength(end.text),
       questionsJson: end.questions === null ? null : JSON.stringify(end.questions),
+      askingRunId: end.questions === null ? null : end.runId,
       // Admission has settled those of the run before.
       knownQuestionsJson: null,
       now,

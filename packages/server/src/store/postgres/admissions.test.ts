@@ -233,7 +233,14 @@ test('on a fresh database the request path reads no table as a whole', { skip },
     };
     const end = (id: string) => async (tx: Tx) => {
       const run = { chatKey: id, runId: id };
-      const grown = { chatKey: id, textBytes: 1, questionsJson: null, knownQuestionsJson: null, now: 2 };
+      const grown = {
+        chatKey: id,
+        textBytes: 1,
+        questionsJson: null,
+        askingRunId: null,
+        knownQuestionsJson: null,
+        now: 2,
+      };
       const counts = await Promise.all([
         tx.run(growChat, grown),
         tx.run(insertMessage, { ...MESSAGE, ...run, messageId: `a${id}`, role: 'assistant' }),

@@ -1,7 +1,7 @@
-import { NO_POSITION, type Path, type Place, positionIn } from './fault.ts';
+import { type Location, NO_POSITION, type Path, positionIn } from './fault.ts';
 
 /** For definitions that have no file. `name` takes the place of the file. */
-export function noPlace(name: string): Place {
+export function noLocation(name: string): Location {
   const position = () => ({ file: name, ...NO_POSITION });
   return { file: name, position, positionOf: position };
 }
@@ -10,7 +10,7 @@ export function noPlace(name: string): Place {
  * Finds values of a definition in the text of its module: the next `key:` after the agent's name, or after
  * `defineAgency`. A value that is computed elsewhere has the position of the agent or of the agency.
  */
-export function sourcePlace(file: string, text: string, agent?: string): Place {
+export function sourceLocation(file: string, text: string, agent?: string): Location {
   const start = agent === undefined ? agencyStart(text) : Math.max(quoted(text, agent, 0), 0);
   const find = (path: Path, part: 'key' | 'value') => {
     const key = path.findLast((step) => typeof step === 'string' && step !== 'agents');
