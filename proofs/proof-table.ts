@@ -388,6 +388,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       ),
   },
   escape: {
+    files: ['packages/sandbox/src/escape.full.test.ts'],
     minutes: 8,
     faults: {
       'no-seccomp': /^escaped: expected 0, found \d+: .*bubblewrap as root: a vsock socket \(printed\)/m,

@@ -10,8 +10,6 @@ import { checkAnyFolderPath, checkFilePath, MOUNT, type MountPath } from '@runwi
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
 import { Files } from '@runwire/server/src/files/files.ts';
 import { PendingBlobs } from '@runwire/server/src/files/pending-blobs.ts';
-import { DocumentTexts } from '@runwire/server/src/sandbox/document-texts.ts';
-import { runFiles } from '@runwire/server/src/sandbox/run-files.ts';
 import type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';
 import { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 import { insertIntegration, insertOwner } from '@runwire/server/src/store/queries/accounts.ts';
@@ -20,6 +18,8 @@ import { insertForm } from '@runwire/server/src/store/queries/upload-forms.ts';
 import type { Store } from '@runwire/server/src/store/store.ts';
 import { ThisNode } from '@runwire/server/src/store/this-node.ts';
 import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
+import { DocumentTexts } from '@runwire/server/src/workspace/document-texts.ts';
+import { runFiles } from '@runwire/server/src/workspace/run-files.ts';
 import { temporaryFolder } from '@runwire/server/testing';
 import { documentReader } from './read-document.ts';
 import { embeddedStore, migratedDatabase, postgresStore, type StoreName } from './test-store.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { SandboxUser } from '../../agent/sandbox-port.ts';
+import type { SandboxUser } from '../sandbox.ts';
 
 const run = promisify(execFile);
 

@@ -1,4 +1,4 @@
-import type { SandboxCommand, SandboxLimit } from '../../agent/sandbox-port.ts';
+import type { SandboxCommand, SandboxLimit } from '../sandbox.ts';
 
 /** What the server sends to the process that interprets a command. */
 export type BashRequest = SandboxCommand;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type OnSandboxOutput, type SandboxCommand, type SandboxEnd, SandboxFailed } from '../agent/sandbox-port.ts';
+import { type OnSandboxOutput, type SandboxCommand, type SandboxEnd, SandboxFailed } from './sandbox.ts';
 import { exceedsFolder, isDiskFull } from './watch-folder.ts';
 import { MemoryWatch } from './watch-memory.ts';
 

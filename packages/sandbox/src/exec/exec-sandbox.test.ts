@@ -3,9 +3,9 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
-import { runCase, sandboxConformance } from '@runwire/test-kit/sandbox-conformance.ts';
-import { cites } from '../../../../../requirements/cite.ts';
-import { missingBubblewrap } from '../../../../../test/support/services.ts';
+import { cites } from '../../../../requirements/cite.ts';
+import { missingBubblewrap } from '../../../../test/support/services.ts';
+import { runCase, sandboxConformance } from '../testing/sandbox-conformance.ts';
 import { ExecSandbox } from './exec-sandbox.ts';
 
 /** A program of an operator: bubblewrap as a container engine, with the folders at their places. */

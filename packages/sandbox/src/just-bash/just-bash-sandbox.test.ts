@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runCase, sandboxConformance } from '@runwire/test-kit/sandbox-conformance.ts';
+import { runCase, sandboxConformance } from '../testing/sandbox-conformance.ts';
 import { JustBashSandbox } from './just-bash-sandbox.ts';
 
 sandboxConformance('just-bash', () => new JustBashSandbox(), null);

@@ -3,10 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FairBudget } from '@runwire/lib/fair-budget.ts';
-import type { Sandbox } from '../agent/sandbox-port.ts';
+import { type Sandbox, StageFolders } from '@runwire/sandbox';
 import type { Files } from '../files/files.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { StageFolders } from './stage-folders.ts';
 import { RunWorkspace } from './workspace.ts';
 
 test('bytes of a command are deleted after all of its writes have ended', async () => {

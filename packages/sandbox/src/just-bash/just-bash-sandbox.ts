@@ -10,7 +10,7 @@ import {
   SandboxFailed,
   type SandboxInfo,
   type SandboxUser,
-} from '../../agent/sandbox-port.ts';
+} from '../sandbox.ts';
 import { supervise } from '../supervise.ts';
 import type { BashResult } from './bash-request.ts';
 import { childReads } from './child-reads.ts';

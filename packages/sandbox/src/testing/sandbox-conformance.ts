@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
-import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sandbox, SandboxEnd, SandboxLimits } from '@runwire/server/src/agent/sandbox-port.ts';
-import { temporaryFolder } from '@runwire/server/src/testing/temporary-folder.ts';
+import type { Sandbox, SandboxEnd, SandboxLimits } from '../sandbox.ts';
 
 const MIB = 1024 * 1024;
 
@@ -231,7 +241,7 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
 
 /** A folder for commands, which belongs to the user of the sandbox. */
 export function makeStage(sandbox: Sandbox, files: Files = {}): string {
-  const folder = temporaryFolder();
+  const folder = mkdtempSync(join(tmpdir(), 'runwire-test-'));
   const give = (path: string) => {
     if (sandbox.owner !== null) chownSync(path, sandbox.owner.uid, sandbox.owner.gid);
   };

@@ -3,6 +3,7 @@ import { chmod, copyFile, type FileHandle, lstat, mkdir, open, readdir, realpath
 import { dirname, join } from 'node:path';
 import { KIND_BYTES } from '@runwire/documents';
 import { filePieces, fileStart } from '@runwire/lib/file-pieces.ts';
+import type { StageFolders } from '@runwire/sandbox';
 import type { AgentFile, AgentFiles, AgentFolder, OpenedAgentFile } from '../agent/files-port.ts';
 import { WORKSPACE_LIMITS, WorkspaceRefused } from '../agent/workspace-port.ts';
 import { AGENCY, type AgencyPath, agencyEntry } from '../domain/agency-path.ts';
@@ -10,7 +11,6 @@ import { filenameProblem, lastSegment } from '../domain/mount-path.ts';
 import { contentTypeOf } from './content-type.ts';
 import type { DocumentTexts } from './document-texts.ts';
 import { kindOf } from './file-kind.ts';
-import type { StageFolders } from './stage-folders.ts';
 
 const FILES = 'files';
 const SKILLS = 'skills';

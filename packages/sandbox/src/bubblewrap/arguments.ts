@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SandboxCommand, SandboxLimits, SandboxUser } from '../../agent/sandbox-port.ts';
+import type { SandboxCommand, SandboxLimits, SandboxUser } from '../sandbox.ts';
 
 /** The user inside, and outside too if the server is root: root has no process limit. No system assigns this number. */
 export const SANDBOX_USER: SandboxUser = { uid: 65_530, gid: 65_530 };

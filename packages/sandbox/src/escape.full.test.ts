@@ -20,13 +20,13 @@ import { type ModelCall, Rig } from '@runwire/test-kit';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectAtMost, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { withoutNamespaces } from '@runwire/test-kit/without-namespaces.ts';
-import { AgenciesFolder } from './support/agencies-folder.ts';
-import { diskOf } from './support/disk-of.ts';
-import { ITEMS, type Item, MEASURED } from './support/escape-attempt.ts';
-import { ATTEMPTS } from './support/escape-attempts.ts';
-import { PLANTED, PLANTED_DESCRIPTOR } from './support/escape-host.ts';
-import type { EscapeOutcome, EscapeRequest } from './support/escape-process.ts';
-import { missingBubblewrap } from './support/services.ts';
+import { AgenciesFolder } from '../../../test/support/agencies-folder.ts';
+import { diskOf } from '../../../test/support/disk-of.ts';
+import { ITEMS, type Item, MEASURED } from '../../../test/support/escape-attempt.ts';
+import { ATTEMPTS } from '../../../test/support/escape-attempts.ts';
+import { PLANTED, PLANTED_DESCRIPTOR } from '../../../test/support/escape-host.ts';
+import type { EscapeOutcome, EscapeRequest } from '../../../test/support/escape-process.ts';
+import { missingBubblewrap } from '../../../test/support/services.ts';
 
 /*
  * Commands try to leave each sandbox, as root and as another user. The same attempts succeed without a sandbox. Then a
@@ -64,7 +64,12 @@ async function attemptsOf({ user, sandboxes, names, hasNamespaces }: Setting, fa
   const descriptor = openSync(planted, 'r');
   try {
     const request: EscapeRequest = { sandboxes, fault, names, root, skills };
-    const own = [process.execPath, '-C', 'runwire', new URL('./support/escape-process.ts', import.meta.url).pathname];
+    const own = [
+      process.execPath,
+      '-C',
+      'runwire',
+      new URL('../../../test/support/escape-process.ts', import.meta.url).pathname,
+    ];
     const command = [...own, JSON.stringify(request)];
     const [program = '', ...args] = hasNamespaces ? command : withoutNamespaces(command);
     const more = Array.from({ length: PLANTED_DESCRIPTOR - 2 }, (_, index) =>

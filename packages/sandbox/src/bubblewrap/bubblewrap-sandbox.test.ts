@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
+import { missingBubblewrap } from '../../../../test/support/services.ts';
 import {
   checkCase,
   makeStage,
@@ -13,8 +14,7 @@ import {
   SANDBOX_TEST_LIMITS,
   type SandboxCase,
   sandboxConformance,
-} from '@runwire/test-kit/sandbox-conformance.ts';
-import { missingBubblewrap } from '../../../../../test/support/services.ts';
+} from '../testing/sandbox-conformance.ts';
 import { trySandbox } from '../try-sandbox.ts';
 import { BubblewrapSandbox } from './bubblewrap-sandbox.ts';
 
@@ -147,7 +147,7 @@ async function inProcess(
   chmodSync(folder, 0o755);
   const script = join(folder, 'run.ts');
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
-  const kit = new URL('../../../../test-kit/src/sandbox-conformance.ts', import.meta.url).href;
+  const kit = new URL('../testing/sandbox-conformance.ts', import.meta.url).href;
   writeFileSync(
     script,
     `import { BubblewrapSandbox } from ${url('./bubblewrap-sandbox.ts')};

@@ -4,8 +4,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { chmod, lstat, opendir, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SandboxUser } from '../agent/sandbox-port.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { SandboxUser } from './sandbox.ts';
 import { childPath } from './stage-path.ts';
 
 const PREFIX = 'runwire-sandbox-';
@@ -13,6 +12,11 @@ const LOCK = 'lock.db';
 /** A folder without a lock belongs to a process that needs it for seconds, or that died. */
 const UNLOCKED_MS = 600_000;
 const MAX_TRIES = 5;
+
+/** Gets what could not be done. */
+export interface StageLog {
+  warn(about: object, sentence: string): void;
+}
 
 /** Locks a file until this process ends. Returns null if it is locked. */
 export type LockFile = (path: string) => Disposable | null;
@@ -30,10 +34,10 @@ interface Root extends Disposable {
 export class StageFolders implements AsyncDisposable {
   readonly #owner: SandboxUser | null;
   readonly #lock: LockFile;
-  readonly #logger: Logger;
+  readonly #logger: StageLog;
   #root: Root | null = null;
 
-  constructor(owner: SandboxUser | null, lock: LockFile, logger: Logger) {
+  constructor(owner: SandboxUser | null, lock: LockFile, logger: StageLog) {
     this.#owner = owner;
     this.#lock = lock;
     this.#logger = logger;
@@ -84,7 +88,7 @@ export class StageFolders implements AsyncDisposable {
   }
 
   /** Deletes what processes that died left in the temporary folder. Resolves to the number of folders. */
-  static async sweep(lock: LockFile, logger: Logger): Promise<number> {
+  static async sweep(lock: LockFile, logger: StageLog): Promise<number> {
     let count = 0;
     for (const name of await readdir(tmpdir()).catch(() => [])) {
       if (!name.startsWith(PREFIX)) continue;
@@ -121,7 +125,7 @@ async function isLeft(path: string, lockFile: LockFile): Promise<boolean> {
 }
 
 /** Resolves to false if the folder could not be deleted. */
-async function tryRemove(path: string, logger: Logger): Promise<boolean> {
+async function tryRemove(path: string, logger: StageLog): Promise<boolean> {
   try {
     await removeFolder(path);
     return true;

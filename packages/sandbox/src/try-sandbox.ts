@@ -1,7 +1,7 @@
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Sandbox, SandboxLimit, SandboxLimits } from '../agent/sandbox-port.ts';
+import type { Sandbox, SandboxLimit, SandboxLimits } from './sandbox.ts';
 
 const LIMITS: SandboxLimits = {
   seconds: 20,

@@ -1,4 +1,4 @@
-import { codeReads } from '@runwire/documents';
+import { codeReads } from '@runwire/lib/code-reads.ts';
 
 let found: readonly string[] | null = null;
 

@@ -5,9 +5,9 @@ import { KIND_BYTES } from '@runwire/documents';
 import type { FairBudget } from '@runwire/lib/fair-budget.ts';
 import { filePieces, fileStart } from '@runwire/lib/file-pieces.ts';
 import { mapAtMost, mapConcurrently } from '@runwire/lib/map-concurrently.ts';
+import type { Sandbox, SandboxEnd, SandboxLimits, StageFolders } from '@runwire/sandbox';
 import type { FilesBelow } from '../agent/files-port.ts';
 import type { Publication } from '../agent/publication.ts';
-import type { Sandbox, SandboxEnd, SandboxLimits } from '../agent/sandbox-port.ts';
 import {
   type CommandReport,
   type OmittedEntry,
@@ -30,7 +30,6 @@ import type { AgencyFiles } from './agency-files.ts';
 import { LastLines, OutputParts } from './command-output.ts';
 import { contentTypeOf } from './content-type.ts';
 import { fillStage, findFiles, type StageFile } from './stage.ts';
-import type { StageFolders } from './stage-folders.ts';
 
 const MIB = 1024 * 1024;
 const CONCURRENT_BLOBS = 8;

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { StageFolders } from '@runwire/sandbox';
+import { exceedsFolder } from '@runwire/sandbox/src/watch-folder.ts';
 import { pathInMount } from '@runwire/test-kit/test-files.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { findFiles } from './stage.ts';
-import { StageFolders } from './stage-folders.ts';
-import { exceedsFolder } from './watch-folder.ts';
 
 const LIMITS = { folderEntries: 100, folderBytes: 1024 * 1024 };
 

@@ -1,14 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import type {
-  OnSandboxOutput,
-  Sandbox,
-  SandboxCommand,
-  SandboxEnd,
-  SandboxInfo,
-  SandboxUser,
-} from '../../agent/sandbox-port.ts';
+import type { OnSandboxOutput, Sandbox, SandboxCommand, SandboxEnd, SandboxInfo, SandboxUser } from '../sandbox.ts';
 import { supervise } from '../supervise.ts';
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
