@@ -13,11 +13,11 @@ import { RunFailure } from '../domain/run-failure.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import {
+  locate,
   modelProblem,
   type PackageProvider,
   type ProtocolProvider,
   type ProviderTable,
-  placeOf,
   providerTable,
   type UsableProvider,
 } from './provider-table.ts';
@@ -114,9 +114,9 @@ export class OpenedModels implements AsyncDisposable {
   }
 
   /** Names the place of the model's provider, for people. Null if it has none. */
-  placeOf(id: string): string | null {
+  locate(id: string): string | null {
     const opened = this.#opened.get(splitModelId(id)?.provider ?? '');
-    return opened === undefined ? null : placeOf(opened.provider);
+    return opened === undefined ? null : locate(opened.provider);
   }
 
   /**

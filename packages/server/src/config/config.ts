@@ -68,7 +68,7 @@ export interface ProviderConfig {
 
 export interface DatabaseConfig {
   /** Host and database, for people. */
-  readonly place: string;
+  readonly location: string;
   /** The number of connections, without the writer's. */
   readonly pool: number;
   /** True if connections go through a pooler in transaction mode. */
