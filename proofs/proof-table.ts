@@ -133,6 +133,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     }),
   },
   adapters: {
+    files: ['packages/models/src/adapters.full.test.ts'],
     minutes: 1.5,
     faults: {
       'drop-last-event': /^responses, plain by LF: failed: expected false, found true\.$/m,

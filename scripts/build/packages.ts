@@ -77,6 +77,23 @@ export const publishedPackages: readonly PublishedPackage[] = [
     needs: [],
   },
   {
+    folder: 'models',
+    description: 'One port for language models: OpenAI, Anthropic, servers that imitate them, packages of the AI SDK.',
+    files: {
+      index: 'index.ts',
+      'provider-models': 'provider-models.ts',
+      'ai-sdk': 'ai-sdk.ts',
+      'offline-model': 'offline-model.ts',
+    },
+    exports: {
+      '.': 'index',
+      './provider-models': 'provider-models',
+      './ai-sdk': 'ai-sdk',
+      './offline-model': 'offline-model',
+    },
+    needs: [],
+  },
+  {
     folder: 'server',
     description: 'Runs agents for your own backend. Every request runs once, is charged once and is never lost.',
     files: { index: 'index.ts', 'testing/index': 'testing/index.ts', ...serverThreads('') },

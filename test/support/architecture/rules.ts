@@ -11,6 +11,10 @@ export const packageEntries: Readonly<Record<string, string>> = {
   '@runwire/documents': 'packages/documents/src/index.ts',
   '@runwire/guarded-fetch': 'packages/guarded-fetch/src/index.ts',
   '@runwire/guarded-fetch/url-rules': 'packages/guarded-fetch/src/url-rules/index.ts',
+  '@runwire/models': 'packages/models/src/index.ts',
+  '@runwire/models/ai-sdk': 'packages/models/src/ai-sdk.ts',
+  '@runwire/models/offline-model': 'packages/models/src/offline-model.ts',
+  '@runwire/models/provider-models': 'packages/models/src/provider-models.ts',
   '@runwire/client': 'packages/client/src/index.ts',
   '@runwire/server': 'packages/server/src/index.ts',
   '@runwire/server/testing': 'packages/server/src/testing/index.ts',
@@ -22,6 +26,7 @@ export const packageEntries: Readonly<Record<string, string>> = {
 export const packageFolders: Readonly<Record<string, string>> = {
   '@runwire/lib/': 'packages/lib/src/',
   '@runwire/guarded-fetch/src/': 'packages/guarded-fetch/src/',
+  '@runwire/models/src/': 'packages/models/src/',
   '@runwire/server/src/': 'packages/server/src/',
   '@runwire/test-kit/': 'packages/test-kit/src/',
 };
@@ -106,13 +111,27 @@ export const serverMayImport: Readonly<Record<string, readonly string[]>> = {
   '@runwire/documents': ['http', 'attachments', 'sandbox', 'compose'],
   '@runwire/guarded-fetch': ['attachments', 'mcp', 'compose'],
   '@runwire/guarded-fetch/url-rules': ['config', 'domain', 'http', 'compose'],
+  '@runwire/models': [
+    'domain',
+    'config',
+    'agencies',
+    'agent',
+    'engine',
+    'attachments',
+    'chats',
+    'admission',
+    'compose',
+    'testing',
+  ],
+  '@runwire/models/ai-sdk': ['compose'],
+  '@runwire/models/offline-model': ['compose'],
+  '@runwire/models/provider-models': ['compose'],
 };
 
 /** Adapters: imported only by `compose/`, `commands/`, the test kit and their own folder, tests included. */
 export const adapters = [
   'store/sqlite/**',
   'store/postgres/**',
-  'agent/models/**',
   'storage/disk/**',
   'storage/s3/**',
   'files/disk/**',
@@ -142,6 +161,7 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
   'packages/documents/src/': { own: [], others: true },
   'packages/lib/src/': { own: [], others: true },
   'packages/guarded-fetch/src/': { own: ['@runwire/lib/**'], others: ['node:**'] },
+  'packages/models/src/': { own: ['@runwire/agency', '@runwire/lib/**'], others: ['node:**', 'undici'] },
   'packages/client/src/': { own: ['@runwire/contract', '@runwire/contract/routes'], others: false },
   'packages/server/src/': {
     own: [
@@ -152,6 +172,10 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
       '@runwire/guarded-fetch',
       '@runwire/guarded-fetch/url-rules',
       '@runwire/lib/**',
+      '@runwire/models',
+      '@runwire/models/ai-sdk',
+      '@runwire/models/offline-model',
+      '@runwire/models/provider-models',
     ],
     others: true,
   },
@@ -197,12 +221,12 @@ export const databaseModules: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The packages whose requests are checked. Patterns for the server are relative to its source. */
-export const packagesWithRequests = ['server', 'lib', 'guarded-fetch'];
+export const packagesWithRequests = ['server', 'lib', 'guarded-fetch', 'models'];
 
 /** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models, S3 and MCP for what the operator set. */
 export const outgoingUsers = [
-  'agent/models/**',
   'packages/guarded-fetch/src/**',
+  'packages/models/src/**',
   'storage/s3/**',
   'files/s3/**',
   'mcp/**',

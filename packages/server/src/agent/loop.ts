@@ -1,3 +1,4 @@
+import { ModelFailure, promptBytes } from '@runwire/models';
 import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
 import { historyBudget } from '../domain/model-window.ts';
 import type { QuestionKind, Settlement } from '../domain/question.ts';
@@ -11,7 +12,6 @@ import { type FlowCall, flowCalls } from './flow-tools.ts';
 import { type LoopPosition, type ModelStepInput, modelStep } from './model-step.ts';
 import { MAX_REPAIRS, repairItems } from './output-check.ts';
 import { failedCall, type PromptItem, type StepReplay, type ToolOutcome } from './ports.ts';
-import { promptBytes } from './progress.ts';
 import { ask } from './questions.ts';
 import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
@@ -258,7 +258,7 @@ async function delegate(
     return { status: 'completed', text: textOf(last), asked };
   } catch (error) {
     scope.signal.throwIfAborted();
-    if (!(error instanceof RunFailure) || error.code === 'internal_error') throw error;
+    if (!(error instanceof ModelFailure) || error.code === 'internal_error') throw error;
     return { status: 'failed', text: `${flow.to} failed: ${error.message}`, asked };
   }
 }

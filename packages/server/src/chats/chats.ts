@@ -1,5 +1,6 @@
+import { isBlank } from '@runwire/lib/is-blank.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
-import { type IntegrationId, isBlank, newId } from '../domain/ids.ts';
+import { type IntegrationId, newId } from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';

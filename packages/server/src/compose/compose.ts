@@ -1,7 +1,7 @@
+import { OFFLINE_MODEL } from '@runwire/models';
 import { firstKey } from '../accounts/first-start.ts';
 import { firstSetUpLink, setUpUrl } from '../accounts/set-up-links.ts';
 import type { Config, Secrets } from '../config/config.ts';
-import { OFFLINE_MODEL } from '../domain/providers.ts';
 import { VERSION } from '../domain/version.ts';
 import { drain } from '../engine/drain.ts';
 import { BodyReader } from '../http/body/body-reader.ts';

@@ -1,19 +1,18 @@
-import { faultLine } from '../agencies/fault.ts';
-import { notInstalled } from '../agencies/load-package.ts';
-import { isKey, type ReadProviders } from '../agencies/read-providers.ts';
-import type { Config, ProviderConfig, Secrets } from '../config/config.ts';
 import {
   type ModelTraits,
   OFFLINE_MODEL,
   PACKAGES,
   PROVIDERS,
-  PROVIDERS_FILE,
   type ProviderApi,
-  type ProviderEntry,
   type ProviderSettingNames,
   providerSettingNames,
   splitModelId,
-} from '../domain/providers.ts';
+} from '@runwire/models';
+import { faultLine } from '../agencies/fault.ts';
+import { notInstalled } from '../agencies/load-package.ts';
+import { isKey, type ReadProviders } from '../agencies/read-providers.ts';
+import type { Config, ProviderConfig, Secrets } from '../config/config.ts';
+import { PROVIDERS_FILE, type ProviderEntry } from '../domain/provider-entry.ts';
 
 interface NamedProvider {
   /** The first part of the ids of its models. */

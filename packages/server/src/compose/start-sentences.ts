@@ -1,6 +1,6 @@
+import { OFFLINE_MODEL } from '@runwire/models';
 import { DEMO_INTEGRATION } from '../accounts/first-start.ts';
 import type { Config } from '../config/config.ts';
-import { OFFLINE_MODEL } from '../domain/providers.ts';
 import { VERSION } from '../domain/version.ts';
 import type { ServerProblem } from '../mcp/server-problem.ts';
 import type { RunningServer } from './running-server.ts';

@@ -1,7 +1,7 @@
 import type { FetchAllow, Range } from '@runwire/guarded-fetch/url-rules';
+import type { ProviderApi } from '@runwire/models';
 import type { AgencyVariables } from '../domain/agency-variables.ts';
 import type { Prices } from '../domain/prices.ts';
-import type { ProviderApi } from '../domain/providers.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 
 /** A setting that cannot be used. The message is printed and the process ends. */

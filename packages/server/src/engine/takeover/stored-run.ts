@@ -1,10 +1,11 @@
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
+import { type SandboxFile, shownMessage } from '@runwire/models';
 import type { LoadedAgent } from '../../agencies/loaded-agency.ts';
 import { estimatedUsage } from '../../agent/progress.ts';
 import type { RunIdentity } from '../../domain/admitted-run.ts';
 import { attemptBase, type Meta, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
 import { historyBudget, modelWindow } from '../../domain/model-window.ts';
-import { type SandboxFile, sandboxFilesOf, shownMessage } from '../../domain/sandbox-file.ts';
+import { sandboxFilesOf } from '../../domain/sandbox-file.ts';
 import type { JournalledStep } from '../../domain/step.ts';
 import {
   addModelUsage,

@@ -1,6 +1,7 @@
 import { type GetCompletionV2Request, headerNames } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
+import { isBlank } from '@runwire/lib/is-blank.ts';
 import { memberName } from '@runwire/lib/member-name.ts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RunAdmission } from '../../admission/admit-run.ts';
@@ -8,7 +9,6 @@ import type { CompletionRequest } from '../../admission/completion-request.ts';
 import { readRefreshes } from '../../domain/attachment-refresh.ts';
 import { checkClientTools } from '../../domain/client-tool.ts';
 import { fingerprint } from '../../domain/fingerprint.ts';
-import { isBlank } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isFinished } from '../../domain/run-state.ts';
 import { checkSandboxFile } from '../../domain/sandbox-file.ts';
