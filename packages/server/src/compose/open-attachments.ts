@@ -2,7 +2,7 @@ import type { DocumentReader } from '@runwire/documents';
 import { DEFAULT_DOCUMENT_LIMITS } from '@runwire/documents';
 import type { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import type { AttachmentTools } from '../attachments/attachment-tools.ts';
-import type { Limits } from '../config/config.ts';
+import type { Limits } from '../config/limits.ts';
 import { GuardedFetcher, type Network } from '../guarded-fetch/guarded-fetch.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
 import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';

@@ -7,7 +7,8 @@ import { aiSdkProvider, ProviderRefused } from '../agent/models/ai-sdk-provider.
 import { offlineModel } from '../agent/models/offline-model.ts';
 import type { ProviderModels, ProviderOptions } from '../agent/models/provider-models.ts';
 import type { Model } from '../agent/ports.ts';
-import type { Config, Limits, Secrets } from '../config/config.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import type { Limits } from '../config/limits.ts';
 import { chosenApi, splitModelId } from '../domain/providers.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { StartRefused } from '../domain/start-refused.ts';
