@@ -7,7 +7,8 @@ import { isInstalled, loadPackage, PackageRefused } from '../agencies/load-packa
 import type { AgencyProcesses } from '../agencies/process/agency-processes.ts';
 import { NO_PROVIDERS, type ReadProviders, readProviders } from '../agencies/read-providers.ts';
 import type { Model } from '../agent/ports.ts';
-import type { Config, Limits, Secrets } from '../config/config.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import type { Limits } from '../config/limits.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';

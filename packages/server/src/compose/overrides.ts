@@ -5,7 +5,7 @@ import type { PageTurns } from '@runwire/lib/page-turns.ts';
 import type { Fault } from '../agencies/fault.ts';
 import type { Model } from '../agent/ports.ts';
 import type { healTurn } from '../chats/heal-history.ts';
-import type { Limits } from '../config/config.ts';
+import type { Limits } from '../config/limits.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { checkForm } from '../files/post-policy/check-form.ts';
 import type { BlobStore } from '../storage/blob-store.ts';
