@@ -59,7 +59,7 @@ async function textColumns(client: Client, table: string): Promise<ReadonlySet<s
 
 /** Escapes control characters, except the line break at the end of the row. They occur only in texts. */
 function escapeControls(row: Buffer): Buffer {
-  const text = row.latin1Slice(0, row.length - 1);
+  const text = row.toString('latin1', 0, row.length - 1);
   if (!CONTROLS.test(text)) return row;
   const escaped = text.replace(ALL_CONTROLS, (character) => JSON.stringify(character).slice(1, -1));
   return Buffer.from(`${escaped}\n`, 'latin1');
