@@ -7,15 +7,14 @@ const PIECE_BYTES = 512 * 1024;
 /** How many pieces wait for the reader before the connection is paused. */
 const MAX_WAITING = 4;
 
+const LF = 0x0a;
+const SPACE = 0x20;
 const BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
-const LF = 0x0a;
-/** The brackets. The row has the line break. */
+/** The brackets. A row has one byte of its own for the line break. */
 const ADDED_BYTES = 2;
-
-/** JSON allows them only escaped. */
-const CONTROLS = /[\u0000-\u001f]/;
-const ALL_CONTROLS = new RegExp(CONTROLS, 'g');
+const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT;
+const CONTROLS = /[\u0000-\u001f]/g;
 
 /**
  * Reads a table as lines of JSON. With these settings PostgreSQL's CSV is the inside of a JSON array: numbers as they are, texts in
@@ -57,13 +56,23 @@ async function textColumns(client: Client, table: string): Promise<ReadonlySet<s
   return new Set(rows.map((row) => row.column_name));
 }
 
-/** Escapes control characters, except the line break at the end of the row. They occur only in texts. */
-function escapeControls(row: Buffer): Buffer {
-  const text = row.toString('latin1', 0, row.length - 1);
-  if (!CONTROLS.test(text)) return row;
-  const escaped = text.replace(ALL_CONTROLS, (character) => JSON.stringify(character).slice(1, -1));
-  return Buffer.from(`${escaped}\n`, 'latin1');
+/**
+ * True if one of the bytes is below U+0020. It tests four bytes at a time: that takes a sixth of the CPU of a regular expression for
+ * each row. The bytes up to the next full word are overwritten.
+ */
+function hasControls(piece: Buffer, bytes: number): boolean {
+  const words = new Int32Array(piece.buffer, 0, Math.ceil(bytes / WORD_BYTES));
+  piece.fill(SPACE, bytes, words.byteLength);
+  // An iterator would make an object for each word, because buffers of pieces are detached.
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] as number;
+    // A byte below 0x20 borrows from its highest bit, which it does not have itself.
+    if (((word - 0x20202020) & ~word & 0x80808080) !== 0) return true;
+  }
+  return false;
 }
+
+const escapeControl = (character: string) => JSON.stringify(character).slice(1, -1);
 
 class CopyQuery extends Query {
   readonly #pieces: Pieces;
@@ -85,7 +94,8 @@ class Pieces {
   readonly #waiting: Lines[] = [];
   #piece: Buffer | null = null;
   #bytes = 0;
-  #lines = 0;
+  /** For each row of the piece the index of the byte after it. */
+  #ends: number[] = [];
   #isDiscarded = false;
   #end: { readonly error: Error | null } | null = null;
   #changed = Promise.withResolvers<void>();
@@ -94,18 +104,18 @@ class Pieces {
     this.#stream = stream;
   }
 
-  add(values: Buffer): void {
+  add(row: Buffer): void {
     if (this.#isDiscarded) return;
-    const row = escapeControls(values);
     const room = row.length + ADDED_BYTES;
     if (this.#piece !== null && this.#bytes + room > this.#piece.length) this.#finishPiece();
-    this.#piece ??= Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, room));
+    this.#piece ??= Buffer.allocUnsafeSlow(Math.ceil(Math.max(PIECE_BYTES, room) / WORD_BYTES) * WORD_BYTES);
     this.#piece[this.#bytes] = BRACKET;
-    this.#bytes += 1 + row.copy(this.#piece, this.#bytes + 1);
-    this.#piece[this.#bytes - 1] = CLOSING_BRACKET;
-    this.#piece[this.#bytes] = LF;
-    this.#bytes += 1;
-    this.#lines += 1;
+    this.#bytes += row.copy(this.#piece, this.#bytes + 1);
+    this.#piece[this.#bytes] = CLOSING_BRACKET;
+    // Replaced by the line break when the piece was searched for control characters.
+    this.#piece[this.#bytes + 1] = SPACE;
+    this.#ends.push(this.#bytes + 1);
+    this.#bytes += ADDED_BYTES;
   }
 
   end(error: Error | null): void {
@@ -116,12 +126,30 @@ class Pieces {
 
   #finishPiece(): void {
     if (this.#piece === null) return;
-    this.#waiting.push({ bytes: this.#piece.subarray(0, this.#bytes - 1), count: this.#lines });
+    const bytes = hasControls(this.#piece, this.#bytes) ? this.#escaped(this.#piece) : this.#inLines(this.#piece);
+    this.#waiting.push({ bytes, count: this.#ends.length });
     this.#piece = null;
     this.#bytes = 0;
-    this.#lines = 0;
+    this.#ends = [];
     if (this.#waiting.length === MAX_WAITING) this.#stream.pause();
     this.#changed.resolve();
+  }
+
+  #inLines(piece: Buffer): Buffer {
+    for (const end of this.#ends) piece[end] = LF;
+    return piece.subarray(0, this.#bytes - 1);
+  }
+
+  /** Control characters occur only in texts. */
+  #escaped(piece: Buffer): Buffer {
+    const rows = this.#ends.map((end, index) => {
+      const start = index === 0 ? 0 : (this.#ends[index - 1] ?? 0) + 1;
+      return piece.toString('latin1', start, end).replace(CONTROLS, escapeControl);
+    });
+    const text = rows.join('\n');
+    const bytes = Buffer.allocUnsafeSlow(text.length);
+    bytes.write(text, 'latin1');
+    return bytes;
   }
 
   /** Resolves to null after the last piece. */
