@@ -13,11 +13,13 @@ import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
 import type { Store } from '../store/store.ts';
 import { BATCH_ROWS, type BackupSource, type Row } from '../store/transfer/ports.ts';
 
-/** Texts that JSON, CSV or a page of rows could change. */
+/** Texts that JSON, COPY or a page of rows could change. */
 const TEXTS = [
   '\u0000 and \u0001\u0002\u001f\u007f\u0080',
   '"quoted", \\back\\slashed\\, \\N \\. \t\r\n\u2028',
   'é 😀 \ufeff',
+  '\b\f\v\\v\\\\\u001b',
+  'null',
   '',
   'x'.repeat(100_000),
 ];
@@ -48,7 +50,11 @@ async function read(snapshot: BackupSource, table: string): Promise<{ rows: Row[
   const lines: Row[] = [];
   let counted = 0;
   for await (const { bytes, count } of snapshot.lines(table, columns)) {
-    for (const line of Buffer.from(bytes).toString().split('\n')) lines.push(JSON.parse(line));
+    for (const line of Buffer.from(bytes).toString().split('\n')) {
+      const row = JSON.parse(line) as Row;
+      assert.equal(line, JSON.stringify(row), table);
+      lines.push(row);
+    }
     counted += count;
   }
   const inOrder = (all: Row[]) => all.map((row) => JSON.stringify(row)).toSorted();
