@@ -1,4 +1,5 @@
 import type { AgencyDefinition } from '@runwire/agency';
+import type { HashCost } from '../accounts/password-turns.ts';
 import type { Fault } from '../agencies/fault.ts';
 import type { Model } from '../agent/ports.ts';
 import type { healTurn } from '../chats/heal-history.ts';
@@ -23,6 +24,8 @@ export interface Overrides {
   readonly wrapFault?: (fault: Fault) => Fault;
   readonly limits?: Partial<Limits>;
   readonly databaseTimes?: DatabaseTimes;
+  /** The cost of password hashes. */
+  readonly hashCost?: HashCost | undefined;
   readonly waitAt?: WaitAt;
   readonly judgeCommit?: JudgeCommit;
   readonly healTurn?: typeof healTurn;
