@@ -59,9 +59,9 @@ function readBytes({ reader: Reader }: Protocol, bytes: Buffer, cuts: readonly n
   const output = new Listener();
   const reader = new Reader(target, output);
   const events = new AnswerEvents(reader);
-  const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];
-  for (const [index, end] of places.slice(1).entries()) {
-    if (end > (places[index] ?? 0)) events.push(bytes.subarray(places[index], end));
+  const offsets = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];
+  for (const [index, end] of offsets.slice(1).entries()) {
+    if (end > (offsets[index] ?? 0)) events.push(bytes.subarray(offsets[index], end));
   }
   return [output.heard, readContent(reader)];
 }

@@ -23,21 +23,21 @@ test('passes on each concurrent part once, by deltas or at its end', () => {
 test('events without anything that is used are not parsed', (t) => {
   const output = new Listener();
   const reader = new ResponsesReader(target, output);
-  const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+  const position = { item_id: 'msg_1', output_index: 0, content_index: 0 };
   const item = { id: 'msg_1', type: 'message', content: [] };
-  reader.event(JSON.stringify({ type: 'response.output_text.delta', ...place, delta: 'A' }));
+  reader.event(JSON.stringify({ type: 'response.output_text.delta', ...position, delta: 'A' }));
   const { mock } = t.mock.method(JSON, 'parse');
   const tell = (event: object) => reader.event(JSON.stringify(event));
   tell({ type: 'response.created', sequence_number: 0, response: { instructions: 'Long.' } });
   tell({ type: 'response.in_progress', response: {} });
   tell({ type: 'response.output_item.added', output_index: 0, item });
-  tell({ type: 'response.content_part.added', ...place, part: {} });
-  tell({ type: 'response.output_text.done', sequence_number: 7, ...place, text: 'A' });
-  tell({ type: 'response.content_part.done', ...place, part: { text: 'A' } });
+  tell({ type: 'response.content_part.added', ...position, part: {} });
+  tell({ type: 'response.output_text.done', sequence_number: 7, ...position, text: 'A' });
+  tell({ type: 'response.content_part.done', ...position, part: { text: 'A' } });
   tell({ type: 'response.output_item.done', sequence_number: 9, output_index: 0, item });
   assert.equal(mock.callCount(), 0);
   // These have something that is used.
-  tell({ type: 'response.output_text.done', ...place, content_index: 1, text: 'B' });
+  tell({ type: 'response.output_text.done', ...position, content_index: 1, text: 'B' });
   const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'note', arguments: '{}' };
   tell({ type: 'response.output_item.done', output_index: 1, item: call });
   assert.deepEqual([mock.callCount(), output.all('text')], [2, 'AB']);

@@ -30,8 +30,8 @@ function reference(bytes: Uint8Array): Event[] {
 }
 
 function cutAt(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
-  const places = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
-  return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+  const offsets = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
+  return offsets.slice(1).map((end, index) => bytes.subarray(offsets[index], end));
 }
 
 const STREAM = [
@@ -64,8 +64,8 @@ test('reads any text, cut anywhere, like eventsource-parser', () => {
   const stream = fc.tuple(fc.boolean(), fc.array(part, { maxLength: 40 }));
   const property = fc.property(stream, fc.array(fc.nat(), { maxLength: 12 }), ([bom, parts], cuts) => {
     const bytes = Buffer.from(`${bom ? '\ufeff' : ''}${parts.join('')}\n\n`);
-    const places = cuts.map((cut) => cut % (bytes.length + 1));
-    assert.deepEqual(decode(cutAt(bytes, places)), reference(bytes));
+    const offsets = cuts.map((cut) => cut % (bytes.length + 1));
+    assert.deepEqual(decode(cutAt(bytes, offsets)), reference(bytes));
   });
   fc.assert(property, { numRuns: 3000 });
 });

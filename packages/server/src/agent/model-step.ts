@@ -12,7 +12,7 @@ import type { RunScope } from './run-scope.ts';
 import type { TeamAgent } from './team.ts';
 
 /** The place of a loop in the run. */
-export interface LoopPlace {
+export interface LoopPosition {
   /** The call id of the `send_message` that began the loop; empty for the root loop, which answers the user. */
   readonly loop: string;
   readonly callerAgent: string | null;
@@ -27,7 +27,7 @@ export interface SentPrompt {
   readonly replays: readonly StepReplay[];
 }
 
-export interface ModelStepInput extends LoopPlace, SentPrompt {
+export interface ModelStepInput extends LoopPosition, SentPrompt {
   readonly agent: TeamAgent;
   /** The agent's own, and those of the message that began the loop. */
   readonly instructions: string;

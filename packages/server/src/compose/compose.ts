@@ -85,7 +85,7 @@ export async function compose(
     setupLink: setUp.secret === null ? null : setUpUrl(config.publicUrl ?? url, setUp.secret),
     awaitsSetUp: setUp.isOpen,
     firstIntegration: foundation.firstIntegration,
-    modelPlace: foundation.models.placeOf(foundation.models.defaultId),
+    modelLocation: foundation.models.locate(foundation.models.defaultId),
     agencies: own.map(({ id, error }) => ({ id, problem: error?.message ?? null })),
     usesOfflineModel:
       own.length === 0 || own.some(({ id }) => foundation.agencies.models(id, null).includes(OFFLINE_MODEL)),

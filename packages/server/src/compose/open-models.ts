@@ -7,16 +7,17 @@ import { isInstalled, loadPackage, PackageRefused } from '../agencies/load-packa
 import type { AgencyProcesses } from '../agencies/process/agency-processes.ts';
 import { NO_PROVIDERS, type ReadProviders, readProviders } from '../agencies/read-providers.ts';
 import type { Model } from '../agent/ports.ts';
-import type { Config, Limits, Secrets } from '../config/config.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import type { Limits } from '../config/limits.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import {
+  locate,
   modelProblem,
   type PackageProvider,
   type ProtocolProvider,
   type ProviderTable,
-  placeOf,
   providerTable,
   type UsableProvider,
 } from './provider-table.ts';
@@ -113,9 +114,9 @@ export class OpenedModels implements AsyncDisposable {
   }
 
   /** Names the place of the model's provider, for people. Null if it has none. */
-  placeOf(id: string): string | null {
+  locate(id: string): string | null {
     const opened = this.#opened.get(splitModelId(id)?.provider ?? '');
-    return opened === undefined ? null : placeOf(opened.provider);
+    return opened === undefined ? null : locate(opened.provider);
   }
 
   /**

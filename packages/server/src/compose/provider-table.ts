@@ -153,7 +153,7 @@ export function modelProblem({ usable, problems, file }: ProviderTable, id: stri
 const PROTOCOL_NAMES = { responses: 'Responses', chat: 'Chat Completions', messages: 'Messages' };
 
 /** Names the place of a provider's models, for people. */
-export function placeOf(provider: UsableProvider): string {
+export function locate(provider: UsableProvider): string {
   if ('package' in provider) return `the package ${provider.package}`;
   return `${PROTOCOL_NAMES[provider.api]} API at ${provider.baseUrl}`;
 }

@@ -372,7 +372,7 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   execution.journalling = execution.journalling.then(() => retryWhileUnavailable(deps, stop, store));
   await execution.journalling;
   log.markedRunning = true;
-  log.acknowledge(chunks.at(-1)?.lastId ?? 0);
+  log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
 function stepTotals({ run, progress }: Execution) {

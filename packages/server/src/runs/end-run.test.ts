@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
+import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { newIntegrationId } from '../domain/ids.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
@@ -9,36 +10,26 @@ import { insertActiveRun } from '../store/queries/active-runs.ts';
 import { insertChat, insertRun } from '../store/queries/admission.ts';
 import { endRun, type RunEnd } from './end-run.ts';
 
-const CHAT = { chatKey: 'chat', integrationId: newIntegrationId('mine'), chatId: 'c1', alias: null, consumerId: 'ann' };
 const RUN = {
-  runId: 'run_1',
-  integrationId: newIntegrationId('mine'),
-  chatKey: 'chat',
-  consumerId: 'ann',
-  usageRequestId: null,
-  fingerprint: null,
-  agency: 'test',
-  agent: 'A',
-  nodeId: 'node',
+  ...ADMITTED_RUN,
+  integration_id: newIntegrationId('mine'),
+  consumer_id: 'ann',
   held: 5,
   unit: 'tokens' as const,
-  day: 1,
-  period: null,
-  periodStart: null,
-  userContextJson: null,
-  continues: null,
-  answersJson: null,
-  clientToolsJson: null,
-  journalFormat: 1,
-  agencyVersion: null,
-  fileAccess: 'all' as const,
-  memberFolder: null,
-  now: 5,
 };
 const END: RunEnd = {
-  runId: RUN.runId,
-  chatKey: RUN.chatKey,
-  run: { ...RUN, createdAt: RUN.now },
+  runId: RUN.run_id,
+  chatKey: RUN.chat_key,
+  run: {
+    runId: RUN.run_id,
+    integrationId: RUN.integration_id,
+    consumerId: RUN.consumer_id,
+    nodeId: RUN.node_id,
+    agent: RUN.agent,
+    agencyVersion: null,
+    day: RUN.day,
+    createdAt: RUN.created_at,
+  },
   agent: RUN.agent,
   attempt: 1,
   nextAttempt: 1,
@@ -63,9 +54,9 @@ test('a run that failed ends once, however often its end is written', async () =
   const folder = temporaryFolder();
   await using store = await embeddedStore(folder);
   await store.transact('admit', async (tx) => {
-    await tx.run(insertChat, { ...CHAT, numMessages: 1, textBytes: 0, now: 5 });
+    await tx.run(insertChat, { ...RUN, chat_id: 'c1', alias: null, num_messages: 1, text_bytes: 0 });
     await tx.run(insertRun, RUN);
-    await tx.run(insertActiveRun, { ...RUN, member: RUN.consumerId });
+    await tx.run(insertActiveRun, RUN);
   });
   await store.transact('end', (tx) => endRun(tx, END));
   // The answer to the first commit was lost, or another attempt has ended the run.

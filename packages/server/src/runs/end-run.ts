@@ -72,17 +72,17 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
       now,
     }),
     tx.run(insertMessage, {
-      messageId: newId('msg'),
-      chatKey: end.chatKey,
-      runId: end.runId,
+      message_id: newId('msg'),
+      chat_key: end.chatKey,
+      run_id: end.runId,
       role: 'assistant',
       status: end.status,
       agent: end.agent,
-      contentJson: JSON.stringify(end.text),
-      errorCode: end.error?.code ?? null,
-      errorMessage: end.error?.message ?? null,
-      sandboxFilesJson: null,
-      now,
+      content_json: JSON.stringify(end.text),
+      error_code: end.error?.code ?? null,
+      error_message: end.error?.message ?? null,
+      sandbox_files_json: null,
+      created_at: now,
     }),
   );
   const finished = tx.run(finishRun, {
@@ -105,9 +105,8 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
     now,
   });
   const { run, runId, chatKey } = end;
-  const { integrationId } = run;
-  const member = run.consumerId ?? NO_MEMBER;
-  writes.push(finished, tx.run(deleteActiveRun, { integrationId, member, chatKey, runId }));
+  const owner = { integration_id: run.integrationId, consumer_id: run.consumerId ?? NO_MEMBER };
+  writes.push(finished, tx.run(deleteActiveRun, { ...owner, chat_key: chatKey, run_id: runId }));
   if (status !== 'completed') writes.push(tx.run(insertUnsuccessfulRun, { runId }));
   if (end.lastStep !== null && onlyStep === null) writes.push(storeStep(tx, end.runId, end.lastStep));
   writes.push(storeChunks(tx, end.runId, end.chunks));

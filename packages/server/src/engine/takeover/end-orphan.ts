@@ -139,7 +139,7 @@ export async function writeEnd(
     id += eventWidth(body);
     return event;
   });
-  const chunks = [{ firstId, lastId: id - 1, data: encodeChunk(events) }];
+  const chunks = [{ first_id: firstId, last_id: id - 1, data: encodeChunk(events) }];
   await endRun(tx, runEnd(deps, outcome, { attempt, lastStep: null, chunks, lastEventId: id - 1, startedAt }));
   return { outcome, attempt, startedAt };
 }

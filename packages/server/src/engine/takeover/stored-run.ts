@@ -81,7 +81,7 @@ export async function storeMeta(tx: Tx, run: UnfinishedRun): Promise<RunEvent> {
 /** Stores the event that opens an attempt, in its own chunk. Nothing changes if it is stored so already. */
 export async function storeOpening(tx: Tx, runId: string, opening: RunEvent): Promise<void> {
   const { id } = opening;
-  await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: encodeChunk([opening]) });
+  await tx.run(insertChunk, { run_id: runId, first_id: id, last_id: id, data: encodeChunk([opening]) });
 }
 
 /**

@@ -177,9 +177,9 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
 }
 
 function givenFiles({ sandboxFiles = [] }: GetCompletionV2Request): CompletionRequest['sandboxFiles'] {
-  return sandboxFiles.map((given, place) => {
+  return sandboxFiles.map((given, index) => {
     const checked = checkSandboxFile(given);
     if ('file' in checked) return checked;
-    throw new Refusal('invalid_request', `\`sandboxFiles[${place}].${checked.field}\` ${checked.problem}.`);
+    throw new Refusal('invalid_request', `\`sandboxFiles[${index}].${checked.field}\` ${checked.problem}.`);
   });
 }
