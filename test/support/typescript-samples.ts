@@ -8,13 +8,15 @@ const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> =
   'docs/tools.md': [
     ['const forecast = async (city: string, days: number, _: unknown) => [city, days].join();', ''],
     [
-      `       import { z } from 'zod';
+      `import { defineTool } from '@runwire/agency';
+       import { z } from 'zod';
        const hotelsOf = async (city: string) => [city];
        const readHotel = async (hotel: string) => hotel;`,
       'export const agent = { name: "Guide", description: "Reads.", instructions: "Read.", tools: [readHotels] };',
     ],
     [
-      `       import { tool } from 'ai';
+      `import { defineTool } from '@runwire/agency';
+       import { tool } from 'ai';
        import { z } from 'zod';
        const inputSchema = z.object({ id: z.string() });
        const execute = async ({ id }: { readonly id: string }) => id;`,
