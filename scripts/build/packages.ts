@@ -70,6 +70,30 @@ export const publishedPackages: readonly PublishedPackage[] = [
     needs: [],
   },
   {
+    folder: 'guarded-fetch',
+    description: 'Fetches URLs that others name, from public addresses only: no URL reaches a private network.',
+    files: { index: 'index.ts', 'url-rules/index': 'url-rules/index.ts' },
+    exports: { '.': 'index', './url-rules': 'url-rules/index' },
+    needs: [],
+  },
+  {
+    folder: 'models',
+    description: 'One port for language models: OpenAI, Anthropic, servers that imitate them, packages of the AI SDK.',
+    files: {
+      index: 'index.ts',
+      'provider-models': 'provider-models.ts',
+      'ai-sdk': 'ai-sdk.ts',
+      'offline-model': 'offline-model.ts',
+    },
+    exports: {
+      '.': 'index',
+      './provider-models': 'provider-models',
+      './ai-sdk': 'ai-sdk',
+      './offline-model': 'offline-model',
+    },
+    needs: [],
+  },
+  {
     folder: 'server',
     description: 'Runs agents for your own backend. Every request runs once, is charged once and is never lost.',
     files: { index: 'index.ts', 'testing/index': 'testing/index.ts', ...serverThreads('') },

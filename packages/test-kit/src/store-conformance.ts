@@ -187,7 +187,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
 
   storeTest('concurrent writes take effect in their order', async (store) => {
     const none = { error_code: null, error_message: null, sandbox_files_json: null };
-    const unasked = { alias: null, questionsJson: null, knownQuestionsJson: null };
+    const unasked = { alias: null, questionsJson: null, askingRunId: null, knownQuestionsJson: null };
     const message = { chat_key: 'k', run_id: 'r', agent: 'a', content_json: '""', ...none };
     await store.transact('end', async (tx) => {
       await Promise.all([

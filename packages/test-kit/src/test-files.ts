@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentReader } from '@runwire/documents';
+import { FairBudget } from '@runwire/lib/fair-budget.ts';
 import { INTEGRATION_DEFAULTS } from '@runwire/server/src/accounts/integrations.ts';
 import type { AgentFiles } from '@runwire/server/src/agent/files-port.ts';
 import { ErasedIds } from '@runwire/server/src/domain/erased-ids.ts';
@@ -9,7 +10,6 @@ import { checkAnyFolderPath, checkFilePath, MOUNT, type MountPath } from '@runwi
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
 import { Files } from '@runwire/server/src/files/files.ts';
 import { PendingBlobs } from '@runwire/server/src/files/pending-blobs.ts';
-import { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
 import { DocumentTexts } from '@runwire/server/src/sandbox/document-texts.ts';
 import { runFiles } from '@runwire/server/src/sandbox/run-files.ts';
 import type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';

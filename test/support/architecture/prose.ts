@@ -33,6 +33,8 @@ const internal = [
   'requirements',
   'packages/test-kit',
   'packages/server/src/testing',
+  'packages/guarded-fetch/src/testing',
+  'packages/models/src/testing',
 ];
 
 /** The sources and the pages that people read. */

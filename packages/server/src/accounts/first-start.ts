@@ -1,6 +1,6 @@
+import { sortableId } from '@runwire/lib/sortable-id.ts';
 import type { Agencies } from '../agencies/agencies.ts';
 import { newId, newIntegrationId } from '../domain/ids.ts';
-import { sortableId } from '../lib/sortable-id.ts';
 import {
   anyKey,
   insertInstallation,

@@ -1,15 +1,16 @@
+import { isBlank } from '@runwire/lib/is-blank.ts';
+import { sortableId } from '@runwire/lib/sortable-id.ts';
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import type { MemberInput } from '../domain/account-inputs.ts';
 import { allowanceJson, usedAmount } from '../domain/allowance.ts';
 import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { isBlank, isCallerId } from '../domain/ids.ts';
+import { isCallerId } from '../domain/ids.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
 import { wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
-import { sortableId } from '../lib/sortable-id.ts';
-import { parseOwnJson } from '../lib/strict-json.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { noteLeftovers } from '../store/leftovers.ts';
 import {

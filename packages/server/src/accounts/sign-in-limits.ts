@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { sortableId } from '@runwire/lib/sortable-id.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { sortableId } from '../lib/sortable-id.ts';
 import { lockInstallation } from '../store/queries/accounts.ts';
 import { deleteFailure, deleteFailuresOf, failuresOf, insertFailure } from '../store/queries/sign-in.ts';
 import type { Reads, Store, Tx } from '../store/store.ts';

@@ -79,6 +79,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
           chatKey,
           textBytes,
           questionsJson: null,
+          askingRunId: null,
           knownQuestionsJson: chat.questionsJson,
           now,
         });

@@ -1,8 +1,8 @@
 import type { FileContent } from '@runwire/documents';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { RunLost } from '../domain/run-lost.ts';
 import { BlobGone, claimBlobs } from '../files/pending-blobs.ts';
-import { unlessAborted } from '../lib/unless-aborted.ts';
 import { type BlobKey, newBlobKey } from '../storage/blob-store.ts';
 import { attachmentFetched, freeBlob } from '../store/queries/attachments.ts';
 import { holdRun } from '../store/queries/runs.ts';

@@ -1,5 +1,7 @@
+import { isBlank } from '@runwire/lib/is-blank.ts';
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
-import { type IntegrationId, isBlank, newId } from '../domain/ids.ts';
+import { type IntegrationId, newId } from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
@@ -8,7 +10,6 @@ import { Refusal } from '../domain/refusal.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { isVisible, type Scope, wholeIntegration } from '../domain/scope.ts';
 import { iso } from '../domain/time.ts';
-import { parseOwnJson } from '../lib/strict-json.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';

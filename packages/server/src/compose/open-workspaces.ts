@@ -1,8 +1,8 @@
+import type { FairBudget } from '@runwire/lib/fair-budget.ts';
 import { filesBelow, withAgencyFiles } from '../agent/files-in-scope.ts';
 import { commandTools } from '../agent/tools/command-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { EngineDeps, FilesScope, RunCommands } from '../engine/deps.ts';
-import type { FairBudget } from '../lib/fair-budget.ts';
 import { AgencyFiles } from '../sandbox/agency-files.ts';
 import type { DocumentTexts } from '../sandbox/document-texts.ts';
 import { runFiles } from '../sandbox/run-files.ts';

@@ -1,13 +1,13 @@
 import type { AgencyDefinition } from '@runwire/agency';
+import type { Network } from '@runwire/guarded-fetch';
+import type { FairBudget } from '@runwire/lib/fair-budget.ts';
+import type { PageTurns } from '@runwire/lib/page-turns.ts';
 import type { Fault } from '../agencies/fault.ts';
 import type { Model } from '../agent/ports.ts';
 import type { healTurn } from '../chats/heal-history.ts';
 import type { Limits } from '../config/limits.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { checkForm } from '../files/post-policy/check-form.ts';
-import type { Network } from '../guarded-fetch/guarded-fetch.ts';
-import type { FairBudget } from '../lib/fair-budget.ts';
-import type { PageTurns } from '../lib/page-turns.ts';
 import type { BlobStore } from '../storage/blob-store.ts';
 import type { Notifier } from '../store/notifier.ts';
 import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';

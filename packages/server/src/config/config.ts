@@ -1,9 +1,8 @@
+import type { FetchAllow, Range } from '@runwire/guarded-fetch/url-rules';
+import type { ProviderApi } from '@runwire/models';
 import type { AgencyVariables } from '../domain/agency-variables.ts';
 import type { Prices } from '../domain/prices.ts';
-import type { ProviderApi } from '../domain/providers.ts';
 import { StartRefused } from '../domain/start-refused.ts';
-import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
-import type { Range } from '../lib/url-rules/range.ts';
 import type { Limits } from './limits.ts';
 
 /** A setting that cannot be used. The message is printed and the process ends. */
@@ -70,7 +69,7 @@ export interface ProviderConfig {
 
 export interface DatabaseConfig {
   /** Host and database, for people. */
-  readonly place: string;
+  readonly location: string;
   /** The number of connections, without the writer's. */
   readonly pool: number;
   /** True if connections go through a pooler in transaction mode. */

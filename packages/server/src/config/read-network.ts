@@ -1,6 +1,11 @@
-import { parseAddress, unmapped } from '../lib/url-rules/address.ts';
-import { ALLOW_NOTHING, type FetchAllow, parseFetchAllow } from '../lib/url-rules/fetch-allow.ts';
-import { parseRange, type Range } from '../lib/url-rules/range.ts';
+import {
+  type FetchAllow,
+  parseAddress,
+  parseFetchAllow,
+  parseRange,
+  type Range,
+  unmapped,
+} from '@runwire/guarded-fetch/url-rules';
 import { type MetricsConfig, SettingRefused } from './config.ts';
 
 /** Returns the text of a setting; null if it is not set. */
@@ -32,10 +37,8 @@ export function readMetrics(read: ReadSetting, apiPort: number): MetricsConfig |
 
 /** `RUNWIRE_FETCH_ALLOW`: hosts other than the public internet from which files may be fetched; empty by default. */
 export function readFetchAllow(read: ReadSetting): FetchAllow {
-  const text = read('RUNWIRE_FETCH_ALLOW');
-  if (text === null) return ALLOW_NOTHING;
   try {
-    return parseFetchAllow(text);
+    return parseFetchAllow(read('RUNWIRE_FETCH_ALLOW') ?? '', 'RUNWIRE_FETCH_ALLOW');
   } catch (error) {
     throw new SettingRefused(`RUNWIRE_FETCH_ALLOW ${(error as Error).message}.`);
   }

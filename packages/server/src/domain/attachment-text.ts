@@ -40,8 +40,3 @@ export function attachedBytes(attachment: StoredAttachment): number {
     Buffer.byteLength(attachmentText({ name, mediaType: media_type ?? '', sha256: ANY_MARK }, '')) + (size_bytes ?? 0)
   );
 }
-
-/** Shown to a model that cannot see images. */
-export function unseenImageText(name: string | null): string {
-  return `[The user attached ${name === null ? 'an image' : `the image ${JSON.stringify(name)}`}. This model cannot see images.]`;
-}

@@ -1,4 +1,6 @@
-export type ImageDetail = 'auto' | 'low' | 'high';
+import type { ImageDetail } from '@runwire/models';
+
+export type { ImageDetail };
 
 export type AttachmentKind = 'input_image' | 'input_file';
 

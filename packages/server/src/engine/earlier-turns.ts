@@ -1,5 +1,5 @@
+import { promptBytes } from '@runwire/models';
 import type { PromptItem } from '../agent/ports.ts';
-import { promptBytes } from '../agent/progress.ts';
 import {
   type HistoryItem,
   type healTurn,

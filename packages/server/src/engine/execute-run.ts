@@ -1,3 +1,4 @@
+import { ModelFailure } from '@runwire/models';
 import { FinishedSteps } from '../agent/finished-steps.ts';
 import { runLoop } from '../agent/loop.ts';
 import { Progress, type ProgressWatcher } from '../agent/progress.ts';
@@ -10,7 +11,7 @@ import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import type { RunEventBody, ToolOutputItem } from '../domain/events.ts';
-import { RunFailure } from '../domain/run-failure.ts';
+import type { RunFailure } from '../domain/run-failure.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { Step } from '../domain/step.ts';
@@ -102,7 +103,7 @@ class Execution implements RunAttempt, ProgressWatcher {
 interface End {
   readonly status: RunEndStatus;
   readonly error: RunError | null;
-  /** See `RunFailure.providerStatus`. */
+  /** See `ModelFailure.providerStatus`. */
   readonly providerStatus: number | null;
   readonly lastStep: Step | null;
 }
@@ -191,7 +192,7 @@ async function runSteps(execution: Execution): Promise<End | 'hand over' | 'leav
       case 'handed_over':
         return 'hand over';
       case undefined:
-        if (error instanceof RunFailure && error.code !== 'internal_error') return failedEnd(error);
+        if (error instanceof ModelFailure && error.code !== 'internal_error') return failedEnd(error);
         execution.logger.error({ err: error }, 'a run failed because of an error in the server');
         return { status: 'failed', error: INTERNAL_ERROR, providerStatus: null, lastStep: null };
     }

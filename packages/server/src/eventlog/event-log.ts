@@ -1,6 +1,6 @@
+import { CellMap } from '@runwire/lib/cells.ts';
 import { attemptBase, lastFrameId, type RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { CellMap } from '../lib/cells.ts';
 import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';

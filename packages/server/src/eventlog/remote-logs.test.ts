@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PageTurns } from '@runwire/lib/page-turns.ts';
 import { insertRun } from '@runwire/test-kit/insert-run.ts';
 import { migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { lastFrameId, type MessageItem, type RunEvent } from '../domain/events.ts';
-import { PageTurns } from '../lib/page-turns.ts';
 import { type Hint, type Notifier, silentNotifier } from '../store/notifier.ts';
 import { chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import type { Store } from '../store/store.ts';

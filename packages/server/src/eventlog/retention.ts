@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Sweep } from '@runwire/lib/sweep.ts';
 import { eventSize, type RunEvent } from '../domain/events.ts';
 import { firstRunId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { Sweep } from '../lib/sweep.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { allChunks } from '../store/queries/eventlog.ts';
 import { type EventPartition, lockEvents } from '../store/queries/partitions.ts';

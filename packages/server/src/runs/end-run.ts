@@ -97,6 +97,7 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
       chatKey,
       textBytes: Buffer.byteLength(text),
       questionsJson: open === null ? null : JSON.stringify(open),
+      askingRunId: open === null ? null : runId,
       // Admission has settled those of the run before.
       knownQuestionsJson: null,
       now,

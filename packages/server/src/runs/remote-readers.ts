@@ -1,4 +1,4 @@
-import { WakeableLoop } from '../lib/wakeable-loop.ts';
+import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import {
   deleteReaders,
   deleteReadersOfDeadNodes,

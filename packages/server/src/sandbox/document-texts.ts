@@ -1,12 +1,12 @@
 import { type DocumentReader, Unreadable } from '@runwire/documents';
+import type { FairBudget } from '@runwire/lib/fair-budget.ts';
+import { LruCache } from '@runwire/lib/lru-cache.ts';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { DocumentText } from '../agent/files-port.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { lastSegment } from '../domain/mount-path.ts';
 import { type FileTexts, textOfBytes } from '../files/file-texts.ts';
 import type { Files, StoredFile } from '../files/files.ts';
-import type { FairBudget } from '../lib/fair-budget.ts';
-import { LruCache } from '../lib/lru-cache.ts';
-import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 export interface DocumentTextsDeps {

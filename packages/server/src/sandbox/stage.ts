@@ -1,10 +1,10 @@
 import { constants, type Stats } from 'node:fs';
 import { chmod, type FileHandle, lstat, mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { mapConcurrently } from '@runwire/lib/map-concurrently.ts';
 import type { OmittedEntry } from '../agent/workspace-port.ts';
 import { checkFilePath, type MountPath, startOfPath, wholePath } from '../domain/mount-path.ts';
 import type { Files, StoredFile } from '../files/files.ts';
-import { mapConcurrently } from '../lib/map-concurrently.ts';
 import type { StageFolders } from './stage-folders.ts';
 import { childPath, isDenied } from './stage-path.ts';
 import type { FolderLimits } from './watch-folder.ts';

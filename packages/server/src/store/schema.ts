@@ -215,6 +215,8 @@ export interface ChatsTable {
   metadata_json: Generated<string | null>;
   /** The open questions of its newest run (`OpenQuestions`). Null if there are none. */
   questions_json: Generated<string | null>;
+  /** The run that asked them. Null if there are none. */
+  asking_run_id: Generated<string | null>;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;

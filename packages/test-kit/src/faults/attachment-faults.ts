@@ -1,8 +1,8 @@
 // From the package, as the server imports them: a bundle would contain other copies.
 import { DEFAULT_DOCUMENT_LIMITS, DocumentReader, Unreadable } from '@runwire/documents';
+import { FetchFailed, GuardedFetcher } from '@runwire/guarded-fetch';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
-import { FetchFailed, GuardedFetcher } from '@runwire/server/src/guarded-fetch/guarded-fetch.ts';
 import { type Params, params, rows, tamper } from './tampered-store.ts';
 
 type Fetch = GuardedFetcher['fetch'];

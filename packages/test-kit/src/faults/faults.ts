@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolCall } from '@runwire/agency';
+import { FairBudget } from '@runwire/lib/fair-budget.ts';
+import { PageTurns } from '@runwire/lib/page-turns.ts';
 import { Agencies } from '@runwire/server/src/agencies/agencies.ts';
 import type { Tool } from '@runwire/server/src/agent/ports.ts';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
 import { checkForm } from '@runwire/server/src/files/post-policy/check-form.ts';
-import { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
-import { PageTurns } from '@runwire/server/src/lib/page-turns.ts';
 import type { Store, Tx } from '@runwire/server/src/store/store.ts';
 import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 import pg from 'pg';

@@ -1,5 +1,5 @@
 import type { ToolCall } from '@runwire/agency';
-import { compileJsonSchema } from '../../lib/json-schema.ts';
+import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
 import { checkedCall, type FileResult, type ModelTool, type Tool } from '../ports.ts';
 import { changedFile, type Publication } from '../publication.ts';
 import type { SandboxInfo, SandboxLimit } from '../sandbox-port.ts';

@@ -1,3 +1,5 @@
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { type AdmittedRun, admittedRun, runSettings } from '../../domain/admitted-run.ts';
 import type { ClientTool } from '../../domain/client-tool.ts';
 import { attemptBase, type RunEvent } from '../../domain/events.ts';
@@ -7,8 +9,6 @@ import { RunLost } from '../../domain/run-lost.ts';
 import type { RunError } from '../../domain/run-state.ts';
 import { isKnownJournal } from '../../domain/step.ts';
 import { CommitUnknown } from '../../domain/unavailable.ts';
-import { parseOwnJson } from '../../lib/strict-json.ts';
-import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { journalledStep } from '../../runs/journal.ts';
 import { moveActiveRun, NO_MEMBER } from '../../store/queries/active-runs.ts';
 import { attachmentsOfRun } from '../../store/queries/attachments.ts';

@@ -12,7 +12,7 @@ import { deleteActiveRun, insertActiveRun } from '../queries/active-runs.ts';
 import { insertRun } from '../queries/admission.ts';
 import { insertNode } from '../queries/nodes.ts';
 import { raw } from '../queries/raw.ts';
-import { finishRun } from '../queries/runs.ts';
+import { finishRun, runById } from '../queries/runs.ts';
 import type { Schema } from '../schema.ts';
 import { ignoreErrorEvents } from './settings.ts';
 
@@ -26,6 +26,11 @@ const oldRun = (runId: string, chatKey: string) => `insert into runs (run_id, in
 const oldNode = (nodeId: string) =>
   `insert into nodes (node_id, boot, dead, version, started_at) values ('${nodeId}', 'b', 0, '0.1.0', 1)`;
 
+/** A chat with open questions, as the version before stores it. A text of a model may contain NUL. */
+const questions = (runId: string) => `'{"runId":"${runId}","agent":"A","questions":[{"callId":"\\u0000"}]}'`;
+const oldChat = (chatKey: string, runId: string) => `insert into chats (chat_key, integration_id, chat_id, num_messages,
+  text_bytes, questions_json, created_at, updated_at) values ('${chatKey}', 'i', '${chatKey}', 1, 1, ${questions(runId)}, 1, 1)`;
+
 const USAGE = {
   requestCount: 1,
   inputTokens: 1,
@@ -34,6 +39,7 @@ const USAGE = {
   reasoningTokens: 0,
   byModelJson: '[]',
 };
+const integrationId = newIntegrationId('i');
 const NEW_RUN = {
   ...ADMITTED_RUN,
   run_id: 'new',
@@ -77,6 +83,7 @@ test('nodes of the version before keep the active runs right until they end', { 
     await migrate(db, 'postgres', { upTo: '0023-members-by-row' });
     await ask(oldNode('old'));
     await ask(oldRun('r1', 'c1'));
+    await ask(oldChat('c1', 'r1'));
     await migrate(db, 'postgres');
 
     await ask(oldRun('r2', 'c2'));
@@ -116,6 +123,22 @@ test('nodes of the version before keep the active runs right until they end', { 
     await watch.look();
     assert.equal(watch.areAlive(), false);
     assert.deepEqual(await superseded(), []);
+
+    // The run whose questions are open is right after the migration, and after each write of the version before.
+    const asking = async () => (await ask(`select asking_run_id from chats where chat_key = 'c1'`))[0]?.asking_run_id;
+    const found = async (runId: string) =>
+      (await store.reads.all(runById, { integrationId, runId }))[0]?.questions_json;
+    const write = (json: string) => ask(`update chats set questions_json = ${json} where chat_key = 'c1'`);
+    assert.equal(await asking(), 'r1');
+    assert.match((await found('r1')) ?? '', /^\{"runId":"r1"/);
+    await write('null');
+    assert.equal(await asking(), null);
+    await ask(oldRun('r4', 'c1'));
+    await write(questions('r4'));
+    assert.equal(await asking(), 'r4');
+    assert.equal(await found('r1'), null);
+    assert.match((await found('r4')) ?? '', /^\{"runId":"r4"/);
+
     // A node that was fenced, or that started while the first new node migrated.
     await assert.rejects(ask(oldNode('late')), { code: '23514' });
 

@@ -153,12 +153,12 @@ test('a deadlock is solved by repeating one of the two transactions', { skip }, 
   for (const id of ['a', 'b']) await store.transact('account', (tx) => tx.run(insertMember, member(id)));
   let calls = 0;
   const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const crossed = (mine: string, others: string, place: number) =>
+  const crossed = (mine: string, others: string, index: number) =>
     store.transact('account', async (tx) => {
       calls += 1;
       await tx.all(lockMember, { integrationId, consumerId: mine });
-      both[place]?.resolve();
-      await both[1 - place]?.promise;
+      both[index]?.resolve();
+      await both[1 - index]?.promise;
       await tx.all(lockMember, { integrationId, consumerId: others });
     });
   await Promise.all([crossed('a', 'b', 0), crossed('b', 'a', 1)]);
@@ -247,8 +247,8 @@ test('leaves a migration table of another program in another schema alone', { sk
 test('several stores that open an empty database concurrently migrate it once', { skip }, async () => {
   await using database = await freshDatabase();
   const stores = await Promise.all([1, 2, 3, 4].map(() => open(database.url)));
-  for (const [place, store] of stores.entries()) {
-    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', place + 1)));
+  for (const [index, store] of stores.entries()) {
+    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', index + 1)));
     await store[Symbol.asyncDispose]();
   }
 });

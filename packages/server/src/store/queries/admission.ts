@@ -100,6 +100,7 @@ export const growChat = statement(
       chatKey: string;
       textBytes: number;
       questionsJson: string | null;
+      askingRunId: string | null;
       knownQuestionsJson: string | null;
       now: number;
     },
@@ -110,6 +111,7 @@ export const growChat = statement(
         num_messages: eb('num_messages', '+', 1),
         text_bytes: eb('text_bytes', '+', p.textBytes),
         questions_json: p.questionsJson,
+        asking_run_id: p.askingRunId,
         updated_at: p.now,
       }))
       .where('chat_key', '=', p.chatKey)

@@ -117,7 +117,14 @@ export const updateChat = statement(
 export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
   db
     .updateTable('chats')
-    .set({ deleted_at: p.now, updated_at: p.now, title_json: null, metadata_json: null, questions_json: null })
+    .set({
+      deleted_at: p.now,
+      updated_at: p.now,
+      title_json: null,
+      metadata_json: null,
+      questions_json: null,
+      asking_run_id: null,
+    })
     .where('chat_key', '=', p.chatKey),
 );
 

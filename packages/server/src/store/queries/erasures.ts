@@ -181,6 +181,7 @@ export const replaceChat = statement(
         title_json: null,
         metadata_json: null,
         questions_json: null,
+        asking_run_id: null,
         updated_at: p.now,
         deleted_at: eb.fn.coalesce('deleted_at', eb.val(p.now)),
       }))

@@ -227,8 +227,8 @@ export const requestCancel = statement('request cancel', (db, p: { runId: string
     .where(unfinished),
 );
 
-/** The questions of the run, as long as they are open: the chat has those of its newest run, whose id is the first value. */
-export const questionsOfRun = sql<string | null>`case when chats.questions_json like '{"runId":"' || runs.run_id || '"%'
+/** The questions of the run, as long as they are open. The chat has only those of its newest run. */
+export const questionsOfRun = sql<string | null>`case when chats.asking_run_id = runs.run_id
   then chats.questions_json end`.as('questions_json');
 
 export const runColumns = [

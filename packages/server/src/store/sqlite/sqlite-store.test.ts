@@ -11,6 +11,7 @@ import { Migrator } from 'kysely/migration';
 import { newIntegrationId } from '../../domain/ids.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
+import { migrate } from '../migrate.ts';
 import * as first from '../migrations/0001-first.ts';
 import { insertMember, memberById, memberState } from '../queries/accounts.ts';
 import { attachmentsOfRun } from '../queries/attachments.ts';
@@ -20,6 +21,7 @@ import { memberSizes } from '../queries/member-list.ts';
 import { raw } from '../queries/raw.ts';
 import { compactionPosition } from '../queries/retention.ts';
 import { raiseUsageHour } from '../queries/rollups.ts';
+import type { Schema } from '../schema.ts';
 import type { Tx } from '../store.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -259,6 +261,23 @@ test('a database of the first version is migrated and keeps its rows', async () 
   const again = { run_id: 'r', first_id: 1, last_id: 1, data: 'told again' };
   assert.equal(await store.transact('flush', (tx) => tx.run(insertChunk, again)), 0);
   rmSync(folder, { recursive: true });
+});
+
+test('a migration finds the run whose questions are open', async () => {
+  const database = new DatabaseSync(':memory:');
+  const db = new Kysely<Schema>({ dialect: sqliteDialect(database) });
+  await migrate(db, 'sqlite', { upTo: '0027-chosen-chat-ids' });
+  const insert = database.prepare(`insert into chats (chat_key, integration_id, chat_id, num_messages, text_bytes,
+    questions_json, created_at, updated_at) values (?, 'i', ?, 1, 1, ?, 1, 1)`);
+  insert.run('asked', 'asked', '{"runId":"r1","agent":"A","questions":[{"callId":"\\u0000"}]}');
+  insert.run('silent', 'silent', null);
+  await migrate(db, 'sqlite');
+  const rows = database.prepare('select chat_key, asking_run_id from chats order by chat_key').all();
+  assert.deepEqual(rows.map(Object.values), [
+    ['asked', 'r1'],
+    ['silent', null],
+  ]);
+  database.close();
 });
 
 /** Returns how many bytes the work read from files. Linux counts them for each thread. */
