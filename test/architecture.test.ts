@@ -57,6 +57,7 @@ const rules: readonly Rule[] = [
       server({ 'runs/end-run.ts': "import type { Run } from '@runwire/contract';" }),
       server({ 'http/route.ts': "import { defineAgent } from '@runwire/agency';" }),
       server({ 'http/route.ts': "import { GuardedFetcher } from '@runwire/guarded-fetch';" }),
+      server({ 'agent/loop.ts': "import { offlineModel } from '@runwire/models/offline-model';" }),
       server({ 'commands/backup.ts': "import { buildApp } from '../http/app.ts';" }),
       server({ 'services/run-service.ts': '' }),
     ],
@@ -81,7 +82,6 @@ const rules: readonly Rule[] = [
     faults: [
       server({ 'store/writer.ts': "import { openSqlite } from './sqlite/open-sqlite.ts';" }),
       server({ 'main.ts': "import { openSqlite } from './store/sqlite/open-sqlite.ts';" }),
-      server({ 'agent/loop.ts': "import { offlineModel } from './models/offline-model.ts';" }),
       server({ 'store/postgres/open-postgres.ts': "import { openSqlite } from '../sqlite/open-sqlite.ts';" }),
       server({ 'chats/read-chat.test.ts': "import { openSqlite } from '../store/sqlite/open-sqlite.ts';" }),
       server({ 'files/sign-upload.ts': "import { diskStore } from './disk/disk-store.ts';" }),
@@ -290,6 +290,7 @@ const rules: readonly Rule[] = [
     ],
     allowed: new Map([
       ...files({
+        'packages/models/src/openai.ts': "import { request } from 'undici';",
         'packages/guarded-fetch/src/real-network.ts':
           "import { connect } from 'node:tls';\nimport 'node:dns/promises';",
       }),
@@ -297,7 +298,6 @@ const rules: readonly Rule[] = [
         'http/listen.ts': "import { createServer } from 'node:http';",
         'runs/read.ts':
           "import type { IncomingMessage } from 'node:http';\nstore.fetch(1);\nprefetch();\n// fetch(url)",
-        'agent/models/openai.ts': "import { request } from 'undici';",
         'mcp/connection.ts': "import { Client } from '@modelcontextprotocol/client';",
         'files/s3/open-s3.ts': "const sdk = await import('@aws-sdk/client-s3');",
         'store/postgres/gathering-socket.ts': "import { Socket } from 'node:net';",

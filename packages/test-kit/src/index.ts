@@ -5,6 +5,9 @@ export { type Names, type Serve, WatchedNetwork } from '@runwire/guarded-fetch/s
 export { ALLOW_NOTHING, checkFetchUrl, type FetchAllow, sameHostAndPath } from '@runwire/guarded-fetch/url-rules';
 export { FairBudget } from '@runwire/lib/fair-budget.ts';
 export { PageTurns } from '@runwire/lib/page-turns.ts';
+export { Listener } from '@runwire/models/src/testing/model-conformance.ts';
+export { type Protocol, providerEvents, sseText } from '@runwire/models/src/testing/provider-streams.ts';
+export type { ScriptedPart, StreamScript } from '@runwire/models/src/testing/stream-script.ts';
 export { Authentication } from '@runwire/server/src/accounts/authenticate.ts';
 export { IntegrationOwnership } from '@runwire/server/src/accounts/owned-integration.ts';
 export { Sessions } from '@runwire/server/src/accounts/sessions.ts';
@@ -67,7 +70,6 @@ export { askingAgency, emptyAgency, heldTeamAgency, heldToolAgency, trustingAgen
 export { writing } from './hook-blobs.ts';
 export { hookStore } from './hook-store.ts';
 export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
-export { Listener } from './model-conformance.ts';
 export {
   BOUNDARY,
   type FormAnswer,
@@ -79,7 +81,6 @@ export {
   type RawForm,
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
-export { type Protocol, providerEvents, sseText } from './provider-streams.ts';
 export { type AnyRig, Rig, type RigOptions, type ServerOptions, SHORT_LEASE } from './rig.ts';
 export { type FollowedRun, follow } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
@@ -98,7 +99,6 @@ export {
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type HttpMcpOptions, ScriptedMcpHttp } from './scripted-mcp-http.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
-export type { ScriptedPart, StreamScript } from './stream-script.ts';
 export { testAgency } from './test-agency.ts';
 export { storedPath, TestFiles } from './test-files.ts';
 export {

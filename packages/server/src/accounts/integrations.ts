@@ -114,10 +114,10 @@ export class Integrations {
       }
       await tx.run(insertIntegration, {
         ...values,
-        integrationId,
-        sortKey: sortableId(now),
-        ownerId: principal.ownerId,
-        now,
+        integration_id: integrationId,
+        sort_key: sortableId(now),
+        owner_id: principal.ownerId,
+        created_at: now,
       });
       return this.#read(tx, integrationId);
     });

@@ -1,5 +1,5 @@
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
-import { isTooDeep, TOO_DEEP } from '../domain/model-json.ts';
+import { isTooDeep, TOO_DEEP } from '@runwire/models';
 import type { WrongTry } from '../domain/step.ts';
 import type { CheckResult, PromptItem } from './ports.ts';
 import type { ResponseAssembly } from './response-assembly.ts';

@@ -1,13 +1,7 @@
+import { isBlank } from '@runwire/lib/is-blank.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
-import {
-  type ChatId,
-  type ChatKey,
-  chosenChatId,
-  type IntegrationId,
-  isBlank,
-  newChatKey,
-  ownChatId,
-} from '../domain/ids.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
+import { type ChatId, type ChatKey, chosenChatId, type IntegrationId, newChatKey, ownChatId } from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
@@ -19,12 +13,7 @@ import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
-import {
-  type AttachmentRow,
-  attachmentsOfRuns,
-  deleteAttachments,
-  freeBlobsOfChat,
-} from '../store/queries/attachments.ts';
+import { attachmentsOfRuns, deleteAttachments, freeBlobsOfChat } from '../store/queries/attachments.ts';
 import {
   type ChatRow,
   chatById,
@@ -77,7 +66,7 @@ const chatItem = (row: ChatRow): string =>
  * has their type, hash and size, because a list of messages would otherwise have megabytes. The query of a URL is removed,
  * because it may contain a signature; the rest is the key that `attachmentUrlRefreshes` uses.
  */
-function attachmentJson(row: AttachmentRow) {
+function attachmentJson(row: StoredAttachment) {
   if (row.kind === 'input_file') {
     const filename = row.filename_json === null ? {} : { filename: JSON.parse(row.filename_json) as string };
     return { type: row.kind, file_url: row.url_key ?? '', ...filename };
@@ -85,12 +74,12 @@ function attachmentJson(row: AttachmentRow) {
   return { type: row.kind, image_url: row.url_key ?? inlineImage(row), detail: row.detail };
 }
 
-function inlineImage({ media_type, blob_key, size_bytes }: AttachmentRow): string {
+function inlineImage({ media_type, blob_key, size_bytes }: StoredAttachment): string {
   // A blob key starts with the hash.
   return `data:${media_type};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
 }
 
-function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly AttachmentRow[]): string {
+function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly StoredAttachment[]): string {
   const message = {
     messageId: row.message_id,
     chatId,
@@ -168,14 +157,14 @@ export class Chats {
         if (others.some((other) => other.chat_id === chatId)) throw new Refusal('chat_exists');
         if (others.length > 0) throw new Refusal('alias_taken');
         await tx.run(insertChat, {
-          chatKey,
-          integrationId,
-          chatId,
+          chat_key: chatKey,
+          integration_id: integrationId,
+          chat_id: chatId,
           alias,
-          consumerId,
-          numMessages: 0,
-          textBytes: 0,
-          now: Date.now(),
+          consumer_id: consumerId,
+          num_messages: 0,
+          text_bytes: 0,
+          created_at: Date.now(),
         });
         // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
         return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));

@@ -80,7 +80,7 @@ export async function openStore(
 ): Promise<OpenedStore> {
   if (config.database !== null && secrets.databaseUrl !== null) {
     const settings = { ...config.database, url: secrets.databaseUrl, times: hooks.databaseTimes };
-    const embedded = unmigratedInstallation(config, settings.place);
+    const embedded = unmigratedInstallation(config, settings.location);
     const { PostgresStore, PostgresHeartbeats, PostgresNotifier, PostgresSnapshot } = await postgresParts();
     // Checked before the database is opened: servers that start concurrently for the first time make the tables first
     // and the files later.
@@ -135,11 +135,11 @@ export async function openStore(
  * Returns why a new installation must not begin in this database: the data folder has one of its own, which was not
  * migrated.
  */
-export function unmigratedInstallation({ dataDir }: Config, place: string): SettingRefused | null {
+export function unmigratedInstallation({ dataDir }: Config, location: string): SettingRefused | null {
   const { database, movedMark } = dataFolder(dataDir);
   if (!existsSync(database) || readMovedMark(movedMark)?.state === 'moved') return null;
   return new SettingRefused(
-    `The data folder ${dataDir} contains an embedded installation, and the database ${place} contains none; run \`runwire move\` to copy it there, or set RUNWIRE_DATA_DIR to another folder.`,
+    `The data folder ${dataDir} contains an embedded installation, and the database ${location} contains none; run \`runwire move\` to copy it there, or set RUNWIRE_DATA_DIR to another folder.`,
   );
 }
 

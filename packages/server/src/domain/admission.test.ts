@@ -212,8 +212,8 @@ test('refuses a broken agency without a check of the agent, between shutdown and
 });
 
 test('the earlier of two faults in the order wins', () => {
-  for (const [place, [code, fault]] of order.entries()) {
-    for (const [later, other] of order.slice(place + 1)) {
+  for (const [index, [code, fault]] of order.entries()) {
+    for (const [later, other] of order.slice(index + 1)) {
       // If both faults set the same fact, the earlier one sets it.
       const facts = { ...other.facts, ...fault.facts };
       const request = { ...other.request, ...fault.request };

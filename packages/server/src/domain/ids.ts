@@ -75,8 +75,3 @@ export function isCallerId(value: string): boolean {
   if (value.length <= 256) return true;
   return value.length <= 512 && [...value].length <= 256;
 }
-
-/** Only white space is blank (`contract-9-characters`). */
-export function isBlank(value: string): boolean {
-  return value.trim().length === 0;
-}

@@ -76,7 +76,7 @@ class Taker implements Sink {
 
 const stored = (store: Store, runId: string, ...events: RunEvent[]) => {
   const [first, last] = [events[0] as RunEvent, events.at(-1) as RunEvent];
-  const chunk = { runId: testRunId(runId), firstId: first.id, lastId: lastFrameId(last), data: encodeChunk(events) };
+  const chunk = { run_id: testRunId(runId), first_id: first.id, last_id: lastFrameId(last), data: encodeChunk(events) };
   return store.transact('flush', (tx) => tx.run(insertChunk, chunk));
 };
 

@@ -85,7 +85,7 @@ export class RemoteReaders implements AsyncDisposable {
     await this.#store.transact('account', async (tx) => {
       await Promise.all([
         ...gone.map(([runId, run]) => tx.run(deleteReaders, { runId, nodeId: run.notedAs ?? '' })),
-        ...noted.map(([runId]) => tx.run(insertReaders, { runId, nodeId })),
+        ...noted.map(([runId]) => tx.run(insertReaders, { run_id: runId, node_id: nodeId })),
       ]);
     });
     for (const [, run] of gone) run.notedAs = null;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
 import { testChatKey, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, PostgresDialect, sql } from 'kysely';
@@ -41,29 +42,14 @@ const USAGE = {
 };
 const integrationId = newIntegrationId('i');
 const NEW_RUN = {
-  runId: testRunId('new'),
-  integrationId,
-  chatKey: testChatKey('c9'),
-  consumerId: 'ann',
-  usageRequestId: 'u',
+  ...ADMITTED_RUN,
+  run_id: testRunId('new'),
+  integration_id: integrationId,
+  chat_key: testChatKey('c9'),
+  consumer_id: 'ann',
+  usage_request_id: 'u',
   fingerprint: 'f',
-  agency: 'a',
-  agent: 'A',
-  nodeId: 'new',
-  held: 0,
-  unit: null,
-  day: 1,
-  period: null,
-  periodStart: null,
-  userContextJson: null,
-  continues: null,
-  answersJson: null,
-  clientToolsJson: null,
-  journalFormat: 1,
-  agencyVersion: null,
-  fileAccess: 'all' as const,
-  memberFolder: null,
-  now: 5,
+  node_id: 'new',
 };
 const END = {
   ...USAGE,
@@ -133,7 +119,7 @@ test('nodes of the version before keep the active runs right until they end', { 
     await using watch = new EarlierNodesWatch(store, 3_600_000, (error) => assert.fail(error as Error));
     await watch.start();
     assert.equal(watch.areAlive(), true);
-    const newNode = { nodeId: 'new', boot: 'b', version: '0.1.0', now: 1, host: 'h', address: null };
+    const newNode = { node_id: 'new', boot: 'b', version: '0.1.0', started_at: 1, host: 'h', address: null };
     await store.transact('account', (tx) => tx.run(insertNode, newNode));
     await ask(`update nodes set dead = 1 where node_id = 'old'`);
     await watch.look();
@@ -159,15 +145,14 @@ test('nodes of the version before keep the active runs right until they end', { 
     await assert.rejects(ask(oldNode('late')), { code: '23514' });
 
     // Nothing else keeps the end of a run from an update in place.
-    const key = { integrationId, member: 'ann', chatKey: testChatKey('c9'), runId: testRunId('new') };
     await store.transact('account', async (tx) => {
       await tx.run(insertRun, NEW_RUN);
-      await tx.run(insertActiveRun, { ...key, nodeId: 'new', held: 0, unit: null, day: 1 });
+      await tx.run(insertActiveRun, NEW_RUN);
     });
     await ask('drop index if exists runs_to_compact');
     await store.transact('account', async (tx) => {
       assert.equal(await tx.run(finishRun, END), 1);
-      assert.equal(await tx.run(deleteActiveRun, key), 1);
+      assert.equal(await tx.run(deleteActiveRun, NEW_RUN), 1);
       const hot = await tx.query((query) =>
         raw(query, sql`select pg_stat_get_xact_tuples_hot_updated('runs'::regclass) as hot`),
       );

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { RunId } from '../../domain/ids.ts';
-import { statement } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 import { soughtId } from './sought-id.ts';
 
 /** The name of the position of the sweep that compacts events. */
@@ -41,12 +41,7 @@ export const skippedRuns = statement('skipped runs', (db, p: { after: string; li
     .limit(p.limit),
 );
 
-export const insertSkippedRun = statement('insert skipped run', (db, p: { runId: RunId }) =>
-  db
-    .insertInto('skipped_runs')
-    .values({ run_id: p.runId })
-    .onConflict((c) => c.column('run_id').doNothing()),
-);
+export const insertSkippedRun = insertInto('skipped_runs', ['run_id'], { unlessExists: ['run_id'] });
 
 export const deleteSkippedRun = statement('delete skipped run', (db, p: { runId: RunId }) =>
   db.deleteFrom('skipped_runs').where('run_id', '=', p.runId),
@@ -65,8 +60,4 @@ export const deleteChunks = statement('delete chunks', (db, p: { runId: RunId })
   db.deleteFrom('event_chunks').where('run_id', '=', p.runId),
 );
 
-export const insertCompactedChunk = statement(
-  'insert compacted chunk',
-  (db, p: { runId: RunId; firstId: number; lastId: number; data: string }) =>
-    db.insertInto('compacted_chunks').values({ run_id: p.runId, first_id: p.firstId, last_id: p.lastId, data: p.data }),
-);
+export const insertCompactedChunk = insertInto('compacted_chunks', ['run_id', 'first_id', 'last_id', 'data']);

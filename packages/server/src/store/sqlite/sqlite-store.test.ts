@@ -55,7 +55,7 @@ test('transactions of one turn share one commit, and each passes its wait points
   await Promise.all(
     [1, 2].map((id) =>
       store.transact('flush', (tx) =>
-        tx.run(insertChunk, { runId: testRunId('r'), firstId: id, lastId: id, data: '' }),
+        tx.run(insertChunk, { run_id: testRunId('r'), first_id: id, last_id: id, data: '' }),
       ),
     ),
   );
@@ -89,7 +89,12 @@ test('ends that commit together raise a row of the rollups once', async () => {
 
 /** Runs SQL on the connection that writes. */
 const execute = (tx: Tx, text: string) => tx.query((db) => raw(db, sql.raw(text)));
-const chunk = (runId: string, id: number, data = 'x') => ({ runId: testRunId(runId), firstId: id, lastId: id, data });
+const chunk = (runId: string, id: number, data = 'x') => ({
+  run_id: testRunId(runId),
+  first_id: id,
+  last_id: id,
+  data,
+});
 
 test('a full disk fails all concurrent writes; later all of them are stored', async () => {
   const folder = temporaryFolder();
@@ -132,7 +137,7 @@ test('a refused write rolls back its own job and no other', async () => {
   const swallowing = (own: string) =>
     store.transact('step', async (tx) => {
       const writes = [own, null, `${own} after`].map((data) =>
-        tx.run(insertChunk, { ...chunk('r', 1), runId: testRunId(`${own} ${data}`), data: data as string }),
+        tx.run(insertChunk, { ...chunk('r', 1), run_id: testRunId(`${own} ${data}`), data: data as string }),
       );
       statuses = (await Promise.allSettled(writes)).map(({ status }) => status);
       throw new Error('no');
@@ -192,7 +197,7 @@ test('the write-ahead log is checkpointed while the store is open', async () => 
   const write = async (count: number) => {
     for (let i = 0; i < count; i += 1) {
       last += 1;
-      const chunk = { runId: testRunId('r'), firstId: last, lastId: last, data };
+      const chunk = { run_id: testRunId('r'), first_id: last, last_id: last, data };
       await store.transact('flush', (tx) => tx.run(insertChunk, chunk));
     }
   };
@@ -261,7 +266,7 @@ test('a database of the first version is migrated and keeps its rows', async () 
   const migrated = new DatabaseSync(path);
   assert.equal(migrated.prepare('select rowid from event_chunks').all().length, 1);
   migrated.close();
-  const again = { runId: testRunId('r'), firstId: 1, lastId: 1, data: 'told again' };
+  const again = { run_id: testRunId('r'), first_id: 1, last_id: 1, data: 'told again' };
   assert.equal(await store.transact('flush', (tx) => tx.run(insertChunk, again)), 0);
   rmSync(folder, { recursive: true });
 });
@@ -297,16 +302,16 @@ test('a lookup of a member reads no large metadata', { skip: process.platform !=
   const metadataJson = JSON.stringify({ note: 'x'.repeat(MEBIBYTE) });
   const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   const values = {
-    integrationId: newIntegrationId('i'),
-    nameJson: null,
+    integration_id: newIntegrationId('i'),
+    name_json: null,
     active: 1,
-    metadataJson,
-    ownLimit: null,
-    now: 1,
+    metadata_json: metadataJson,
+    own_limit: null,
+    updated_at: 1,
   };
   await store.transact('account', async (tx) => {
-    for (const id of ids) await tx.run(insertMember, { ...values, consumerId: id, sortKey: id });
-    await tx.run(insertMember, { ...values, consumerId: 'small', sortKey: 'small', metadataJson: '{}' });
+    for (const id of ids) await tx.run(insertMember, { ...values, consumer_id: id, sort_key: id });
+    await tx.run(insertMember, { ...values, consumer_id: 'small', sort_key: 'small', metadata_json: '{}' });
   });
   const all = { integrationId: newIntegrationId('i'), start: null, before: null, limit: 50 };
   const lookups = {
@@ -330,9 +335,9 @@ test('a scrub leaves no byte of a deleted row, and transactions wait for it', as
     store.transact('flush', async (tx) => {
       for (let id = 1; id <= 300; id += 1) {
         await tx.run(insertChunk, {
-          runId: testRunId(runId),
-          firstId: id,
-          lastId: id,
+          run_id: testRunId(runId),
+          first_id: id,
+          last_id: id,
           data: `${text} ${id}`.repeat(id % 40),
         });
       }
