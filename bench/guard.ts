@@ -30,6 +30,9 @@ const SINGLE: Phase = { ...SCENARIOS.single, ...one, name: 'single', runs: 60 };
 export class Guard implements AsyncDisposable {
   readonly #contestant: Contestant;
   readonly #stopProvider: () => void;
+  /** The least figures of the last comparison. */
+  least: GuardFigures = {};
+
   private constructor(contestant: Contestant, stopProvider: () => void) {
     this.#contestant = contestant;
     this.#stopProvider = stopProvider;
@@ -60,6 +63,7 @@ export class Guard implements AsyncDisposable {
   async findExcess(bounds: GuardFigures, tries: number): Promise<readonly string[]> {
     let least = await this.measure();
     for (let i = 1; i < tries && excess(least, bounds).length > 0; i += 1) least = smaller(least, await this.measure());
+    this.least = least;
     return excess(least, bounds);
   }
 

@@ -133,6 +133,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     }),
   },
   adapters: {
+    files: ['packages/models/src/adapters.full.test.ts'],
     minutes: 1.5,
     faults: {
       'drop-last-event': /^responses, plain by LF: failed: expected false, found true\.$/m,
@@ -174,6 +175,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'in-process': /^server deaths: expected 0, found 1\.$/m,
       'repeat-forever': /^calls of \w+_repeatable: expected 2, found 3\.$/m,
     },
+    figures: (scale) => ({ kinds: scale(69, 87) }),
   },
   reloads: {
     minutes: 2.5,
@@ -255,10 +257,10 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
   },
   doctor: {
     files: ['test/doctor.test.ts'],
-    test: 'doctor names what a proxy does to streams and headers',
+    test: 'runwire doctor names the problem of a set-up, and nothing else',
     minutes: 1,
-    faults: { 'ignore-proxy': /^a proxy that buffers$/m },
-    figures: (scale) => scale({}, { set_ups: 4 }),
+    faults: { 'ignore-proxy': /: checks with a finding: expected \["proxy"\], found \[\]/m },
+    figures: (scale) => scale({}, { problems: 6, healthy: 1 }),
   },
   fair: {
     minutes: 3,
@@ -303,7 +305,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     figures: () => ({ items: 108, reject: 73, accept: 10, safe: 23, either: 2, attachments: 45, pairs: 6 }),
   },
   ssrf: {
-    files: ['test/ssrf.test.ts'],
+    files: ['packages/guarded-fetch/src/ssrf.test.ts'],
     minutes: 0.1,
     faults: {
       'first-address': /^outcome of ssrf-228 .*: expected refused or unresolved, found https:/m,
@@ -344,6 +346,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'take-any-key':
         /^a refresh names an earlier attachment with the same host and path:\nThe request was not refused/m,
     },
+    figures: () => ({ stable_turns: 12 }),
   },
   'post-policy': {
     minutes: 0.5,
@@ -385,13 +388,14 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       ),
   },
   escape: {
+    files: ['packages/sandbox/src/escape.full.test.ts'],
     minutes: 8,
     faults: {
       'no-seccomp': /^escaped: expected 0, found \d+: .*bubblewrap as root: a vsock socket \(printed\)/m,
       'no-pid-namespace': /^escaped: expected 0, found \d+: .*bubblewrap as root: a daemon \(late\)/m,
       'open-descriptors': /^escaped: expected 0, found \d+: .*bubblewrap as root: read every descriptor \(printed\)/m,
     },
-    figures: (scale) => ({ escaped: 0, hostile: scale(5, 7) }),
+    figures: (scale) => ({ attempts: 124, escaped: 0, hostile: scale(5, 7) }),
   },
   'member-files': {
     minutes: 1.5,
@@ -417,7 +421,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     figures: () => ({ leaks: 0 }),
   },
   console: {
-    files: ['test/console/visits.full.test.ts'],
+    files: ['test/console/visits.test.ts'],
     minutes: 15,
     faults: { unlabelled: /: axe: button-name /, 'inline-style': /: console: error: .* inline style violates/ },
     figures: () => ({ axe: 0, messages: 0, violations: 0, foreign: 0 }),

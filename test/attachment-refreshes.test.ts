@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { STORES, type StoreName } from '@runwire/test-kit';
+import { FakeProvider, providerEvents, STORES, type StoreName, sseText, startTestServer } from '@runwire/test-kit';
+import { count } from '@runwire/test-kit/scale.ts';
+import { pino } from 'pino';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt } from './support/attachment-rig.ts';
@@ -8,6 +10,9 @@ import { until } from './support/eventually.ts';
 import { messagesFrame, refusal } from './support/scripted-server.ts';
 
 const HOUR_MS = 3_600_000;
+/** The sweep deletes unused copies immediately, and runs only when it is asked. */
+const LIMITS = { unusedBlobMs: 0, sweepMs: HOUR_MS };
+const PROTOCOLS = { sqlite: 'responses', postgres: 'chat' } as const;
 
 const forgetful = (chatId: string, more: object = {}) => ({ apiIntegrationId: 'forgetful', chatId, ...more });
 
@@ -16,7 +21,7 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   let rig: AttachmentRig;
   before(async () => {
-    rig = await AttachmentRig.start({ store, limits: { unusedBlobMs: 0, sweepMs: HOUR_MS } });
+    rig = await AttachmentRig.start({ store, limits: LIMITS });
     await rig.rig.integration({ apiIntegrationId: 'forgetful', keepAttachments: false });
   });
   after(() => rig[Symbol.asyncDispose]());
@@ -50,7 +55,7 @@ function tests(store: StoreName): void {
     const { status, admitted, body: answer } = await refusal(await rig.api.complete(body));
     assert.deepEqual([status, answer.code, admitted], [400, 'invalid_attachment_refresh', 'false'], answer.error);
     assert.match(answer.error, says);
-    assert.ok(!answer.error.includes('X-Amz'), 'no query is told');
+    assert.ok(!answer.error.includes('X-Amz'), 'no query is reported');
     assert.equal(await count(), before, 'nothing is reserved');
   }
 
@@ -116,6 +121,46 @@ function tests(store: StoreName): void {
     const attachmentUrlRefreshes = { [file.key]: file.good() };
     const next = await rig.rig.answer({ apiIntegrationId, chatId: 'swept', attachmentUrlRefreshes });
     assert.deepEqual([attachmentsShown(next.call)[0], file.asked()], [attachmentsShown(first.call)[0], 2]);
+  });
+
+  test(`the provider receives earlier turns byte for byte, by ${PROTOCOLS[store]}`, async () => {
+    const log: string[] = [];
+    await using provider = await FakeProvider.start();
+    const answer = sseText(providerEvents(PROTOCOLS[store], { parts: [{ kind: 'text', deltas: ['Good ', 'day'] }] }));
+    provider.onCall = (call) => void call.stream(answer);
+    await using server = await startTestServer({
+      store,
+      env: { ...provider.env(PROTOCOLS[store]), ...rig.files.env },
+      limits: LIMITS,
+      logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
+    });
+    for (const apiIntegrationId of ['kept', 'off']) {
+      const path = `/v2/integrations/${apiIntegrationId}`;
+      await server.api.post('/v2/integrations', { apiIntegrationId, keepAttachments: apiIntegrationId === 'kept' });
+      const file = signedFile();
+      let before: readonly string[] = [];
+      const turn = async (more: object = {}) => {
+        const reader = await server.api.complete({ apiIntegrationId, chatId: 'a', message: 'And now?', ...more });
+        await reader.whole();
+        assert.equal(messagesFrame(reader).error, null);
+        const { input, messages } = provider.calls.at(-1)?.body ?? {};
+        const prompt: string[] = (input ?? messages).map((item: unknown) => JSON.stringify(item));
+        assert.ok(prompt.join().includes('The harbour opens at six.'));
+        assert.deepEqual(prompt.slice(0, before.length), before, `${apiIntegrationId}: how its prompt begins`);
+        count({ stable_turns: before.length > 0 ? 1 : 0 });
+        before = prompt;
+      };
+      await turn({ attachments: [fileAt(file.expired())] });
+      if (apiIntegrationId === 'kept') {
+        await turn();
+        await turn({ attachments: [fileAt(file.good())] });
+        await server.api.patch(path, { keepAttachments: false });
+        await server.server.probes.sweepBlobs();
+      }
+      await turn({ attachmentUrlRefreshes: { [file.key]: file.good() } });
+      await turn();
+    }
+    assert.ok(log.length > 0 && !log.join().includes('X-Amz-'), 'no query is in the log');
   });
 
   test('a link without an expiry never has to be refreshed', async () => {

@@ -25,49 +25,6 @@ const agencies = {
 
 for (const store of STORES) describe(store, () => tests(store));
 
-test('a command waits for its slot before its files are copied, and has the limits of the settings', async (t) => {
-  cites(t, 'agents-15-settings');
-  const points: string[] = [];
-  const env = {
-    RUNWIRE_SANDBOX: 'auto',
-    RUNWIRE_SANDBOX_SLOTS: '1',
-    RUNWIRE_SANDBOX_SECONDS: '47',
-    RUNWIRE_SANDBOX_MEMORY_MIB: '300',
-    RUNWIRE_SANDBOX_PROCESSES: '30',
-    RUNWIRE_SANDBOX_FILE_MIB: '3',
-  };
-  await using rig = await ScriptedServer.start({ agencies, env, waitAt: (point) => points.push(point) });
-  const apiIntegrationId = await rig.integration({ agency: 'work' });
-  const { call, reader } = await rig.hold({ apiIntegrationId, message: 'Do it' });
-  const shown = call.request.tools.find(({ name }) => name === 'run_command');
-  assert.match(JSON.stringify(shown?.inputSchema), /ended and changes nothing; 47 if not given/);
-  assert.match(
-    shown?.description ?? '',
-    missing === null ? /The sandbox is bubblewrap/ : /no python3, node or sqlite3/,
-  );
-  const commands = [0, 1, 2];
-  for (const index of commands) {
-    const command = `printf ${index} > ${index}; ulimit -f -u -v`;
-    await call.toolCall(`call_${index}`, 'run_command', JSON.stringify({ command }));
-  }
-  await call.end();
-  const next = await rig.controller.nextCall();
-  const output = next.request.prompt.at(-1);
-  await next.end();
-  assert.ok(output?.kind === 'tool_output');
-  if (missing === null) {
-    for (const limit of [/file size .* 3072$/m, /user processes .* 30$/m, /virtual memory .* 614400$/m]) {
-      assert.match(output.output, limit);
-    }
-  }
-  await reader.whole();
-  const ofCommands = points.filter((point) => /^command-(stage\.before|bytes\.after)$/.test(point));
-  assert.deepEqual(
-    ofCommands,
-    commands.flatMap(() => ['command-stage.before', 'command-bytes.after']),
-  );
-});
-
 function tests(store: StoreName): void {
   const env = { RUNWIRE_SANDBOX: 'auto', RUNWIRE_MOUNT_QUOTA_BYTES: '2000' };
   let reached = (_point: string) => {};

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { defineAgency, defineAgent } from '@runwire/agency';
 import { startTestServer } from '@runwire/test-kit';
 import { withoutNamespaces } from '@runwire/test-kit/without-namespaces.ts';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf, run, runwire, serve } from './support/cli-process.ts';
 import { samplesOf } from './support/doc-samples.ts';
+import { ScriptedServer } from './support/scripted-server.ts';
 import { missingBubblewrap } from './support/services.ts';
 
 const missing = await missingBubblewrap();
@@ -82,5 +84,51 @@ test('without namespaces, bubblewrap refuses the start', { skip: missing ?? fals
   assert.match(
     stderr,
     /^RUNWIRE_SANDBOX is `bubblewrap`, which cannot run here \(bwrap: .*namespace.*\); fix this, .*\.\n$/,
+  );
+});
+
+const worker = defineAgent({ name: 'Worker', description: 'Works.', instructions: 'Work.', sandbox: true });
+const work = defineAgency({ name: 'Work', agents: [worker] });
+
+test('a command waits for its slot before its files are copied, and has the limits of the settings', async (t) => {
+  cites(t, 'agents-15-settings');
+  const points: string[] = [];
+  const env = {
+    RUNWIRE_SANDBOX: 'auto',
+    RUNWIRE_SANDBOX_SLOTS: '1',
+    RUNWIRE_SANDBOX_SECONDS: '47',
+    RUNWIRE_SANDBOX_MEMORY_MIB: '300',
+    RUNWIRE_SANDBOX_PROCESSES: '30',
+    RUNWIRE_SANDBOX_FILE_MIB: '3',
+  };
+  await using rig = await ScriptedServer.start({ agencies: { work }, env, waitAt: (point) => points.push(point) });
+  const apiIntegrationId = await rig.integration({ agency: 'work' });
+  const { call, reader } = await rig.hold({ apiIntegrationId, message: 'Do it' });
+  const shown = call.request.tools.find(({ name }) => name === 'run_command');
+  assert.match(JSON.stringify(shown?.inputSchema), /ended and changes nothing; 47 if not given/);
+  assert.match(
+    shown?.description ?? '',
+    missing === null ? /The sandbox is bubblewrap/ : /no python3, node or sqlite3/,
+  );
+  const commands = [0, 1, 2];
+  for (const index of commands) {
+    const command = `printf ${index} > ${index}; ulimit -f -u -v`;
+    await call.toolCall(`call_${index}`, 'run_command', JSON.stringify({ command }));
+  }
+  await call.end();
+  const next = await rig.controller.nextCall();
+  const output = next.request.prompt.at(-1);
+  await next.end();
+  assert.ok(output?.kind === 'tool_output');
+  if (missing === null) {
+    for (const limit of [/file size .* 3072$/m, /user processes .* 30$/m, /virtual memory .* 614400$/m]) {
+      assert.match(output.output, limit);
+    }
+  }
+  await reader.whole();
+  const ofCommands = points.filter((point) => /^command-(stage\.before|bytes\.after)$/.test(point));
+  assert.deepEqual(
+    ofCommands,
+    commands.flatMap(() => ['command-stage.before', 'command-bytes.after']),
   );
 });

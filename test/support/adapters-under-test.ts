@@ -8,6 +8,8 @@ interface SettingNames {
   readonly KEY: string;
   readonly BASE_URL: string;
   readonly ADDRESS: string;
+  /** Ends the sentence about an address that was not found. */
+  readonly OTHER_API: string;
 }
 
 /** One of our adapters, as a server's settings select it. */
@@ -28,14 +30,25 @@ const OPENAI = {
   KEY: 'OPENAI_API_KEY',
   BASE_URL: 'OPENAI_BASE_URL',
   ADDRESS: 'OPENAI_BASE_URL and RUNWIRE_OPENAI_API',
+  OTHER_API: '',
 };
-const ANTHROPIC = { KEY: 'ANTHROPIC_API_KEY', BASE_URL: 'ANTHROPIC_BASE_URL', ADDRESS: 'ANTHROPIC_BASE_URL' };
+const RESPONSES = {
+  ...OPENAI,
+  OTHER_API: ' If the server has no Responses API, like vLLM and Ollama, set RUNWIRE_OPENAI_API=chat\\.',
+};
+const ANTHROPIC = {
+  KEY: 'ANTHROPIC_API_KEY',
+  BASE_URL: 'ANTHROPIC_BASE_URL',
+  ADDRESS: 'ANTHROPIC_BASE_URL',
+  OTHER_API: '',
+};
 const PACKAGE_PATH = 'node_modules/@ai-sdk/anthropic';
 const SDK_MODEL = 'sdk/some-model';
 const SDK = {
   KEY: `the key of the provider of ${SDK_MODEL}`,
   BASE_URL: `the address of the provider of ${SDK_MODEL}`,
   ADDRESS: `the address of the provider of ${SDK_MODEL}`,
+  OTHER_API: '',
 };
 
 /** `providers.yaml` with the provider `sdk`, a package of the AI SDK. */
@@ -58,7 +71,7 @@ export const ADAPTERS: readonly AdapterUnderTest[] = [
   {
     name: 'responses',
     protocol: 'responses',
-    settings: OPENAI,
+    settings: RESPONSES,
     seesHead: true,
     reportsStart: false,
     env: (provider) => provider.env('responses'),

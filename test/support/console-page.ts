@@ -30,12 +30,16 @@ export class ConsolePage {
     this.address = address ?? `198.51.${100 + Math.floor(addresses / 250)}.${1 + (addresses % 250)}`;
   }
 
-  async post(path: string, body: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<ConsoleAnswer> {
+  post(path: string, body: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<ConsoleAnswer> {
+    return this.postPlain(path, body, { 'sec-fetch-site': 'same-origin', ...headers });
+  }
+
+  /** Posts without `Sec-Fetch-Site`, which `fetch` of Node does not send by itself. */
+  async postPlain(path: string, body: object, headers: Readonly<Record<string, string>>): Promise<ConsoleAnswer> {
     const response = await fetch(`${this.url}/console/${path}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        'sec-fetch-site': 'same-origin',
         'x-forwarded-for': this.address,
         ...(this.cookie === null ? {} : { cookie: `theme=dark; runwire_session=${this.cookie}` }),
         ...headers,

@@ -11,7 +11,7 @@ import {
 } from '../store/queries/sign-in.ts';
 import { first, type Reads, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
-import { checkPassword, type Hashing, PasswordTurns } from './password-turns.ts';
+import { checkPassword, type HashCost, type Hashing, PasswordTurns } from './password-turns.ts';
 import { secretValueHash } from './secret-value.ts';
 import { newSession, type Sessions } from './sessions.ts';
 import { SignInLimits } from './sign-in-limits.ts';
@@ -23,6 +23,7 @@ export interface SignInDeps {
   readonly reads: Reads;
   readonly changes: AccountChanges;
   readonly sessions: Sessions;
+  readonly hashCost: HashCost | undefined;
 }
 
 interface Credentials {
@@ -40,14 +41,15 @@ export class SignIn {
   readonly #changes: AccountChanges;
   readonly #sessions: Sessions;
   readonly #limits: SignInLimits;
-  readonly #turns = new PasswordTurns();
+  readonly #turns: PasswordTurns;
 
-  constructor({ store, reads, changes, sessions }: SignInDeps) {
+  constructor({ store, reads, changes, sessions, hashCost }: SignInDeps) {
     this.#store = store;
     this.#reads = reads;
     this.#changes = changes;
     this.#sessions = sessions;
     this.#limits = new SignInLimits(store, reads);
+    this.#turns = new PasswordTurns(hashCost);
   }
 
   /** Resolves to the secret of a new session. */

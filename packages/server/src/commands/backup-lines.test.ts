@@ -30,15 +30,15 @@ async function fill(store: Store): Promise<void> {
     for (let number = 0; number < BATCH_ROWS * 2; number += 1) {
       const text = TEXTS[number % TEXTS.length] as string;
       const chat = {
-        chatKey: `chat ${number}`,
-        integrationId: newIntegrationId('demo'),
-        chatId: `${number}`,
+        chat_key: `chat ${number}`,
+        integration_id: newIntegrationId('demo'),
+        chat_id: `${number}`,
         alias: null,
       };
-      const size = { numMessages: number, textBytes: Number.MAX_SAFE_INTEGER - number, now: number };
-      await tx.run(insertChat, { ...chat, ...size, consumerId: number % 2 === 0 ? null : 'ann' });
+      const size = { num_messages: number, text_bytes: Number.MAX_SAFE_INTEGER - number, created_at: number };
+      await tx.run(insertChat, { ...chat, ...size, consumer_id: number % 2 === 0 ? null : 'ann' });
       const titleJson = store.kind === 'sqlite' ? text : text.replaceAll('\u0000', '');
-      await tx.run(updateChat, { chatKey: chat.chatKey, titleJson, metadataJson: null, now: number });
+      await tx.run(updateChat, { chatKey: chat.chat_key, titleJson, metadataJson: null, now: number });
     }
   });
 }

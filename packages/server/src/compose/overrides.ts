@@ -1,13 +1,14 @@
 import type { AgencyDefinition } from '@runwire/agency';
+import type { Network } from '@runwire/guarded-fetch';
+import type { FairBudget } from '@runwire/lib/fair-budget.ts';
+import type { PageTurns } from '@runwire/lib/page-turns.ts';
+import type { HashCost } from '../accounts/password-turns.ts';
 import type { Fault } from '../agencies/fault.ts';
 import type { Model } from '../agent/ports.ts';
 import type { healTurn } from '../chats/heal-history.ts';
-import type { Limits } from '../config/config.ts';
+import type { Limits } from '../config/limits.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { checkForm } from '../files/post-policy/check-form.ts';
-import type { Network } from '../guarded-fetch/guarded-fetch.ts';
-import type { FairBudget } from '../lib/fair-budget.ts';
-import type { PageTurns } from '../lib/page-turns.ts';
 import type { BlobStore } from '../storage/blob-store.ts';
 import type { Notifier } from '../store/notifier.ts';
 import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
@@ -23,6 +24,8 @@ export interface Overrides {
   readonly wrapFault?: (fault: Fault) => Fault;
   readonly limits?: Partial<Limits>;
   readonly databaseTimes?: DatabaseTimes;
+  /** The cost of password hashes. */
+  readonly hashCost?: HashCost | undefined;
   readonly waitAt?: WaitAt;
   readonly judgeCommit?: JudgeCommit;
   readonly healTurn?: typeof healTurn;
