@@ -10,7 +10,8 @@ import pg from 'pg';
  * The database has the tables of this version and the integration, and no server uses the SQLite file. Call it once for an
  * integration that has no runs. The rows depend only on the options: run `n` belongs to chat `n / runsPerChat`, and is admitted
  * `n / runs` of the days after the begin. Every 40th run failed, every 100th was cancelled, and every 50th used two models.
- * With `counted: false` the runs look like those of an earlier version, and the server adds them to the rollups.
+ * With `counted: false` the runs look like those of an earlier version: the server adds them to the rollups, and its sweep of
+ * events visits all of them. Otherwise nothing is left to do for the server, and PostgreSQL has vacuumed its tables.
  */
 
 export interface HistorySizes {
@@ -52,7 +53,9 @@ export async function fillHistory(database: HistoryDatabase, options: HistoryOpt
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
-    for (const statement of ['begin', 'set local synchronous_commit = off', ...statements, 'commit', 'analyze'])
+    // Otherwise autovacuum reads the new tables during the measurement, as it does once after so many new rows.
+    const settling = ['vacuum analyze', 'checkpoint'];
+    for (const statement of ['begin', 'set local synchronous_commit = off', ...statements, 'commit', ...settling])
       await client.query(statement);
   } finally {
     await client.end();
@@ -139,6 +142,9 @@ function historyStatements(kind: HistoryDatabase['kind'], options: HistoryOption
       from runs where integration_id = ${integration} group by integration_id, consumer_id, day`,
   );
   if (!counted) return statements;
+  // All runs are compacted. Without the position the sweep would visit each of them after the next start.
+  statements.push(`insert into sweep_positions (name, position)
+      select 'events', max(run_id) from runs where integration_id = ${integration}`);
   const key = `integration_id, created_at / ${HOUR_MS}, node_id, agent`;
   const rest = `status, coalesce(error_code, ''), coalesce(agency_version, '')`;
   const twoModels = `by_model_json like '%},{%'`;

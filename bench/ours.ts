@@ -1,7 +1,7 @@
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
+import { keepOptimisedCode } from '@runwire/lib/keep-optimised-code.ts';
 import { compose } from '../packages/server/src/compose/compose.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
-import { keepOptimisedCode } from '../packages/server/src/lib/keep-optimised-code.ts';
 import { benchModel, NOTE } from './model.ts';
 import { announce, readSettings } from './server-process.ts';
 

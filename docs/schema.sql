@@ -97,7 +97,8 @@ CREATE TABLE "chats" (
   "deleted_at" bigint,
   "title_json" text,
   "metadata_json" text,
-  "questions_json" text
+  "questions_json" text,
+  "asking_run_id" text
 ) without rowid;
 CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
 CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where consumer_id is not null;
@@ -597,6 +598,7 @@ create table "chats" (
   title_json text collate "C",
   metadata_json text collate "C",
   questions_json text collate "C",
+  asking_run_id text collate "C",
   constraint chats_pkey PRIMARY KEY (chat_key)
 );
 CREATE UNIQUE INDEX chats_alias ON chats USING btree (integration_id, alias) WHERE ((deleted_at IS NULL) AND (alias IS NOT NULL));

@@ -133,6 +133,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     }),
   },
   adapters: {
+    files: ['packages/models/src/adapters.full.test.ts'],
     minutes: 1.5,
     faults: {
       'drop-last-event': /^responses, plain by LF: failed: expected false, found true\.$/m,
@@ -304,7 +305,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     figures: () => ({ items: 108, reject: 73, accept: 10, safe: 23, either: 2, attachments: 45, pairs: 6 }),
   },
   ssrf: {
-    files: ['test/ssrf.test.ts'],
+    files: ['packages/guarded-fetch/src/ssrf.test.ts'],
     minutes: 0.1,
     faults: {
       'first-address': /^outcome of ssrf-228 .*: expected refused or unresolved, found https:/m,
@@ -387,6 +388,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       ),
   },
   escape: {
+    files: ['packages/sandbox/src/escape.full.test.ts'],
     minutes: 8,
     faults: {
       'no-seccomp': /^escaped: expected 0, found \d+: .*bubblewrap as root: a vsock socket \(printed\)/m,

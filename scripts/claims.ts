@@ -17,7 +17,7 @@ const CALLS =
 const FAULT = /^ {6}'?([\w-]+)'?:(?=\s*(?:\n\s*)?(?:\/\^|inEachClient))|faults: \{ '?([\w-]+)'?:/gm;
 const PROOF = /^ {2}'?([\w-]+)'?: \{$/gm;
 
-/** The text between the bracket that opens at `from` and the one that closes it. */
+/** The text between the bracket that opens at `from` and the bracket that closes it. */
 function argumentsAt(source: string, mask: string, from: number): string {
   let depth = 1;
   let at = from + 1;

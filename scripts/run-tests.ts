@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { mapAtMost } from '@runwire/server/src/lib/map-concurrently.ts';
+import { mapAtMost } from '@runwire/lib/map-concurrently.ts';
 import { runNode } from './run-node.ts';
 import { closingLines, sumOfCounts, type TestReport, withoutClosingLines } from './test-report.ts';
 

@@ -10,7 +10,7 @@ import {
   withoutComments,
 } from '@runwire/test-kit';
 import { until } from '@runwire/test-kit/shortfall.ts';
-import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
+import { DEFAULT_LIMITS } from '../packages/server/src/config/limits.ts';
 import { cites } from '../requirements/cite.ts';
 import { Cluster, inStep } from './support/cluster.ts';
 import { PgBouncer } from './support/pgbouncer.ts';

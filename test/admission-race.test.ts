@@ -142,7 +142,7 @@ describe('PostgreSQL', { skip }, () => {
       const refused = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => String(reason));
       assert.equal(refused.length, 1);
       assert.match(refused[0] ?? '', /chat_not_found/);
-      const inserts = between.writes.filter((statement) => statement === 'insert chat');
+      const inserts = between.writes.filter((statement) => statement === 'insert chats');
       assert.equal(inserts.length, 2, 'no transaction was rolled back and repeated');
     }
   });

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { parse } from 'yaml';
 import { checkAgencyShape } from '../packages/server/src/agencies/check-shape.ts';
 import { Faults } from '../packages/server/src/agencies/fault.ts';
-import { noPlace } from '../packages/server/src/agencies/source-place.ts';
+import { noLocation } from '../packages/server/src/agencies/source-location.ts';
 import { cites } from '../requirements/cite.ts';
 import { brokenAgencies } from './support/broken-agencies.ts';
 import { ONE_AGENCY } from './support/one-agency.ts';
@@ -16,7 +16,7 @@ const validate = new Ajv({ strict: false }).compile(AgencyFile);
 
 function accepts(value: unknown): boolean {
   const faults = new Faults();
-  const isRight = checkAgencyShape(value, noPlace('agency'), faults);
+  const isRight = checkAgencyShape(value, noLocation('agency'), faults);
   assert.equal(isRight, faults.count === 0);
   return isRight;
 }

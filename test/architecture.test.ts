@@ -56,6 +56,8 @@ const rules: readonly Rule[] = [
       server({ 'store/writer.ts': "new Worker(new URL('../engine/beat.ts', import.meta.url));" }),
       server({ 'runs/end-run.ts': "import type { Run } from '@runwire/contract';" }),
       server({ 'http/route.ts': "import { defineAgent } from '@runwire/agency';" }),
+      server({ 'http/route.ts': "import { GuardedFetcher } from '@runwire/guarded-fetch';" }),
+      server({ 'agent/loop.ts': "import { offlineModel } from '@runwire/models/offline-model';" }),
       server({ 'commands/backup.ts': "import { buildApp } from '../http/app.ts';" }),
       server({ 'services/run-service.ts': '' }),
     ],
@@ -63,7 +65,8 @@ const rules: readonly Rule[] = [
       'compose/compose.ts': "import { executeRun } from '../engine/execute-run.ts';",
       'admission/admit-run.ts': "import type { RunEngine } from '../engine/port.ts';\nimport './decide.ts';",
       'agencies/load-agency.ts': "import type { Tool } from '../agent/ports.ts';\nimport '@runwire/agency';",
-      'domain/run-state.ts': "import type { RunStatus } from '@runwire/contract';\nimport { a } from '../lib/a.ts';",
+      'domain/run-state.ts':
+        "import type { RunStatus } from '@runwire/contract';\nimport { a } from '@runwire/lib/a.ts';",
       'chats/read-chat.test.ts': "import { readRun } from '../runs/read-run.ts';",
     }),
   },
@@ -79,7 +82,6 @@ const rules: readonly Rule[] = [
     faults: [
       server({ 'store/writer.ts': "import { openSqlite } from './sqlite/open-sqlite.ts';" }),
       server({ 'main.ts': "import { openSqlite } from './store/sqlite/open-sqlite.ts';" }),
-      server({ 'agent/loop.ts': "import { offlineModel } from './models/offline-model.ts';" }),
       server({ 'store/postgres/open-postgres.ts': "import { openSqlite } from '../sqlite/open-sqlite.ts';" }),
       server({ 'chats/read-chat.test.ts': "import { openSqlite } from '../store/sqlite/open-sqlite.ts';" }),
       server({ 'files/sign-upload.ts': "import { diskStore } from './disk/disk-store.ts';" }),
@@ -123,6 +125,9 @@ const rules: readonly Rule[] = [
       files({ 'packages/server/src/http/route.ts': "import { Run } from '../../../contract/src/index.ts';" }),
       files({ 'packages/cli/src/main.ts': "import { serve } from '@runwire/server';" }),
       files({ 'packages/extra/src/index.ts': "import { join } from 'node:path';" }),
+      files({ 'packages/guarded-fetch/src/a.ts': "import { b } from '@runwire/server/src/domain/b.ts';" }),
+      files({ 'packages/guarded-fetch/src/a.ts': "import { request } from 'undici';" }),
+      server({ 'attachments/a.ts': "import { b } from '@runwire/guarded-fetch/src/open-checked.ts';" }),
       files({ 'packages/console/src/main.tsx': "import { errors } from '@runwire/contract';" }),
       files({ 'packages/console/src/main.tsx': "import { createRoot } from 'preact';" }),
       files({ 'packages/console/src/main.tsx': "import { serve } from '../../server/src/main.ts';" }),
@@ -281,17 +286,24 @@ const rules: readonly Rule[] = [
       server({ 'webhooks/send.ts': "const http = await import('node:http');" }),
       server({ 'engine/run-team.ts': "import { Client } from '@modelcontextprotocol/client';" }),
       server({ 'files/sweep.ts': "import { S3Client } from '@aws-sdk/client-s3';" }),
+      files({ 'packages/lib/src/download.ts': 'await fetch(url);' }),
     ],
-    allowed: server({
-      'http/listen.ts': "import { createServer } from 'node:http';",
-      'runs/read.ts': "import type { IncomingMessage } from 'node:http';\nstore.fetch(1);\nprefetch();\n// fetch(url)",
-      'agent/models/openai.ts': "import { request } from 'undici';",
-      'mcp/connection.ts': "import { Client } from '@modelcontextprotocol/client';",
-      'files/s3/open-s3.ts': "const sdk = await import('@aws-sdk/client-s3');",
-      'store/postgres/gathering-socket.ts': "import { Socket } from 'node:net';",
-      'guarded-fetch/real-network.ts': "import { connect } from 'node:tls';\nimport 'node:dns/promises';",
-      'engine/attach.ts': 'await this.#fetcher.fetch(url, signal);\nconst { fetched } = await fetchAll(urls);',
-    }),
+    allowed: new Map([
+      ...files({
+        'packages/models/src/openai.ts': "import { request } from 'undici';",
+        'packages/guarded-fetch/src/real-network.ts':
+          "import { connect } from 'node:tls';\nimport 'node:dns/promises';",
+      }),
+      ...server({
+        'http/listen.ts': "import { createServer } from 'node:http';",
+        'runs/read.ts':
+          "import type { IncomingMessage } from 'node:http';\nstore.fetch(1);\nprefetch();\n// fetch(url)",
+        'mcp/connection.ts': "import { Client } from '@modelcontextprotocol/client';",
+        'files/s3/open-s3.ts': "const sdk = await import('@aws-sdk/client-s3');",
+        'store/postgres/gathering-socket.ts': "import { Socket } from 'node:net';",
+        'engine/attach.ts': 'await this.#fetcher.fetch(url, signal);\nconst { fetched } = await fetchAll(urls);',
+      }),
+    ]),
   },
 ];
 

@@ -4,7 +4,7 @@ import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { hookStore, type Model, STORES, type StoreName } from '@runwire/test-kit';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
+import { DEFAULT_LIMITS } from '../packages/server/src/config/limits.ts';
 import { cites } from '../requirements/cite.ts';
 import { rowsOf } from './support/columns.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';

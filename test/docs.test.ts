@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
+import { PROVIDERS, providerSettingNames } from '@runwire/models';
 import { askDatabase, freshDatabase } from '@runwire/test-kit';
 import { parse } from 'yaml';
-import { LIMIT_SETTINGS } from '../packages/server/src/config/read-limits.ts';
-import { PROVIDERS, providerSettingNames } from '../packages/server/src/domain/providers.ts';
+import { LIMIT_SETTINGS } from '../packages/server/src/config/limits.ts';
 import { PROMISES } from '../proofs/proof-table.ts';
 import { folderOf, root } from './support/cli-process.ts';
 import { settingsOf } from './support/compose-problems.ts';
@@ -140,14 +140,17 @@ test('PostgreSQL accepts the samples of the docs', { skip: (await missingService
   ]);
 });
 
-const sourceFiles = () => globSync('packages/{server,cli,contract,documents}/src/**/*.ts', { cwd: root });
+const sourceFiles = () =>
+  globSync('packages/{server,cli,contract,documents,lib,guarded-fetch,models,sandbox,mcp-sessions}/src/**/*.ts', {
+    cwd: root,
+  });
 const source = () =>
   sourceFiles()
     .map((file) => readFileSync(join(root, file), 'utf8'))
     .join('\n');
 
 test('every source file that the pages about the code name exists', () => {
-  const pagesAboutCode = ['architecture', 'rules', 'transactions', 'glossary', 'style', 'dependencies'];
+  const pagesAboutCode = ['architecture', 'packages', 'rules', 'transactions', 'glossary', 'style', 'dependencies'];
   const missing = pagesAboutCode.flatMap((page) =>
     [...readPage(`docs/${page}.md`).matchAll(/`((?:[a-z0-9-]+\/)+[a-z0-9.-]+\.ts)`/g)]
       .map(([, path = '']) => path)
@@ -173,13 +176,17 @@ test('docs/settings.md lists every setting that the server reads, and no other',
   const [, knownText = ''] = /const KNOWN = new Set\(\[([\s\S]*?)\]\)/.exec(source()) ?? [];
   const named = [...knownText.matchAll(/'(RUNWIRE_[A-Z_]+)'/g)].map(([, name = '']) => name);
   assert.ok(named.length > 10);
-  const runwire = [...named, ...Object.keys(LIMIT_SETTINGS)];
+  const runwire = [...named, ...LIMIT_SETTINGS.map(({ setting }) => setting)];
   assert.deepEqual(listed.filter((name) => name.startsWith('RUNWIRE_')).sort(), [...new Set(runwire)].sort());
   const ofProviders = [...PROVIDERS.keys()].map(providerSettingNames).flatMap(({ key, baseUrl }) => [key, baseUrl]);
   for (const name of ofProviders) assert.ok(listed.includes(name), name);
   const code = source();
   const known = [...runwire, ...ofProviders];
   for (const name of listed) assert.ok(code.includes(`'${name}'`) || known.includes(name), name);
+  const page = readPage('docs/settings.md');
+  for (const { setting, value } of LIMIT_SETTINGS) {
+    assert.ok(page.includes(`\n| \`${setting}\` | \`${value}\` |`), `the default of ${setting} is ${value}`);
+  }
 });
 
 test('every npm script and test file that the docs name exists', () => {

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hookStore, STORES, type StoreName, type StreamReader, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
-import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
+import { DEFAULT_LIMITS } from '../packages/server/src/config/limits.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';

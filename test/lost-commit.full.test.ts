@@ -41,19 +41,19 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { name: 'admission', has: ['insert run'], play: playRun },
+  { name: 'admission', has: ['insert runs'], play: playRun },
   {
     name: 'flush',
-    has: ['insert chunk'],
-    hasNot: ['insert run', 'insert step', 'finish run', 'take run'],
+    has: ['insert event_chunks'],
+    hasNot: ['insert runs', 'insert steps', 'finish run', 'take run'],
     // The model waits until a flush was interrupted: otherwise a step could store the same events before.
     play: (stage, id, crash) => playRun(stage, id, crash, HOLD),
   },
-  { name: 'step', has: ['insert step'], hasNot: ['finish run'], play: playRun },
+  { name: 'step', has: ['insert steps'], hasNot: ['finish run'], play: playRun },
   { name: 'end', has: ['finish run'], hasNot: ['take run'], play: playRun },
   { name: 'cancel', has: ['request cancel'], play: playCancel },
   { name: 'takeover', has: ['take run'], play: playTakeover },
-  { name: 'account', has: ['insert member', 'insert integration', 'insert key'], play: playAccount },
+  { name: 'account', has: ['insert members', 'insert integrations', 'insert api_keys'], play: playAccount },
 ];
 
 /** The servers, the model that holds some runs, and the counts. */

@@ -91,7 +91,7 @@ async function swallowed(stage: DatabaseRig, rounds: number) {
   const streams: Promise<unknown>[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const before = proxy.swallowed;
-    proxy.swallow(POSTS / 2, 'insert run', round % 2 === 0);
+    proxy.swallow(POSTS / 2, 'insert runs', round % 2 === 0);
     const sent = Array.from({ length: POSTS }, async (_, place) => {
       const reader = await claims.post(rig.api(place), WHO, `s${round}-${place}`);
       if (reader !== null) streams.push(rig.follow(reader));

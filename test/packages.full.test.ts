@@ -10,7 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { delimiter, join, relative } from 'node:path';
+import { delimiter, join, posix, relative } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '@runwire/test-kit';
 import { count, plantedFault } from '@runwire/test-kit/scale.ts';
@@ -20,7 +20,7 @@ import { formatMessage } from 'publint/utils';
 import { publishedPackages } from '../scripts/build/packages.ts';
 import { sbomChecker } from '../scripts/release/check-sbom.ts';
 import { CliServer, root } from './support/cli-process.ts';
-import { samplesOf } from './support/doc-samples.ts';
+import { PACKAGE_PAGES, samplesOf, shownOutput } from './support/doc-samples.ts';
 import { machinePath, newcomersEnvironment } from './support/newcomer.ts';
 import { PackedPackages } from './support/packed.ts';
 import { missingServices, PYTHON } from './support/services.ts';
@@ -39,12 +39,10 @@ const newcomer = {
   ...newcomersEnvironment(machinePath().join(delimiter)),
   npm_config_prefer_offline: 'true',
 };
-/** What `npx runwire serve` needs. */
-const NEEDED = ['agency', 'documents', 'server', 'cli'];
 /** The most kB of a tarball. */
 const MAX_KB: Readonly<Record<string, number>> = {
   ...{ agency: 16, client: 55, contract: 95, 'create-runwire': 50 },
-  ...{ cli: 90, documents: 950, server: 3100 },
+  ...{ cli: 90, documents: 950, 'guarded-fetch': 30, models: 400, sandbox: 1500, server: 3100 },
 };
 
 const checkBill = sbomChecker();
@@ -94,13 +92,17 @@ async function useInJavaScript(packed: PackedPackages, project: string): Promise
 async function useInTypeScript(packed: PackedPackages, project: string): Promise<void> {
   mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
   symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'));
-  const everything = ['server', 'client', 'contract', 'contract/routes', 'contract/schemas', 'agency'];
+  const everything = publishedPackages.flatMap(({ folder, exports }) =>
+    Object.keys(exports).map((path) => posix.join(folder, path)),
+  );
   const imports = everything.map((name, place) => `export * as all${place} from '@runwire/${name}';`);
   writeFileSync(join(project, 'all.ts'), imports.join('\n'));
   writeFileSync(join(project, 'shop.test.ts'), samplesOf('docs/testing.md', 'ts')[0] ?? '');
   samplesOf('packages/client/README.md', 'ts').forEach((sample, place) => {
     writeFileSync(join(project, `client${place}.ts`), sample);
   });
+  for (const [index, page] of PACKAGE_PAGES.entries())
+    writeFileSync(join(project, `package${index}.ts`), samplesOf(page, 'ts')[0] ?? '');
   const compilerOptions = {
     ...{ target: 'esnext', module: 'nodenext', types: ['node'] },
     ...{ strict: true, skipLibCheck: false, noEmit: true },
@@ -108,6 +110,10 @@ async function useInTypeScript(packed: PackedPackages, project: string): Promise
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
   await packed.run(join(root, 'node_modules/.bin/tsc'), ['--pretty', 'false'], project);
   await packed.run(process.execPath, ['shop.test.ts'], project);
+  for (const [index, page] of PACKAGE_PAGES.entries()) {
+    const printed = await packed.run(process.execPath, [`package${index}.ts`], project);
+    expectEqual(`output of the sample in ${page}`, printed, shownOutput(page));
+  }
 }
 
 /** `create-runwire` on the Node of this machine, and `runwire init`, make the same project. Returns its folder. */
@@ -233,7 +239,8 @@ test('the packed packages install and work', async (t) => {
   });
   await Promise.all(checks);
   const python_files = await named('Python', usePython(packed));
-  const project = await packed.project('javascript', [...NEEDED, 'client', 'contract', 'typebox', 'create-runwire']);
+  const all = publishedPackages.map(({ folder }) => folder);
+  const project = await packed.project('javascript', [...all, 'typebox']);
   await named('JavaScript', useInJavaScript(packed, project));
   await named('TypeScript', useInTypeScript(packed, project));
   const made = await named('create-runwire', makeProject(packed, project));

@@ -62,10 +62,10 @@ test('a start that loses the database ends with one sentence', { skip }, async (
   const phases = [
     'server_version_num',
     'create table "messages"',
-    'keep secret once',
-    'insert owner',
-    'insert beat',
-    'insert key',
+    'insert installation_secret',
+    'insert owners',
+    'insert node_beats',
+    'insert api_keys',
   ];
   for (const phase of phases) {
     proxy.unblock();
@@ -131,7 +131,7 @@ if (missing === null) {
     const { proxy, rig } = await behindProxy();
     await using _ = proxy;
     await using server = rig;
-    proxy.swallow(1, 'insert run', false);
+    proxy.swallow(1, 'insert runs', false);
     const { reader, call, runId } = await server.hold({ usageRequestId: 'u1' });
     assert.equal(proxy.swallowed, 1);
     assert.equal(reader.headers['x-agent-run-admitted'], 'true');
@@ -152,7 +152,7 @@ if (missing === null) {
     const { proxy, rig } = await behindProxy();
     await using _ = proxy;
     await using server = rig;
-    proxy.swallow(1, 'insert run', true);
+    proxy.swallow(1, 'insert runs', true);
     const { status, admitted, body } = await refusal(await server.api.complete({ usageRequestId: 'u1' }));
     assert.deepEqual([status, admitted, body.code], [503, undefined, 'unavailable']);
     const again = await refusal(await server.api.complete({ usageRequestId: 'u2' }));

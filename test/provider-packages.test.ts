@@ -77,7 +77,7 @@ mine: { package: own-provider, options: { word: "\${WORD}" } }
   const [call] = provider.calls;
   assert.deepEqual([call?.headers['x-api-key'], call?.body.max_tokens], ['sk-1', 70]);
   assert.deepEqual(await ask(api, 'b'), [200, 'Good m-1', 'mine/m-1']);
-  assert.equal(server.server.modelPlace, 'the package own-provider');
+  assert.equal(server.server.modelLocation, 'the package own-provider');
   assert.equal(
     await errorOf(api, 'old'),
     'agency.yaml:3:49: The package `own-provider` makes models of specification `v2`; install a version that makes v3 or v4.',

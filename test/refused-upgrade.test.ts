@@ -19,7 +19,9 @@ const USAGE_COLUMNS = [
 
 /** On PostgreSQL, triggers need columns of these tables, and the events are partitioned. */
 const POSTGRES_EARLIER = [
-  ...['queue_uncounted_run', 'keep_erased_usage'].map((name) => `drop function if exists ${name} cascade`),
+  ...['queue_uncounted_run', 'keep_erased_usage', 'set_asking_run'].map(
+    (name) => `drop function if exists ${name} cascade`,
+  ),
   'alter table event_chunks detach partition event_chunks_earlier',
   'drop table event_chunks',
   'alter table event_chunks_earlier rename to event_chunks',
@@ -48,7 +50,9 @@ const EARLIER = [
   'drop index runs_consumer',
   'drop table adjustments',
   'alter table usage_days drop column credit_millionths',
-  ...['title_json', 'metadata_json', 'questions_json'].map((column) => `alter table chats drop column ${column}`),
+  ...['title_json', 'metadata_json', 'questions_json', 'asking_run_id'].map(
+    (column) => `alter table chats drop column ${column}`,
+  ),
   ...['continues', 'answers_json', 'client_tools_json'].map((column) => `alter table runs drop column ${column}`),
   'alter table integrations drop column client_tools',
   ...['files', 'announced_files', 'erased_blobs'].map((table) => `drop table ${table}`),

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
+import { changedThinking, GOOD_REQUEST, REFUSED_REQUESTS } from '@runwire/models/src/testing/messages-refused.ts';
+import { IssuedThinking, MESSAGES_RULES, messagesRefusal } from '@runwire/models/src/testing/messages-rules.ts';
 import { Rig } from '@runwire/test-kit';
-import { changedThinking, GOOD_REQUEST, REFUSED_REQUESTS } from '@runwire/test-kit/messages-refused.ts';
-import { IssuedThinking, MESSAGES_RULES, messagesRefusal } from '@runwire/test-kit/messages-rules.ts';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { aiSdkProviders, linkAiSdk } from './support/adapters-under-test.ts';

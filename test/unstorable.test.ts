@@ -23,7 +23,7 @@ function refusing(word: string, away = 0): (store: Store) => Store {
     },
     write: (statement, write, params) => {
       const { data } = params as { data?: string };
-      if (statement === 'insert chunk' && data?.includes(word)) throw new Error('refused by the store');
+      if (statement === 'insert event_chunks' && data?.includes(word)) throw new Error('refused by the store');
       return write();
     },
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiClient, hookStore, type Store, startTestServer } from '@runwire/test-kit';
-import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
+import { DEFAULT_LIMITS } from '../packages/server/src/config/limits.ts';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { accountsState, raiseAccountsVersion, revokeKey } from '../packages/server/src/store/queries/accounts.ts';
 import { eventually } from './support/eventually.ts';

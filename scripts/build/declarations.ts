@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, resolve } from 'node:path';
-import type { PublishedPackage } from './packages.ts';
+import { type PublishedPackage, publishedPackages } from './packages.ts';
 
 const OUT = '.work/declarations';
 
@@ -31,9 +31,11 @@ export function declare(packages: readonly PublishedPackage[]): void {
   );
   const { status } = spawnSync('tsc', ['-p', config, '--checkers', '1'], { stdio: 'inherit' });
   if (status !== 0) throw new Error('The declarations could not be made; see above.');
-  for (const { folder, ...found } of packages) {
-    for (const file of entriesOf({ folder, ...found }))
-      copy(join(OUT, folder, 'src'), join('packages', folder, 'dist'), declarationOf(file));
+  for (const found of packages) {
+    const own = `@runwire/${found.folder}`;
+    const installed = [...found.needs, ...(found.types ?? [])];
+    for (const file of entriesOf(found))
+      copy({ dist: join('packages', found.folder, 'dist'), own, installed }, { folder: found.folder, file });
   }
 }
 
@@ -42,27 +44,57 @@ const entriesOf = ({ exports, files }: PublishedPackage): string[] =>
 
 const declarationOf = (source: string) => source.replace(/\.ts$/, '.d.ts');
 
-/** Its declarations are copied into each package whose declarations name it: it need not be installed beside them. */
-const COPIED: Readonly<Record<string, string>> = {
-  '@runwire/contract': 'index',
-  '@runwire/contract/routes': 'routes.gen',
-};
-const IMPORTS = /(from |import\()(['"])(@runwire\/contract(?:\/routes)?|\.[^'"]+(?=\.ts\2))(?:\.ts)?\2/g;
+/** A source file: its folder below `packages/`, and its path below `src/`. */
+interface Source {
+  readonly folder: string;
+  readonly file: string;
+}
+
+/** Import path of a package → its entry. A package that is not installed with another one is copied into it. */
+const ENTRIES: ReadonlyMap<string, Source> = new Map(
+  publishedPackages.flatMap(({ folder, exports, files }) =>
+    Object.entries(exports).map(([path, file]): [string, Source] => [
+      posix.join('@runwire', folder, path),
+      { folder, file: files[file] as string },
+    ]),
+  ),
+);
+/** The parts that all packages share have no entries. */
+const SHARED = /^@runwire\/(lib)\/(.+)$/;
+const IMPORTS = /(from |import\()(['"])(@runwire\/[^'"]+|\.[^'"]+\.ts)\2/g;
+
+/** The package whose `dist/` gets declarations. */
+interface Target {
+  readonly dist: string;
+  readonly own: string;
+  /** The packages that npm installs with it. */
+  readonly installed: readonly string[];
+}
+
+/** Finds the source that an import names. Returns null if its package is installed. */
+function findSource({ folder, file }: Source, path: string, { installed }: Target): Source | null {
+  if (path.startsWith('.')) return { folder, file: posix.join(posix.dirname(file), path) };
+  if (installed.includes(path)) return null;
+  const [, shared, inside = ''] = SHARED.exec(path) ?? [];
+  return (shared === undefined ? ENTRIES.get(path) : { folder: shared, file: inside }) ?? null;
+}
 
 /** Copies a declaration and its imports. The imports name sources; in `dist/` they name what Node would load. */
-function copy(from: string, to: string, file: string): void {
-  const target = join(to, file);
-  if (existsSync(target)) return;
-  const text = readFileSync(join(from, file), 'utf8');
-  mkdirSync(dirname(target), { recursive: true });
-  const depth = posix.relative(posix.dirname(file), '.') || '.';
-  const shown = (path: string) => (path in COPIED ? `${depth}/contract/${COPIED[path]}` : path);
-  writeFileSync(
-    target,
-    text.replaceAll(IMPORTS, (_, start, quote, path) => `${start}${quote}${shown(path)}.js${quote}`),
-  );
-  for (const [, , , path = ''] of text.matchAll(IMPORTS)) {
-    if (path in COPIED) copy(join(OUT, 'contract/src'), join(to, 'contract'), `${COPIED[path]}.d.ts`);
-    else copy(from, to, posix.join(posix.dirname(file), `${path}.d.ts`));
-  }
+function copy(target: Target, source: Source): void {
+  const placeOf = ({ folder, file }: Source) => (target.own === `@runwire/${folder}` ? file : posix.join(folder, file));
+  const place = placeOf(source);
+  const out = join(target.dist, declarationOf(place));
+  if (existsSync(out)) return;
+  const text = readFileSync(join(OUT, source.folder, 'src', declarationOf(source.file)), 'utf8');
+  const needed: Source[] = [];
+  const shown = text.replaceAll(IMPORTS, (whole, start, quote, path) => {
+    const found = findSource(source, path, target);
+    if (found === null) return whole;
+    needed.push(found);
+    const relative = posix.relative(posix.dirname(place), placeOf(found)).replace(/\.ts$/, '.js');
+    return `${start}${quote}${relative.startsWith('.') ? relative : `./${relative}`}${quote}`;
+  });
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, shown);
+  for (const one of needed) copy(target, one);
 }

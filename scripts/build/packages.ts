@@ -26,7 +26,7 @@ const serverThreads = (source: string) => ({
   'checkpoint-worker': `${source}store/sqlite/checkpoint-worker.ts`,
   'strict-json-thread': `${source}http/body/strict-json-thread.ts`,
   'agency-child': `${source}agencies/agency-child.ts`,
-  'bash-child': `${source}sandbox/just-bash/bash-child.ts`,
+  'bash-child': `${source}../../sandbox/src/just-bash/bash-child.ts`,
 });
 
 /** The server looks for the pages of the console beside its code. */
@@ -66,6 +66,38 @@ export const publishedPackages: readonly PublishedPackage[] = [
       'document-child': 'document-child.ts',
       'document-thread': 'document-thread.ts',
     },
+    exports: { '.': 'index' },
+    needs: [],
+  },
+  {
+    folder: 'guarded-fetch',
+    description: 'Fetches URLs that others name, from public addresses only: no URL reaches a private network.',
+    files: { index: 'index.ts', 'url-rules/index': 'url-rules/index.ts' },
+    exports: { '.': 'index', './url-rules': 'url-rules/index' },
+    needs: [],
+  },
+  {
+    folder: 'models',
+    description: 'One port for language models: OpenAI, Anthropic, servers that imitate them, packages of the AI SDK.',
+    files: {
+      index: 'index.ts',
+      'provider-models': 'provider-models.ts',
+      'ai-sdk': 'ai-sdk.ts',
+      'offline-model': 'offline-model.ts',
+    },
+    exports: {
+      '.': 'index',
+      './provider-models': 'provider-models',
+      './ai-sdk': 'ai-sdk',
+      './offline-model': 'offline-model',
+    },
+    needs: [],
+  },
+  {
+    folder: 'sandbox',
+    description:
+      'Runs commands that a model wrote: bubblewrap, or bash in JavaScript if the machine forbids namespaces.',
+    files: { index: 'index.ts', 'bash-child': 'just-bash/bash-child.ts' },
     exports: { '.': 'index' },
     needs: [],
   },

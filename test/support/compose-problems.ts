@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PACKAGES, PROVIDERS, providerSettingNames } from '@runwire/models';
 import { readConfig } from '../../packages/server/src/config/read-config.ts';
-import { PACKAGES, PROVIDERS, providerSettingNames } from '../../packages/server/src/domain/providers.ts';
 import { root } from './cli-process.ts';
 import { type ComposeFile, filledIn, nodeEnvironments, nodesOf } from './compose-file.ts';
 

@@ -66,7 +66,21 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/usage.md': { sh: 4, json: 3 },
   'packages/client/README.md': { ts: 2 },
   'packages/client-python/README.md': { sh: 1, python: 1 },
+  'packages/guarded-fetch/README.md': { ts: 1 },
+  'packages/models/README.md': { ts: 1 },
+  'packages/sandbox/README.md': { ts: 1 },
 };
+
+/** Pages of packages that have one sample, and what it prints. */
+export const PACKAGE_PAGES = [
+  'packages/guarded-fetch/README.md',
+  'packages/models/README.md',
+  'packages/sandbox/README.md',
+];
+
+/** The first block without a language: what the sample of a page prints. */
+export const shownOutput = (page: string): string =>
+  fencesOf(page).find(({ language }) => language === '')?.sample ?? '';
 
 /** Markdown pages of the project that people read, by their path from the root. */
 export const pages = (): string[] =>

@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
+import { modelRequest } from '@runwire/models/src/testing/model-conformance.ts';
 import { type FakeProvider, Listener, type ModelRequest, type Protocol } from '@runwire/test-kit';
 import { anthropicByAiSdk } from '@runwire/test-kit/anthropic-by-ai-sdk.ts';
 import { readByAnthropicClient } from '@runwire/test-kit/anthropic-client.ts';
-import { modelRequest } from '@runwire/test-kit/model-conformance.ts';
 import { readByOfficialClient } from '@runwire/test-kit/official-client.ts';
 import { KEY, setUp } from '@runwire/test-kit/provider-rig.ts';
 import { comparable, type ReadMessage, readByModel } from '@runwire/test-kit/read-message.ts';
@@ -41,7 +41,7 @@ async function openAiReaders(protocol: Exclude<Protocol, 'messages'>): Promise<P
     async ours(_, output) {
       let failed = false;
       const result = await rig.ask({}, undefined, output).done.catch((error: Error) => {
-        if (error.name !== 'RunFailure') throw error;
+        if (error.name !== 'ModelFailure') throw error;
         failed = true;
       });
       const usage = result?.usage ?? output.reported;

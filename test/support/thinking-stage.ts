@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { type MessagesRequest, thinksByDefault } from '@runwire/models/src/testing/messages-rules.ts';
 import { FakeProvider, type ProviderCall, providerEvents, type StreamScript, sseText } from '@runwire/test-kit';
-import { type MessagesRequest, thinksByDefault } from '@runwire/test-kit/messages-rules.ts';
 import { MessagesServer, type ScriptedAnswer, type ScriptedBlock } from '@runwire/test-kit/messages-server.ts';
 
 /** The steps of a whole run. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { samplesOf } from './doc-samples.ts';
+import { PACKAGE_PAGES, samplesOf } from './doc-samples.ts';
 
 /** The code before and after a sample that the pages leave to the reader. */
 const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
@@ -43,8 +43,8 @@ export function writeTypeScriptSamples(folder: string, include: readonly string[
       files.push(file);
     }
   }
-  // test/client-samples.test.ts runs them.
-  for (const page of ['docs/client.md', 'packages/client/README.md']) {
+  // test/client-samples.test.ts and test/package-samples.test.ts run them.
+  for (const page of ['docs/client.md', 'packages/client/README.md', ...PACKAGE_PAGES]) {
     for (const [index, sample] of samplesOf(page, 'ts').entries()) {
       writeFileSync(join(folder, `${page.replace(/\W/g, '-')}-${index}.ts`), sample);
     }

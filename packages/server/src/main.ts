@@ -1,3 +1,4 @@
+import { keepOptimisedCode } from '@runwire/lib/keep-optimised-code.ts';
 import { compose } from './compose/compose.ts';
 import type { Overrides } from './compose/overrides.ts';
 import type { RunningServer } from './compose/running-server.ts';
@@ -8,7 +9,6 @@ import { type Environment, prepareProcess } from './config/read-config.ts';
 import { StartRefused } from './domain/start-refused.ts';
 import { StoreUnavailable } from './domain/unavailable.ts';
 import { VERSION } from './domain/version.ts';
-import { keepOptimisedCode } from './lib/keep-optimised-code.ts';
 
 export interface StartOutput {
   /** True: print one line of JSON in place of the sentences for people. */

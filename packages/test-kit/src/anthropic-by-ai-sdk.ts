@@ -1,5 +1,5 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
-import { aiSdkModel } from '@runwire/server/src/agent/models/ai-sdk-model.ts';
+import { aiSdkModel } from '@runwire/models/ai-sdk';
 import type { Model } from '@runwire/server/src/agent/ports.ts';
 
 /** A model of Anthropic that our adapter of the AI SDK calls by `@ai-sdk/anthropic`. */

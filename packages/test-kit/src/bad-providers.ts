@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Protocol, providerEvents, sseText } from '@runwire/models/src/testing/provider-streams.ts';
+import type { StreamScript } from '@runwire/models/src/testing/stream-script.ts';
 import { PLANTED_KEY, type ProviderCall } from './fake-provider.ts';
-import { type Protocol, providerEvents, sseText } from './provider-streams.ts';
-import type { StreamScript } from './stream-script.ts';
 
 /** What Anthropic calls the errors that OpenAI gives these codes. */
 const ANTHROPIC_TYPES: Readonly<Record<string, string>> = {

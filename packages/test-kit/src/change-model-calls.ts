@@ -1,4 +1,4 @@
-import { ProviderModels } from '@runwire/server/src/agent/models/provider-models.ts';
+import { ProviderModels } from '@runwire/models/provider-models';
 import type { Model } from '@runwire/server/src/agent/ports.ts';
 
 /** Changes how this process calls every model of a provider, so that a proof can plant a fault. */

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Protocol } from '@runwire/models/src/testing/provider-streams.ts';
 import { CallQueue } from '@runwire/server/src/testing/call-queue.ts';
 import { HttpCall } from './http-call.ts';
-import type { Protocol } from './provider-streams.ts';
 
 /** The key of a server that asks the provider. It must never be shown. */
 export const PLANTED_KEY = 'sk-planted-0123456789abcdef';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FetchFailed, GuardedFetcher } from '@runwire/server/src/guarded-fetch/guarded-fetch.ts';
-import { parseFetchAllow } from '@runwire/server/src/lib/url-rules/fetch-allow.ts';
+import { FetchFailed, GuardedFetcher } from '@runwire/guarded-fetch';
+import { parseFetchAllow } from '@runwire/guarded-fetch/url-rules';
 import { FileServer } from './file-server.ts';
 
 const signal = new AbortController().signal;

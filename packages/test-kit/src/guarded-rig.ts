@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import {
-  FetchFailed,
-  GuardedFetcher,
-  type GuardedFetchOptions,
-} from '@runwire/server/src/guarded-fetch/guarded-fetch.ts';
-import { ALLOW_NOTHING } from '@runwire/server/src/lib/url-rules/fetch-allow.ts';
-import { type Names, type Serve, WatchedNetwork } from './watched-network.ts';
+import { FetchFailed, GuardedFetcher, type GuardedFetchOptions } from '@runwire/guarded-fetch';
+import { type Names, type Serve, WatchedNetwork } from '@runwire/guarded-fetch/src/testing/watched-network.ts';
+import { ALLOW_NOTHING } from '@runwire/guarded-fetch/url-rules';
 
 export const PUBLIC = '93.184.216.34';
 export const names: Names = {

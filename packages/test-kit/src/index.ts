@@ -1,12 +1,19 @@
 import './idle-connections.ts';
 
+export { FetchFailed, GuardedFetcher, type Network } from '@runwire/guarded-fetch';
+export { type Names, type Serve, WatchedNetwork } from '@runwire/guarded-fetch/src/testing/watched-network.ts';
+export { ALLOW_NOTHING, checkFetchUrl, type FetchAllow, sameHostAndPath } from '@runwire/guarded-fetch/url-rules';
+export { FairBudget } from '@runwire/lib/fair-budget.ts';
+export { PageTurns } from '@runwire/lib/page-turns.ts';
+export { Listener } from '@runwire/models/src/testing/model-conformance.ts';
+export { type Protocol, providerEvents, sseText } from '@runwire/models/src/testing/provider-streams.ts';
+export type { ScriptedPart, StreamScript } from '@runwire/models/src/testing/stream-script.ts';
 export { Authentication } from '@runwire/server/src/accounts/authenticate.ts';
 export { IntegrationOwnership } from '@runwire/server/src/accounts/owned-integration.ts';
 export { Sessions } from '@runwire/server/src/accounts/sessions.ts';
 export { Agencies } from '@runwire/server/src/agencies/agencies.ts';
 export type { Model, ModelOutput, ModelRequest, Tool } from '@runwire/server/src/agent/ports.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
-export { sameHostAndPath } from '@runwire/server/src/domain/same-place.ts';
 export { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
 export {
   ERASURE_POINTS,
@@ -25,11 +32,6 @@ export {
   signForm,
 } from '@runwire/server/src/files/post-policy/sign-form.ts';
 export { uploadKey } from '@runwire/server/src/files/upload-secrets.ts';
-export { FetchFailed, GuardedFetcher, type Network } from '@runwire/server/src/guarded-fetch/guarded-fetch.ts';
-export { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
-export { PageTurns } from '@runwire/server/src/lib/page-turns.ts';
-export { checkFetchUrl } from '@runwire/server/src/lib/url-rules/check-url.ts';
-export { ALLOW_NOTHING, type FetchAllow } from '@runwire/server/src/lib/url-rules/fetch-allow.ts';
 export type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';
 export { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 export { silentNotifier } from '@runwire/server/src/store/notifier.ts';
@@ -68,7 +70,6 @@ export { askingAgency, emptyAgency, heldTeamAgency, heldToolAgency, trustingAgen
 export { writing } from './hook-blobs.ts';
 export { hookStore } from './hook-store.ts';
 export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
-export { Listener } from './model-conformance.ts';
 export {
   BOUNDARY,
   type FormAnswer,
@@ -80,7 +81,6 @@ export {
   type RawForm,
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
-export { type Protocol, providerEvents, sseText } from './provider-streams.ts';
 export { type AnyRig, Rig, type RigOptions, type ServerOptions, SHORT_LEASE } from './rig.ts';
 export { type FollowedRun, follow } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
@@ -99,7 +99,6 @@ export {
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type HttpMcpOptions, ScriptedMcpHttp } from './scripted-mcp-http.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
-export type { ScriptedPart, StreamScript } from './stream-script.ts';
 export { testAgency } from './test-agency.ts';
 export { storedPath, TestFiles } from './test-files.ts';
 export {
@@ -121,4 +120,3 @@ export {
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';
 export { type HeldToolCall, ToolController } from './tool-controller.ts';
-export { type Names, type Serve, WatchedNetwork } from './watched-network.ts';

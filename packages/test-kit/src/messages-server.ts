@@ -1,6 +1,6 @@
+import { IssuedThinking, type MessagesRequest, messagesRefusal } from '@runwire/models/src/testing/messages-rules.ts';
+import { sseText } from '@runwire/models/src/testing/provider-streams.ts';
 import { FakeProvider, type ProviderCall } from './fake-provider.ts';
-import { IssuedThinking, type MessagesRequest, messagesRefusal } from './messages-rules.ts';
-import { sseText } from './provider-streams.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

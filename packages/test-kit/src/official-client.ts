@@ -1,5 +1,5 @@
+import type { Protocol } from '@runwire/models/src/testing/provider-streams.ts';
 import OpenAI from 'openai';
-import type { Protocol } from './provider-streams.ts';
 
 /** What a client has read of a stream. */
 export interface ReadAnswer {

@@ -1,4 +1,4 @@
-import type { ProviderModels, ProviderOptions } from '@runwire/server/src/agent/models/provider-models.ts';
+import type { ProviderModels, ProviderOptions } from '@runwire/models/provider-models';
 import { providerModels } from '@runwire/server/src/compose/open-models.ts';
 
 export type OpenAiModels = ProviderModels;

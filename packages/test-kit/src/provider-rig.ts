@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { ProviderModels } from '@runwire/server/src/agent/models/provider-models.ts';
+import { ProviderModels } from '@runwire/models/provider-models';
+import { Listener, modelRequest } from '@runwire/models/src/testing/model-conformance.ts';
+import { type Protocol, providerEvents, sseText } from '@runwire/models/src/testing/provider-streams.ts';
+import type { StreamScript } from '@runwire/models/src/testing/stream-script.ts';
 import type { ModelRequest } from '@runwire/server/src/agent/ports.ts';
 import type { Usage } from '@runwire/server/src/domain/usage.ts';
 import { FakeProvider } from './fake-provider.ts';
-import { Listener, modelRequest } from './model-conformance.ts';
-import { type Protocol, providerEvents, sseText } from './provider-streams.ts';
-import type { StreamScript } from './stream-script.ts';
 
 export const KEY = 'sk-secret-0123456789';
 export const OPENAI_PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];

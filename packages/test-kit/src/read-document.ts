@@ -1,13 +1,13 @@
-import type { StartChild } from '@runwire/documents';
 import {
   DEFAULT_DOCUMENT_LIMITS,
   type DocumentLimits,
   DocumentReader,
   type FileContent,
   type SourceFile,
+  type StartChild,
   Unreadable,
 } from '@runwire/documents';
-import { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
+import { FairBudget } from '@runwire/lib/fair-budget.ts';
 
 /** A reader with the limits of the product except for these, in an installation with one owner. */
 export function documentReader(some: Partial<DocumentLimits> = {}, start?: StartChild): DocumentReader {

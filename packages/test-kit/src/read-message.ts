@@ -1,6 +1,6 @@
+import { ModelFailure } from '@runwire/models';
+import type { Listener } from '@runwire/models/src/testing/model-conformance.ts';
 import type { ModelResult } from '@runwire/server/src/agent/ports.ts';
-import { RunFailure } from '@runwire/server/src/domain/run-failure.ts';
-import type { Listener } from './model-conformance.ts';
 
 /** What a client has read of a stream of the Messages protocol. */
 export interface ReadMessage {
@@ -33,7 +33,7 @@ const FAILED = {
 export async function readByModel(output: Listener, done: Promise<ModelResult>): Promise<ReadMessage> {
   const read: ReadMessage = { shown: [], thinking: [], usage: null, stop: 'complete' };
   const result = await done.catch((error: Error) => {
-    if (!(error instanceof RunFailure)) throw error;
+    if (!(error instanceof ModelFailure)) throw error;
     read.stop = Object.entries(FAILED).find(([, sentence]) => sentence.test(error.message))?.[0] ?? 'error';
     return null;
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { DEFAULT_LIMITS } from '@runwire/server/src/config/config.ts';
+import { DEFAULT_LIMITS } from '@runwire/server/src/config/limits.ts';
 import { S3BlobStore } from '@runwire/server/src/storage/s3/s3-blob-store.ts';
 import { S3Bucket, type S3Times } from '@runwire/server/src/storage/s3/s3-bucket.ts';
 import { SpoolFolder } from '@runwire/server/src/storage/s3/spool-folder.ts';

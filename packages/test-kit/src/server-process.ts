@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { compose } from '@runwire/server/src/compose/compose.ts';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { startWhenDiskHasSpace } from '@runwire/server/src/compose/start-when-disk-has-space.ts';
-import type { Limits } from '@runwire/server/src/config/config.ts';
+import type { Limits } from '@runwire/server/src/config/limits.ts';
 import { readConfig } from '@runwire/server/src/config/read-config.ts';
 import type { UploadPoint, WaitAt, WaitPoint } from '@runwire/server/src/domain/wait-points.ts';
 import { silentNotifier } from '@runwire/server/src/store/notifier.ts';

@@ -15,27 +15,27 @@ export interface StoreHarness {
   cleanUp(): Promise<void>;
 }
 
-const chunk = (runId: string, id: number, data = 'x') => ({ runId, firstId: id, lastId: id, data });
+const chunk = (runId: string, id: number, data = 'x') => ({ run_id: runId, first_id: id, last_id: id, data });
 const chat = (chatKey: string, chatId: string) => ({
-  chatKey,
-  integrationId: newIntegrationId('i'),
-  chatId,
+  chat_key: chatKey,
+  integration_id: newIntegrationId('i'),
+  chat_id: chatId,
   alias: null,
-  consumerId: null,
-  numMessages: 0,
-  textBytes: 0,
-  now: 1,
+  consumer_id: null,
+  num_messages: 0,
+  text_bytes: 0,
+  created_at: 1,
 });
 
 const member = {
-  integrationId: newIntegrationId('i'),
-  consumerId: 'm',
-  sortKey: 's',
-  nameJson: null,
+  integration_id: newIntegrationId('i'),
+  consumer_id: 'm',
+  sort_key: 's',
+  name_json: null,
   active: 1,
-  metadataJson: '{}',
-  ownLimit: null,
-  now: 1,
+  metadata_json: '{}',
+  own_limit: null,
+  updated_at: 1,
 };
 
 /** The usage of one ended run. */
@@ -186,15 +186,21 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
   });
 
   storeTest('concurrent writes take effect in their order', async (store) => {
-    const none = { errorCode: null, errorMessage: null, sandboxFilesJson: null };
-    const unasked = { alias: null, questionsJson: null, knownQuestionsJson: null };
-    const message = { chatKey: 'k', runId: 'r', agent: 'a', contentJson: '""', ...none };
+    const none = { error_code: null, error_message: null, sandbox_files_json: null };
+    const unasked = { alias: null, questionsJson: null, askingRunId: null, knownQuestionsJson: null };
+    const message = { chat_key: 'k', run_id: 'r', agent: 'a', content_json: '""', ...none };
     await store.transact('end', async (tx) => {
       await Promise.all([
         tx.run(insertChat, chat('k', 'c')),
         ...[1, 2, 3].flatMap((id) => [
           tx.run(growChat, { chatKey: 'k', textBytes: 1, ...unasked, now: id }),
-          tx.run(insertMessage, { ...message, messageId: `m${id}`, role: 'user', status: 'completed', now: id }),
+          tx.run(insertMessage, {
+            ...message,
+            message_id: `m${id}`,
+            role: 'user',
+            status: 'completed',
+            created_at: id,
+          }),
         ]),
       ]);
     });
@@ -214,7 +220,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
   storeTest('integers are numbers up to the largest safe one, also sums and counts', async (store) => {
     const largest = Number.MAX_SAFE_INTEGER;
     await store.transact('flush', (tx) =>
-      tx.run(insertChunk, { runId: 'r', firstId: largest - 1, lastId: largest, data: '' }),
+      tx.run(insertChunk, { run_id: 'r', first_id: largest - 1, last_id: largest, data: '' }),
     );
     assert.equal(await last(store, 'r'), largest);
     const after = await first(store.reads.all(chunkAfter, { runId: 'r', after: 3_000_000_000 }));
@@ -259,7 +265,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
             .where('consumer_id', '=', 'm'),
         );
         if (Number(used?.count) >= limit) throw new Error('exhausted');
-        await tx.run(insertChat, { ...chat(`k${index}`, `c${index}`), consumerId: 'm' });
+        await tx.run(insertChat, { ...chat(`k${index}`, `c${index}`), consumer_id: 'm' });
       });
     const results = await Promise.allSettled(Array.from({ length: 40 }, (_, index) => admit(index)));
     assert.equal(results.filter(({ status }) => status === 'fulfilled').length, limit);

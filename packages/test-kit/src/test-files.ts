@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentReader } from '@runwire/documents';
+import { FairBudget } from '@runwire/lib/fair-budget.ts';
 import { INTEGRATION_DEFAULTS } from '@runwire/server/src/accounts/integrations.ts';
 import type { AgentFiles } from '@runwire/server/src/agent/files-port.ts';
 import { ErasedIds } from '@runwire/server/src/domain/erased-ids.ts';
@@ -9,9 +10,6 @@ import { checkAnyFolderPath, checkFilePath, MOUNT, type MountPath } from '@runwi
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
 import { Files } from '@runwire/server/src/files/files.ts';
 import { PendingBlobs } from '@runwire/server/src/files/pending-blobs.ts';
-import { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
-import { DocumentTexts } from '@runwire/server/src/sandbox/document-texts.ts';
-import { runFiles } from '@runwire/server/src/sandbox/run-files.ts';
 import type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';
 import { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 import { insertIntegration, insertOwner } from '@runwire/server/src/store/queries/accounts.ts';
@@ -20,6 +18,8 @@ import { insertForm } from '@runwire/server/src/store/queries/upload-forms.ts';
 import type { Store } from '@runwire/server/src/store/store.ts';
 import { ThisNode } from '@runwire/server/src/store/this-node.ts';
 import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
+import { DocumentTexts } from '@runwire/server/src/workspace/document-texts.ts';
+import { runFiles } from '@runwire/server/src/workspace/run-files.ts';
 import { temporaryFolder } from '@runwire/server/testing';
 import { documentReader } from './read-document.ts';
 import { embeddedStore, migratedDatabase, postgresStore, type StoreName } from './test-store.ts';
@@ -45,16 +45,19 @@ export function pathInMount(below: string): MountPath {
 
 /** Stores an upload form, as a signing does. */
 export async function insertTestForm(store: Store, integration: string, path: MountPath, signedAt = Date.now()) {
-  const times = { signedAt, expiresAt: signedAt + 900_000 };
+  const expiresAt = signedAt + 900_000;
   const form = {
-    integrationId: newIntegrationId(integration),
-    formId: newId('form'),
+    integration_id: newIntegrationId(integration),
+    form_id: newId('form'),
     path: storedPath(path),
-    contentType: 'text/plain',
-    sizeBytes: 0,
+    content_type: 'text/plain',
+    size_bytes: 0,
+    signed_at: signedAt,
+    expires_at: expiresAt,
+    to_s3: 0,
   };
-  await store.transact('account', (tx) => tx.run(insertForm, { ...form, ...times, toS3: 0 }));
-  return { path, ...times };
+  await store.transact('account', (tx) => tx.run(insertForm, form));
+  return { path, signedAt, expiresAt };
 }
 
 /** Files of two integrations, `one` and `other`, on a store and a disk, without a server. */
@@ -86,8 +89,9 @@ export class TestFiles implements AsyncDisposable {
         ? opening.use(await postgresStore(opening.use(await migratedDatabase()).url))
         : opening.use(await embeddedStore(folder));
     await store.transact('account', async (tx) => {
-      await tx.run(insertOwner, { ownerId: 'own', email: null, nameJson: null, administrator: 1, now: 1 });
-      for (const integrationId of INTEGRATIONS) await tx.run(insertIntegration, { ...FIELDS, integrationId });
+      await tx.run(insertOwner, { owner_id: 'own', email: null, name_json: null, administrator: 1, created_at: 1 });
+      for (const integrationId of INTEGRATIONS)
+        await tx.run(insertIntegration, { ...FIELDS, integration_id: integrationId });
     });
     const logger = createLogger('silent');
     const ids = new ErasedIds('secret');
@@ -138,4 +142,4 @@ export class TestFiles implements AsyncDisposable {
   }
 }
 
-const FIELDS = { ...INTEGRATION_DEFAULTS, sortKey: '1', ownerId: 'own', now: 1 };
+const FIELDS = { ...INTEGRATION_DEFAULTS, sort_key: '1', owner_id: 'own', created_at: 1 };

@@ -5,7 +5,7 @@ import {
   databaseModules,
   packageRules,
   serverImports,
-  serverMayImportPackage,
+  serverMayImport,
   serverRoot,
   testingUsers,
 } from './rules.ts';
@@ -37,7 +37,7 @@ export const checkServerFolders: Check = (sources) => {
   const strangers = [...sources.keys()]
     .filter((path) => inServer(path) && !isTest(path) && serverImports[partOf(path)] === undefined)
     .map((path) => `${path}: the table of folders has no ${partOf(path)}`);
-  const crossings = checkImports(sources, (path, { target }) => {
+  const crossings = checkImports(sources, (path, { specifier, target }) => {
     if (!inServer(path) || isTest(path) || target === undefined) return undefined;
     const part = partOf(path);
     if (inServer(target)) {
@@ -46,8 +46,8 @@ export const checkServerFolders: Check = (sources) => {
         return undefined;
       return `${part} may not import ${partOf(target)}`;
     }
-    const users = inPackages(target) ? serverMayImportPackage[packageOf(target)] : undefined;
-    return users === undefined || users.includes(part) ? undefined : `${part} may not import ${packageOf(target)}`;
+    const users = serverMayImport[specifier] ?? serverMayImport[`@runwire/${packageOf(target)}`];
+    return users === undefined || users.includes(part) ? undefined : `${part} may not import ${specifier}`;
   });
   return [...strangers, ...crossings];
 };
@@ -58,7 +58,7 @@ export const checkUnusedRules: Check = (sources) => {
   // Without the server's sources, as in a test of another rule, there is nothing to compare.
   if (inside.length === 0) return [];
   const parts = [...Object.keys(serverImports), ...Object.values(serverImports).flat(), ...adapters, ...adapterUsers];
-  const packages = Object.values(serverMayImportPackage).flat();
+  const packages = Object.values(serverMayImport).flat();
   return [...new Set([...parts, ...packages])]
     .filter((pattern) => !inside.some((path) => matchesAny(path, [pattern])))
     .map((pattern) => `the rules name ${pattern}, which does not exist`);
@@ -97,7 +97,9 @@ export const checkPackages: Check = (sources) =>
       if (rule.types === undefined || !matchesAny(specifier, rule.types)) return `${prefix} may not depend on it`;
       return kind === 'type' ? undefined : 'it is imported for its types alone: to load it costs every start';
     }
-    if (matchesAny(specifier, rule.own)) return undefined;
+    // An entry allows no other entry of its package.
+    if (rule.own.some((own) => (own.includes('*') ? matchesPattern(specifier, own) : own === specifier)))
+      return undefined;
     if (!rule.lazily?.includes(specifier)) return `packages/${packageOf(path)} may not import it`;
     return kind === 'static' ? 'it is loaded when first needed, by import()' : undefined;
   });

@@ -33,6 +33,9 @@ const internal = [
   'requirements',
   'packages/test-kit',
   'packages/server/src/testing',
+  'packages/guarded-fetch/src/testing',
+  'packages/models/src/testing',
+  'packages/sandbox/src/testing',
 ];
 
 /** The sources and the pages that people read. */

@@ -9,6 +9,13 @@ export const packageEntries: Readonly<Record<string, string>> = {
   '@runwire/contract/schemas': 'packages/contract/src/schemas/index.ts',
   '@runwire/agency': 'packages/agency/src/index.ts',
   '@runwire/documents': 'packages/documents/src/index.ts',
+  '@runwire/guarded-fetch': 'packages/guarded-fetch/src/index.ts',
+  '@runwire/guarded-fetch/url-rules': 'packages/guarded-fetch/src/url-rules/index.ts',
+  '@runwire/models': 'packages/models/src/index.ts',
+  '@runwire/models/ai-sdk': 'packages/models/src/ai-sdk.ts',
+  '@runwire/models/offline-model': 'packages/models/src/offline-model.ts',
+  '@runwire/models/provider-models': 'packages/models/src/provider-models.ts',
+  '@runwire/sandbox': 'packages/sandbox/src/index.ts',
   '@runwire/client': 'packages/client/src/index.ts',
   '@runwire/server': 'packages/server/src/index.ts',
   '@runwire/server/testing': 'packages/server/src/testing/index.ts',
@@ -16,14 +23,18 @@ export const packageEntries: Readonly<Record<string, string>> = {
   '@runwire/test-kit': 'packages/test-kit/src/index.ts',
 };
 
-/** Prefix of an import → the folder that the rest of it is in. The test kit reaches into the server by these. */
+/** Prefix of an import → the folder that the rest of it is in. The test kit reaches into packages by `src`. */
 export const packageFolders: Readonly<Record<string, string>> = {
+  '@runwire/lib/': 'packages/lib/src/',
+  '@runwire/guarded-fetch/src/': 'packages/guarded-fetch/src/',
+  '@runwire/models/src/': 'packages/models/src/',
+  '@runwire/sandbox/src/': 'packages/sandbox/src/',
   '@runwire/server/src/': 'packages/server/src/',
   '@runwire/test-kit/': 'packages/test-kit/src/',
 };
 
 /** In all patterns, `*` stands for a part of one name, and `**` for any path. */
-const base = ['domain', 'telemetry', 'lib'];
+const base = ['domain', 'telemetry'];
 const everything = ['**'];
 
 const enginePort = ['engine/port.ts'];
@@ -31,7 +42,6 @@ const agentPorts = [
   'agent/ports.ts',
   'agent/files-port.ts',
   'agent/mcp-port.ts',
-  'agent/sandbox-port.ts',
   'agent/workspace-port.ts',
   'agent/publication.ts',
 ];
@@ -46,7 +56,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   compose: everything,
   commands: ['compose', 'config', 'accounts', 'agencies', 'files', 'storage', 'store', ...base],
   testing: everything,
-  config: ['domain', 'lib'],
+  config: ['domain'],
   http: [
     'admission',
     'runs',
@@ -79,40 +89,55 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   // The process of an agency reports progress, and a call that outlives its time ends it.
   agencies: [...agentPorts, 'agent/call-limit.ts', 'agent/tool-progress.ts', ...base],
   chats: ['store', ...base],
-  attachments: ['files', 'storage/*.ts', 'guarded-fetch', 'store', ...base],
+  attachments: ['files', 'storage/*.ts', 'store', ...base],
   files: ['storage', 'store', ...base],
   storage: base,
-  sandbox: [...agentPorts, 'files', ...base],
-  mcp: [...agentPorts, 'guarded-fetch', ...base],
+  workspace: [...agentPorts, 'files', ...base],
+  mcp: [...agentPorts, ...base],
   erasure: ['accounts', 'runs', 'chats', 'attachments', 'files', 'store', ...base],
   agent: base,
   eventlog: ['store', ...base],
   store: base,
-  'guarded-fetch': ['lib'],
-  domain: ['lib'],
-  telemetry: ['lib'],
-  lib: [],
+  domain: [],
+  telemetry: [],
 };
 
-/** The folders and files of the server that may import a package beside it. */
-export const serverMayImportPackage: Readonly<Record<string, readonly string[]>> = {
-  contract: ['domain', 'agencies', 'http', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
-  agency: ['agencies', 'agent', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
-  documents: ['http', 'attachments', 'sandbox', 'compose'],
+/**
+ * Package beside the server, or one of its entries → the folders and files of the server that may import it. Every part may
+ * import `packages/lib`.
+ */
+export const serverMayImport: Readonly<Record<string, readonly string[]>> = {
+  '@runwire/contract': ['domain', 'agencies', 'http', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
+  '@runwire/agency': ['agencies', 'agent', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
+  '@runwire/documents': ['http', 'attachments', 'workspace', 'compose'],
+  '@runwire/guarded-fetch': ['attachments', 'mcp', 'compose'],
+  '@runwire/guarded-fetch/url-rules': ['config', 'domain', 'http', 'compose'],
+  '@runwire/models': [
+    'domain',
+    'config',
+    'agencies',
+    'agent',
+    'engine',
+    'attachments',
+    'chats',
+    'admission',
+    'compose',
+    'testing',
+  ],
+  '@runwire/models/ai-sdk': ['compose'],
+  '@runwire/models/offline-model': ['compose'],
+  '@runwire/models/provider-models': ['compose'],
+  '@runwire/sandbox': ['agent', 'workspace', 'compose'],
 };
 
 /** Adapters: imported only by `compose/`, `commands/`, the test kit and their own folder, tests included. */
 export const adapters = [
   'store/sqlite/**',
   'store/postgres/**',
-  'agent/models/**',
   'storage/disk/**',
   'storage/s3/**',
   'files/disk/**',
   'files/s3/**',
-  'sandbox/bubblewrap/**',
-  'sandbox/just-bash/**',
-  'sandbox/exec/**',
 ];
 export const adapterUsers = ['compose/**', 'commands/**', 'files/disk/**', 'files/s3/**'];
 
@@ -132,10 +157,27 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
   'packages/contract/src/': { own: [], others: false },
   'packages/contract/src/schemas/': { own: [], others: false, types: ['typebox'] },
   'packages/agency/src/': { own: [], others: false },
-  'packages/documents/src/': { own: [], others: true },
+  'packages/documents/src/': { own: ['@runwire/lib/**'], others: true },
+  'packages/lib/src/': { own: [], others: true },
+  'packages/guarded-fetch/src/': { own: ['@runwire/lib/**'], others: ['node:**'] },
+  'packages/sandbox/src/': { own: ['@runwire/lib/**'], others: ['node:**', 'just-bash'] },
+  'packages/models/src/': { own: ['@runwire/agency', '@runwire/lib/**'], others: ['node:**', 'undici'] },
   'packages/client/src/': { own: ['@runwire/contract', '@runwire/contract/routes'], others: false },
   'packages/server/src/': {
-    own: ['@runwire/contract', '@runwire/contract/schemas', '@runwire/agency', '@runwire/documents'],
+    own: [
+      '@runwire/contract',
+      '@runwire/contract/schemas',
+      '@runwire/agency',
+      '@runwire/documents',
+      '@runwire/guarded-fetch',
+      '@runwire/guarded-fetch/url-rules',
+      '@runwire/lib/**',
+      '@runwire/models',
+      '@runwire/models/ai-sdk',
+      '@runwire/models/offline-model',
+      '@runwire/models/provider-models',
+      '@runwire/sandbox',
+    ],
     others: true,
   },
   // It is built into files for browsers. Only the public API connects it with the server.
@@ -179,10 +221,13 @@ export const databaseModules: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['store/**', 'compose/**'],
 };
 
+/** The packages whose requests are checked. Patterns for the server are relative to its source. */
+export const packagesWithRequests = ['server', 'lib', 'guarded-fetch', 'models', 'sandbox'];
+
 /** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models, S3 and MCP for what the operator set. */
 export const outgoingUsers = [
-  'agent/models/**',
-  'guarded-fetch/**',
+  'packages/guarded-fetch/src/**',
+  'packages/models/src/**',
   'storage/s3/**',
   'files/s3/**',
   'mcp/**',
@@ -204,9 +249,8 @@ export const socketUsers = [
   ...outgoingUsers,
   'http/**',
   'store/postgres/gathering-socket.ts',
-  'sandbox/bubblewrap/output-pipe.ts',
+  'packages/sandbox/src/bubblewrap/output-pipe.ts',
   'agencies/process/serve-code.ts',
-  'lib/url-rules/address.ts',
 ];
 
 export const maxLines = 500;

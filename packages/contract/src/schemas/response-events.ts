@@ -3,14 +3,14 @@ import { count, named, nullable, oneOfStrings, text } from './kit.ts';
 import { itemType, OutputItem, textPart } from './response-items.ts';
 import { Type } from './type.ts';
 
-const place = {
+const itemPosition = {
   item_id: text('Identifier of the item.'),
   output_index: count('Position of the item in the output.'),
 };
-const contentPart = { ...place, content_index: count('Position of the part in the item.') };
-const summaryPart = { ...place, summary_index: count('Position of the part in the summary.') };
+const contentPart = { ...itemPosition, content_index: count('Position of the part in the item.') };
+const summaryPart = { ...itemPosition, summary_index: count('Position of the part in the summary.') };
 const delta = { delta: text('The text that follows.') };
-const outputIndex = { output_index: place.output_index };
+const outputIndex = { output_index: itemPosition.output_index };
 const item = { item: Type.Unsafe<Record<string, unknown>>(OutputItem) };
 const part = { part: textPart };
 const completeText = { text: text('The complete text.') };
@@ -60,9 +60,12 @@ export const responseEvents = [
   responseEvent('response.output_text.done', 'The text of a message is complete.', { ...contentPart, ...completeText }),
   responseEvent('response.content_part.done', 'A part of a message is complete.', { ...contentPart, ...part }),
   responseEvent('response.output_item.done', 'An item is complete.', { ...outputIndex, ...item }),
-  responseEvent('response.function_call_arguments.delta', 'More of the arguments of a call.', { ...place, ...delta }),
+  responseEvent('response.function_call_arguments.delta', 'More of the arguments of a call.', {
+    ...itemPosition,
+    ...delta,
+  }),
   responseEvent('response.function_call_arguments.done', 'The arguments of a call are complete.', {
-    ...place,
+    ...itemPosition,
     name: text('Name of the tool.'),
     arguments: text('Arguments as JSON text.'),
   }),

@@ -1,4 +1,4 @@
-import { LruCache } from '../lib/lru-cache.ts';
+import { LruCache } from '@runwire/lib/lru-cache.ts';
 
 /**
  * Caches what was read about accounts until their next change. It is used only while this node learns of every change.

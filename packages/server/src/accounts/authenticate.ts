@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import { LruCache } from '@runwire/lib/lru-cache.ts';
 import type { Caller, ClientToken } from '../domain/caller.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { LruCache } from '../lib/lru-cache.ts';
 import { firstOwner, keyById, memberState, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
 import { sessionById } from '../store/queries/sign-in.ts';
 import { first, type Reads, type Store } from '../store/store.ts';

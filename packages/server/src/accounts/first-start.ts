@@ -1,6 +1,6 @@
+import { sortableId } from '@runwire/lib/sortable-id.ts';
 import type { Agencies } from '../agencies/agencies.ts';
 import { newId, newIntegrationId } from '../domain/ids.ts';
-import { sortableId } from '../lib/sortable-id.ts';
 import {
   anyKey,
   insertInstallation,
@@ -26,18 +26,18 @@ export async function firstStart(store: Store, agencies: Agencies, wanted: strin
   const ownerId = newId('own');
   const now = Date.now();
   const made = store.transact('account', async (tx) => {
-    await tx.run(insertInstallation, { now });
-    await tx.run(insertOwner, { ownerId, email: null, nameJson: null, administrator: 1, now });
+    await tx.run(insertInstallation, { created_at: now });
+    await tx.run(insertOwner, { owner_id: ownerId, email: null, name_json: null, administrator: 1, created_at: now });
     for (const agency of new Set([DEMO_AGENCY, own])) {
       await tx.run(insertIntegration, {
-        integrationId: newIntegrationId(agency === DEMO_AGENCY ? DEMO_INTEGRATION : agency),
-        sortKey: sortableId(now),
-        ownerId,
+        integration_id: newIntegrationId(agency === DEMO_AGENCY ? DEMO_INTEGRATION : agency),
+        sort_key: sortableId(now),
+        owner_id: ownerId,
         ...INTEGRATION_DEFAULTS,
         name_json: JSON.stringify(agency === DEMO_AGENCY ? 'Demo' : agency),
         agency,
         default_agent: agencies.defaultAgent(agency) ?? '',
-        now,
+        created_at: now,
       });
     }
   });

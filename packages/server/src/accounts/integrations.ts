@@ -1,3 +1,4 @@
+import { sortableId } from '@runwire/lib/sortable-id.ts';
 import type { Agencies } from '../agencies/agencies.ts';
 import type { IntegrationChange, NewIntegration } from '../domain/account-inputs.ts';
 import { BROKEN_RETRY_SECONDS } from '../domain/admission.ts';
@@ -8,7 +9,6 @@ import type { Prices } from '../domain/prices.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
-import { sortableId } from '../lib/sortable-id.ts';
 import {
   activeRunOfIntegration,
   deleteIntegration,
@@ -114,10 +114,10 @@ export class Integrations {
       }
       await tx.run(insertIntegration, {
         ...values,
-        integrationId,
-        sortKey: sortableId(now),
-        ownerId: principal.ownerId,
-        now,
+        integration_id: integrationId,
+        sort_key: sortableId(now),
+        owner_id: principal.ownerId,
+        created_at: now,
       });
       return this.#read(tx, integrationId);
     });

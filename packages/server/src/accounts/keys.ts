@@ -45,7 +45,8 @@ export async function signKey(
   const keyId = newId('key');
   const now = Date.now();
   const apiKey = await signing.sign({ ownerId: key.ownerId, keyId }, now, key.expiresAt);
-  const row = { keyId, ownerId: key.ownerId, nameJson: JSON.stringify(key.name), now, expiresAt: key.expiresAt };
+  const owned = { key_id: keyId, owner_id: key.ownerId, name_json: JSON.stringify(key.name) };
+  const row = { ...owned, created_at: now, expires_at: key.expiresAt };
   return { keyId, apiKey, now, store: (tx: Tx) => tx.run(insertKey, row) };
 }
 

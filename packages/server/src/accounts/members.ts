@@ -1,15 +1,16 @@
+import { isBlank } from '@runwire/lib/is-blank.ts';
+import { sortableId } from '@runwire/lib/sortable-id.ts';
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import type { MemberInput } from '../domain/account-inputs.ts';
 import { allowanceJson, usedAmount } from '../domain/allowance.ts';
 import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { isBlank, isCallerId } from '../domain/ids.ts';
+import { isCallerId } from '../domain/ids.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
 import { wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
-import { sortableId } from '../lib/sortable-id.ts';
-import { parseOwnJson } from '../lib/strict-json.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { noteLeftovers } from '../store/leftovers.ts';
 import {
@@ -68,17 +69,17 @@ export class Members {
   async #write(tx: Tx, integrationId: IntegrationId, consumerId: string, input: MemberInput): Promise<boolean> {
     const now = Date.now();
     const values = (row: MemberRow | undefined) => ({
-      integrationId,
-      consumerId,
-      nameJson: input.name === undefined ? (row?.name_json ?? null) : input.name && JSON.stringify(input.name),
+      integration_id: integrationId,
+      consumer_id: consumerId,
+      name_json: input.name === undefined ? (row?.name_json ?? null) : input.name && JSON.stringify(input.name),
       active: Number(input.active ?? row?.active ?? true),
-      metadataJson: input.metadata === undefined ? (row?.metadata_json ?? '{}') : JSON.stringify(input.metadata),
-      ownLimit: input.allowance === undefined ? (row?.own_limit ?? null) : (input.allowance?.limit ?? null),
+      metadata_json: input.metadata === undefined ? (row?.metadata_json ?? '{}') : JSON.stringify(input.metadata),
+      own_limit: input.allowance === undefined ? (row?.own_limit ?? null) : (input.allowance?.limit ?? null),
       // Different from `created_at` after any change: an erasure has to know that there was one.
-      now: row === undefined ? now : Math.max(now, row.created_at + 1),
+      updated_at: row === undefined ? now : Math.max(now, row.created_at + 1),
     });
     for (;;) {
-      if ((await tx.run(insertMember, { ...values(undefined), sortKey: sortableId(now) })) === 1) return true;
+      if ((await tx.run(insertMember, { ...values(undefined), sort_key: sortableId(now) })) === 1) return true;
       await tx.all(lockMember, { integrationId, consumerId });
       const row = await first(tx.all(memberById, { integrationId, consumerId }));
       if (row !== undefined) {

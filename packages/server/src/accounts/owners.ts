@@ -53,8 +53,8 @@ export class Owners {
     const link = newSetUpLink(ownerId);
     await this.#changes.change(async (tx) => {
       await refuseTaken(tx, email, ownerId);
-      const nameJson = input.name === undefined ? null : JSON.stringify(input.name);
-      await tx.run(insertOwner, { ownerId, email, nameJson, administrator: 0, now: key.now });
+      const name_json = input.name === undefined ? null : JSON.stringify(input.name);
+      await tx.run(insertOwner, { owner_id: ownerId, email, name_json, administrator: 0, created_at: key.now });
       await key.store(tx);
       await link.store(tx);
     });

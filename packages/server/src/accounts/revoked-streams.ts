@@ -1,4 +1,4 @@
-import { monotonicMs } from '../lib/monotonic.ts';
+import { monotonicMs } from '@runwire/lib/monotonic.ts';
 import { unrevokedAmong } from '../store/queries/accounts.ts';
 import { sessionsAmong } from '../store/queries/sign-in.ts';
 import type { Reads } from '../store/store.ts';

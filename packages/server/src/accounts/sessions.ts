@@ -21,7 +21,12 @@ const LAST_USE_EVERY_MS = 60_000;
 /** Makes a session. It exists after `store`. The secret is the value of the cookie. */
 export function newSession(ownerId: string) {
   const secret = newSecretValue();
-  const row = { sessionId: newId('ses'), ownerId, secretHash: secretValueHash(secret), now: Date.now() };
+  const row = {
+    session_id: newId('ses'),
+    owner_id: ownerId,
+    secret_hash: secretValueHash(secret),
+    created_at: Date.now(),
+  };
   return { secret, store: (tx: Tx) => tx.run(insertSession, row) };
 }
 

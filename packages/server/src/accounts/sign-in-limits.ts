@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { sortableId } from '@runwire/lib/sortable-id.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { sortableId } from '../lib/sortable-id.ts';
 import { lockInstallation } from '../store/queries/accounts.ts';
 import { deleteFailure, deleteFailuresOf, failuresOf, insertFailure } from '../store/queries/sign-in.ts';
 import type { Reads, Store, Tx } from '../store/store.ts';
@@ -45,7 +45,7 @@ export class SignInLimits {
     const subjects = [ofEmail, ofAddress];
     // Most refusals need no lock.
     await refuseLimited(this.#reads, subjects, now);
-    const rows = subjects.map(({ subject }) => ({ failureId: sortableId(now), subject, now }));
+    const rows = subjects.map(({ subject }) => ({ failure_id: sortableId(now), subject, failed_at: now }));
     await this.#store.transact('account', async (tx) => {
       await tx.all(lockInstallation, {});
       await refuseLimited(tx, subjects, now);
@@ -54,7 +54,7 @@ export class SignInLimits {
     return {
       async succeed(tx) {
         await tx.run(deleteFailuresOf, { subject: ofEmail.subject });
-        for (const { failureId } of rows) await tx.run(deleteFailure, { failureId });
+        for (const { failure_id } of rows) await tx.run(deleteFailure, { failureId: failure_id });
       },
     };
   }

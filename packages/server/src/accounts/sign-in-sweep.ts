@@ -1,4 +1,4 @@
-import { Sweep } from '../lib/sweep.ts';
+import { Sweep } from '@runwire/lib/sweep.ts';
 import { deleteOldFailures, deleteOldLinks, deleteOldSessions, oldSignIns } from '../store/queries/sign-in.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';

@@ -1,11 +1,11 @@
+import { CellMap } from '@runwire/lib/cells.ts';
+import type { Hold } from '@runwire/lib/fair-budget.ts';
 import type { AttachmentBlobs, StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { isInline } from '../attachments/request-attachment.ts';
 import { missingFileRefusal, type Replay } from '../domain/admission.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';
-import { CellMap } from '../lib/cells.ts';
-import type { Hold } from '../lib/fair-budget.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { memberState } from '../store/queries/accounts.ts';
 import { lockForAdmission } from '../store/queries/locks.ts';

@@ -1,10 +1,17 @@
+import type { FairBudget, Hold } from '@runwire/lib/fair-budget.ts';
 import type { Agencies } from '../agencies/agencies.ts';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
-import { type AdmissionQuestion, type Admit, decideAdmission, type Replay } from '../domain/admission.ts';
+import {
+  type AdmissionAgency,
+  type AdmissionFactsRow,
+  type AdmissionQuestion,
+  type Admit,
+  decideAdmission,
+  type Replay,
+} from '../domain/admission.ts';
 import type { ErasedIds } from '../domain/erased-ids.ts';
-import type { ModelPrice, Prices } from '../domain/prices.ts';
-import type { Refusal } from '../domain/refusal.ts';
-import type { FairBudget, Hold } from '../lib/fair-budget.ts';
+import type { Prices } from '../domain/prices.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { admissionFacts } from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';
 import { first, type Reads } from '../store/store.ts';
@@ -54,19 +61,10 @@ export async function decide(
   if (usageRequestId !== null && facts?.known_run_id === null && facts.has_erased_runs === 1) {
     facts = await factsFor(deps.ids.usageRequest(integrationId, usageRequestId));
   }
-  let agency: LoadedAgency | null = null;
-  const deciding = decideAdmission(facts, request, {
+  if (facts === undefined) throw new Refusal('integration_not_found');
+  const agency = deps.agencies.find(facts.agency)?.loaded ?? null;
+  const deciding = decideAdmission(facts, admissionAgency(deps, facts), request, {
     nowMs: now,
-    entryPoints: {
-      of: (id) => {
-        agency = deps.agencies.find(id)?.loaded ?? null;
-        // A key or a provider may have been removed since the agency was loaded or the integration was changed.
-        if (!deps.agencies.hasModels(id, facts?.integration_model ?? null)) return 'broken';
-        return deps.agencies.entryPoints(id);
-      },
-    },
-    prices: { of: (agency, agent) => entryPrice(deps, agency, agent, facts?.integration_model ?? null) },
-    toolNames: (id) => deps.agencies.allToolNames(id).union(deps.mcpToolNames(id)),
     reserveTokens: deps.reserveTokens,
     load: () => ({
       shuttingDown: deps.isShuttingDown(),
@@ -88,12 +86,17 @@ export async function decide(
   return { decision, now, agency };
 }
 
-function entryPrice(
-  { agencies, prices }: DecideDeps,
-  agency: string,
-  agent: string,
-  ofIntegration: string | null,
-): ModelPrice | null {
-  const model = agencies.entryModel(agency, agent, ofIntegration);
-  return (model === null ? undefined : prices.get(model)) ?? null;
+function admissionAgency(
+  { agencies, prices, mcpToolNames }: DecideDeps,
+  { agency, integration_model: ofIntegration }: AdmissionFactsRow,
+): AdmissionAgency {
+  return {
+    // A key or a provider may have been removed since the agency was loaded or the integration was changed.
+    entryPoints: agencies.hasModels(agency, ofIntegration) ? agencies.entryPoints(agency) : 'broken',
+    toolNames: () => agencies.allToolNames(agency).union(mcpToolNames(agency)),
+    price: (agent) => {
+      const model = agencies.entryModel(agency, agent, ofIntegration);
+      return (model === null ? undefined : prices.get(model)) ?? null;
+    },
+  };
 }

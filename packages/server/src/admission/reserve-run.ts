@@ -66,66 +66,67 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const joined =
     chat === null
       ? tx.run(insertChat, {
-          chatKey,
-          integrationId,
-          chatId,
+          chat_key: chatKey,
+          integration_id: integrationId,
+          chat_id: chatId,
           alias: aliasChatId,
-          consumerId,
-          numMessages: 1,
-          textBytes,
-          now,
+          consumer_id: consumerId,
+          num_messages: 1,
+          text_bytes: textBytes,
+          created_at: now,
         })
       : tx.run(growChat, {
           chatKey,
           textBytes,
           questionsJson: null,
+          askingRunId: null,
           knownQuestionsJson: chat.questionsJson,
           now,
         });
   const messageWritten = tx.run(insertMessage, {
-    messageId: newId('msg'),
-    chatKey,
-    runId,
+    message_id: newId('msg'),
+    chat_key: chatKey,
+    run_id: runId,
     role: 'user',
     status: 'completed',
     agent,
-    contentJson: JSON.stringify(message),
-    errorCode: null,
-    errorMessage: null,
-    sandboxFilesJson: sandboxFiles.length === 0 ? null : JSON.stringify(sandboxFiles),
-    now,
+    content_json: JSON.stringify(message),
+    error_code: null,
+    error_message: null,
+    sandbox_files_json: sandboxFiles.length === 0 ? null : JSON.stringify(sandboxFiles),
+    created_at: now,
   });
   const runWritten = tx.run(insertRun, {
-    runId,
-    integrationId,
-    chatKey,
-    consumerId,
-    usageRequestId,
+    run_id: runId,
+    integration_id: integrationId,
+    chat_key: chatKey,
+    consumer_id: consumerId,
+    usage_request_id: usageRequestId,
     fingerprint: request.fingerprint,
     agency,
     agent,
-    nodeId,
+    node_id: nodeId,
     held: decision.held,
     unit: decision.unit,
     day,
     period: decision.period,
-    periodStart: decision.periodStart,
-    userContextJson: userContext === undefined ? null : JSON.stringify(userContext),
+    period_start: decision.periodStart,
+    user_context_json: userContext === undefined ? null : JSON.stringify(userContext),
     continues: continuation?.runId ?? null,
-    answersJson: continuation === null ? null : JSON.stringify(continuation.settlements),
-    clientToolsJson: request.clientTools.length === 0 ? null : JSON.stringify(request.clientTools),
-    journalFormat: journalFormat(reservation),
-    agencyVersion,
-    fileAccess: files.access,
-    memberFolder: files.memberFolder,
-    now,
+    answers_json: continuation === null ? null : JSON.stringify(continuation.settlements),
+    client_tools_json: request.clientTools.length === 0 ? null : JSON.stringify(request.clientTools),
+    journal_format: journalFormat(reservation),
+    agency_version: agencyVersion,
+    file_access: files.access,
+    member_folder: files.memberFolder,
+    created_at: now,
   });
   const tracked = tx.run(insertActiveRun, {
-    integrationId,
-    member: consumerId ?? NO_MEMBER,
-    chatKey,
-    runId,
-    nodeId,
+    integration_id: integrationId,
+    consumer_id: consumerId ?? NO_MEMBER,
+    chat_key: chatKey,
+    run_id: runId,
+    node_id: nodeId,
     held: decision.held,
     unit: decision.unit,
     day,
@@ -144,7 +145,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   // Otherwise a takeover can rebuild `meta` from the rows, and the first chunk of the run contains it.
   const isOpeningStored = reservation.storesMeta || request.ignoredFields.length > 0;
   const eventWritten =
-    isOpeningStored && tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([opening]) });
+    isOpeningStored && tx.run(insertChunk, { run_id: runId, first_id: 1, last_id: 1, data: encodeChunk([opening]) });
   // `joined` locks the chat's row: from then on no sweep can delete its copies. If one has, an expired link matters now.
   const links =
     hasHistory && !keepAttachments ? refreshesRefusal(tx, chatKey, request.refreshes, now) : Promise.resolve(null);
@@ -157,7 +158,8 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   }
   const { refreshes } = request;
   if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
-  for (const { below } of request.sandboxFiles) await tx.run(announceFile, { chatKey, path: storedPath(below) });
+  for (const { below } of request.sandboxFiles)
+    await tx.run(announceFile, { chat_key: chatKey, path: storedPath(below) });
   const attachments =
     request.attachments.length === 0
       ? []

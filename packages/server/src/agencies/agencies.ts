@@ -178,8 +178,8 @@ export class Agencies implements Disposable {
     if (loaded === null || loaded === undefined) return true;
     const { models } = this.#options;
     for (const agent of loaded.agents.values()) {
-      const ids = [this.modelOf(loaded, agent, ofIntegration), ...agent.fallback];
-      if (!ids.every((id) => agent.ownModels.has(id) || models.has(id))) return false;
+      const isUsable = (id: string) => agent.ownModels.has(id) || models.has(id);
+      if (!isUsable(this.modelOf(loaded, agent, ofIntegration)) || !agent.fallback.every(isUsable)) return false;
     }
     return true;
   }

@@ -1,15 +1,15 @@
 import type { ModelObject } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { Tool } from '../agent/ports.ts';
-import type { Path, Place } from './fault.ts';
+import type { Location, Path } from './fault.ts';
 import type { AboutRun, OutputSchema } from './loaded-agency.ts';
 import type { RefusedCode } from './refused-code.ts';
 
 /** An agent in the shape of `agency.yaml`, and where it was written. */
 export interface AgentDraft<Code = AgentCode> {
   readonly value: AgentFile;
-  readonly place: Place;
-  /** The path of the agent in `place`. */
+  readonly location: Location;
+  /** The path of the agent in `location`. */
   readonly path: Path;
   readonly code: Code;
 }
@@ -38,7 +38,7 @@ export type ModelObjects = ReadonlyMap<string, ModelObject>;
 export interface AgencyDraft<Code = AgentCode> {
   readonly source: 'bundled' | 'yaml' | 'markdown' | 'typescript';
   readonly value: AgencyFile;
-  readonly place: Place;
+  readonly location: Location;
   readonly agents: readonly AgentDraft<Code>[];
   /** The models of the agency that are given as objects, by their names in `value`. */
   readonly models: ModelObjects;

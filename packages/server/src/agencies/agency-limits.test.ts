@@ -8,7 +8,7 @@ import { cites } from '../../../../requirements/cite.ts';
 import { AgencyBroken, Faults } from './fault.ts';
 import { expandFlows } from './flows.ts';
 import { loadFolder } from './load-folder.ts';
-import { noPlace } from './source-place.ts';
+import { noLocation } from './source-location.ts';
 
 const ofServer = { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 };
 
@@ -65,7 +65,7 @@ test('a repeated wildcard is expanded once, and flows keep the order in which th
   const agents = Array.from({ length: 100 }, (_, index) => `A${index}`);
   const written = Array.from({ length: 500 }, () => ['* -> *', '* => *']).flat();
   const startedAt = performance.now();
-  const flows = expandFlows(['A0 -> A9', ...written, 'A0 => A1'], agents, noPlace('agency.yaml'), new Faults());
+  const flows = expandFlows(['A0 -> A9', ...written, 'A0 => A1'], agents, noLocation('agency.yaml'), new Faults());
   // If each of the 1000 wildcards were expanded, this would take 30 s.
   assert.ok(performance.now() - startedAt < 10_000);
   assert.equal([...flows.values()].flat().length, 2 * 99 * 100 - 2);

@@ -46,10 +46,10 @@ export function agentTools(
   flows: readonly LoadedFlow[],
   faults: Faults,
 ): AgentTools {
-  const { value, place, path, code } = agent;
+  const { value, location, path, code } = agent;
   const tools: Tool[] = [];
   const named = new Set<string>();
-  const add = (index: number, message: string) => faults.add(place, [...path, 'tools', index], message);
+  const add = (index: number, message: string) => faults.add(location, [...path, 'tools', index], message);
   for (const [index, written] of (value.tools ?? []).entries()) {
     const name = builtInName(written);
     const tool = code.tools.get(written) ?? fileTools.get(written);
@@ -63,7 +63,7 @@ export function agentTools(
   const namesOwn = [...FILE_TOOLS, ...SANDBOX_TOOLS].some((name) => named.has(name));
   if (value.files ?? !namesOwn) for (const name of FILE_TOOLS) named.add(name);
   if (value.sandbox === true) {
-    if (!hasSandbox) faults.add(place, [...path, 'sandbox'], `\`sandbox\` ${NO_SANDBOX}`, 'key');
+    if (!hasSandbox) faults.add(location, [...path, 'sandbox'], `\`sandbox\` ${NO_SANDBOX}`, 'key');
     for (const name of SANDBOX_TOOLS) named.add(name);
   }
   for (const { name } of tools) {
@@ -105,9 +105,9 @@ function unknownTool(name: string, fileTools: ToolSources['fileTools']): string 
 
 const CHOICES = ['auto', 'none', 'required'];
 
-function checkChoice({ value, place, path }: AgentDraft, tools: readonly string[], faults: Faults): void {
+function checkChoice({ value, location, path }: AgentDraft, tools: readonly string[], faults: Faults): void {
   const choice = value.settings?.toolChoice;
   if (choice === undefined || CHOICES.includes(choice) || tools.includes(choice)) return;
   const sentence = `\`toolChoice\` is \`${choice}\`; write ${inWords(CHOICES)}, or the name of a tool of this agent.`;
-  faults.add(place, [...path, 'settings', 'toolChoice'], sentence);
+  faults.add(location, [...path, 'settings', 'toolChoice'], sentence);
 }

@@ -5,7 +5,7 @@ import {
   providersPatternSentences,
 } from '@runwire/contract/schemas';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
-import { type Faults, inWords, type Path, type Place } from './fault.ts';
+import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import { ownModel, ownWord } from './foreign-words.ts';
 
 /** A JSON Schema with the keywords that `AgencyFile` and `ProvidersFile` use. */
@@ -39,18 +39,18 @@ const providersSchema = ProvidersFile as unknown as RootSchema;
 const patternSentences = { ...agencyPatternSentences, ...providersPatternSentences };
 
 /** Checks a value against the schema of `agency.yaml`. */
-export function checkAgencyShape(value: unknown, place: Place, faults: Faults): value is AgencyFile {
-  return new ShapeCheck(agencySchema, place, faults).check(agencySchema, value, [], 'agency');
+export function checkAgencyShape(value: unknown, location: Location, faults: Faults): value is AgencyFile {
+  return new ShapeCheck(agencySchema, location, faults).check(agencySchema, value, [], 'agency');
 }
 
 /** Checks a value against the schema of `providers.yaml`. */
-export function checkProvidersShape(value: unknown, place: Place, faults: Faults): boolean {
-  return new ShapeCheck(providersSchema, place, faults, true).check(providersSchema, value, [], 'providers');
+export function checkProvidersShape(value: unknown, location: Location, faults: Faults): boolean {
+  return new ShapeCheck(providersSchema, location, faults, true).check(providersSchema, value, [], 'providers');
 }
 
-/** Checks the fields of one agent. `path` is where the agent is in `place`. */
-export function checkAgentShape(value: unknown, place: Place, path: Path, faults: Faults): boolean {
-  return new ShapeCheck(agencySchema, place, faults).check({ $ref: '#/definitions/agent' }, value, path, 'agent');
+/** Checks the fields of one agent. `path` is where the agent is in `location`. */
+export function checkAgentShape(value: unknown, location: Location, path: Path, faults: Faults): boolean {
+  return new ShapeCheck(agencySchema, location, faults).check({ $ref: '#/definitions/agent' }, value, path, 'agent');
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -84,14 +84,14 @@ const MISSING: Readonly<Record<string, string>> = {
 /** One fault per value: the checks after the first failed one would only repeat it. */
 class ShapeCheck {
   readonly #root: RootSchema;
-  readonly #place: Place;
+  readonly #location: Location;
   readonly #faults: Faults;
   readonly #isSecret: boolean;
 
   /** If `isSecret` is true, no fault repeats a text of the file. */
-  constructor(root: RootSchema, place: Place, faults: Faults, isSecret = false) {
+  constructor(root: RootSchema, location: Location, faults: Faults, isSecret = false) {
     this.#root = root;
-    this.#place = place;
+    this.#location = location;
     this.#faults = faults;
     this.#isSecret = isSecret;
   }
@@ -209,7 +209,7 @@ class ShapeCheck {
   }
 
   #add(path: Path, message: string, part?: 'key'): void {
-    this.#faults.add(this.#place, path, message, part);
+    this.#faults.add(this.#location, path, message, part);
   }
 }
 

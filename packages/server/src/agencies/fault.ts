@@ -39,7 +39,7 @@ export function faultLine({ file, line, column, message }: Fault): string {
 export type Path = readonly (string | number)[];
 
 /** Finds values of an agency in the text of their file. */
-export interface Place {
+export interface Location {
   /** The file that contains the values. */
   readonly file: string;
   /** The position of the value, or of its key. The position of the nearest part around it if it is not written. */
@@ -63,12 +63,12 @@ export class Faults {
     return this.#faults.length;
   }
 
-  add(place: Place, path: Path, message: string, part?: 'key' | 'value'): void {
-    this.#faults.push({ ...place.position(path, part), message });
+  add(location: Location, path: Path, message: string, part?: 'key' | 'value'): void {
+    this.#faults.push({ ...location.position(path, part), message });
   }
 
-  addOf(place: Place, path: Path, piece: string, message: string): void {
-    this.#faults.push({ ...place.positionOf(path, piece), message });
+  addOf(location: Location, path: Path, piece: string, message: string): void {
+    this.#faults.push({ ...location.positionOf(path, piece), message });
   }
 
   addAt(file: string, position: Position, message: string): void {

@@ -12,15 +12,16 @@ export interface LoadedBelow {
 }
 
 /** Loads `files.below`. Returns null if the agent has none. */
-export function loadBelow({ value, place, path }: AgentDraft, faults: Faults): LoadedBelow | null {
+export function loadBelow({ value, location, path }: AgentDraft, faults: Faults): LoadedBelow | null {
   if (typeof value.files !== 'object') return null;
   const { below } = value.files;
   const at = [...path, 'files', 'below'];
   const unknown = unknownPlaceholder(below);
-  if (unknown !== null) faults.addOf(place, at, unknown.written, unknown.message);
+  if (unknown !== null) faults.addOf(location, at, unknown.written, unknown.message);
   const template = below.startsWith(`${MOUNT}/`) ? below : `${MOUNT}/${below}`;
   const checked = checkFolderPath(template.replaceAll(PLACEHOLDER, 'x'));
-  if ('problem' in checked) faults.add(place, at, `\`below\` is no folder below \`${MOUNT}\`: it ${checked.problem}.`);
+  if ('problem' in checked)
+    faults.add(location, at, `\`below\` is no folder below \`${MOUNT}\`: it ${checked.problem}.`);
   return { usesMember: usesMember(below), folder: (about) => filled(template, about) };
 }
 

@@ -1,6 +1,6 @@
 import type { FlowFile } from '@runwire/contract/schemas';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
-import { type Faults, inWords, type Path, type Place } from './fault.ts';
+import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import type { LoadedFlow } from './loaded-agency.ts';
 
 const EVERY = '*';
@@ -21,7 +21,7 @@ interface ExpandedFlow extends LoadedFlow {
 export function expandFlows(
   flows: readonly (string | FlowFile)[],
   agents: readonly string[],
-  place: Place,
+  location: Location,
   faults: Faults,
 ): ReadonlyMap<string, readonly LoadedFlow[]> {
   const expanded: ExpandedFlow[] = [];
@@ -32,20 +32,20 @@ export function expandFlows(
     const { from, to, kind = 'delegate' } = flow;
     const at = (field: 'from' | 'to') => (typeof written === 'string' ? path : [...path, field]);
     const isKnown = [
-      checkAgent(from, agents, { place, path: at('from'), piece: from }, faults),
-      checkAgent(to, agents, { place, path: at('to'), piece: to }, faults),
+      checkAgent(from, agents, { location, path: at('from'), piece: from }, faults),
+      checkAgent(to, agents, { location, path: at('to'), piece: to }, faults),
     ];
     if (isKnown.includes(false)) continue;
     if (from === to && from !== EVERY) {
       faults.add(
-        place,
+        location,
         path,
         `\`${from}\` cannot ${kind === 'delegate' ? 'ask' : 'hand over to'} itself; remove this flow.`,
       );
       continue;
     }
     if (kind === 'handoff' && flow.memory !== undefined) {
-      faults.add(place, [...path, 'memory'], '`memory` is only for delegations; remove it.', 'key');
+      faults.add(location, [...path, 'memory'], '`memory` is only for delegations; remove it.', 'key');
       continue;
     }
     const isExplicit = from !== EVERY && to !== EVERY;
@@ -61,10 +61,10 @@ export function expandFlows(
       }
     }
   }
-  return byAgent(expanded, agents, place, faults);
+  return byAgent(expanded, agents, location, faults);
 }
 
-function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], place: Place, faults: Faults) {
+function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], location: Location, faults: Faults) {
   const pairs = new Map<string, ExpandedFlow[]>();
   const explicit = new Set<string>();
   for (const flow of expanded.toSorted((a, b) => Number(b.isExplicit) - Number(a.isExplicit))) {
@@ -74,7 +74,7 @@ function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], p
     if (isExplicit) explicit.add(pair);
     else if (explicit.has(pair)) continue;
     if (known.some((other) => other.kind === kind)) {
-      if (isExplicit) faults.add(place, path, `The flow from \`${from}\` to \`${to}\` is written twice; keep one.`);
+      if (isExplicit) faults.add(location, path, `The flow from \`${from}\` to \`${to}\` is written twice; keep one.`);
       continue;
     }
     pairs.set(pair, [...known, flow]);
@@ -96,7 +96,7 @@ function parseFlow(written: string): FlowFile {
 }
 
 interface WrittenName {
-  readonly place: Place;
+  readonly location: Location;
   readonly path: Path;
   /** What is wrong in the text at `path`. */
   readonly piece: string;
@@ -105,11 +105,11 @@ interface WrittenName {
 function checkAgent(
   name: string,
   agents: readonly string[],
-  { place, path, piece }: WrittenName,
+  { location, path, piece }: WrittenName,
   faults: Faults,
 ): boolean {
   if (name === EVERY || agents.includes(name)) return true;
-  faults.addOf(place, path, piece, unknownAgent(name, agents));
+  faults.addOf(location, path, piece, unknownAgent(name, agents));
   return false;
 }
 

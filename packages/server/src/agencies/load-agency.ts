@@ -6,7 +6,7 @@ import type { AgencyDraft, AgentDraft, ModelObjects } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';
 import { agentTools, builtInName, type ToolSources } from './agent-tools.ts';
 import type { ReadVariable } from './expand-variables.ts';
-import { type Faults, inWords, type Path, type Place } from './fault.ts';
+import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import { loadBelow } from './files-below.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
 import { trimmed, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
@@ -65,17 +65,17 @@ export async function loadAgency(
   setting: AgencySetting,
   faults: Faults,
 ): Promise<Omit<LoadedAgency, 'version' | 'loadedAt' | 'code'>> {
-  const { value, place } = draft;
+  const { value, location } = draft;
   const names = checkNames(draft, faults);
-  const flows = expandFlows(value.flows ?? [], names, place, faults);
+  const flows = expandFlows(value.flows ?? [], names, location, faults);
   checkDescriptions(draft, flows, faults);
   const { entryPoints, defaultAgent } = checkEntryPoints(draft, names, faults);
-  const shape = { place, path: [], models: draft.models };
+  const shape = { location, path: [], models: draft.models };
   const agencyModels = loadModels(value, shape, setting, faults);
   const shared = await readText(
     parts.folder,
     value.sharedInstructions ?? '',
-    { place, path: ['sharedInstructions'] },
+    { location, path: ['sharedInstructions'] },
     faults,
   );
   const skills = await loadSkills(parts.folder, faults);
@@ -86,8 +86,8 @@ export async function loadAgency(
   const agents = new Map<string, LoadedAgent>();
   for (const agent of draft.agents) {
     const { name } = agent.value;
-    const { place, path, code } = agent;
-    const own = loadModels(agent.value, { place, path, models: code.models }, setting, faults);
+    const { location, path, code } = agent;
+    const own = loadModels(agent.value, { location, path, models: code.models }, setting, faults);
     const ownModels = new Map([...agencyModels, ...own]);
     if (value.model === undefined && agent.value.model === undefined) checkDefaultModel(agent, setting, faults);
     checkWebSearch(agent, { ...value, ...agent.value }, ownModels, setting, faults);
@@ -133,7 +133,7 @@ async function loadAgent(
   parts: AgentParts,
   faults: Faults,
 ): Promise<LoadedAgent> {
-  const { value, place, path, code } = agent;
+  const { value, location, path, code } = agent;
   const { shared, flows } = parts;
   const own = code.instructions ?? (await ownInstructions(agent, parts, faults));
   const { tools, builtIn } = agentTools(agent, parts, flows, faults);
@@ -143,7 +143,7 @@ async function loadAgent(
   const canRead = builtIn.includes('read_file') || builtIn.includes('run_command');
   if (!canRead && value.skills !== undefined && value.skills.length > 0) {
     const sentence = '`skills` needs the tool `read_file` or `run_command`; add one of them, or remove the skills.';
-    faults.add(place, [...path, 'skills'], sentence, 'key');
+    faults.add(location, [...path, 'skills'], sentence, 'key');
   }
   const files = canRead ? filesText(skills, parts.hasFiles) : '';
   const below = loadBelow(agent, faults);
@@ -165,7 +165,7 @@ async function loadAgent(
     mcp,
     filesBelow: below?.folder ?? null,
     skills,
-    output: await loadOutput(parts.folder, agent, { place, path: [...path, 'output'] }, faults),
+    output: await loadOutput(parts.folder, agent, { location, path: [...path, 'output'] }, faults),
     starters: value.starters ?? [],
     flows,
   };
@@ -176,7 +176,7 @@ const isOurs = (tool: BuiltInTool) => tool !== 'web_search';
 
 /** The names of tools of MCP servers are known only when a server is connected, so any name may be one of them. */
 function checkApproval(
-  { value, place, path }: AgentDraft,
+  { value, location, path }: AgentDraft,
   known: readonly string[],
   servers: readonly McpServer[],
   faults: Faults,
@@ -184,15 +184,15 @@ function checkApproval(
   if (servers.length > 0) return;
   for (const [index, name] of (value.approval ?? []).entries()) {
     if (known.includes(name)) continue;
-    faults.add(place, [...path, 'approval', index], `The agent has no tool \`${name}\`; write ${inWords(known)}.`);
+    faults.add(location, [...path, 'approval', index], `The agent has no tool \`${name}\`; write ${inWords(known)}.`);
   }
 }
 
-async function ownInstructions({ value, place, path }: AgentDraft, { folder }: AgencyParts, faults: Faults) {
-  const at = { place, path: [...path, 'instructions'] };
+async function ownInstructions({ value, location, path }: AgentDraft, { folder }: AgencyParts, faults: Faults) {
+  const at = { location, path: [...path, 'instructions'] };
   const text = await readText(folder, value.instructions, at, faults);
   if (text === '' && trimmed(value.instructions) === '')
-    faults.add(place, at.path, '`instructions` is empty; write a text.');
+    faults.add(location, at.path, '`instructions` is empty; write a text.');
   return text;
 }
 
@@ -200,20 +200,20 @@ async function ownInstructions({ value, place, path }: AgentDraft, { folder }: A
 function checkNames({ agents }: AgencyDraft, faults: Faults): readonly string[] {
   const byName = new Map<string, string>();
   const byTransfer = new Map<string, string>();
-  for (const { value, place, path } of agents) {
+  for (const { value, location, path } of agents) {
     const { name } = value;
     const at = [...path, 'name'];
     const same = byName.get(name.toLowerCase());
     const tool = handOffName(name);
     const sameTool = byTransfer.get(tool);
-    if (name !== name.trim()) faults.add(place, at, `\`${name}\` begins or ends with a space; remove it.`);
-    else if (name === '*') faults.add(place, at, '`*` means every agent in `flows`; choose another name.');
-    else if (same === name) faults.add(place, at, `Two agents are called \`${name}\`; rename one of them.`);
+    if (name !== name.trim()) faults.add(location, at, `\`${name}\` begins or ends with a space; remove it.`);
+    else if (name === '*') faults.add(location, at, '`*` means every agent in `flows`; choose another name.');
+    else if (same === name) faults.add(location, at, `Two agents are called \`${name}\`; rename one of them.`);
     else if (same !== undefined) {
-      faults.add(place, at, `The names \`${same}\` and \`${name}\` differ only in case; rename one of the agents.`);
+      faults.add(location, at, `The names \`${same}\` and \`${name}\` differ only in case; rename one of the agents.`);
     } else if (sameTool !== undefined) {
       faults.add(
-        place,
+        location,
         at,
         `Hand-offs to \`${sameTool}\` and \`${name}\` would both be the tool \`${tool}\`; rename one of the agents.`,
       );
@@ -230,22 +230,22 @@ function checkDescriptions(
   faults: Faults,
 ): void {
   const targets = new Set([...flows.values()].flat().map(({ to }) => to));
-  for (const { value, place, path } of agents) {
+  for (const { value, location, path } of agents) {
     if (!targets.has(value.name) || (value.description ?? '').trim() !== '') continue;
     const sentence = `A flow leads to \`${value.name}\`; add a \`description\` that tells the other agents what it does.`;
-    faults.add(place, value.description === undefined ? [...path, 'name'] : [...path, 'description'], sentence);
+    faults.add(location, value.description === undefined ? [...path, 'name'] : [...path, 'description'], sentence);
   }
 }
 
-function checkEntryPoints({ value, place }: AgencyDraft, names: readonly string[], faults: Faults) {
+function checkEntryPoints({ value, location }: AgencyDraft, names: readonly string[], faults: Faults) {
   const { entryPoints = names, defaultAgent = entryPoints[0] ?? '' } = value;
   for (const [index, name] of (value.entryPoints ?? []).entries()) {
-    if (!names.includes(name)) faults.add(place, ['entryPoints', index], unknownAgent(name, names));
+    if (!names.includes(name)) faults.add(location, ['entryPoints', index], unknownAgent(name, names));
   }
   if (value.defaultAgent !== undefined && !names.includes(defaultAgent)) {
-    faults.add(place, ['defaultAgent'], unknownAgent(defaultAgent, names));
+    faults.add(location, ['defaultAgent'], unknownAgent(defaultAgent, names));
   } else if (!entryPoints.includes(defaultAgent) && value.defaultAgent !== undefined) {
-    faults.add(place, ['defaultAgent'], `\`${defaultAgent}\` is not an entry point; add it to \`entryPoints\`.`);
+    faults.add(location, ['defaultAgent'], `\`${defaultAgent}\` is not an entry point; add it to \`entryPoints\`.`);
   }
   return { entryPoints, defaultAgent };
 }
@@ -255,8 +255,8 @@ interface NamesModels {
   readonly fallback?: readonly string[];
 }
 
-interface ModelsPlace {
-  readonly place: Place;
+interface ModelsLocation {
+  readonly location: Location;
   readonly path: Path;
   readonly models: ModelObjects;
 }
@@ -264,7 +264,7 @@ interface ModelsPlace {
 /** Checks the models that a part of the agency names, and makes models of objects of the AI SDK. */
 function loadModels(
   { model, fallback = [] }: NamesModels,
-  { place, path, models: objects }: ModelsPlace,
+  { location, path, models: objects }: ModelsLocation,
   { models }: AgencySetting,
   faults: Faults,
 ): ReadonlyMap<string, Model> {
@@ -274,7 +274,7 @@ function loadModels(
     const made = object === undefined ? null : models.fromObject(id, object);
     if (made !== null) own.set(id, made);
     const problem = object === undefined ? models.problem(id) : made === null ? unknownSpecification(object) : null;
-    if (problem !== null) faults.add(place, [...path, ...at], problem);
+    if (problem !== null) faults.add(location, [...path, ...at], problem);
   };
   if (model !== undefined) check(model, ['model']);
   for (const [index, other] of fallback.entries()) check(other, ['fallback', index]);
@@ -287,7 +287,7 @@ function unknownSpecification({ specificationVersion }: ModelObject): string {
 
 /** Reports models of the files whose providers cannot search. Other models are asked without the tool. */
 function checkWebSearch(
-  { value, place, path }: AgentDraft,
+  { value, location, path }: AgentDraft,
   { model, fallback = [] }: NamesModels,
   ownModels: ReadonlyMap<string, Model>,
   { models }: AgencySetting,
@@ -299,15 +299,15 @@ function checkWebSearch(
   const without = [...(model === undefined ? [] : [model]), ...fallback].find((id) => !searches(id));
   if (without === undefined) return;
   const sentence = `\`web_search\` is a tool of the model's provider, and the provider of \`${without}\` has none; name another model, or remove the tool.`;
-  faults.add(place, [...path, 'tools', index], sentence);
+  faults.add(location, [...path, 'tools', index], sentence);
 }
 
 /** The model of the installation may be one of `providers.yaml`, which can be broken. */
-function checkDefaultModel({ place, path }: AgentDraft, { models }: AgencySetting, faults: Faults): void {
+function checkDefaultModel({ location, path }: AgentDraft, { models }: AgencySetting, faults: Faults): void {
   const problem = models.problem(models.defaultId);
   if (problem === null) return;
   const sentence = `This agent has no \`model\`, and the model of the installation cannot be used: ${problem}`;
-  faults.add(place, [...path, 'name'], sentence);
+  faults.add(location, [...path, 'name'], sentence);
 }
 
 function smaller(given: Partial<AgencyLimits>, ours: AgencyLimits): AgencyLimits {

@@ -14,7 +14,7 @@ export interface LoadedCode {
 }
 
 /** The agency whose code is loaded, and what it runs in. */
-export interface CodePlace {
+export interface CodeLocation {
   readonly processes: AgencyProcesses;
   readonly agency: string;
   readonly folder: AgencyFolder;
@@ -27,8 +27,8 @@ export interface CodePlace {
  * Loads the code of an agency in a process of its own. Throws `AgencyBroken` if it cannot be loaded. Everything that it
  * loads from the folder becomes part of the agency's version.
  */
-export async function loadCode(place: CodePlace, source: CodeSource, faults: Faults): Promise<LoadedCode> {
-  const { processes, agency, folder, env, onChanged } = place;
+export async function loadCode(location: CodeLocation, source: CodeSource, faults: Faults): Promise<LoadedCode> {
+  const { processes, agency, folder, env, onChanged } = location;
   const load = { folder: folder.path, source };
   const process = processes.start(agency, env);
   try {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { AgencyDefinition, ModelObject } from '@runwire/agency';
+import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
 import { StartRefused } from '../domain/start-refused.ts';
-import { compileJsonSchema } from '../lib/json-schema.ts';
 import type { AgencyDraft } from './agency-draft.ts';
 import { AgencyFolder } from './agency-folder.ts';
 import { AgencyBroken, Faults, NO_POSITION } from './fault.ts';
 import { type AgencySetting, loadAgency } from './load-agency.ts';
-import { type CodePlace, loadCode } from './load-code.ts';
+import { type CodeLocation, loadCode } from './load-code.ts';
 import { type FileTools, loadToolFiles } from './load-tool-files.ts';
 import type { LoadedAgency } from './loaded-agency.ts';
 import { prepareCode } from './prepare-code.ts';
@@ -14,9 +14,9 @@ import type { AgencyProcesses } from './process/agency-processes.ts';
 import type { DescribedAgency } from './process/messages.ts';
 import { remoteAgent, remoteModels } from './process/remote-code.ts';
 import { readDefinition } from './read-definition.ts';
-import { sourcePlaces, TYPESCRIPT_FILE } from './read-typescript-agency.ts';
+import { sourceLocations, TYPESCRIPT_FILE } from './read-typescript-agency.ts';
 import { readYamlAgency, YAML_FILE } from './read-yaml-agency.ts';
-import { noPlace } from './source-place.ts';
+import { noLocation } from './source-location.ts';
 
 const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const RESERVED_ID = 'demo';
@@ -37,10 +37,10 @@ export async function loadFolder(path: string, id: string, setting: FolderSettin
   const form = await formOf(folder, faults);
   faults.throwIfAny();
   const { processes, onChanged = () => {} } = setting;
-  const place = { processes, agency: id, folder, onChanged: () => onChanged(id) };
+  const location = { processes, agency: id, folder, onChanged: () => onChanged(id) };
   const { draft, code, tools } = await (form === TYPESCRIPT_FILE
-    ? loadTypeScriptAgency(place, faults)
-    : loadYamlAgency(place, setting, faults));
+    ? loadTypeScriptAgency(location, faults)
+    : loadYamlAgency(location, setting, faults));
   try {
     const agency = await loadAgency(draft, { id, folder, fileTools: tools }, setting, faults);
     return { ...agency, code, version: folder.hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
@@ -55,27 +55,27 @@ interface DraftWithCode extends FileTools {
 }
 
 async function loadYamlAgency(
-  place: Omit<CodePlace, 'env'>,
+  location: Omit<CodeLocation, 'env'>,
   { variable }: FolderSetting,
   faults: Faults,
 ): Promise<DraftWithCode> {
-  const draft = await readYamlAgency(place.folder, faults);
-  return { draft, ...(await loadToolFiles(draft, place, variable, faults)) };
+  const draft = await readYamlAgency(location.folder, faults);
+  return { draft, ...(await loadToolFiles(draft, location, variable, faults)) };
 }
 
 /** The whole of `agency.ts` is code, so its process reads the definition. */
-async function loadTypeScriptAgency(place: Omit<CodePlace, 'env'>, faults: Faults): Promise<DraftWithCode> {
-  const { folder } = place;
-  const { code, answer } = await loadCode({ ...place, env: {} }, { kind: 'agency', file: TYPESCRIPT_FILE }, faults);
+async function loadTypeScriptAgency(location: Omit<CodeLocation, 'env'>, faults: Faults): Promise<DraftWithCode> {
+  const { folder } = location;
+  const { code, answer } = await loadCode({ ...location, env: {} }, { kind: 'agency', file: TYPESCRIPT_FILE }, faults);
   const { value, agents, models } = answer.agency as DescribedAgency;
-  const places = sourcePlaces(TYPESCRIPT_FILE, await folder.read(TYPESCRIPT_FILE));
+  const locations = sourceLocations(TYPESCRIPT_FILE, await folder.read(TYPESCRIPT_FILE));
   const draft: AgencyDraft = {
     source: 'typescript',
     value,
-    place: places.agency,
+    location: locations.agency,
     agents: agents.map((agent, index) => ({
       value: agent.value,
-      place: places.agent(agent.value.name),
+      location: locations.agent(agent.value.name),
       path: ['agents', index],
       code: remoteAgent(code, agent),
     })),
@@ -103,11 +103,11 @@ export async function loadDefinition(
         fromObject: (name: string, object: ModelObject) => models.fromObject(name, object),
       },
     };
-    const places = {
-      agency: noPlace(`agency \`${id}\``),
-      agent: (name: string) => noPlace(`agent \`${name}\` of agency \`${id}\``),
+    const locations = {
+      agency: noLocation(`agency \`${id}\``),
+      agent: (name: string) => noLocation(`agent \`${name}\` of agency \`${id}\``),
     };
-    const draft = await prepareCode(readDefinition(given, 'bundled', places, faults), compileJsonSchema);
+    const draft = await prepareCode(readDefinition(given, 'bundled', locations, faults), compileJsonSchema);
     const agency = await loadAgency(draft, { id, folder: null, fileTools: new Map() }, anyModel, faults);
     const hash = createHash('sha256').update(JSON.stringify(draft.value)).digest('hex');
     return { ...agency, code: null, version: hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };

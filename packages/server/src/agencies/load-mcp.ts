@@ -5,7 +5,7 @@ import type { McpAddress, McpServer } from '../agent/mcp-port.ts';
 import type { AgencyDraft, AgentDraft } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';
 import { expandVariables, type ReadVariable } from './expand-variables.ts';
-import { type Faults, inWords, type Path, type Place } from './fault.ts';
+import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import { fillIn, PLACEHOLDER, unknownPlaceholder } from './instructions.ts';
 
 type ServerFile = NonNullable<AgencyFile['mcp']>[string];
@@ -16,8 +16,8 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** What a header can contain: no line breaks and no characters beyond Latin-1. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-interface ServerPlace {
-  readonly place: Place;
+interface ServerLocation {
+  readonly location: Location;
   readonly faults: Faults;
   readonly variable: ReadVariable;
 }
@@ -30,17 +30,17 @@ interface Template {
 
 /** Loads the MCP servers that the agency names. The values of variables are not in any fault. */
 export function loadServers(
-  { value, place }: AgencyDraft,
+  { value, location }: AgencyDraft,
   folder: AgencyFolder | null,
   variable: ReadVariable,
   faults: Faults,
 ): readonly McpServer[] {
-  const at = { place, faults, variable };
+  const at = { location, faults, variable };
   return Object.entries(value.mcp ?? {}).map(([name, server]) => loadServer(name, server, folder, at));
 }
 
-function loadServer(name: string, file: ServerFile, folder: AgencyFolder | null, given: ServerPlace): McpServer {
-  const { place, faults } = given;
+function loadServer(name: string, file: ServerFile, folder: AgencyFolder | null, given: ServerLocation): McpServer {
+  const { location, faults } = given;
   const secrets = new Set<string>();
   const variable: ReadVariable = (one) => {
     const value = given.variable(one);
@@ -54,15 +54,15 @@ function loadServer(name: string, file: ServerFile, folder: AgencyFolder | null,
   const isFilled = [...headers.values(), ...env.values()].some((template) => template.isFilled);
   if (isFilled && file.session === 'shared') {
     const sentence = '`session` is `shared`, but the server gets values of the run; remove `session`.';
-    faults.add(place, [...path, 'session'], sentence);
+    faults.add(location, [...path, 'session'], sentence);
   }
   if (file.command !== undefined && file.oauth !== undefined) {
-    faults.add(place, [...path, 'oauth'], 'A server with `command` has no `oauth`; remove one of them.', 'key');
+    faults.add(location, [...path, 'oauth'], 'A server with `command` has no `oauth`; remove one of them.', 'key');
   }
   for (const [header, { fill, isFilled: hasPlaceholder }] of headers) {
     const isValid = HEADER_NAME.test(header) && (hasPlaceholder || HEADER_VALUE.test(fill(NO_RUN)));
     const sentence = `\`${header}\` cannot be a header: its name or its value has a character that headers cannot have.`;
-    if (!isValid) faults.add(place, [...path, 'headers', header], `${sentence} Change it.`);
+    if (!isValid) faults.add(location, [...path, 'headers', header], `${sentence} Change it.`);
   }
   return {
     name,
@@ -95,13 +95,13 @@ function addressOf(
   file: ServerFile,
   { headers, env, secrets }: Templates,
   folder: AgencyFolder | null,
-  { path, ...at }: ServerPlace & { readonly path: Path },
+  { path, ...at }: ServerLocation & { readonly path: Path },
 ): (about: AboutRun) => McpAddress {
   const fixed = (text: string, ...field: Path) => fixedText(text, [...path, ...field], at);
   if (file.url !== undefined) {
     const url = fixed(file.url, 'url');
     if (url !== '' && URL.parse(url) === null) {
-      at.faults.add(at.place, [...path, 'url'], '`url` is not an address; write one such as `https://host/mcp`.');
+      at.faults.add(at.location, [...path, 'url'], '`url` is not an address; write one such as `https://host/mcp`.');
     }
     const { clientId = '', clientSecret = '', scope, issuer } = file.oauth ?? {};
     const oauth =
@@ -116,7 +116,7 @@ function addressOf(
     const named = oauth?.issuer ?? '';
     if (named !== '' && !isIssuer(named, url)) {
       const sentence = '`issuer` is not an https address; write one such as `https://login.example.com`.';
-      at.faults.add(at.place, [...path, 'oauth', 'issuer'], sentence);
+      at.faults.add(at.location, [...path, 'oauth', 'issuer'], sentence);
     }
     return (about) => ({ kind: 'http', url, headers: filledHeaders(headers, about), oauth, secrets: [...secrets] });
   }
@@ -147,16 +147,16 @@ function filledHeaders(templates: ReadonlyMap<string, Template>, about: AboutRun
 function templates(
   texts: Readonly<Record<string, string>>,
   path: Path,
-  at: ServerPlace,
+  at: ServerLocation,
 ): ReadonlyMap<string, Template> {
   return new Map(Object.entries(texts).map(([name, text]) => [name, templateOf(text, [...path, name], at)]));
 }
 
 /** Variables are replaced only in what the author wrote, never in a value of the run. */
-function templateOf(text: string, path: Path, { place, faults, variable }: ServerPlace): Template {
+function templateOf(text: string, path: Path, { location, faults, variable }: ServerLocation): Template {
   const unknown = unknownPlaceholder(text);
-  if (unknown !== null) faults.addOf(place, path, unknown.written, unknown.message);
-  const report = (problem: string) => faults.add(place, path, problem);
+  if (unknown !== null) faults.addOf(location, path, unknown.written, unknown.message);
+  const report = (problem: string) => faults.add(location, path, problem);
   const placeholders = [...text.matchAll(PLACEHOLDER)].map(([written]) => written);
   const between = text.split(PLACEHOLDER_WITHOUT_GROUP).map((piece) => expandVariables(piece, variable, report) ?? '');
   return {
@@ -167,18 +167,18 @@ function templateOf(text: string, path: Path, { place, faults, variable }: Serve
 
 const PLACEHOLDER_WITHOUT_GROUP = /\{\{[^{}]*\}\}/g;
 
-function fixedText(text: string, path: Path, { place, faults, variable }: ServerPlace): string {
+function fixedText(text: string, path: Path, { location, faults, variable }: ServerLocation): string {
   const [written] = text.match(PLACEHOLDER_WITHOUT_GROUP) ?? [];
   if (written !== undefined) {
     const sentence = `\`${written}\` is allowed only in \`headers\` and \`env\` of a server; write a fixed value.`;
-    faults.addOf(place, path, written, sentence);
+    faults.addOf(location, path, written, sentence);
   }
-  return expandVariables(text, variable, (problem) => faults.add(place, path, problem)) ?? '';
+  return expandVariables(text, variable, (problem) => faults.add(location, path, problem)) ?? '';
 }
 
 /** Returns the servers that the agent names, or all of the agency if it names none. */
 export function serversOf(
-  { value, place, path }: AgentDraft,
+  { value, location, path }: AgentDraft,
   servers: readonly McpServer[],
   faults: Faults,
 ): readonly McpServer[] {
@@ -190,7 +190,7 @@ export function serversOf(
     if (server !== undefined) return [server];
     const known = servers.map((one) => one.name);
     const remedy = known.length === 0 ? 'add it to `mcp` of the agency' : `write ${inWords(known)}`;
-    faults.add(place, [...path, 'mcp', index], `There is no MCP server \`${name}\`; ${remedy}.`);
+    faults.add(location, [...path, 'mcp', index], `There is no MCP server \`${name}\`; ${remedy}.`);
     return [];
   });
 }

@@ -1,4 +1,4 @@
-import { compileJsonSchema } from '../lib/json-schema.ts';
+import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
 import type { AgentDraft } from './agency-draft.ts';
 import { type AgencyFolder, besideFile, FileRefused } from './agency-folder.ts';
 import { type Faults, FILE_START, positionIn } from './fault.ts';
@@ -11,14 +11,14 @@ import type { RefusedCode } from './refused-code.ts';
 export async function loadOutput(
   folder: AgencyFolder | null,
   { code, value: { output: given } }: Pick<AgentDraft, 'code' | 'value'>,
-  { place, path }: WrittenAt,
+  { location, path }: WrittenAt,
   faults: Faults,
 ): Promise<OutputSchema | null> {
-  const add = (problem: string) => faults.add(place, path, `\`output\` ${problem}`);
+  const add = (problem: string) => faults.add(location, path, `\`output\` ${problem}`);
   if (code.output !== undefined) return usable(code.output, add);
   if (given === undefined) return null;
   if (typeof given !== 'string') return usable(await prepareSchema(given, compileJsonSchema), add);
-  const file = besideFile(place.file, given);
+  const file = besideFile(location.file, given);
   try {
     const text = folder === null ? '' : await folder.read(file);
     const schema = parseJson(file, text, faults);
@@ -28,7 +28,7 @@ export async function loadOutput(
     );
   } catch (error) {
     if (!(error instanceof FileRefused)) throw error;
-    faults.add(place, path, error.message);
+    faults.add(location, path, error.message);
     return null;
   }
 }

@@ -2,7 +2,7 @@ import type { AgencyDraft, AgentCode } from './agency-draft.ts';
 import { besideFile, FileRefused } from './agency-folder.ts';
 import { expandVariables, type ReadVariable } from './expand-variables.ts';
 import type { Faults } from './fault.ts';
-import { type CodePlace, loadCode } from './load-code.ts';
+import { type CodeLocation, loadCode } from './load-code.ts';
 import type { AgencyCode } from './process/agency-code.ts';
 import { remoteTool } from './process/remote-code.ts';
 
@@ -15,20 +15,20 @@ export interface FileTools {
 
 /** Loads the modules that `toolFiles` lists. Their named exports are tools: by `name`, or by the name of the export. */
 export async function loadToolFiles(
-  { value, place }: AgencyDraft,
-  codePlace: Omit<CodePlace, 'env'>,
+  { value, location }: AgencyDraft,
+  codeLocation: Omit<CodeLocation, 'env'>,
   variable: ReadVariable,
   faults: Faults,
 ): Promise<FileTools> {
-  const { folder } = codePlace;
+  const { folder } = codeLocation;
   const tools = new Map<string, ReturnType<typeof remoteTool>>();
   const files: string[] = [];
   for (const [index, written] of (value.toolFiles ?? []).entries()) {
     const path = ['toolFiles', index];
-    const file = besideFile(place.file, written);
+    const file = besideFile(location.file, written);
     if (!file.endsWith('.ts')) {
       faults.add(
-        place,
+        location,
         path,
         `\`${written}\` is not a TypeScript file; write the path of a file that ends in \`.ts\`.`,
       );
@@ -39,20 +39,20 @@ export async function loadToolFiles(
       files.push(file);
     } catch (error) {
       if (!(error instanceof FileRefused)) throw error;
-      faults.add(place, path, error.message);
+      faults.add(location, path, error.message);
     }
   }
   if (value.env !== undefined && value.toolFiles === undefined) {
     faults.add(
-      place,
+      location,
       ['env'],
       '`env` is for the code in `toolFiles`, which the agency does not have; remove it.',
       'key',
     );
   }
-  const env = expandEnv({ value, place }, variable, faults);
+  const env = expandEnv({ value, location }, variable, faults);
   if (files.length === 0 || faults.count > 0) return { code: null, tools };
-  const { code, answer } = await loadCode({ ...codePlace, env }, { kind: 'tools', files }, faults);
+  const { code, answer } = await loadCode({ ...codeLocation, env }, { kind: 'tools', files }, faults);
   for (const [index, exports] of answer.exports.entries()) {
     for (const [name, described] of exports) {
       const isFunction = 'refused' in described && described.isFunction === true;
@@ -60,7 +60,7 @@ export async function loadToolFiles(
       if (isFunction && known !== undefined) continue;
       if (known !== undefined && !('refused' in known && known.isFunction === true)) {
         faults.add(
-          place,
+          location,
           ['toolFiles', index],
           `\`${files[index]}\` exports a second tool \`${name}\`; rename one of them.`,
         );
@@ -73,13 +73,13 @@ export async function loadToolFiles(
 
 /** The variables that the agency passes on to its code. */
 function expandEnv(
-  { value, place }: Pick<AgencyDraft, 'value' | 'place'>,
+  { value, location }: Pick<AgencyDraft, 'value' | 'location'>,
   variable: ReadVariable,
   faults: Faults,
 ): Readonly<Record<string, string>> {
   const env: Record<string, string> = {};
   for (const [name, written] of Object.entries(value.env ?? {})) {
-    const report = (problem: string) => faults.add(place, ['env', name], problem);
+    const report = (problem: string) => faults.add(location, ['env', name], problem);
     const text = expandVariables(written, variable, report);
     if (text !== undefined) env[name] = text;
   }

@@ -1,6 +1,6 @@
 import type { ToolCall } from '@runwire/agency';
+import { withObjectType } from '@runwire/lib/object-type.ts';
 import { type AskingRule, alwaysAsks, type CheckInput, checkedCall, onlyByCaller, type Tool } from '../agent/ports.ts';
-import { withObjectType } from '../lib/object-type.ts';
 import { type CompileSchema, readSchema, SchemaRefused, type ToolSchema } from './tool-schema.ts';
 
 /** A tool as `defineTool` or the AI SDK's `tool()` makes it. Every field is checked before it is used. */

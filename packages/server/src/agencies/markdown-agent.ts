@@ -1,11 +1,11 @@
-import { type Faults, FILE_START, type Place, positionIn } from './fault.ts';
+import { type Faults, FILE_START, type Location, positionIn } from './fault.ts';
 import { readYaml } from './yaml-text.ts';
 
 /** A Markdown file: its front matter has the fields of an agent, its body is the agent's instructions. */
 export interface MarkdownAgent {
   /** The fields, with the body as `instructions`. Not checked yet. */
   readonly value: unknown;
-  readonly place: Place;
+  readonly location: Location;
 }
 
 const BEGINS = /^---[ \t]*\r?\n/;
@@ -31,15 +31,15 @@ export function readMarkdownAgent(file: string, text: string, faults: Faults): M
   const yaml = readYaml(file, text.slice(0, begin.length + end.index), faults, { startsAt: begin.length });
   if (yaml === null) return null;
   const fields = asFields(yaml.value ?? {});
-  if (fields === null) return { value: yaml.value, place: yaml.place };
+  if (fields === null) return { value: yaml.value, location: yaml.location };
   const body = text.slice(bodyAt);
-  if (body.trim() === '') return { value: fields, place: yaml.place };
+  if (body.trim() === '') return { value: fields, location: yaml.location };
   if (Object.hasOwn(fields, 'instructions')) {
     const sentence = 'The instructions are written twice; keep the text below the front matter, or this field.';
-    faults.add(yaml.place, ['instructions'], sentence, 'key');
+    faults.add(yaml.location, ['instructions'], sentence, 'key');
     return null;
   }
-  return { value: { ...fields, instructions: body }, place: withBody(yaml.place, text, bodyAt) };
+  return { value: { ...fields, instructions: body }, location: withBody(yaml.location, text, bodyAt) };
 }
 
 /** Accepts what agent files of Claude write: tools in one line, and `model: inherit`. Returns null if it is no object. */
@@ -53,15 +53,15 @@ function asFields(value: unknown): Record<string, unknown> | null {
   return fields;
 }
 
-function withBody(place: Place, text: string, bodyAt: number): Place {
+function withBody(location: Location, text: string, bodyAt: number): Location {
   const start = text.length - text.slice(bodyAt).trimStart().length;
-  const { file } = place;
+  const { file } = location;
   return {
     file,
     position: (path, part) =>
-      path[0] === 'instructions' ? { file, ...positionIn(text, start) } : place.position(path, part),
+      path[0] === 'instructions' ? { file, ...positionIn(text, start) } : location.position(path, part),
     positionOf: (path, piece) => {
-      if (path[0] !== 'instructions') return place.positionOf(path, piece);
+      if (path[0] !== 'instructions') return location.positionOf(path, piece);
       const found = text.indexOf(piece, start);
       return { file, ...positionIn(text, found === -1 ? start : found) };
     },

@@ -1,4 +1,4 @@
-import { errorText } from '../lib/error-text.ts';
+import { errorText } from '@runwire/lib/error-text.ts';
 
 /** Why a module could not be loaded, in a form that can be sent between processes. */
 export interface ModuleFailure {

@@ -16,7 +16,7 @@ export async function moduleFault(
   files: readonly string[],
   failure: ModuleFailure,
 ): Promise<ModuleFault> {
-  return { ...(await placeOf(folder, files, failure)), message: sentenceOf(failure, folder.path) };
+  return { ...(await findLocation(folder, files, failure)), message: sentenceOf(failure, folder.path) };
 }
 
 /** `file:///…/agency.ts?runwire=3:7:15`, or a path with `:7` at the start of a syntax error. */
@@ -24,7 +24,7 @@ const FRAME = /(file:\/\/[^\s()]*?|\/[^\s()]*?)(?:\?runwire=\d+)?:(\d+)(?::(\d+)
 const IMPORT_FAILED = /^Cannot find (?:package|module) '([^']+)' imported from (.+?)(?:\?runwire=\d+)?$/m;
 
 /** The first line of the stack that is in the agency's folder, or the import that failed. */
-async function placeOf(
+async function findLocation(
   folder: AgencyFolder,
   files: readonly string[],
   failure: ModuleFailure,

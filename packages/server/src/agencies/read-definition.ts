@@ -2,14 +2,14 @@ import type { ModelObject } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { AgencyDraft, AgentDraft, WrittenCode } from './agency-draft.ts';
 import { checkAgencyShape } from './check-shape.ts';
-import type { Faults, Path, Place } from './fault.ts';
+import type { Faults, Location, Path } from './fault.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Finds parts of a definition in the text of its file. */
-export interface DefinitionPlaces {
-  readonly agency: Place;
-  readonly agent: (name: string) => Place;
+export interface DefinitionLocations {
+  readonly agency: Location;
+  readonly agent: (name: string) => Location;
 }
 
 /** Fields of `agency.yaml` that a definition cannot have. */
@@ -25,18 +25,18 @@ const ONLY_YAML: Readonly<Record<string, string>> = {
 export function readDefinition(
   given: unknown,
   source: AgencyDraft['source'],
-  places: DefinitionPlaces,
+  locations: DefinitionLocations,
   faults: Faults,
 ): AgencyDraft<WrittenCode> {
   if (!isFields(given)) {
-    faults.add(places.agency, [], 'There is no agency; write `export default defineAgency({ … })`.');
+    faults.add(locations.agency, [], 'There is no agency; write `export default defineAgency({ … })`.');
     faults.throwIfAny();
   }
   const fields = { ...withoutUndefined(given as Fields) };
   for (const field of ['sharedInstructions']) if (field in fields) fields[field] = textOf(fields[field]);
   const models = nameModels(fields);
   for (const field of ['env', 'toolFiles']) {
-    if (field in fields) faults.add(places.agency, [field], `\`${field}\` ${ONLY_YAML[field]}`, 'key');
+    if (field in fields) faults.add(locations.agency, [field], `\`${field}\` ${ONLY_YAML[field]}`, 'key');
   }
   if ('defaultAgent' in fields) fields.defaultAgent = nameOf(fields.defaultAgent);
   if (Array.isArray(fields.entryPoints)) fields.entryPoints = fields.entryPoints.map(nameOf);
@@ -45,26 +45,27 @@ export function readDefinition(
   if (Array.isArray(fields.agents)) {
     for (const [index, agent] of (fields.agents as readonly unknown[]).entries()) {
       const name = isFields(agent) ? agent.name : undefined;
-      const place = typeof name === 'string' ? places.agent(name) : places.agency;
+      const location = typeof name === 'string' ? locations.agent(name) : locations.agency;
       const { value, code } = agentOf(agent);
-      checkToolNames(agent, place, ['agents', index, 'tools'], faults);
-      agents.push({ value: value as AgentFile, place, path: ['agents', index], code });
+      checkToolNames(agent, location, ['agents', index, 'tools'], faults);
+      agents.push({ value: value as AgentFile, location, path: ['agents', index], code });
     }
     fields.agents = agents.map(({ value }) => value);
-  } else if (!('agents' in fields)) faults.add(places.agency, [], 'The agency has no agents; write `agents: [ … ]`.');
-  checkAgencyShape(fields, combined(places.agency, agents), faults);
+  } else if (!('agents' in fields))
+    faults.add(locations.agency, [], 'The agency has no agents; write `agents: [ … ]`.');
+  checkAgencyShape(fields, combined(locations.agency, agents), faults);
   faults.throwIfAny();
-  return { source, value: fields as unknown as AgencyFile, place: places.agency, agents, models };
+  return { source, value: fields as unknown as AgencyFile, location: locations.agency, agents, models };
 }
 
 /** The position of a part of an agent is looked up near the agent. */
-function combined(agency: Place, agents: readonly AgentDraft<WrittenCode>[]): Place {
-  const placeOf = (path: readonly (string | number)[]) =>
-    (path[0] === 'agents' && typeof path[1] === 'number' ? agents[path[1]]?.place : undefined) ?? agency;
+function combined(agency: Location, agents: readonly AgentDraft<WrittenCode>[]): Location {
+  const findLocation = (path: readonly (string | number)[]) =>
+    (path[0] === 'agents' && typeof path[1] === 'number' ? agents[path[1]]?.location : undefined) ?? agency;
   return {
     file: agency.file,
-    position: (path, part) => placeOf(path).position(path, part),
-    positionOf: (path, piece) => placeOf(path).positionOf(path, piece),
+    position: (path, part) => findLocation(path).position(path, part),
+    positionOf: (path, piece) => findLocation(path).positionOf(path, piece),
   };
 }
 
@@ -129,12 +130,12 @@ function listedTool(tool: unknown, tools: Map<string, object>): unknown {
 }
 
 /** Reports tools without a name. The check of the shape reports a name that is listed twice. */
-function checkToolNames(agent: unknown, place: Place, path: Path, faults: Faults): void {
+function checkToolNames(agent: unknown, location: Location, path: Path, faults: Faults): void {
   if (!isFields(agent) || !Array.isArray(agent.tools)) return;
   for (const [index, tool] of (agent.tools as readonly unknown[]).entries()) {
     if (!isFields(tool) || typeof tool.name === 'string') continue;
     const remedy = 'give it one, or write the tools as an object with their names as keys';
-    faults.add(place, [...path, index], `Item ${index + 1} of \`tools\` has no \`name\`; ${remedy}.`);
+    faults.add(location, [...path, index], `Item ${index + 1} of \`tools\` has no \`name\`; ${remedy}.`);
   }
 }
 

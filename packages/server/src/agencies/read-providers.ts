@@ -1,9 +1,10 @@
 import type { ProviderFile } from '@runwire/contract/schemas';
-import { OFFLINE_PROVIDER, PACKAGES, PROVIDERS, PROVIDERS_FILE, type ProviderEntry } from '../domain/providers.ts';
+import { OFFLINE_PROVIDER, PACKAGES, PROVIDERS } from '@runwire/models';
+import { PROVIDERS_FILE, type ProviderEntry } from '../domain/provider-entry.ts';
 import { AgencyFolder, FileRefused } from './agency-folder.ts';
 import { checkProvidersShape } from './check-shape.ts';
 import { expandVariables, type ReadVariable } from './expand-variables.ts';
-import { type Fault, Faults, FILE_START, type Path, type Place } from './fault.ts';
+import { type Fault, Faults, FILE_START, type Location, type Path } from './fault.ts';
 import { readYaml } from './yaml-text.ts';
 
 export interface ReadProviders {
@@ -39,10 +40,10 @@ function unreadable({ sorted }: Faults): ReadProviders {
 function providersIn(text: string, variable: ReadVariable, faults: Faults): ReadProviders {
   const yaml = readYaml(PROVIDERS_FILE, text, faults, { isSecret: true });
   if (yaml === null) return unreadable(faults);
-  const { value, place } = yaml;
+  const { value, location } = yaml;
   if (value === null) return NO_PROVIDERS;
   if (typeof value !== 'object' || Array.isArray(value)) {
-    checkProvidersShape(value, place, faults);
+    checkProvidersShape(value, location, faults);
     return unreadable(faults);
   }
   const entries = new Map<string, ProviderEntry>();
@@ -51,8 +52,8 @@ function providersIn(text: string, variable: ReadVariable, faults: Faults): Read
   // Each provider has its own faults, so that a fault stops only the agencies that use the provider.
   for (const [name, given] of Object.entries(value)) {
     const own = new Faults();
-    const entry = checkProvidersShape({ [name]: given }, place, own)
-      ? entryOf(name, given as ProviderFile, variable, { place, faults: own })
+    const entry = checkProvidersShape({ [name]: given }, location, own)
+      ? entryOf(name, given as ProviderFile, variable, { location, faults: own })
       : null;
     const [fault] = own.sorted;
     if (fault !== undefined) broken.set(name, fault);
@@ -62,8 +63,8 @@ function providersIn(text: string, variable: ReadVariable, faults: Faults): Read
   return { entries, broken, unreadable: null, faults: all };
 }
 
-interface EntryPlace {
-  readonly place: Place;
+interface EntryLocation {
+  readonly location: Location;
   readonly faults: Faults;
 }
 
@@ -71,9 +72,9 @@ function entryOf(
   name: string,
   file: ProviderFile,
   variable: ReadVariable,
-  { place, faults }: EntryPlace,
+  { location, faults }: EntryLocation,
 ): ProviderEntry {
-  const add = (path: Path, message: string, part?: 'key') => faults.add(place, [name, ...path], message, part);
+  const add = (path: Path, message: string, part?: 'key') => faults.add(location, [name, ...path], message, part);
   const expand = (path: Path, text: string) => expandVariables(text, variable, (problem) => add(path, problem));
   const { api, baseUrl, apiKey, models = {} } = file;
   checkForm(name, file, add);

@@ -1,9 +1,9 @@
 import { type AgencyFolder, besideFile, FileRefused } from './agency-folder.ts';
-import { type Faults, FILE_START, type Path, type Place, positionIn } from './fault.ts';
+import { type Faults, FILE_START, type Location, type Path, positionIn } from './fault.ts';
 import { trimmed, unknownPlaceholder } from './instructions.ts';
 
 export interface WrittenAt {
-  readonly place: Place;
+  readonly location: Location;
   readonly path: Path;
 }
 
@@ -20,21 +20,21 @@ export async function readText(
   at: WrittenAt,
   faults: Faults,
 ): Promise<string> {
-  const { place, path } = at;
+  const { location, path } = at;
   if (folder === null || !FILE_NAME.test(written)) {
     const unknown = unknownPlaceholder(written);
-    if (unknown !== null) faults.addOf(place, path, unknown.written, unknown.message);
+    if (unknown !== null) faults.addOf(location, path, unknown.written, unknown.message);
     return trimmed(written);
   }
   if (!written.startsWith('.')) {
     faults.add(
-      place,
+      location,
       path,
       `\`${written}\` looks like the name of a file; write \`./${written.replace(/^\/+/, '')}\`, or a longer text.`,
     );
     return '';
   }
-  const file = besideFile(place.file, written);
+  const file = besideFile(location.file, written);
   try {
     const text = await folder.read(file);
     const unknown = unknownPlaceholder(text);
@@ -43,7 +43,7 @@ export async function readText(
     return trimmed(text);
   } catch (error) {
     if (!(error instanceof FileRefused)) throw error;
-    faults.add(place, path, error.message);
+    faults.add(location, path, error.message);
     return '';
   }
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgencyDraft, WrittenCode } from './agency-draft.ts';
 import type { Faults } from './fault.ts';
-import { type DefinitionPlaces, readDefinition } from './read-definition.ts';
-import { sourcePlace } from './source-place.ts';
+import { type DefinitionLocations, readDefinition } from './read-definition.ts';
+import { sourceLocation } from './source-location.ts';
 
 export const TYPESCRIPT_FILE = 'agency.ts';
 
@@ -15,10 +15,10 @@ export async function readTypeScriptDefinition(
   faults: Faults,
 ): Promise<AgencyDraft<WrittenCode>> {
   const text = await readFile(join(folder, file), 'utf8');
-  return readDefinition(exports.default, 'typescript', sourcePlaces(file, text), faults);
+  return readDefinition(exports.default, 'typescript', sourceLocations(file, text), faults);
 }
 
-export const sourcePlaces = (file: string, text: string): DefinitionPlaces => ({
-  agency: sourcePlace(file, text),
-  agent: (name) => sourcePlace(file, text, name),
+export const sourceLocations = (file: string, text: string): DefinitionLocations => ({
+  agency: sourceLocation(file, text),
+  agent: (name) => sourceLocation(file, text, name),
 });

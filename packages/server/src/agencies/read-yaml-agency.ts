@@ -2,7 +2,7 @@ import { type AgencyFile, type AgentFile, MAX_AGENTS } from '@runwire/contract/s
 import { type AgencyDraft, type AgentDraft, NO_CODE } from './agency-draft.ts';
 import { type AgencyFolder, FileRefused } from './agency-folder.ts';
 import { checkAgencyShape, checkAgentShape } from './check-shape.ts';
-import { type Faults, FILE_START, NO_POSITION, type Path, type Place } from './fault.ts';
+import { type Faults, FILE_START, type Location, NO_POSITION, type Path } from './fault.ts';
 import { readMarkdownAgent } from './markdown-agent.ts';
 import { readYaml } from './yaml-text.ts';
 
@@ -18,19 +18,19 @@ export async function readYamlAgency(folder: AgencyFolder, faults: Faults): Prom
     faults.addAt(YAML_FILE, FILE_START, 'The file is empty; write at least `name` and `agents`.');
     faults.throwIfAny();
   }
-  const { value, place } = yaml as { value: unknown; place: Place };
-  checkAgencyShape(value, place, faults);
+  const { value, location } = yaml as { value: unknown; location: Location };
+  checkAgencyShape(value, location, faults);
   // The Markdown files are checked even if other parts of `agency.yaml` are wrong.
   const listed = isRecord(value) && Array.isArray(value.agents) ? (value.agents as readonly unknown[]) : null;
   const agents =
-    listed === null ? await allMarkdown(folder, value, faults) : await listedAgents(folder, listed, place, faults);
+    listed === null ? await allMarkdown(folder, value, faults) : await listedAgents(folder, listed, location, faults);
   faults.throwIfAny();
   if (agents.length === 0) {
-    faults.add(place, [], 'The agency has no agents; write `agents`, or add Markdown files to the folder `agents`.');
+    faults.add(location, [], 'The agency has no agents; write `agents`, or add Markdown files to the folder `agents`.');
     faults.throwIfAny();
   }
   const source = listed === null ? 'markdown' : 'yaml';
-  return { source, value: value as AgencyFile, place, agents, models: new Map() };
+  return { source, value: value as AgencyFile, location, agents, models: new Map() };
 }
 
 /** All files of `agents/`, in byte order of their names. */
@@ -51,35 +51,35 @@ async function allMarkdown(folder: AgencyFolder, value: unknown, faults: Faults)
   return drafts;
 }
 
-async function listedAgents(folder: AgencyFolder, listed: readonly unknown[], place: Place, faults: Faults) {
+async function listedAgents(folder: AgencyFolder, listed: readonly unknown[], location: Location, faults: Faults) {
   const drafts: AgentDraft[] = [];
   for (const [index, agent] of listed.entries()) {
     const path: Path = ['agents', index];
     if (typeof agent !== 'string') {
-      drafts.push({ value: agent as AgentFile, place, path, code: NO_CODE });
+      drafts.push({ value: agent as AgentFile, location, path, code: NO_CODE });
       continue;
     }
     if (!agent.startsWith('./')) continue;
     if (!agent.endsWith('.md')) {
-      faults.add(place, path, `\`${agent}\` is not a Markdown file; write the path of a file that ends in \`.md\`.`);
+      faults.add(location, path, `\`${agent}\` is not a Markdown file; write the path of a file that ends in \`.md\`.`);
       continue;
     }
-    const draft = await markdownDraft(folder, agent.slice(2), faults, { place, path });
+    const draft = await markdownDraft(folder, agent.slice(2), faults, { location, path });
     if (draft !== null) drafts.push(draft);
   }
   return drafts;
 }
 
 interface NamedAt {
-  readonly place: Place;
+  readonly location: Location;
   readonly path: Path;
 }
 
 async function markdownDraft(folder: AgencyFolder, file: string, faults: Faults, named?: NamedAt) {
   const text = await readFileOf(folder, file, faults, named);
   const agent = text === null ? null : readMarkdownAgent(file, text, faults);
-  if (agent === null || !checkAgentShape(agent.value, agent.place, [], faults)) return null;
-  return { value: agent.value as AgentFile, place: agent.place, path: [], code: NO_CODE };
+  if (agent === null || !checkAgentShape(agent.value, agent.location, [], faults)) return null;
+  return { value: agent.value as AgentFile, location: agent.location, path: [], code: NO_CODE };
 }
 
 /** Returns null and adds a fault if the file cannot be read. `named` is where its name was written. */
@@ -89,7 +89,7 @@ async function readFileOf(folder: AgencyFolder, file: string, faults: Faults, na
   } catch (error) {
     if (!(error instanceof FileRefused)) throw error;
     if (named === undefined) faults.addAt(file, FILE_START, error.message);
-    else faults.add(named.place, named.path, error.message);
+    else faults.add(named.location, named.path, error.message);
     return null;
   }
 }

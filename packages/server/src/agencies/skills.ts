@@ -30,23 +30,27 @@ export async function loadSkills(folder: AgencyFolder | null, faults: Faults): P
 function readSkill(folder: string, file: string, text: string, faults: Faults): Skill | null {
   const markdown = readMarkdownAgent(file, text, faults);
   if (markdown === null) return null;
-  const { value, place } = markdown;
+  const { value, location } = markdown;
   const { name, description } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   if (filenameProblem(folder) !== null) {
     faults.addAt(file, FILE_START, `The folder's name \`${folder}\` cannot be that of a skill; rename the folder.`);
   } else if (name !== undefined && name !== folder) {
-    faults.add(place, ['name'], `\`name\` must be the name of the folder; write \`${folder}\`, or rename the folder.`);
+    faults.add(
+      location,
+      ['name'],
+      `\`name\` must be the name of the folder; write \`${folder}\`, or rename the folder.`,
+    );
   } else if (typeof description !== 'string' || description.trim() === '') {
-    faults.add(place, ['description'], 'The skill has no `description`; write when it is useful.');
+    faults.add(location, ['description'], 'The skill has no `description`; write when it is useful.');
   } else if (description.length > MAX_DESCRIPTION) {
-    faults.add(place, ['description'], `\`description\` is longer than ${MAX_DESCRIPTION} characters; shorten it.`);
+    faults.add(location, ['description'], `\`description\` is longer than ${MAX_DESCRIPTION} characters; shorten it.`);
   } else return { name: folder, description: description.trim().replaceAll(/\s+/g, ' ') };
   return null;
 }
 
 /** Returns the skills that the agent names, or all of the agency if it names none. */
 export function skillsOf(
-  { value, place, path }: AgentDraft,
+  { value, location, path }: AgentDraft,
   skills: readonly Skill[],
   faults: Faults,
 ): readonly Skill[] {
@@ -56,7 +60,7 @@ export function skillsOf(
     if (skill !== undefined) return [skill];
     const known = skills.map((one) => one.name);
     const remedy = known.length === 0 ? `add the folder \`${FOLDER}/${name}\`` : `write ${inWords(known)}`;
-    faults.add(place, [...path, 'skills', index], `There is no skill \`${name}\`; ${remedy}.`);
+    faults.add(location, [...path, 'skills', index], `There is no skill \`${name}\`; ${remedy}.`);
     return [];
   });
 }

@@ -1,10 +1,10 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { type Faults, type Path, type Place, type Position, positionIn } from './fault.ts';
+import { type Faults, type Location, type Path, type Position, positionIn } from './fault.ts';
 
-/** A YAML text as a plain value, with the place of each part. */
+/** A YAML text as a plain value, with the position of each part. */
 export interface YamlText {
   readonly value: unknown;
-  readonly place: Place;
+  readonly location: Location;
 }
 
 /** Aliases may multiply the size of a document: it may not have more values than this. */
@@ -62,7 +62,7 @@ export function readYaml(
     faults.addAt(file, at(0), 'The aliases of this file stand for too many values; write fewer.');
   if (faults.count > before) return null;
   const value: unknown = doc.toJS({ maxAliasCount: -1 });
-  return { value, place: yamlPlace(file, doc, { text, startsAt, at }) };
+  return { value, location: yamlLocation(file, doc, { text, startsAt, at }) };
 }
 
 function unknownAlias(name: string): string {
@@ -131,7 +131,7 @@ interface FoundNode {
   readonly value: Node | null;
 }
 
-function yamlPlace(file: string, doc: Document, { text, startsAt, at }: FileText): Place {
+function yamlLocation(file: string, doc: Document, { text, startsAt, at }: FileText): Location {
   const find = (path: Path): FoundNode => {
     let found: FoundNode = { key: null, value: doc.contents as Node | null };
     for (const step of path) {

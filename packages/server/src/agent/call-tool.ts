@@ -1,10 +1,9 @@
 import type { RunMember, ToolCall } from '@runwire/agency';
+import { errorText } from '@runwire/lib/error-text.ts';
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
+import { isTooDeep, shownMessage, TOO_DEEP } from '@runwire/models';
 import type { ToolCallItem } from '../domain/events.ts';
-import { isTooDeep, TOO_DEEP } from '../domain/model-json.ts';
-import { shownMessage } from '../domain/sandbox-file.ts';
-import { errorText } from '../lib/error-text.ts';
-import { parseOwnJson } from '../lib/strict-json.ts';
-import { unlessAborted } from '../lib/unless-aborted.ts';
 import { CallLimit } from './call-limit.ts';
 import { type CheckResult, failedCall, type PromptItem, type Room, type Tool, type ToolOutcome } from './ports.ts';
 import { ToolProgress } from './tool-progress.ts';

@@ -1,6 +1,6 @@
+import { promptBytes } from '@runwire/models';
 import { estimateTokens } from '../domain/usage.ts';
 import type { PromptItem } from './ports.ts';
-import { promptBytes } from './progress.ts';
 import type { Exchange } from './team.ts';
 
 /**

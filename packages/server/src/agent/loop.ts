@@ -1,3 +1,4 @@
+import { ModelFailure, promptBytes } from '@runwire/models';
 import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
 import { historyBudget } from '../domain/model-window.ts';
 import type { QuestionKind, Settlement } from '../domain/question.ts';
@@ -8,10 +9,9 @@ import { estimateTokens } from '../domain/usage.ts';
 import { callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
 import { exchangeItems } from './exchange-window.ts';
 import { type FlowCall, flowCalls } from './flow-tools.ts';
-import { type LoopPlace, type ModelStepInput, modelStep } from './model-step.ts';
+import { type LoopPosition, type ModelStepInput, modelStep } from './model-step.ts';
 import { MAX_REPAIRS, repairItems } from './output-check.ts';
 import { failedCall, type PromptItem, type StepReplay, type ToolOutcome } from './ports.ts';
-import { promptBytes } from './progress.ts';
 import { ask } from './questions.ts';
 import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
@@ -32,7 +32,7 @@ import type { Flow, TeamAgent } from './team.ts';
  * as the first time.
  */
 
-export interface LoopStart extends LoopPlace {
+export interface LoopStart extends LoopPosition {
   readonly depth: number;
   readonly agent: TeamAgent;
   /** The message that began the loop has them. They count until another agent takes the loop over. May be empty. */
@@ -104,13 +104,13 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
 }
 
 /** Reports each failed server once per run. If the agent has a finished step, an earlier attempt has reported its servers. */
-function reportServers(scope: RunScope, place: LoopPlace, agent: TeamAgent, wasReported: boolean): void {
+function reportServers(scope: RunScope, position: LoopPosition, agent: TeamAgent, wasReported: boolean): void {
   const { progress } = scope;
   progress.reportedServers ??= new Set();
   for (const failed of agent.failedServers) {
     if (progress.reportedServers.has(failed.server)) continue;
     progress.reportedServers.add(failed.server);
-    if (!wasReported) scope.emit({ type: 'mcp_server_failed', ...toSpeaker(agent.name, place), ...failed });
+    if (!wasReported) scope.emit({ type: 'mcp_server_failed', ...toSpeaker(agent.name, position), ...failed });
   }
 }
 
@@ -258,7 +258,7 @@ async function delegate(
     return { status: 'completed', text: textOf(last), asked };
   } catch (error) {
     scope.signal.throwIfAborted();
-    if (!(error instanceof RunFailure) || error.code === 'internal_error') throw error;
+    if (!(error instanceof ModelFailure) || error.code === 'internal_error') throw error;
     return { status: 'failed', text: `${flow.to} failed: ${error.message}`, asked };
   }
 }
@@ -321,7 +321,7 @@ async function recordBegin({ scope, loop: { loop, callerAgent }, agent }: Settin
   scope.signal.throwIfAborted();
 }
 
-const toSpeaker = (agent: string, { loop, callerAgent }: LoopPlace): Speaker => ({
+const toSpeaker = (agent: string, { loop, callerAgent }: LoopPosition): Speaker => ({
   agent,
   callerAgent,
   ...(loop === '' ? {} : { loop }),
@@ -329,12 +329,12 @@ const toSpeaker = (agent: string, { loop, callerAgent }: LoopPlace): Speaker => 
 
 /** Gets the outcome of a call and makes it durable. */
 async function callStep(
-  { scope, loop: place, agent }: Setting,
+  { scope, loop: position, agent }: Setting,
   call: ToolCallItem,
   makeOutcome: () => Promise<Outcome>,
 ): Promise<ToolOutputItem> {
   const { progress, signal, gate, limits } = scope;
-  const { loop, callerAgent } = place;
+  const { loop, callerAgent } = position;
   return gate.step(async () => {
     signal.throwIfAborted();
     const startedAt = Date.now();
@@ -342,7 +342,7 @@ async function callStep(
     const { steps: step } = progress;
     const outcome = await makeOutcome();
     const { handoff, asked, publication } = outcome;
-    const speaker = toSpeaker(call.agent, place);
+    const speaker = toSpeaker(call.agent, position);
     const toOutputItem = (about: OutcomeText & Pick<Outcome, 'status'>): ToolOutputItem => ({
       kind: 'tool_output',
       ...speaker,

@@ -1,17 +1,18 @@
 import type { ModelSettings } from '@runwire/agency';
+import { ModelFailure, promptBytes } from '@runwire/models';
 import { RunFailure } from '../domain/run-failure.ts';
 import type { Step } from '../domain/step.ts';
 import { addUsage, type Usage } from '../domain/usage.ts';
 import { checkOutput } from './output-check.ts';
 import type { Model, ModelRequest, PromptItem, StepReplay } from './ports.ts';
-import { estimatedUsage, promptBytes } from './progress.ts';
+import { estimatedUsage } from './progress.ts';
 import { withQuestions } from './questions.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 import type { RunScope } from './run-scope.ts';
 import type { TeamAgent } from './team.ts';
 
 /** The place of a loop in the run. */
-export interface LoopPlace {
+export interface LoopPosition {
   /** The call id of the `send_message` that began the loop; empty for the root loop, which answers the user. */
   readonly loop: string;
   readonly callerAgent: string | null;
@@ -26,7 +27,7 @@ export interface SentPrompt {
   readonly replays: readonly StepReplay[];
 }
 
-export interface ModelStepInput extends LoopPlace, SentPrompt {
+export interface ModelStepInput extends LoopPosition, SentPrompt {
   readonly agent: TeamAgent;
   /** The agent's own, and those of the message that began the loop. */
   readonly instructions: string;
@@ -111,7 +112,7 @@ async function askModel(
       // A failure in the root loop ends the run, and with it all items.
       if (loop !== '' && !signal.aborted) assembly.abandon();
       progress.addFailed(loop, usage, model.id);
-      const isUnavailable = error instanceof RunFailure && error.problem === 'unavailable';
+      const isUnavailable = error instanceof ModelFailure && error.problem === 'unavailable';
       return { failure: error, mayFallBack: isUnavailable && !assembly.hasOutput && !signal.aborted };
     }
   }
@@ -167,7 +168,7 @@ function usedBy(assembly: ResponseAssembly, { instructions, prompt }: ModelStepI
   return addUsage(assembly.earlierUsage, whole);
 }
 
-const isCutShort = (error: unknown) => error instanceof RunFailure && error.problem === 'cut_short';
+const isCutShort = (error: unknown) => error instanceof ModelFailure && error.problem === 'cut_short';
 
 const FREE_CHOICES: ReadonlySet<string | undefined> = new Set([undefined, 'auto', 'none']);
 

@@ -1,32 +1,19 @@
-import type { ApprovalCall, ModelSettings, Reasoning, ToolCall } from '@runwire/agency';
-import type { PromptAttachment } from '../domain/prompt-attachment.ts';
+import type { ApprovalCall, ToolCall } from '@runwire/agency';
+import type { ModelTool } from '@runwire/models';
 import type { QuestionKind } from '../domain/question.ts';
-import type { SandboxFile } from '../domain/sandbox-file.ts';
-import type { Replay } from '../domain/step.ts';
-import type { Usage } from '../domain/usage.ts';
 import type { Publication } from './publication.ts';
 
-/** An item of the prompt, in order. */
-export type PromptItem =
-  | {
-      readonly kind: 'user';
-      readonly text: string;
-      /** Sent after the text, in this order. */
-      readonly attachments?: readonly PromptAttachment[];
-      /** `shownMessage` announces these files after the text. */
-      readonly sandboxFiles?: readonly SandboxFile[];
-    }
-  | { readonly kind: 'assistant'; readonly text: string }
-  | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string }
-  | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };
-
-/** The description of a tool for a model. */
-export interface ModelTool {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the arguments. */
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-}
+export type {
+  InputUsage,
+  Model,
+  ModelOutput,
+  ModelRequest,
+  ModelResult,
+  ModelTool,
+  PromptItem,
+  Room,
+  StepReplay,
+} from '@runwire/models';
 
 /** `problem` describes for the model what is wrong with the value. */
 export type CheckResult = { readonly value: unknown } | { readonly problem: string };
@@ -113,87 +100,4 @@ export function checkedCall({ checkInput, checkContext, execute }: CheckedTool):
     const result = await execute(input.value, about, argumentsText);
     return typeof result === 'string' ? { status: 'completed', text: result } : { status: 'completed', ...result };
   };
-}
-
-/** The replay of an earlier step of the loop. It represents `count` items of the prompt, from `index` on. */
-export interface StepReplay {
-  readonly index: number;
-  readonly count: number;
-  readonly replay: Replay;
-}
-
-export interface ModelRequest {
-  readonly runId: string;
-  /** The number of the step in the run, from 1. */
-  readonly step: number;
-  readonly attempt: number;
-  readonly instructions: string;
-  readonly prompt: readonly PromptItem[];
-  /** How many of the first items belong to earlier turns. Later runs of the chat have the same objects. */
-  readonly earlierItems?: number | undefined;
-  readonly tools: readonly ModelTool[];
-  /** From the agent's definition. If absent, no reasoning is requested. */
-  readonly reasoning?: Reasoning | undefined;
-  readonly settings?: ModelSettings | undefined;
-  /** True if the model may search the web with its provider's own tool. Only models with `searchesWeb` get it. */
-  readonly webSearch?: boolean | undefined;
-  /** JSON Schema of the answer. A provider that can enforces it; the loop always checks it. */
-  readonly output?: Readonly<Record<string, unknown>> | undefined;
-  /** In the order of the prompt. A model that cannot use them sends the items of the prompt instead. */
-  readonly replays?: readonly StepReplay[] | undefined;
-  /** Returns a promise to wait for before each further request to the provider, or null. */
-  readonly mayCall?: () => Promise<void> | null;
-}
-
-/** Tells whether the log can take more output: the store can lag behind. */
-export interface Room {
-  /** True if nothing more must be read from the provider for now. Reading it costs a comparison. */
-  readonly isFull: boolean;
-  /** Calls back once when there is room again. Never calls back if the run ends first. */
-  onceRoom(callback: () => void): void;
-}
-
-export type InputUsage = Pick<Usage, 'inputTokens' | 'cachedTokens'>;
-
-/** The model calls these methods immediately when its output arrives. A call costs no promise. */
-export interface ModelOutput extends Room {
-  /**
-   * Call it when the provider has accepted the call (it answered 2xx), also in a second attempt: from then on its input
-   * is charged. A model without HTTP need not call it, because its first event counts as acceptance.
-   */
-  begun(): void;
-  text(text: string): void;
-  reasoning(text: string): void;
-  toolCall(callId: string, name: string, argumentsText: string): void;
-  /** A piece of the arguments of a tool call, counted as output. `toolCall` later passes on the complete arguments. */
-  argumentsPiece(text: string): void;
-  /** What the provider wants back in later steps of the loop. Called at most once, before the call resolves. */
-  replay(replay: Replay): void;
-  /** The input that the provider reported when it began. If the call is cut short, only its output is estimated. */
-  inputUsage(input: InputUsage): void;
-  /** The usage that the provider reported so far. It counts if the call is cut short. */
-  usage(usage: Usage): void;
-}
-
-export interface ModelResult {
-  /** As the provider reported it. Null if it reported none. */
-  readonly usage: Usage | null;
-}
-
-/** A client of one model. An aborted call rejects after its connection is closed. */
-export interface Model {
-  /** `provider/model`. */
-  readonly id: string;
-  /**
-   * True if the model itself ends a silent call, by the bytes that it receives, and may wait and retry. Otherwise the
-   * run's watch ends the call, by the output that reaches the run.
-   */
-  readonly watchesSilence?: boolean;
-  /** The tokens that it accepts in one request. If absent, they follow from its id. */
-  readonly windowTokens?: number | undefined;
-  /** True if its provider has a tool that searches the web. */
-  readonly searchesWeb?: boolean | undefined;
-  /** True if PDFs are sent to it. Otherwise their text is sent. */
-  readonly takesPdf?: boolean;
-  call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult>;
 }

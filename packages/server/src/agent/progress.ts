@@ -1,15 +1,12 @@
 import { type ChangedFile, changedFiles } from '../domain/changed-file.ts';
 import type { RunItem } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
-import type { PromptAttachment } from '../domain/prompt-attachment.ts';
 import type { Question } from '../domain/question.ts';
-import { shownMessage } from '../domain/sandbox-file.ts';
 import type { Step } from '../domain/step.ts';
 import {
   addModelUsage,
   addUsage,
   estimateTokens,
-  IMAGE_TEXT_BYTES,
   type ModelUsage,
   NO_USAGE,
   type Usage,
@@ -141,26 +138,6 @@ const plus = ({ usage, byModel }: UsageTotals, more: Usage, model: string): Usag
   usage: addUsage(usage, more),
   byModel: addModelUsage(byModel, model, more),
 });
-
-/** Returns the bytes of the texts. An image or a page of a PDF counts as much text as has the same number of tokens. */
-export function promptBytes(instructions: string, prompt: readonly PromptItem[]): number {
-  let bytes = Buffer.byteLength(instructions);
-  for (const item of prompt) {
-    if (item.kind === 'tool_call') bytes += Buffer.byteLength(item.arguments);
-    else if (item.kind === 'tool_output') bytes += Buffer.byteLength(item.output);
-    else if (item.kind === 'assistant') bytes += Buffer.byteLength(item.text);
-    else {
-      bytes += Buffer.byteLength(shownMessage(item.text, item.sandboxFiles));
-      for (const one of item.attachments ?? []) bytes += attachmentBytes(one);
-    }
-  }
-  return bytes;
-}
-
-function attachmentBytes(one: PromptAttachment): number {
-  if (one.kind === 'text') return Buffer.byteLength(one.text);
-  return (one.kind === 'pdf' ? one.pages : 1) * IMAGE_TEXT_BYTES;
-}
 
 /**
  * For a step that was cut short, or whose provider reported no usage. The input counts if the provider began to answer,

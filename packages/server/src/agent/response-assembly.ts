@@ -1,3 +1,4 @@
+import type { Replay } from '@runwire/models';
 import type {
   MessageItem,
   OutputItem,
@@ -8,7 +9,6 @@ import type {
   Speaker,
 } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
-import type { Replay } from '../domain/step.ts';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
 import type { InputUsage, ModelOutput } from './ports.ts';
 import type { Progress } from './progress.ts';

@@ -1,6 +1,6 @@
+import { promptBytes } from '@runwire/models';
 import { estimateTokens } from '../domain/usage.ts';
 import type { PromptItem } from './ports.ts';
-import { promptBytes } from './progress.ts';
 
 export const LEFT_OUT =
   'This output was left out, because the conversation became too long for the model. Call the tool again if you need it.';

@@ -155,5 +155,11 @@ export async function referToBlob(
   if (now - storedAt > MAX_UNREFERRED_MS) throw new BlobGone();
   if ((await tx.run(useBlob, { blobKey })) > 0) return;
   if (!isNew) throw new BlobGone();
-  await tx.run(insertBlob, { integrationId, sha256, blobKey, sizeBytes, now });
+  await tx.run(insertBlob, {
+    integration_id: integrationId,
+    sha256,
+    blob_key: blobKey,
+    size_bytes: sizeBytes,
+    created_at: now,
+  });
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FetchFailed, finalFailure } from '@runwire/guarded-fetch';
 import type { StoredAttachment } from '../domain/attachment.ts';
-import { FetchFailed, finalFailure } from '../guarded-fetch/fetch-failed.ts';
 import { attachmentFailure } from './attachment-failure.ts';
 
-const attachment = { runId: 'run_a', position: 0, urlKey: 'https://a.test/x' } as StoredAttachment;
+const attachment = { run_id: 'run_a', position: 0, url_key: 'https://a.test/x' } as StoredAttachment;
 const sentence = (error: FetchFailed, ownRunId: string) =>
   attachmentFailure(error, attachment, ownRunId)?.message ?? '';
 

@@ -1,12 +1,12 @@
 import { Unreadable } from '@runwire/documents';
+import { FetchFailed } from '@runwire/guarded-fetch';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { RunFailure } from '../domain/run-failure.ts';
-import { FetchFailed } from '../guarded-fetch/fetch-failed.ts';
 import { BlobUnavailable } from './attachment-blobs.ts';
 
 /** Returns the sentence for the caller if an attachment cannot be sent, or null if the error is about something else. */
 export function attachmentFailure(error: unknown, attachment: StoredAttachment, ownRunId: string): RunFailure | null {
-  const problem = endOfSentence(error, attachment.runId === ownRunId);
+  const problem = endOfSentence(error, attachment.run_id === ownRunId);
   if (problem === null) return null;
   const sentence = `${nameInSentence(attachment, ownRunId)} ${problem}.`;
   return new RunFailure('attachment_unavailable', sentence, { cause: error });
@@ -27,7 +27,7 @@ const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 /** The beginning of the sentence for the caller. It never contains the query of a URL, because that may be a key. */
 function nameInSentence(attachment: StoredAttachment, ownRunId: string): string {
-  const { runId, position, urlKey, mediaType, sizeBytes } = attachment;
-  const message = runId === ownRunId ? 'this message' : `an earlier message (run ${runId})`;
-  return `\`attachments[${position}]\` of ${message}, ${urlKey ?? `${mediaType} of ${sizeBytes} bytes`},`;
+  const { run_id, position, url_key, media_type, size_bytes } = attachment;
+  const message = run_id === ownRunId ? 'this message' : `an earlier message (run ${run_id})`;
+  return `\`attachments[${position}]\` of ${message}, ${url_key ?? `${media_type} of ${size_bytes} bytes`},`;
 }

@@ -1,7 +1,7 @@
 import type { DocumentReader } from '@runwire/documents';
+import type { GuardedFetcher } from '@runwire/guarded-fetch';
+import type { FairBudget } from '@runwire/lib/fair-budget.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import type { GuardedFetcher } from '../guarded-fetch/guarded-fetch.ts';
-import type { FairBudget } from '../lib/fair-budget.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

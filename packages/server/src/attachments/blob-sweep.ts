@@ -1,5 +1,5 @@
+import { Sweep } from '@runwire/lib/sweep.ts';
 import type { PendingBlobs } from '../files/pending-blobs.ts';
-import { Sweep } from '../lib/sweep.ts';
 import type { BlobStore, ListedBlob } from '../storage/blob-store.ts';
 import { noteLeftovers } from '../store/leftovers.ts';
 import { deleteBlobRow, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/queries/attachments.ts';

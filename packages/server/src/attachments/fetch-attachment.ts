@@ -1,6 +1,6 @@
 import { type FileContent, type SourceFile, Unreadable } from '@runwire/documents';
+import { FetchFailed } from '@runwire/guarded-fetch';
 import { attachmentName, type StoredAttachment } from '../domain/attachment.ts';
-import { FetchFailed } from '../guarded-fetch/fetch-failed.ts';
 import type { AttachmentDeps, AttachmentRun } from './attachment-tools.ts';
 
 type FetchDeps = Pick<AttachmentDeps, 'attachments' | 'metrics' | 'logger'>;
@@ -86,8 +86,8 @@ function reportFailure(
 ): void {
   const outcome = error instanceof Unreadable ? 'unreadable' : error.kind === 'refused' ? 'refused' : 'failed';
   metrics.attachments.add({ outcome });
-  // `urlKey` has no query, because a query may contain a key.
-  const about = { runId, ofRun: row?.runId, position: row?.position, url: row?.urlKey, outcome };
+  // `url_key` has no query, because a query may contain a key.
+  const about = { runId, ofRun: row?.run_id, position: row?.position, url: row?.url_key, outcome };
   const why = error instanceof FetchFailed ? { kind: error.kind, status: error.status } : {};
   logger.info({ ...about, ...why, err: error }, 'attachment could not be fetched or read');
 }

@@ -1,14 +1,14 @@
 import type { FileContent } from '@runwire/documents';
+import type { PromptAttachment } from '@runwire/models';
 import { type AttachmentForm, attachmentName, type StoredAttachment } from '../domain/attachment.ts';
 import { attachmentText, unreadPdfText } from '../domain/attachment-text.ts';
-import type { PromptAttachment } from '../domain/prompt-attachment.ts';
 import { type BlobKey, sha256OfKey } from '../storage/blob-store.ts';
 
 /** An attachment that a prompt can contain. Its bytes stay in the blob store at least until the run ends. */
 export interface ReadyAttachment extends StoredAttachment {
   readonly form: AttachmentForm;
-  readonly mediaType: string;
-  readonly sizeBytes: number;
+  readonly media_type: string;
+  readonly size_bytes: number;
   /** Exactly what the model is shown if the form is `text`; otherwise null. */
   readonly text: string | null;
 }
@@ -16,7 +16,7 @@ export interface ReadyAttachment extends StoredAttachment {
 export function readyFromContent(row: StoredAttachment, content: FileContent, blobKey: BlobKey): ReadyAttachment {
   const { form, mediaType, pages, bytes } = content;
   const text = form === 'text' ? shownText(row, mediaType, blobKey, bytes) : null;
-  return { ...row, form, mediaType, pages, sizeBytes: bytes.length, blobKey, text };
+  return { ...row, form, media_type: mediaType, pages, size_bytes: bytes.length, blob_key: blobKey, text };
 }
 
 /** The text of a file as the model is shown it, with the file's name and type around it. */
@@ -28,13 +28,13 @@ export function shownText(row: StoredAttachment, mediaType: string, blobKey: Blo
 /** A PDF that an earlier turn sent unchanged. This run's model accepts no PDFs, and the PDF contains no text. */
 export function readyUnreadPdf(row: StoredAttachment): ReadyAttachment {
   const text = unreadPdfText(attachmentName(row) ?? '');
-  return { ...row, form: 'text', mediaType: 'application/pdf', sizeBytes: row.sizeBytes ?? 0, text };
+  return { ...row, form: 'text', media_type: 'application/pdf', size_bytes: row.size_bytes ?? 0, text };
 }
 
 /** `read` is called each time when the request to the provider is made, and not before. */
 export function promptAttachment(ready: ReadyAttachment, read: () => Promise<Uint8Array>): PromptAttachment {
   const name = attachmentName(ready);
-  const { form, mediaType, sizeBytes, detail, pages } = ready;
+  const { form, media_type: mediaType, size_bytes: sizeBytes, detail, pages } = ready;
   switch (form) {
     case 'image':
       return { kind: 'image', name, mediaType, sizeBytes, detail, read };

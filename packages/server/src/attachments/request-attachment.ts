@@ -51,10 +51,8 @@ export async function insertAttachments(
     const blob = isInline(attachment) ? byHash.get(attachment.sha256) : null;
     if (blob === undefined) throw new Error('The bytes of an inline image were not stored.');
     if (blob !== null) await referToBlob(tx, message, blob);
-    const stored: StoredAttachment = { runId, position, ...columnsOf(attachment, blob) };
-    const { filename, ...columns } = stored;
-    const filenameJson = filename === null ? null : JSON.stringify(filename);
-    await tx.run(insertAttachment, { chatKey, ...columns, filenameJson });
+    const stored: StoredAttachment = { run_id: runId, position, ...columnsOf(attachment, blob) };
+    await tx.run(insertAttachment, { chat_key: chatKey, ...stored });
     inserted.push(stored);
   }
   return inserted;
@@ -63,23 +61,24 @@ export async function insertAttachments(
 function columnsOf(
   attachment: RequestAttachment,
   blob: StoredBlob | null,
-): Omit<StoredAttachment, 'runId' | 'position'> {
+): Omit<StoredAttachment, 'run_id' | 'position'> {
   const { detail } = attachment;
   if (!isInline(attachment)) {
     const { kind, url, urlKey, filename } = attachment;
-    const unfetched = { form: null, mediaType: null, pages: null, sizeBytes: null, blobKey: null };
-    return { kind, url, urlKey, filename, detail, ...unfetched };
+    const filename_json = filename === null ? null : JSON.stringify(filename);
+    const unfetched = { form: null, media_type: null, pages: null, size_bytes: null, blob_key: null };
+    return { kind, url, url_key: urlKey, filename_json, detail, ...unfetched };
   }
   return {
     kind: 'input_image',
     url: null,
-    urlKey: null,
-    filename: null,
+    url_key: null,
+    filename_json: null,
     detail,
     form: 'image',
-    mediaType: attachment.mediaType,
+    media_type: attachment.mediaType,
     pages: null,
-    sizeBytes: attachment.bytes.length,
-    blobKey: blob?.blobKey ?? null,
+    size_bytes: attachment.bytes.length,
+    blob_key: blob?.blobKey ?? null,
   };
 }

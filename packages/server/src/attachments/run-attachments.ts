@@ -1,7 +1,7 @@
 import { type FileContent, type SourceFile, sniff, Unreadable } from '@runwire/documents';
+import { mapConcurrently } from '@runwire/lib/map-concurrently.ts';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
-import { mapConcurrently } from '../lib/map-concurrently.ts';
-import { unlessAborted } from '../lib/unless-aborted.ts';
 import { type BlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import { BlobUnavailable, sha256Of } from './attachment-blobs.ts';
 import { attachmentFailure } from './attachment-failure.ts';
@@ -75,8 +75,8 @@ export class RunAttachments {
       try {
         return await this.#bytes(ready, signal);
       } catch (error) {
-        if (!isLost(error) || ready.url === null || ready.blobKey === null) throw error;
-        const sha256 = sha256OfKey(ready.blobKey);
+        if (!isLost(error) || ready.url === null || ready.blob_key === null) throw error;
+        const sha256 = sha256OfKey(ready.blob_key);
         const fetched = new Map<StoredAttachment, ReadyAttachment>();
         const check = async ({ bytes }: FileContent) => {
           if ((await sha256Of(bytes)) !== sha256) throw error;
@@ -87,21 +87,21 @@ export class RunAttachments {
     });
   }
 
-  #bytes({ blobKey, sizeBytes }: ReadyAttachment, signal: AbortSignal): Promise<Uint8Array> {
+  #bytes({ blob_key: blobKey, size_bytes: sizeBytes }: ReadyAttachment, signal: AbortSignal): Promise<Uint8Array> {
     if (blobKey === null) throw new Error('An attachment that is ready has no blob.');
     return unlessAborted(signal, this.#deps.attachments.blobs.read({ blobKey, sizeBytes }));
   }
 
   /** Returns null if the attachment must be fetched. */
   async #fromCopy(row: StoredAttachment, signal: AbortSignal): Promise<ReadyAttachment | null> {
-    const { form, mediaType, sizeBytes, blobKey } = row;
-    if (form === null || mediaType === null || sizeBytes === null || blobKey === null) return null;
-    const copy: ReadyAttachment = { ...row, form, mediaType, sizeBytes, text: null };
+    const { form, media_type, size_bytes, blob_key: blobKey } = row;
+    if (form === null || media_type === null || size_bytes === null || blobKey === null) return null;
+    const copy: ReadyAttachment = { ...row, form, media_type, size_bytes, text: null };
     if (row.url === null) return copy;
     try {
       if (form === 'pdf' && !this.#run.takesPdf) return await this.#textOfPdf(copy, signal);
       if (form === 'text') {
-        return { ...copy, text: shownText(row, mediaType, blobKey, await this.#bytes(copy, signal)) };
+        return { ...copy, text: shownText(row, media_type, blobKey, await this.#bytes(copy, signal)) };
       }
     } catch (error) {
       if (!isLost(error)) throw error;
@@ -110,14 +110,14 @@ export class RunAttachments {
     // This look costs one HEAD request on S3. Without it, a lost copy whose URL returns other bytes by now would fail this
     // run and every later one, because that shows only when the copy is sent. Now the new bytes are recorded instead.
     // If the look itself fails, the copy may still be readable when it is sent.
-    const looked = this.#deps.attachments.blobs.has({ blobKey, sizeBytes }).catch(() => true);
+    const looked = this.#deps.attachments.blobs.has({ blobKey, sizeBytes: size_bytes }).catch(() => true);
     return (await unlessAborted(signal, looked)) ? copy : null;
   }
 
   async #textOfPdf(copy: ReadyAttachment, signal: AbortSignal): Promise<ReadyAttachment> {
-    using _ = await this.#deps.attachments.budget.reserve(this.#run.ownerId, copy.sizeBytes, signal);
+    using _ = await this.#deps.attachments.budget.reserve(this.#run.ownerId, copy.size_bytes, signal);
     const bytes = new Uint8Array(await this.#bytes(copy, signal));
-    const content = await this.#readSource(copy, sourceFile(copy, bytes, copy.mediaType), signal);
+    const content = await this.#readSource(copy, sourceFile(copy, bytes, copy.media_type), signal);
     if (content === null) return readyUnreadPdf(copy);
     // If the integration keeps no copies any more, the old copy stays: another run may send it unchanged.
     const blobKey = this.#run.keepAttachments
@@ -129,7 +129,7 @@ export class RunAttachments {
   /** Returns null for a PDF of an earlier turn that this model does not accept and that contains no text. */
   async #readSource(row: StoredAttachment, source: SourceFile, signal: AbortSignal): Promise<FileContent | null> {
     const { runId, takesPdf } = this.#run;
-    const wasSentUnchanged = row.runId !== runId && row.form === 'pdf' && !takesPdf;
+    const wasSentUnchanged = row.run_id !== runId && row.form === 'pdf' && !takesPdf;
     // The URL may return another file by now. Only a PDF may be shown as unread.
     const mayStayUnread = wasSentUnchanged && sniff(source.bytes, { html: false, text: false }) === 'pdf';
     try {
@@ -179,6 +179,6 @@ const isLost = (error: unknown): boolean => error instanceof BlobUnavailable && 
 
 /** True if the row already has these columns and records that no copy exists. */
 function isRecorded(row: StoredAttachment, { form, mediaType, pages, bytes }: FileContent): boolean {
-  if (row.blobKey !== null || row.form !== form || row.mediaType !== mediaType) return false;
-  return row.pages === pages && row.sizeBytes === bytes.length;
+  if (row.blob_key !== null || row.form !== form || row.media_type !== mediaType) return false;
+  return row.pages === pages && row.size_bytes === bytes.length;
 }

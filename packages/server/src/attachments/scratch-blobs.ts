@@ -1,5 +1,5 @@
+import { withTimeout } from '@runwire/lib/with-timeout.ts';
 import type { PendingBatch } from '../files/pending-blobs.ts';
-import { withTimeout } from '../lib/with-timeout.ts';
 import type { BlobKey } from '../storage/blob-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { AttachmentBlobs, BlobWriter } from './attachment-blobs.ts';

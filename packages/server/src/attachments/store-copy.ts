@@ -1,8 +1,8 @@
 import type { FileContent } from '@runwire/documents';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { RunLost } from '../domain/run-lost.ts';
 import { BlobGone, claimBlobs } from '../files/pending-blobs.ts';
-import { unlessAborted } from '../lib/unless-aborted.ts';
 import { type BlobKey, newBlobKey } from '../storage/blob-store.ts';
 import { attachmentFetched, freeBlob } from '../store/queries/attachments.ts';
 import { holdRun } from '../store/queries/runs.ts';
@@ -110,9 +110,9 @@ async function recordContent(
   if (blob !== null && blob.batch !== null) await claimBlobs(tx, blob.batch);
   if (blob !== null) await referToBlob(tx, { integrationId, now }, blob);
   const blobKey = blob?.blobKey ?? null;
-  const columns = { form, mediaType, pages, sizeBytes: bytes.length, blobKey };
+  const columns = { form, media_type: mediaType, pages, size_bytes: bytes.length, blob_key: blobKey };
   for (const row of rows) {
-    await tx.run(attachmentFetched, { chatKey, runId: row.runId, position: row.position, ...columns });
-    if (row.blobKey !== null && row.blobKey !== blobKey) await tx.run(freeBlob, { blobKey: row.blobKey, now });
+    await tx.run(attachmentFetched, { chat_key: chatKey, run_id: row.run_id, position: row.position, ...columns });
+    if (row.blob_key !== null && row.blob_key !== blobKey) await tx.run(freeBlob, { blobKey: row.blob_key, now });
   }
 }

@@ -1,4 +1,7 @@
-import { type IntegrationId, isBlank, newId } from '../domain/ids.ts';
+import { isBlank } from '@runwire/lib/is-blank.ts';
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
+import { type IntegrationId, newId } from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
@@ -7,16 +10,10 @@ import { Refusal } from '../domain/refusal.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { isVisible, type Scope, wholeIntegration } from '../domain/scope.ts';
 import { iso } from '../domain/time.ts';
-import { parseOwnJson } from '../lib/strict-json.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
-import {
-  type AttachmentRow,
-  attachmentsOfRuns,
-  deleteAttachments,
-  freeBlobsOfChat,
-} from '../store/queries/attachments.ts';
+import { attachmentsOfRuns, deleteAttachments, freeBlobsOfChat } from '../store/queries/attachments.ts';
 import {
   type ChatRow,
   chatById,
@@ -69,7 +66,7 @@ const chatItem = (row: ChatRow): string =>
  * has their type, hash and size, because a list of messages would otherwise have megabytes. The query of a URL is removed,
  * because it may contain a signature; the rest is the key that `attachmentUrlRefreshes` uses.
  */
-function attachmentJson(row: AttachmentRow) {
+function attachmentJson(row: StoredAttachment) {
   if (row.kind === 'input_file') {
     const filename = row.filename_json === null ? {} : { filename: JSON.parse(row.filename_json) as string };
     return { type: row.kind, file_url: row.url_key ?? '', ...filename };
@@ -77,12 +74,12 @@ function attachmentJson(row: AttachmentRow) {
   return { type: row.kind, image_url: row.url_key ?? inlineImage(row), detail: row.detail };
 }
 
-function inlineImage({ media_type, blob_key, size_bytes }: AttachmentRow): string {
+function inlineImage({ media_type, blob_key, size_bytes }: StoredAttachment): string {
   // A blob key starts with the hash.
   return `data:${media_type};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
 }
 
-function messageJson(chatId: string, row: MessageRow, attachments: readonly AttachmentRow[]): string {
+function messageJson(chatId: string, row: MessageRow, attachments: readonly StoredAttachment[]): string {
   const message = {
     messageId: row.message_id,
     chatId,
@@ -159,14 +156,14 @@ export class Chats {
         if (others.some((other) => other.chat_id === chatId)) throw new Refusal('chat_exists');
         if (others.length > 0) throw new Refusal('alias_taken');
         await tx.run(insertChat, {
-          chatKey: input.chatId === undefined ? chatId : newId('chat'),
-          integrationId,
-          chatId,
+          chat_key: input.chatId === undefined ? chatId : newId('chat'),
+          integration_id: integrationId,
+          chat_id: chatId,
           alias,
-          consumerId,
-          numMessages: 0,
-          textBytes: 0,
-          now: Date.now(),
+          consumer_id: consumerId,
+          num_messages: 0,
+          text_bytes: 0,
+          created_at: Date.now(),
         });
         // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
         return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));

@@ -140,8 +140,8 @@ test('keeps every finished step, and does not change earlier turns', () => {
   );
   fc.assert(
     fc.property(whole, fc.nat(12), fc.constantFrom('', 'cut'), turns, (plan, finished, cut, before) => {
-      const all: StoredStep[] = plan.flatMap(({ said, calls }, place) => {
-        const made = Array.from({ length: calls }, (_, n) => `${place}-${n}`);
+      const all: StoredStep[] = plan.flatMap(({ said, calls }, index) => {
+        const made = Array.from({ length: calls }, (_, n) => `${index}-${n}`);
         return [model(message(said), ...made.map((id) => call(id))), ...made.map((id) => tool(id, `out ${id}`))];
       });
       const done = all.slice(0, finished);

@@ -1,7 +1,7 @@
+import { isBlank } from '@runwire/lib/is-blank.ts';
+import type { SandboxFile } from '@runwire/models';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import type { RunItem } from '../domain/events.ts';
-import { isBlank } from '../domain/ids.ts';
-import type { SandboxFile } from '../domain/sandbox-file.ts';
 import { type ShownItem, shownStep } from '../domain/shown-step.ts';
 import type { Step } from '../domain/step.ts';
 

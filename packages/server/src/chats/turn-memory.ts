@@ -1,5 +1,5 @@
+import { LruCache } from '@runwire/lib/lru-cache.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { LruCache } from '../lib/lru-cache.ts';
 import type { MeasuredTurn } from './fit-window.ts';
 import type { HistoryItem, StoredTurn } from './heal-history.ts';
 

@@ -13,11 +13,13 @@ import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
 import type { Store } from '../store/store.ts';
 import { BATCH_ROWS, type BackupSource, type Row } from '../store/transfer/ports.ts';
 
-/** Texts that JSON, CSV or a page of rows could change. */
+/** Texts that JSON, COPY or a page of rows could change. */
 const TEXTS = [
   '\u0000 and \u0001\u0002\u001f\u007f\u0080',
   '"quoted", \\back\\slashed\\, \\N \\. \t\r\n\u2028',
   'é 😀 \ufeff',
+  '\b\f\v\\v\\\\\u001b',
+  'null',
   '',
   'x'.repeat(100_000),
 ];
@@ -28,15 +30,15 @@ async function fill(store: Store): Promise<void> {
     for (let number = 0; number < BATCH_ROWS * 2; number += 1) {
       const text = TEXTS[number % TEXTS.length] as string;
       const chat = {
-        chatKey: `chat ${number}`,
-        integrationId: newIntegrationId('demo'),
-        chatId: `${number}`,
+        chat_key: `chat ${number}`,
+        integration_id: newIntegrationId('demo'),
+        chat_id: `${number}`,
         alias: null,
       };
-      const size = { numMessages: number, textBytes: Number.MAX_SAFE_INTEGER - number, now: number };
-      await tx.run(insertChat, { ...chat, ...size, consumerId: number % 2 === 0 ? null : 'ann' });
+      const size = { num_messages: number, text_bytes: Number.MAX_SAFE_INTEGER - number, created_at: number };
+      await tx.run(insertChat, { ...chat, ...size, consumer_id: number % 2 === 0 ? null : 'ann' });
       const titleJson = store.kind === 'sqlite' ? text : text.replaceAll('\u0000', '');
-      await tx.run(updateChat, { chatKey: chat.chatKey, titleJson, metadataJson: null, now: number });
+      await tx.run(updateChat, { chatKey: chat.chat_key, titleJson, metadataJson: null, now: number });
     }
   });
 }
@@ -48,7 +50,11 @@ async function read(snapshot: BackupSource, table: string): Promise<{ rows: Row[
   const lines: Row[] = [];
   let counted = 0;
   for await (const { bytes, count } of snapshot.lines(table, columns)) {
-    for (const line of Buffer.from(bytes).toString().split('\n')) lines.push(JSON.parse(line));
+    for (const line of Buffer.from(bytes).toString().split('\n')) {
+      const row = JSON.parse(line) as Row;
+      assert.equal(line, JSON.stringify(row), table);
+      lines.push(row);
+    }
     counted += count;
   }
   const inOrder = (all: Row[]) => all.map((row) => JSON.stringify(row)).toSorted();

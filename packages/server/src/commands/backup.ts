@@ -137,7 +137,7 @@ async function openSnapshot(config: Config, secrets: Secrets, stack: AsyncDispos
   const snapshot = stack.use(await PostgresSnapshot.open(settings));
   if ((await snapshot.columns('installation')).length === 0) {
     throw new SettingRefused(
-      `There is no installation in the database ${settings.place}; start the server once, or fix DATABASE_URL.`,
+      `There is no installation in the database ${settings.location}; start the server once, or fix DATABASE_URL.`,
     );
   }
   return snapshot;

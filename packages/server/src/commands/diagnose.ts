@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { hasDiskSpace, isDiskFull } from '@runwire/lib/disk-full.ts';
 import { faultLine } from '../agencies/fault.ts';
 import { checkPrograms } from '../compose/check-programs.ts';
 import { chooseSandbox } from '../compose/choose-sandbox.ts';
@@ -11,9 +12,8 @@ import { isAnswering, tryModel } from '../compose/try-model.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { type Environment, prepareProcess } from '../config/read-config.ts';
-import { PROVIDERS_FILE } from '../domain/providers.ts';
+import { PROVIDERS_FILE } from '../domain/provider-entry.ts';
 import { DiskFull } from '../domain/unavailable.ts';
-import { hasDiskSpace, isDiskFull } from '../lib/disk-full.ts';
 import { newFileBlobKey } from '../storage/blob-store.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { S3Bucket } from '../storage/s3/s3-bucket.ts';
@@ -53,7 +53,7 @@ export async function diagnose(env: Environment): Promise<CheckResult[]> {
   return [
     { check: 'settings', about: 'environment variables', finding: null },
     await result('store', storePlace(config), () => checkStore(config, secrets)),
-    await result('files', filesPlace(config), () => checkFiles(config)),
+    await result('files', filesLocation(config), () => checkFiles(config)),
     ...providerResults(config, models),
     await result('model', config.model, () => checkModel(config, models)),
     await result('sandbox', config.sandbox.kind, () => checkSandbox(config)),
@@ -78,9 +78,9 @@ function sentenceOf(error: unknown): string {
 }
 
 const storePlace = ({ database, dataDir }: Config): string =>
-  database === null ? `SQLite in ${dataDir}` : `PostgreSQL at ${database.place}`;
+  database === null ? `SQLite in ${dataDir}` : `PostgreSQL at ${database.location}`;
 
-const filesPlace = ({ s3, dataDir }: Config): string => (s3 === null ? dataDir : `the bucket ${s3.bucket}`);
+const filesLocation = ({ s3, dataDir }: Config): string => (s3 === null ? dataDir : `the bucket ${s3.bucket}`);
 
 /** A store without an installation is right: the first start makes it. */
 async function checkStore(config: Config, secrets: Secrets): Promise<void> {

@@ -37,11 +37,11 @@ interface MigrationResult {
 export async function migrateToPostgres(env: Environment): Promise<string> {
   const { config, secrets } = prepareProcess(env);
   const { tables, wasDone } = await migrate(config, secrets);
-  const place = config.database?.place ?? '';
+  const location = config.database?.location ?? '';
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const copied = wasDone
-    ? `An earlier move had already copied everything to PostgreSQL at ${place}; it is now complete.`
-    : `Copied ${tables.length} tables with ${rows} rows from ${config.dataDir} to PostgreSQL at ${place} and read them back: counts and checksums are equal.`;
+    ? `An earlier move had already copied everything to PostgreSQL at ${location}; it is now complete.`
+    : `Copied ${tables.length} tables with ${rows} rows from ${config.dataDir} to PostgreSQL at ${location} and read them back: counts and checksums are equal.`;
   return [
     copied,
     ...tables.map((table) => `  ${table.table}: ${table.rows}`),
@@ -68,7 +68,7 @@ async function migrate(config: Config, secrets: Secrets): Promise<MigrationResul
   stack.use(lockDataFolder(folder.lock));
   const mark = readMovedMark(folder.movedMark);
   // Only the database that the mark names can tell if the migration is complete.
-  if (mark !== null && (mark.state === 'moved' || mark.place !== settings.place)) refuseMoved(folder.movedMark);
+  if (mark !== null && (mark.state === 'moved' || mark.place !== settings.location)) refuseMoved(folder.movedMark);
   const snapshot = stack.use(new SqliteSnapshot(folder.database));
   const level = await latestMigrationOf(snapshot);
   const kept = await readKeptMark(snapshot);
@@ -79,13 +79,13 @@ async function migrate(config: Config, secrets: Secrets): Promise<MigrationResul
   }
   await checkFiles(config, kept);
   const secret = secrets.secret === null ? readSecretFile(folder.secretFile) : null;
-  const moved = (at: Date) => ({ state: 'moved', place: settings.place, at: at.toISOString() }) as const;
+  const moved = (at: Date) => ({ state: 'moved', place: settings.location, at: at.toISOString() }) as const;
   if (mark?.state === 'moving' && (await isMigrated(settings, snapshot))) {
     await writeMovedMark(folder.movedMark, moved(new Date()));
     return { tables: [], wasDone: true };
   }
   const target = stack.use(await PostgresTarget.open(settings));
-  await refuseUsed(target, `the database ${settings.place}`, 'set DATABASE_URL to an empty one');
+  await refuseUsed(target, `the database ${settings.location}`, 'set DATABASE_URL to an empty one');
   // This process holds the lock, so a node that is listed as alive has crashed.
   const tables = await copyInstallation(snapshot, target, NODE_DEAD);
   await insertMark(target, kept);

@@ -20,11 +20,11 @@ export async function openInstalledStore(
     const store = stack.use(await PostgresStore.open({ ...settings, pool: 1, migrate: false, waitAt: undefined }));
     const installation = await store.installation();
     if (installation !== 'current') {
-      const { place } = settings;
+      const { location } = settings;
       throw new SettingRefused(
         installation === 'none'
-          ? `There is no installation in the database ${place}; start the server once, or fix DATABASE_URL.`
-          : `The database ${place} has the tables of an earlier version; start a server of this version first, or use the command of that version.`,
+          ? `There is no installation in the database ${location}; start the server once, or fix DATABASE_URL.`
+          : `The database ${location} has the tables of an earlier version; start a server of this version first, or use the command of that version.`,
       );
     }
     return store;

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { writeDurably } from '@runwire/lib/durable-files.ts';
 import { openFilesAt, readKeptMark } from '../compose/open-files.ts';
 import { unmigratedInstallation } from '../compose/open-store.ts';
 import type { Config, Secrets } from '../config/config.ts';
@@ -8,7 +9,6 @@ import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { type CopiedBlobs, copyBlobs, type NamedBlob } from '../files/copy-blobs.ts';
 import { newMark, readMark, removeMark, takenFolder, writeMark } from '../files/disk/folder-mark.ts';
 import type { InstallationMark } from '../files/installation-mark.ts';
-import { writeDurably } from '../lib/durable-files.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
 import { PostgresTarget } from '../store/postgres/postgres-target.ts';
@@ -49,7 +49,7 @@ export async function restore(env: Environment, from: string): Promise<CommandOu
   const { config, secrets } = prepareProcess(env);
   const result = await restoreBackup(config, secrets, from);
   const { rows, blobs, bytes, hasSecret, hasOtherSecret, wasDone, leftMark } = result;
-  const target = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.place}`;
+  const target = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.location}`;
   const lines = [
     wasDone
       ? `An earlier restore had copied everything to ${target}; it is finished now. To restore another backup, use an empty target.`
@@ -114,10 +114,10 @@ async function restoreBackup(config: Config, secrets: Secrets, from: string): Pr
   if (begun !== null && begun !== mark) await removeMark(folder.blobs, 'restoring');
   await DiskBlobStore.open(folder.blobs);
   await writeMark(folder.blobs, mark, 'restoring');
-  const place = await openFilesAt(config, mark, stack);
+  const location = await openFilesAt(config, mark, stack);
   // Reports a bucket that cannot be used before anything is copied.
-  if (place.kind === 's3') await place.putMark();
-  const copied = copyBlobs(blobsOf(backup), await DiskBlobStore.open(backup.blobs), place.blobs);
+  if (location.kind === 's3') await location.putMark();
+  const copied = copyBlobs(blobsOf(backup), await DiskBlobStore.open(backup.blobs), location.blobs);
   await finished(copied);
   const [lost] = copied.missing();
   if (lost !== undefined) {
@@ -127,10 +127,10 @@ async function restoreBackup(config: Config, secrets: Secrets, from: string): Pr
   }
   // Runs that were in progress when the backup was taken did not crash.
   const tables = await copyInstallation(backup, target, NODE_RELEASED);
-  await insertMark(target, place);
+  await insertMark(target, location);
   if (secret !== null && settings === null) await writeDurably(folder.secretFile, `${secret}\n`);
   if (secret !== null && settings !== null) await insertSecret(target, secret);
-  if (place.kind === 'disk') await place.putMark();
+  if (location.kind === 'disk') await location.putMark();
   await commitCopy(target, 'restore');
   await removeMark(folder.blobs, 'restoring');
   const listed = Object.values(backup.manifest.tables);
@@ -157,8 +157,8 @@ async function emptyTarget(
     return target;
   }
   const target = stack.use(await PostgresTarget.open(settings));
-  await refuseUsed(target, `the database ${settings.place}`, 'set DATABASE_URL to an empty one');
-  const embedded = unmigratedInstallation(config, settings.place);
+  await refuseUsed(target, `the database ${settings.location}`, 'set DATABASE_URL to an empty one');
+  const embedded = unmigratedInstallation(config, settings.location);
   if (embedded !== null) throw embedded;
   return target;
 }

@@ -1,5 +1,5 @@
+import { GuardedFetcher, type Network } from '@runwire/guarded-fetch';
 import type { Config } from '../config/config.ts';
-import { GuardedFetcher, type Network } from '../guarded-fetch/guarded-fetch.ts';
 import { type AskForeign, MAX_OAUTH_BYTES, OAUTH_MS } from '../mcp/oauth-fetch.ts';
 
 /** How MCP sessions reach addresses of other origins than their server's. */

@@ -1,6 +1,6 @@
+import { findProgram } from '@runwire/lib/find-program.ts';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import type { Secrets } from '../config/config.ts';
-import { findProgram } from '../lib/find-program.ts';
 
 /** The program of an MCP server. */
 export interface ServerProgram {

@@ -1,7 +1,7 @@
+import { OFFLINE_MODEL } from '@runwire/models';
 import { firstKey } from '../accounts/first-start.ts';
 import { firstSetUpLink, setUpUrl } from '../accounts/set-up-links.ts';
 import type { Config, Secrets } from '../config/config.ts';
-import { OFFLINE_MODEL } from '../domain/providers.ts';
 import { VERSION } from '../domain/version.ts';
 import { drain } from '../engine/drain.ts';
 import { BodyReader } from '../http/body/body-reader.ts';
@@ -85,7 +85,7 @@ export async function compose(
     setupLink: setUp.secret === null ? null : setUpUrl(config.publicUrl ?? url, setUp.secret),
     awaitsSetUp: setUp.isOpen,
     firstIntegration: foundation.firstIntegration,
-    modelPlace: foundation.models.placeOf(foundation.models.defaultId),
+    modelLocation: foundation.models.locate(foundation.models.defaultId),
     agencies: own.map(({ id, error }) => ({ id, problem: error?.message ?? null })),
     usesOfflineModel:
       own.length === 0 || own.some(({ id }) => foundation.agencies.models(id, null).includes(OFFLINE_MODEL)),

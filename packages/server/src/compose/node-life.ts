@@ -1,8 +1,8 @@
+import { monotonicMs } from '@runwire/lib/monotonic.ts';
 import type { NodeStats } from '../domain/node-stats.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
 import type { Streams } from '../http/run-stream.ts';
-import { monotonicMs } from '../lib/monotonic.ts';
 import { NodeLease } from '../nodes/node-lease.ts';
 import { registerNode, releaseThisNode, storeNodeAddress } from '../nodes/register-node.ts';
 import type { Heartbeats } from '../store/heartbeats.ts';

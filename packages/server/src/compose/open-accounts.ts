@@ -1,11 +1,11 @@
+import { FairBudget } from '@runwire/lib/fair-budget.ts';
+import { PageTurns } from '@runwire/lib/page-turns.ts';
 import { AccountChanges } from '../accounts/accounts-version.ts';
 import { Authentication } from '../accounts/authenticate.ts';
 import { ClientTokenSigning } from '../accounts/client-token-signing.ts';
 import { ConsoleTokenSigning } from '../accounts/console-token-signing.ts';
 import { KeySigning } from '../accounts/key-signing.ts';
 import { IntegrationOwnership } from '../accounts/owned-integration.ts';
-import { FairBudget } from '../lib/fair-budget.ts';
-import { PageTurns } from '../lib/page-turns.ts';
 import { LargePages } from '../store/large-pages.ts';
 import { readsWithTimeout } from '../store/reads-with-timeout.ts';
 import type { Store } from '../store/store.ts';

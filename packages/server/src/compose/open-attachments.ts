@@ -1,11 +1,10 @@
-import type { DocumentReader } from '@runwire/documents';
-import { DEFAULT_DOCUMENT_LIMITS } from '@runwire/documents';
+import { DEFAULT_DOCUMENT_LIMITS, type DocumentReader } from '@runwire/documents';
+import { GuardedFetcher, type Network } from '@runwire/guarded-fetch';
+import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
+import type { FairBudget } from '@runwire/lib/fair-budget.ts';
 import type { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import type { AttachmentTools } from '../attachments/attachment-tools.ts';
-import type { Limits } from '../config/config.ts';
-import { GuardedFetcher, type Network } from '../guarded-fetch/guarded-fetch.ts';
-import type { FairBudget } from '../lib/fair-budget.ts';
-import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import type { Limits } from '../config/limits.ts';
 
 interface Outside {
   readonly allow: FetchAllow;

@@ -1,5 +1,6 @@
-import type { Config, Limits } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
+import type { Limits } from '../config/limits.ts';
 import { ErasedIds } from '../domain/erased-ids.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import type { WaitAt } from '../domain/wait-points.ts';

@@ -1,23 +1,23 @@
+import { chosenApi, splitModelId } from '@runwire/models';
+import { aiSdkModel, aiSdkProvider, isAiSdkModel, ProviderRefused } from '@runwire/models/ai-sdk';
+import { offlineModel } from '@runwire/models/offline-model';
+import type { ProviderModels, ProviderOptions } from '@runwire/models/provider-models';
 import type { Fault } from '../agencies/fault.ts';
 import { isInstalled, loadPackage, PackageRefused } from '../agencies/load-package.ts';
 import type { AgencyProcesses } from '../agencies/process/agency-processes.ts';
 import { NO_PROVIDERS, type ReadProviders, readProviders } from '../agencies/read-providers.ts';
-import { aiSdkModel, isAiSdkModel } from '../agent/models/ai-sdk-model.ts';
-import { aiSdkProvider, ProviderRefused } from '../agent/models/ai-sdk-provider.ts';
-import { offlineModel } from '../agent/models/offline-model.ts';
-import type { ProviderModels, ProviderOptions } from '../agent/models/provider-models.ts';
 import type { Model } from '../agent/ports.ts';
-import type { Config, Limits, Secrets } from '../config/config.ts';
-import { chosenApi, splitModelId } from '../domain/providers.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import type { Limits } from '../config/limits.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import {
+  locate,
   modelProblem,
   type PackageProvider,
   type ProtocolProvider,
   type ProviderTable,
-  placeOf,
   providerTable,
   type UsableProvider,
 } from './provider-table.ts';
@@ -114,9 +114,9 @@ export class OpenedModels implements AsyncDisposable {
   }
 
   /** Names the place of the model's provider, for people. Null if it has none. */
-  placeOf(id: string): string | null {
+  locate(id: string): string | null {
     const opened = this.#opened.get(splitModelId(id)?.provider ?? '');
-    return opened === undefined ? null : placeOf(opened.provider);
+    return opened === undefined ? null : locate(opened.provider);
   }
 
   /**
@@ -245,6 +245,6 @@ function loadOnce(options: ProviderOptions, stack: AsyncDisposableStack): () => 
 
 /** Loading the client takes 0.13 s of processor time, so it is loaded only if a provider is set. */
 export async function providerModels(options: ProviderOptions): Promise<ProviderModels> {
-  const { ProviderModels } = await import('../agent/models/provider-models.ts');
+  const { ProviderModels } = await import('@runwire/models/provider-models');
   return new ProviderModels(options);
 }

@@ -1,5 +1,6 @@
 import { AgencyProcesses } from '../agencies/process/agency-processes.ts';
-import type { Config, Limits, Secrets } from '../config/config.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import type { Limits } from '../config/limits.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 

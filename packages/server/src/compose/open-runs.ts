@@ -19,7 +19,7 @@ import { cancelRun } from '../runs/cancel-run.ts';
 import { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import { RunReads } from '../runs/read-runs.ts';
 import { RemoteReaders } from '../runs/remote-readers.ts';
-import { DocumentTexts } from '../sandbox/document-texts.ts';
+import { DocumentTexts } from '../workspace/document-texts.ts';
 import { openAskForeign } from './ask-foreign.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';

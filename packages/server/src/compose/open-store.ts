@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { hasDiskSpace } from '@runwire/lib/disk-full.ts';
 import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from '../config/data-folder.ts';
 import { readMovedMark, refuseMoved } from '../config/moved-mark.ts';
@@ -7,7 +8,6 @@ import { DiskFull } from '../domain/unavailable.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { FIRST_START_REMEDY } from '../files/disk/claim-folder.ts';
 import { takenFolder } from '../files/disk/folder-mark.ts';
-import { hasDiskSpace } from '../lib/disk-full.ts';
 import type { Heartbeats } from '../store/heartbeats.ts';
 import { type Notifier, silentNotifier } from '../store/notifier.ts';
 import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
@@ -80,7 +80,7 @@ export async function openStore(
 ): Promise<OpenedStore> {
   if (config.database !== null && secrets.databaseUrl !== null) {
     const settings = { ...config.database, url: secrets.databaseUrl, times: hooks.databaseTimes };
-    const embedded = unmigratedInstallation(config, settings.place);
+    const embedded = unmigratedInstallation(config, settings.location);
     const { PostgresStore, PostgresHeartbeats, PostgresNotifier, PostgresSnapshot } = await postgresParts();
     // Checked before the database is opened: servers that start concurrently for the first time make the tables first
     // and the files later.
@@ -135,11 +135,11 @@ export async function openStore(
  * Returns why a new installation must not begin in this database: the data folder has one of its own, which was not
  * migrated.
  */
-export function unmigratedInstallation({ dataDir }: Config, place: string): SettingRefused | null {
+export function unmigratedInstallation({ dataDir }: Config, location: string): SettingRefused | null {
   const { database, movedMark } = dataFolder(dataDir);
   if (!existsSync(database) || readMovedMark(movedMark)?.state === 'moved') return null;
   return new SettingRefused(
-    `The data folder ${dataDir} contains an embedded installation, and the database ${place} contains none; run \`runwire move\` to copy it there, or set RUNWIRE_DATA_DIR to another folder.`,
+    `The data folder ${dataDir} contains an embedded installation, and the database ${location} contains none; run \`runwire move\` to copy it there, or set RUNWIRE_DATA_DIR to another folder.`,
   );
 }
 

@@ -1,19 +1,18 @@
-import { faultLine } from '../agencies/fault.ts';
-import { notInstalled } from '../agencies/load-package.ts';
-import { isKey, type ReadProviders } from '../agencies/read-providers.ts';
-import type { Config, ProviderConfig, Secrets } from '../config/config.ts';
 import {
   type ModelTraits,
   OFFLINE_MODEL,
   PACKAGES,
   PROVIDERS,
-  PROVIDERS_FILE,
   type ProviderApi,
-  type ProviderEntry,
   type ProviderSettingNames,
   providerSettingNames,
   splitModelId,
-} from '../domain/providers.ts';
+} from '@runwire/models';
+import { faultLine } from '../agencies/fault.ts';
+import { notInstalled } from '../agencies/load-package.ts';
+import { isKey, type ReadProviders } from '../agencies/read-providers.ts';
+import type { Config, ProviderConfig, Secrets } from '../config/config.ts';
+import { PROVIDERS_FILE, type ProviderEntry } from '../domain/provider-entry.ts';
 
 interface NamedProvider {
   /** The first part of the ids of its models. */
@@ -154,7 +153,7 @@ export function modelProblem({ usable, problems, file }: ProviderTable, id: stri
 const PROTOCOL_NAMES = { responses: 'Responses', chat: 'Chat Completions', messages: 'Messages' };
 
 /** Names the place of a provider's models, for people. */
-export function placeOf(provider: UsableProvider): string {
+export function locate(provider: UsableProvider): string {
   if ('package' in provider) return `the package ${provider.package}`;
   return `${PROTOCOL_NAMES[provider.api]} API at ${provider.baseUrl}`;
 }

@@ -23,7 +23,7 @@ export interface RunningServer extends AsyncDisposable {
   /** The integration to try first; null unless this is the first start. */
   readonly firstIntegration: string | null;
   /** The place of the model of agencies that name none, for people; null if the model has no provider. */
-  readonly modelPlace: string | null;
+  readonly modelLocation: string | null;
   /** The agencies of `RUNWIRE_AGENCIES_DIR` at the start. `problem` is null, or why the agency is broken. */
   readonly agencies: readonly { readonly id: string; readonly problem: string | null }[];
   /**

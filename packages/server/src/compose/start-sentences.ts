@@ -1,6 +1,6 @@
+import { OFFLINE_MODEL } from '@runwire/models';
 import { DEMO_INTEGRATION } from '../accounts/first-start.ts';
 import type { Config } from '../config/config.ts';
-import { OFFLINE_MODEL } from '../domain/providers.ts';
 import { VERSION } from '../domain/version.ts';
 import type { ServerProblem } from '../mcp/server-problem.ts';
 import type { RunningServer } from './running-server.ts';
@@ -18,7 +18,7 @@ export function startSentences(server: StartedServer, config: StartConfig, keyFi
     `Console: ${config.publicUrl ?? server.url}/console/`,
     `API reference: ${server.url}/docs`,
     ...(server.metricsUrl === null ? [] : [`Metrics, without a key: ${server.metricsUrl}/metrics`]),
-    ...(config.database === null ? [] : [`Database: PostgreSQL at ${config.database.place}`]),
+    ...(config.database === null ? [] : [`Database: PostgreSQL at ${config.database.location}`]),
     `Data folder: ${config.dataDir}`,
     filesSentence(config),
     ...(allowed.length === 0 ? [] : [`Files are also fetched from: ${allowed.join(', ')}`]),
@@ -43,7 +43,7 @@ type StartedServer = Pick<
   | 'setupLink'
   | 'awaitsSetUp'
   | 'firstIntegration'
-  | 'modelPlace'
+  | 'modelLocation'
   | 'usesOfflineModel'
   | 'agencies'
   | 'sandbox'
@@ -99,9 +99,9 @@ function sandboxSentence({ info, reason }: StartedServer['sandbox']): string {
 /** Returns lines that name the model, and what to set if a provider is set up but not used. */
 function modelSentences(
   { model, providers }: StartConfig,
-  { modelPlace: place, usesOfflineModel }: StartedServer,
+  { modelLocation: location, usesOfflineModel }: StartedServer,
 ): string[] {
-  if (place !== null) return [`The demo agency uses ${model} (${place}).`];
+  if (location !== null) return [`The demo agency uses ${model} (${location}).`];
   if (model !== OFFLINE_MODEL) return [`${model} cannot be used: providers.yaml is broken; the log has its faults.`];
   if (!usesOfflineModel) return [];
   const offline = 'the offline demo model answers';

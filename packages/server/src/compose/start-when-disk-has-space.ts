@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
+import { hasDiskSpace, isDiskFull } from '@runwire/lib/disk-full.ts';
 import type { Config } from '../config/config.ts';
 import { WaitingListener } from '../http/waiting-listener.ts';
-import { hasDiskSpace, isDiskFull } from '../lib/disk-full.ts';
 import type { RunningServer } from './running-server.ts';
 
 const RETRY_MS = 1000;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { writeDurably } from '../lib/durable-files.ts';
+import { writeDurably } from '@runwire/lib/durable-files.ts';
 import { SettingRefused } from './config.ts';
 
 /**

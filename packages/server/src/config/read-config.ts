@@ -4,10 +4,11 @@ import { agencyVariables } from '../domain/agency-variables.ts';
 import { NO_PRICES } from '../domain/prices.ts';
 import { type Config, type Secrets, SettingRefused } from './config.ts';
 import { isKubernetesVariable } from './kubernetes-variables.ts';
+import { LIMIT_SETTINGS } from './limits.ts';
 import { hasProvidersFile, readAgencies } from './read-agencies.ts';
 import { readDatabase } from './read-database.ts';
 import { readFiles } from './read-files.ts';
-import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
+import { readLimits } from './read-limits.ts';
 import { readModels } from './read-models.ts';
 import { readFetchAllow, readMetrics, readPort, readTrustedProxies, readUrl } from './read-network.ts';
 import { readPrices } from './read-prices.ts';
@@ -34,7 +35,7 @@ const KNOWN = new Set([
   'RUNWIRE_DATABASE_POOL',
   'RUNWIRE_METRICS_PORT',
   'RUNWIRE_METRICS_HOST',
-  ...Object.keys(LIMIT_SETTINGS),
+  ...LIMIT_SETTINGS.map(({ setting }) => setting),
   'RUNWIRE_PRICES',
   'RUNWIRE_FETCH_ALLOW',
   'RUNWIRE_TRUSTED_PROXIES',

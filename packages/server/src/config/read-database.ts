@@ -49,9 +49,9 @@ export function readDatabase(read: ReadSetting): DatabaseSettings {
   url.searchParams.delete('pgbouncer');
   // `require` asks only for encryption. Without a check of the certificate that is not safe, so it is checked too.
   if (sslMode === 'require') url.searchParams.set('sslmode', 'verify-full');
-  const place = `${host}${url.port === '' ? '' : `:${url.port}`}/${name}`;
+  const location = `${host}${url.port === '' ? '' : `:${url.port}`}/${name}`;
   return {
-    database: Object.freeze({ place, pool: pool ?? DEFAULT_POOL, pooled: pooled !== null }),
+    database: Object.freeze({ location, pool: pool ?? DEFAULT_POOL, pooled: pooled !== null }),
     databaseUrl: url.href,
   };
 }

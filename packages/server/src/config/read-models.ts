@@ -5,7 +5,7 @@ import {
   type ProviderApi,
   providerSettingNames,
   splitModelId,
-} from '../domain/providers.ts';
+} from '@runwire/models';
 import { type ProviderConfig, SettingRefused } from './config.ts';
 import { type ReadSetting, readUrl } from './read-network.ts';
 

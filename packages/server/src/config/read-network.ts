@@ -1,6 +1,11 @@
-import { parseAddress, unmapped } from '../lib/url-rules/address.ts';
-import { ALLOW_NOTHING, type FetchAllow, parseFetchAllow } from '../lib/url-rules/fetch-allow.ts';
-import { parseRange, type Range } from '../lib/url-rules/range.ts';
+import {
+  type FetchAllow,
+  parseAddress,
+  parseFetchAllow,
+  parseRange,
+  type Range,
+  unmapped,
+} from '@runwire/guarded-fetch/url-rules';
 import { type MetricsConfig, SettingRefused } from './config.ts';
 
 /** Returns the text of a setting; null if it is not set. */
@@ -30,12 +35,13 @@ export function readMetrics(read: ReadSetting, apiPort: number): MetricsConfig |
   return Object.freeze({ host: host ?? '127.0.0.1', port });
 }
 
+const NOTHING_ALLOWED = parseFetchAllow('', 'RUNWIRE_FETCH_ALLOW');
+
 /** `RUNWIRE_FETCH_ALLOW`: hosts other than the public internet from which files may be fetched; empty by default. */
 export function readFetchAllow(read: ReadSetting): FetchAllow {
-  const text = read('RUNWIRE_FETCH_ALLOW');
-  if (text === null) return ALLOW_NOTHING;
   try {
-    return parseFetchAllow(text);
+    const text = read('RUNWIRE_FETCH_ALLOW');
+    return text === null ? NOTHING_ALLOWED : parseFetchAllow(text, NOTHING_ALLOWED.setting);
   } catch (error) {
     throw new SettingRefused(`RUNWIRE_FETCH_ALLOW ${(error as Error).message}.`);
   }

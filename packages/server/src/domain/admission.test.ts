@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pathInMount } from '@runwire/test-kit/test-files.ts';
 import {
+  type AdmissionAgency,
   type AdmissionFactsRow,
   type AdmissionQuestion,
   type AdmissionRequest,
@@ -86,16 +87,19 @@ interface Situation {
   links?: Refusal;
 }
 
-const settingOf = (situation: Situation): AdmissionSetting => ({
-  nowMs: NOW,
-  entryPoints: {
-    of: () => {
-      if (situation.agencyBroken === true) return 'broken';
-      return situation.agencyExists === false ? null : ['Concierge'];
-    },
-  },
-  prices: { of: () => null },
+const entryPoints = ({ agencyBroken, agencyExists }: Situation) => {
+  if (agencyBroken === true) return 'broken';
+  return agencyExists === false ? null : ['Concierge'];
+};
+
+const agencyIn = (situation: Situation): AdmissionAgency => ({
+  entryPoints: entryPoints(situation),
   toolNames: () => new Set(['count']),
+  price: (agent) => (agent === 'Concierge' ? { input: 3_000_000_000, cachedInput: 0, output: 0 } : null),
+});
+
+const settingIn = (situation: Situation): AdmissionSetting => ({
+  nowMs: NOW,
   reserveTokens: 1000,
   load: () => ({ shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false }),
 });
@@ -103,7 +107,8 @@ const settingOf = (situation: Situation): AdmissionSetting => ({
 /** Decides, and answers the questions from the situation. Adds each question to `asked`. */
 function decide(situation: Situation = {}, asked: AdmissionQuestion[] = []) {
   const facts = { ...goodFacts, ...situation.facts };
-  const deciding = decideAdmission(facts, { ...goodRequest, ...situation.request }, settingOf(situation));
+  const request = { ...goodRequest, ...situation.request };
+  const deciding = decideAdmission(facts, agencyIn(situation), request, settingIn(situation));
   let step = deciding.next();
   while (step.done !== true) {
     asked.push(step.value);
@@ -184,8 +189,8 @@ test('admits a request without fault', () => {
   const own = decide({ facts: { max_run_seconds: 60, on_disconnect: 'cancel' } });
   assert.ok(own.kind === 'admit');
   assert.deepEqual([own.maxRunSeconds, own.onDisconnect], [60, 'cancel']);
-  const unknown = decideAdmission(undefined, goodRequest, settingOf({})).next().value;
-  assert.ok('kind' in unknown && unknown.kind === 'refuse');
+  const priced = decide({ facts: { allowance_unit: 'credits' } });
+  assert.equal(priced.kind === 'admit' && priced.held, 4, '1004 tokens at the price of the default agent');
 });
 
 test('refuses each fault with its own code', () => {
@@ -203,8 +208,8 @@ test('refuses a broken agency without a check of the agent, between shutdown and
 });
 
 test('the earlier of two faults in the order wins', () => {
-  for (const [place, [code, fault]] of order.entries()) {
-    for (const [later, other] of order.slice(place + 1)) {
+  for (const [index, [code, fault]] of order.entries()) {
+    for (const [later, other] of order.slice(index + 1)) {
       // If both faults set the same fact, the earlier one sets it.
       const facts = { ...other.facts, ...fault.facts };
       const request = { ...other.request, ...fault.request };

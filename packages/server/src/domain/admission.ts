@@ -86,14 +86,14 @@ export interface AdmissionRequest {
   readonly refreshes: readonly AttachmentRefresh[] | Refusal;
 }
 
-export interface EntryPoints {
-  /** Returns null if the agency does not exist, and `broken` if it cannot be loaded. */
-  of(agency: string): readonly string[] | 'broken' | null;
-}
-
-export interface EntryPrices {
-  /** Returns null if the entry agent's model has no price. */
-  of(agency: string, agent: string): ModelPrice | null;
+/** What admission knows about the agency of the integration. */
+export interface AdmissionAgency {
+  /** Null if the agency does not exist, `broken` if it or one of its models cannot be used. */
+  readonly entryPoints: readonly string[] | 'broken' | null;
+  /** The tool names of all agents, as far as they are known: MCP servers list theirs when they are connected. */
+  readonly toolNames: () => ReadonlySet<string>;
+  /** Returns null if the agent's model has no price. */
+  readonly price: (agent: string) => ModelPrice | null;
 }
 
 /** What admission has to look up before it can decide. The answer is a refusal, or null if nothing is wrong. */
@@ -136,10 +136,6 @@ const refuse = (...args: ConstructorParameters<typeof Refusal>): AdmissionDecisi
 /** What admission needs for its decision, besides the stored facts and the request. */
 export interface AdmissionSetting {
   readonly nowMs: number;
-  readonly entryPoints: EntryPoints;
-  readonly prices: EntryPrices;
-  /** The names of the tools of all its agents, as far as they are known: MCP servers list theirs when they are connected. */
-  readonly toolNames: (agency: string) => ReadonlySet<string>;
   /** `RUNWIRE_RESERVE_TOKENS`. */
   readonly reserveTokens: number;
   /** Called after the questions are answered. */
@@ -152,12 +148,11 @@ export interface AdmissionSetting {
  * decision, however often the transaction is tried.
  */
 export function* decideAdmission(
-  facts: AdmissionFactsRow | undefined,
+  facts: AdmissionFactsRow,
+  agency: AdmissionAgency,
   request: AdmissionRequest,
   setting: AdmissionSetting,
 ): Generator<AdmissionQuestion, AdmissionDecision, Refusal | null> {
-  if (facts === undefined) return refuse('integration_not_found');
-
   const allowances = facts.allowance_unit !== null;
   if (allowances && (request.consumerId === null || request.usageRequestId === null)) {
     const missing = request.consumerId === null ? 'consumerId' : 'usageRequestId';
@@ -187,13 +182,13 @@ export function* decideAdmission(
   const continuation = settleQuestions(open, request.answers);
   if (continuation instanceof Refusal) return { kind: 'refuse', refusal: continuation };
 
-  const entryPoints = setting.entryPoints.of(facts.agency);
+  const { entryPoints } = agency;
   const isAsking = open !== null && Array.isArray(entryPoints) && entryPoints.includes(open.agent);
   const asking = isAsking ? open.agent : null;
   const agent = request.agent ?? asking ?? facts.default_agent;
   const noAgent = refuseAgent(facts.agency, agent, entryPoints) ?? refuseOtherAgent(agent, asking);
   if (noAgent !== null) return noAgent;
-  const noTools = refuseTools(facts, request.clientTools, setting);
+  const noTools = refuseTools(facts, request.clientTools, agency);
   if (noTools !== null) return noTools;
 
   const files = fileScope(facts.file_access, facts.member_folder, request.consumerId);
@@ -256,7 +251,7 @@ export function* decideAdmission(
             unit,
             textBytes,
             reserveTokens: setting.reserveTokens,
-            price: setting.prices.of(facts.agency, agent),
+            price: agency.price(agent),
           }),
     unit,
     period,
@@ -293,9 +288,9 @@ function refuseOtherAgent(agent: string, asking: string | null): AdmissionDecisi
 }
 
 function refuseTools(
-  { agency, client_tools: allowed }: AdmissionFactsRow,
+  { client_tools: allowed }: AdmissionFactsRow,
   tools: readonly ClientTool[],
-  { toolNames }: AdmissionSetting,
+  { toolNames }: AdmissionAgency,
 ): AdmissionDecision | null {
   if (tools.length === 0) return null;
   if (allowed !== 1) {
@@ -303,7 +298,7 @@ function refuseTools(
       '`clientTools` is not allowed by this integration; set its `clientTools` to true, or leave them out.';
     return refuse('invalid_request', sentence);
   }
-  const known = toolNames(agency);
+  const known = toolNames();
   const place = tools.findIndex(({ name }) => known.has(name));
   if (place === -1) return null;
   const { name } = tools[place] as ClientTool;

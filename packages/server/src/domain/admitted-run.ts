@@ -1,3 +1,4 @@
+import type { SandboxFile } from '@runwire/models';
 import type { StoredAttachment } from './attachment.ts';
 import type { ClientTool } from './client-tool.ts';
 import type { RunEvent } from './events.ts';
@@ -5,7 +6,6 @@ import type { FileScope } from './file-access.ts';
 import type { IntegrationId } from './ids.ts';
 import type { Continuation } from './question.ts';
 import type { RequestTrace } from './request-trace.ts';
-import type { SandboxFile } from './sandbox-file.ts';
 import type { JournalledStep } from './step.ts';
 import type { ModelUsage, Usage } from './usage.ts';
 

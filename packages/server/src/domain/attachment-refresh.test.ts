@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALLOW_NOTHING } from '../lib/url-rules/fetch-allow.ts';
+import { ALLOW_NOTHING } from '@runwire/guarded-fetch/url-rules';
 import { MAX_URL_CHARACTERS } from './attachment.ts';
 import { type AttachmentRefresh, checkRefreshes, type EarlierUrls, readRefreshes } from './attachment-refresh.ts';
 import { Refusal } from './refusal.ts';

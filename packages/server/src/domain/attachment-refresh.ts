@@ -1,8 +1,6 @@
-import { checkFetchUrl, urlKey } from '../lib/url-rules/check-url.ts';
-import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import { checkFetchUrl, type FetchAllow, sameHostAndPath, urlKey } from '@runwire/guarded-fetch/url-rules';
 import { MAX_URL_CHARACTERS } from './attachment.ts';
 import { Refusal } from './refusal.ts';
-import { sameHostAndPath } from './same-place.ts';
 import { expiresAt } from './signed-link.ts';
 
 /** A fresh link for an earlier attachment, which is identified by its URL without query and fragment. */

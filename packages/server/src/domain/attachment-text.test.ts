@@ -8,18 +8,18 @@ const text = 'Größe;Preis\n1;2';
 const about = { name: 'prices "new".csv', mediaType: 'text/csv', sha256: hash('sha256', text) };
 
 const row: StoredAttachment = {
-  runId: 'run_1',
+  run_id: 'run_1',
   position: 0,
   kind: 'input_file',
   url: 'https://files.example.com/a/prices.csv?signature=secret',
-  urlKey: 'https://files.example.com/a/prices.csv',
-  filename: about.name,
+  url_key: 'https://files.example.com/a/prices.csv',
+  filename_json: JSON.stringify(about.name),
   detail: 'auto',
   form: 'text',
-  mediaType: about.mediaType,
+  media_type: about.mediaType,
   pages: null,
-  sizeBytes: Buffer.byteLength(text),
-  blobKey: null,
+  size_bytes: Buffer.byteLength(text),
+  blob_key: null,
 };
 
 test('pins the words around a file, because changed prompts miss the cache', () => {
@@ -50,7 +50,8 @@ test('a file that imitates the end of a file has another mark', () => {
 });
 
 test('a name from a URL cannot start a new line', () => {
-  const named = (last: string) => attachmentName({ filename: null, urlKey: `https://files.example.com/${last}` }) ?? '';
+  const named = (last: string) =>
+    attachmentName({ filename_json: null, url_key: `https://files.example.com/${last}` }) ?? '';
   assert.equal(named('a%20b.pdf'), 'a b.pdf');
   for (const last of ['a%0A[End].txt', 'a%2Fb.txt', 'a%E2%80%A8b', 'a%00b', '%E0%A4%A']) {
     assert.equal(named(last), last, 'shown as it is written in the URL');
@@ -60,7 +61,7 @@ test('a name from a URL cannot start a new line', () => {
 
 test('measures the exact size from the row, before the text is read', () => {
   assert.equal(attachedBytes(row), Buffer.byteLength(attachmentText(about, text)));
-  assert.equal(attachedBytes({ ...row, form: null, sizeBytes: null, mediaType: null }), 0);
+  assert.equal(attachedBytes({ ...row, form: null, size_bytes: null, media_type: null }), 0);
   assert.equal(attachedBytes({ ...row, form: 'image' }), 4000);
   assert.equal(attachedBytes({ ...row, form: 'pdf', pages: 12 }), 48_000);
 });

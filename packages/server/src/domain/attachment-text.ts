@@ -32,16 +32,11 @@ const ANY_MARK = '0'.repeat(MARK_CHARACTERS);
  * length of text that costs as much.
  */
 export function attachedBytes(attachment: StoredAttachment): number {
-  const { form, pages, sizeBytes, mediaType } = attachment;
+  const { form, pages, size_bytes, media_type } = attachment;
   if (form === null) return 0;
   if (form !== 'text') return (form === 'pdf' ? (pages ?? 1) : 1) * IMAGE_TEXT_BYTES;
   const name = attachmentName(attachment) ?? '';
   return (
-    Buffer.byteLength(attachmentText({ name, mediaType: mediaType ?? '', sha256: ANY_MARK }, '')) + (sizeBytes ?? 0)
+    Buffer.byteLength(attachmentText({ name, mediaType: media_type ?? '', sha256: ANY_MARK }, '')) + (size_bytes ?? 0)
   );
-}
-
-/** Shown to a model that cannot see images. */
-export function unseenImageText(name: string | null): string {
-  return `[The user attached ${name === null ? 'an image' : `the image ${JSON.stringify(name)}`}. This model cannot see images.]`;
 }

@@ -1,4 +1,6 @@
-export type ImageDetail = 'auto' | 'low' | 'high';
+import type { ImageDetail } from '@runwire/models';
+
+export type { ImageDetail };
 
 export type AttachmentKind = 'input_image' | 'input_file';
 
@@ -16,34 +18,38 @@ export type AttachmentForm = 'image' | 'pdf' | 'text';
  * fetches the file again.
  */
 export interface StoredAttachment {
-  readonly runId: string;
+  readonly run_id: string;
   /** The index in `attachments` of the request, from 0. */
   readonly position: number;
   readonly kind: AttachmentKind;
   /** As it was sent or last refreshed; null if it was sent inline. Never show it: its query may contain a key. */
   readonly url: string | null;
   /** The URL without query and fragment. It identifies the attachment and may be shown. */
-  readonly urlKey: string | null;
-  readonly filename: string | null;
+  readonly url_key: string | null;
+  readonly filename_json: string | null;
   readonly detail: ImageDetail;
   /** Null if it was not fetched yet. */
   readonly form: AttachmentForm | null;
   /** The media type of the fetched file, detected from its content. */
-  readonly mediaType: string | null;
+  readonly media_type: string | null;
   /** The number of pages if a PDF is sent unchanged. */
   readonly pages: number | null;
   /** The size of what is sent. */
-  readonly sizeBytes: number | null;
+  readonly size_bytes: number | null;
   /** Null if no copy exists. */
-  readonly blobKey: string | null;
+  readonly blob_key: string | null;
 }
 
 /**
  * The name in prompts: the file name, or the last part of the URL's path. A fresh signed link has the same path, so the
  * name stays the same.
  */
-export function attachmentName({ filename, urlKey }: Pick<StoredAttachment, 'filename' | 'urlKey'>): string | null {
-  if (filename !== null || urlKey === null) return filename;
+export function attachmentName({
+  filename_json: filename,
+  url_key: urlKey,
+}: Pick<StoredAttachment, 'filename_json' | 'url_key'>): string | null {
+  if (filename !== null) return JSON.parse(filename) as string;
+  if (urlKey === null) return null;
   const last = urlKey.slice(urlKey.lastIndexOf('/') + 1);
   if (last === '') return new URL(urlKey).hostname;
   try {

@@ -1,5 +1,5 @@
-import { validateJsonSchema } from '../lib/json-schema.ts';
-import { withObjectType } from '../lib/object-type.ts';
+import { validateJsonSchema } from '@runwire/lib/json-schema.ts';
+import { withObjectType } from '@runwire/lib/object-type.ts';
 import { Refusal } from './refusal.ts';
 
 /** A tool that a request brings. Only the caller can run it. */

@@ -1,4 +1,4 @@
-import { readTimePart, sortableId, timePart } from '../lib/sortable-id.ts';
+import { readTimePart, sortableId, timePart } from '@runwire/lib/sortable-id.ts';
 import type { CheckedText } from './checked-text.ts';
 
 /** The id of an integration that exists. Only `IntegrationOwnership` makes one from the text of a request. */
@@ -47,9 +47,4 @@ export function isCallerId(value: string): boolean {
   if (value.length === 0 || CONTROL.test(value)) return false;
   if (value.length <= 256) return true;
   return value.length <= 512 && [...value].length <= 256;
-}
-
-/** Only white space is blank (`contract-9-characters`). */
-export function isBlank(value: string): boolean {
-  return value.trim().length === 0;
 }

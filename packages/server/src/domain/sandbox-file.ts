@@ -1,11 +1,5 @@
+import type { SandboxFile } from '@runwire/models';
 import { checkFilePath, lastSegment, type MountPath } from './mount-path.ts';
-
-/** A file of the mount that a message refers to. */
-export interface SandboxFile {
-  readonly name: string;
-  /** The whole path: `/app/mnt/…`. */
-  readonly path: string;
-}
 
 export type CheckedSandboxFile =
   | { readonly file: SandboxFile; readonly below: MountPath }
@@ -24,16 +18,4 @@ export function checkSandboxFile({ name, path }: SandboxFile): CheckedSandboxFil
 
 export function sandboxFilesOf(json: string | null): readonly SandboxFile[] {
   return json === null ? [] : (JSON.parse(json) as SandboxFile[]);
-}
-
-const ANNOUNCEMENT = 'Files that came with this message, by name and path:';
-
-/**
- * Returns a user's message as the model receives it. The words are the same for every agent and every turn, because a
- * prompt with an unchanged beginning is cheaper. A path contains no line breaks.
- */
-export function shownMessage(message: string, files: readonly SandboxFile[] = []): string {
-  if (files.length === 0) return message;
-  const lines = new Set(files.map(({ name, path }) => `- ${name}: ${path}`));
-  return [...(message === '' ? [] : [message, '']), ANNOUNCEMENT, ...lines].join('\n');
 }

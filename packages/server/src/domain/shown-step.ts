@@ -1,6 +1,6 @@
+import { isBlank } from '@runwire/lib/is-blank.ts';
+import { isTooDeep } from '@runwire/models';
 import type { RunItem } from './events.ts';
-import { isBlank } from './ids.ts';
-import { isTooDeep } from './model-json.ts';
 
 export type ShownItem =
   | { readonly kind: 'assistant'; readonly text: string }

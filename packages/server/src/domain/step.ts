@@ -1,3 +1,4 @@
+import type { Replay } from '@runwire/models';
 import type { ChangedFile } from './changed-file.ts';
 import type { OutputItem, ToolOutputItem } from './events.ts';
 import type { QuestionKind } from './question.ts';
@@ -22,19 +23,6 @@ export const JOURNAL_FORMAT_WITH_ACTIONS = 4;
 
 export const isKnownJournal = (format: number): boolean =>
   format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_ACTIONS;
-
-/**
- * What a provider wants back of a response within the run, such as thinking with its signatures. It is valid only for the
- * same model after the same prompt.
- */
-export interface Replay {
-  /** `provider/model`. */
-  readonly model: string;
-  /** A hash of everything that was sent to the model before the response. */
-  readonly prefix: string;
-  /** The content of the response in the provider's own form and order, as JSON. */
-  readonly body: unknown;
-}
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {

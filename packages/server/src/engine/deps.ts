@@ -1,3 +1,4 @@
+import type { FairBudget } from '@runwire/lib/fair-budget.ts';
 import type { Agencies } from '../agencies/agencies.ts';
 import type { AgentFiles, FilesBelow } from '../agent/files-port.ts';
 import type { OpenRunServers } from '../agent/mcp-port.ts';
@@ -11,7 +12,6 @@ import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { FileQuotas } from '../files/quotas.ts';
-import type { FairBudget } from '../lib/fair-budget.ts';
 import type { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import type { Store } from '../store/store.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
+import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import fc from 'fast-check';
 import { AccountChanges } from '../accounts/accounts-version.ts';
@@ -28,14 +29,14 @@ class Rows {
 
   async newChat(chatKey: string, chatId = chatKey, integration = 'demo'): Promise<void> {
     const fields = {
-      chatKey,
-      integrationId: newIntegrationId(integration),
-      chatId,
+      chat_key: chatKey,
+      integration_id: newIntegrationId(integration),
+      chat_id: chatId,
       alias: null,
-      consumerId: null,
-      now: 1,
+      consumer_id: null,
+      created_at: 1,
     };
-    await this.#store.transact('account', (tx) => tx.run(insertChat, { ...fields, numMessages: 0, textBytes: 0 }));
+    await this.#store.transact('account', (tx) => tx.run(insertChat, { ...fields, num_messages: 0, text_bytes: 0 }));
   }
 
   async write(sql: string, ...parameters: readonly (string | number | null)[]): Promise<void> {
@@ -106,19 +107,6 @@ interface Ending {
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly calls: readonly string[];
 }
-
-const RUN: Omit<Parameters<typeof insertRun.build>[1], 'runId' | 'chatKey' | 'continues'> = {
-  ...{
-    integrationId: newIntegrationId('demo'),
-    consumerId: null,
-    usageRequestId: null,
-    fingerprint: null,
-    agency: 'a',
-  },
-  ...{ agent: 'A', nodeId: 'n', held: 0, unit: null, day: 1, period: null, periodStart: null, userContextJson: null },
-  ...{ answersJson: null, clientToolsJson: null, journalFormat: 1, agencyVersion: null, fileAccess: 'all' },
-  ...{ memberFolder: null, now: 1 },
-};
 const ANSWER: Ending = { answer: 'Yes.', status: 'completed', calls: [] };
 const AGENT = { instructions: '', windowTokens: 100_000, tools: [] };
 
@@ -189,7 +177,7 @@ test('a chain of runs that answered questions is one turn, also from memory', as
   const run = async (message: string, continues: string | null) => {
     const one = await rows.admit('chain', message);
     await store.transact('account', (tx) =>
-      tx.run(insertRun, { ...RUN, chatKey: 'chain', runId: one.runId, continues }),
+      tx.run(insertRun, { ...ADMITTED_RUN, chat_key: 'chain', run_id: one.runId, continues }),
     );
     // Only one run of a chat may be active.
     await rows.write(`update runs set status = 'completed'`);
@@ -270,7 +258,7 @@ test('a turn that has grown since it was remembered is read again', async () => 
   const run = async (message: string, continues: string | null) => {
     const one = await rows.admit('grown', message);
     await store.transact('account', (tx) =>
-      tx.run(insertRun, { ...RUN, chatKey: 'grown', runId: one.runId, continues }),
+      tx.run(insertRun, { ...ADMITTED_RUN, chat_key: 'grown', run_id: one.runId, continues }),
     );
     await rows.write(`update runs set status = 'completed'`);
     return one;

@@ -1,5 +1,5 @@
+import { promptBytes } from '@runwire/models';
 import type { PromptItem } from '../agent/ports.ts';
-import { promptBytes } from '../agent/progress.ts';
 import {
   type HistoryItem,
   type healTurn,
@@ -15,7 +15,7 @@ import { attachedBytes } from '../domain/attachment-text.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { estimateTokens } from '../domain/usage.ts';
 import { stepOutcome } from '../runs/journal.ts';
-import { attachmentOf, historyAttachments } from '../store/queries/attachments.ts';
+import { historyAttachments } from '../store/queries/attachments.ts';
 import { chatLength, END_OF_CHAT, history, historySteps } from '../store/queries/chats.ts';
 import { first, type Reads } from '../store/store.ts';
 
@@ -233,7 +233,7 @@ async function readRuns(
   for (const row of attachmentRows) {
     const ofRun = attachments.get(row.run_id) ?? [];
     attachments.set(row.run_id, ofRun);
-    if (row.form !== null) ofRun.push(attachmentOf(row));
+    if (row.form !== null) ofRun.push(row);
   }
   const runs = new Map<string, { -readonly [K in keyof StoredRun]: StoredRun[K] } & { readonly steps: StoredStep[] }>();
   for (const row of messages) {

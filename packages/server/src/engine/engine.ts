@@ -1,10 +1,10 @@
+import { CellMap } from '@runwire/lib/cells.ts';
+import type { Hold } from '@runwire/lib/fair-budget.ts';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import { ScratchBlobs, ScratchCleanup } from '../attachments/scratch-blobs.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
-import { CellMap } from '../lib/cells.ts';
-import type { Hold } from '../lib/fair-budget.ts';
 import type { EngineDeps } from './deps.ts';
 import { executeRun } from './execute-run.ts';
 import type { RunEngine } from './port.ts';

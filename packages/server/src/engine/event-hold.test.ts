@@ -21,7 +21,7 @@ test('events that are emitted during a commit follow the events of the commit', 
   const log = newLog();
   const hold = new EventHold(log);
   hold.emit(left(1));
-  log.acknowledge(log.takeChunks().at(-1)?.lastId ?? 0);
+  log.acknowledge(log.takeChunks().at(-1)?.last_id ?? 0);
   const committed = Promise.withResolvers<void>();
   const publishing = hold.during(async () => {
     const { events, chunks } = log.draft([left(2), left(3)]);
@@ -39,12 +39,12 @@ test('events that are emitted during a commit follow the events of the commit', 
   assert.equal(hold.freed, null);
   assert.deepEqual(turnsOf(log), ['1:1', '2:2', '3:3', '4:4']);
   assert.deepEqual(
-    decodeChunk(chunk?.firstId ?? 0, chunk?.data ?? '').events.map(({ id }) => id),
+    decodeChunk(chunk?.first_id ?? 0, chunk?.data ?? '').events.map(({ id }) => id),
     [2, 3],
   );
   assert.ok(log.wantsFlush);
   assert.deepEqual(
-    log.takeChunks().map(({ firstId, lastId }) => [firstId, lastId]),
+    log.takeChunks().map(({ first_id, last_id }) => [first_id, last_id]),
     [[4, 4]],
     'what the commit stored is not stored again',
   );

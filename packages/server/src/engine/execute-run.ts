@@ -1,3 +1,4 @@
+import { ModelFailure } from '@runwire/models';
 import { FinishedSteps } from '../agent/finished-steps.ts';
 import { runLoop } from '../agent/loop.ts';
 import { Progress, type ProgressWatcher } from '../agent/progress.ts';
@@ -10,7 +11,7 @@ import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import type { RunEventBody, ToolOutputItem } from '../domain/events.ts';
-import { RunFailure } from '../domain/run-failure.ts';
+import type { RunFailure } from '../domain/run-failure.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { Step } from '../domain/step.ts';
@@ -27,7 +28,7 @@ import type { PreparedAgency } from './prepared-agency.ts';
 import { publishStep } from './publish-step.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
-import { endEvents, reportEnd, runEnd } from './run-end.ts';
+import { endEvents, reportEnd } from './run-end.ts';
 import { RunTeam } from './run-team.ts';
 import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
@@ -102,7 +103,7 @@ class Execution implements RunAttempt, ProgressWatcher {
 interface End {
   readonly status: RunEndStatus;
   readonly error: RunError | null;
-  /** See `RunFailure.providerStatus`. */
+  /** See `ModelFailure.providerStatus`. */
   readonly providerStatus: number | null;
   readonly lastStep: Step | null;
 }
@@ -191,7 +192,7 @@ async function runSteps(execution: Execution): Promise<End | 'hand over' | 'leav
       case 'handed_over':
         return 'hand over';
       case undefined:
-        if (error instanceof RunFailure && error.code !== 'internal_error') return failedEnd(error);
+        if (error instanceof ModelFailure && error.code !== 'internal_error') return failedEnd(error);
         execution.logger.error({ err: error }, 'a run failed because of an error in the server');
         return { status: 'failed', error: INTERNAL_ERROR, providerStatus: null, lastStep: null };
     }
@@ -371,7 +372,7 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   execution.journalling = execution.journalling.then(() => retryWhileUnavailable(deps, stop, store));
   await execution.journalling;
   log.markedRunning = true;
-  log.acknowledge(chunks.at(-1)?.lastId ?? 0);
+  log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
 function stepTotals({ run, progress }: Execution) {
@@ -408,7 +409,7 @@ async function settle({ deps, run, log, stop, progress, stepIds }: Execution, en
   const record = { attempt, lastStep, chunks, lastEventId: events.at(-1)?.id ?? 0, startedAt: log.startedAt };
   deps.waitAt?.('settle.before');
   await retryWhileUnavailable(deps, stop, () =>
-    deps.store.transact('end', (tx) => endRun(tx, runEnd(deps, outcome, record))),
+    deps.store.transact('end', (tx) => endRun(tx, deps, outcome, record)),
   ).catch((cause: unknown) => {
     // An earlier try has committed, and the answer to its commit was lost.
     if (!(cause instanceof AlreadyEnded)) throw cause;

@@ -13,13 +13,13 @@ import type { StopHandle } from './stop-handle.ts';
  * run has not started any step. After that its readers are cut; they reconnect to any node and find the run there.
  */
 export async function handOver(deps: EngineDeps, run: AdmittedRun, log: RunLog, stop: StopHandle): Promise<void> {
-  const { runId, attempt, integrationId, chatKey } = run;
-  const member = run.consumerId ?? NO_MEMBER;
+  const { runId, attempt } = run;
+  const owner = { integration_id: run.integrationId, consumer_id: run.consumerId ?? NO_MEMBER };
   log.abandon();
   await retryWhileUnavailable(deps, stop, () =>
     deps.store.transact('takeover', async (tx) => {
       if ((await tx.run(releaseRun, { runId, attempt })) !== 1) throw RunLost.ofAttempt(runId, attempt);
-      await tx.run(moveActiveRun, { integrationId, member, chatKey, runId, nodeId: RELEASED_RUN });
+      await tx.run(moveActiveRun, { ...owner, chat_key: run.chatKey, run_id: runId, nodeId: RELEASED_RUN });
     }),
   );
   deps.logger.info(

@@ -1,10 +1,10 @@
+import { LruCache } from '@runwire/lib/lru-cache.ts';
 import type { LoadedAgency, LoadedAgent } from '../agencies/loaded-agency.ts';
 import { flowTools, SEND_MESSAGE } from '../agent/flow-tools.ts';
 import type { Model, ModelTool } from '../agent/ports.ts';
 import type { Flow } from '../agent/team.ts';
 import { shownFileTools } from '../agent/tools/file-tools.ts';
 import { handOffName } from '../domain/hand-off-name.ts';
-import { LruCache } from '../lib/lru-cache.ts';
 import { agentWindow, handOffReach, reachedWindow, type WindowSetting } from './agent-windows.ts';
 import type { EngineDeps } from './deps.ts';
 

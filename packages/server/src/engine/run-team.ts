@@ -1,3 +1,4 @@
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { AboutRun, LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
 import { type McpTool, type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
 import { alwaysAsks, type Model, type ModelTool, type Tool } from '../agent/ports.ts';
@@ -5,7 +6,6 @@ import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { RunFailure } from '../domain/run-failure.ts';
-import { unlessAborted } from '../lib/unless-aborted.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
 import type { Logger } from '../telemetry/logger.ts';

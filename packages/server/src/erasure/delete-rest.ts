@@ -109,7 +109,8 @@ async function freeUnusedBlobs({ store, isClosed }: DeleteDeps, person: ErasedPe
     await store.transact('erasure', async (tx) => {
       for (const { blob_key: blobKey } of blobs) {
         const isUnused = (await tx.run(deleteBlobRow, { blobKey, until: ANY_TIME })) === 1;
-        if (isUnused) await tx.run(eraseBlob, { ...person, blobKey });
+        if (isUnused)
+          await tx.run(eraseBlob, { integration_id: integrationId, erased_id: person.erasedId, blob_key: blobKey });
         else await tx.run(keepUsedBlob, { blobKey });
       }
     });

@@ -25,9 +25,9 @@ async function open() {
   const store = stack.use(await embeddedStore(folder));
   await store.transact('account', async (tx) => {
     for (const ownerId of OWNERS) {
-      await tx.run(insertOwner, { ownerId, email: null, nameJson: null, administrator: 0, now: 1 });
-      const fields = { ...INTEGRATION_DEFAULTS, sortKey: ownerId, ownerId, now: 1 };
-      await tx.run(insertIntegration, { ...fields, integrationId: newIntegrationId(ownerId) });
+      await tx.run(insertOwner, { owner_id: ownerId, email: null, name_json: null, administrator: 0, created_at: 1 });
+      const fields = { ...INTEGRATION_DEFAULTS, sort_key: ownerId, owner_id: ownerId, created_at: 1 };
+      await tx.run(insertIntegration, { ...fields, integration_id: newIntegrationId(ownerId) });
     }
   });
   const ids = new ErasedIds('secret');

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { mapAtMost } from '@runwire/lib/map-concurrently.ts';
+import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { mapAtMost } from '../lib/map-concurrently.ts';
-import { WakeableLoop } from '../lib/wakeable-loop.ts';
 import { beginRewrite, endRewrite } from '../store/leftovers.ts';
 import {
   activeRunsOfPerson,

@@ -169,8 +169,8 @@ test('is idempotent, also after storing and reading', () => {
     assert.deepEqual(compactEvents(after), after);
     for (const maxBytes of [1, 400, 1_000_000]) {
       const chunks = encodeWithin(after, maxBytes, encodeCompactedChunk);
-      const back = chunks.flatMap(({ firstId, data }) => {
-        const { events, compacted } = decodeChunk(firstId, data);
+      const back = chunks.flatMap(({ first_id, data }) => {
+        const { events, compacted } = decodeChunk(first_id, data);
         assert.ok(compacted, 'even if its ids have no gap');
         return events;
       });
@@ -184,7 +184,7 @@ test('is idempotent, also after storing and reading', () => {
 test('joins deltas of several chunks by the id of their item', () => {
   const plan = { kind: 'message' as const, callerAgent: null, texts: ['One ', 'two ', 'three.'] };
   const events = numbered(1, responseEvents([plan], 'i').bodies);
-  const decoded = encodeWithin(events, 1).flatMap(({ firstId, data }) => decodeChunk(firstId, data).events);
+  const decoded = encodeWithin(events, 1).flatMap(({ first_id, data }) => decodeChunk(first_id, data).events);
   const deltas = compactEvents(decoded).filter((event) => event.type === 'delta');
   assert.deepEqual(
     deltas.map(({ id, text }) => [id, text]),

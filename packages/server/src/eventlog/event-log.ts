@@ -1,6 +1,6 @@
+import { CellMap } from '@runwire/lib/cells.ts';
 import { attemptBase, lastFrameId, type RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { CellMap } from '../lib/cells.ts';
 import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
@@ -25,7 +25,9 @@ const FLUSH_BYTES = 8 * 1024 * 1024;
 export async function storeChunks(tx: Tx, runId: string, chunks: readonly Chunk[]): Promise<void> {
   // Read when the job runs, not when it is handed in: before a job runs on a new connection, the flags are reset.
   const unsent = chunks.filter(({ isSent }) => isSent !== true);
-  await Promise.all(unsent.map(({ firstId, lastId, data }) => tx.run(insertChunk, { runId, firstId, lastId, data })));
+  await Promise.all(
+    unsent.map(({ first_id, last_id, data }) => tx.run(insertChunk, { run_id: runId, first_id, last_id, data })),
+  );
 }
 
 function markSent({ log, chunks }: UnstoredChunks, isSent: boolean): void {
@@ -35,7 +37,7 @@ function markSent({ log, chunks }: UnstoredChunks, isSent: boolean): void {
 
 /** A run is running from the first event after its opening. */
 const isUnderWay = ({ attempt }: RunLog, chunks: readonly Chunk[]): boolean =>
-  (chunks.at(-1)?.lastId ?? 0) > attemptBase(attempt) + 1;
+  (chunks.at(-1)?.last_id ?? 0) > attemptBase(attempt) + 1;
 
 async function storeLog(tx: Tx, log: RunLog, chunks: readonly Chunk[]): Promise<void> {
   const marked =
@@ -47,7 +49,7 @@ async function storeLog(tx: Tx, log: RunLog, chunks: readonly Chunk[]): Promise<
 
 function stored({ log, chunks }: UnstoredChunks): void {
   log.markedRunning ||= isUnderWay(log, chunks);
-  log.acknowledge(chunks.at(-1)?.lastId ?? 0);
+  log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
 /** `messages` and `end`, with which every run ends. */

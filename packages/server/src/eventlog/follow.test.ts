@@ -45,7 +45,7 @@ async function withEnded(gate: () => void, body: (log: EventLog) => Promise<void
   const folder = temporaryFolder();
   await using store = await embeddedStore(folder);
   const data = encodeChunk([{ type: 'end', id: 1 }]);
-  await store.transact('flush', (tx) => tx.run(insertChunk, { runId: 'r', firstId: 1, lastId: 1, data }));
+  await store.transact('flush', (tx) => tx.run(insertChunk, { run_id: 'r', first_id: 1, last_id: 1, data }));
   const gated: Store = {
     kind: store.kind,
     transact: store.transact.bind(store),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PageTurns } from '@runwire/lib/page-turns.ts';
 import { insertRun } from '@runwire/test-kit/insert-run.ts';
 import { migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { lastFrameId, type MessageItem, type RunEvent } from '../domain/events.ts';
-import { PageTurns } from '../lib/page-turns.ts';
 import { type Hint, type Notifier, silentNotifier } from '../store/notifier.ts';
 import { chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import type { Store } from '../store/store.ts';
@@ -75,7 +75,7 @@ class Taker implements Sink {
 
 const stored = (store: Store, runId: string, ...events: RunEvent[]) => {
   const [first, last] = [events[0] as RunEvent, events.at(-1) as RunEvent];
-  const chunk = { runId, firstId: first.id, lastId: lastFrameId(last), data: encodeChunk(events) };
+  const chunk = { run_id: runId, first_id: first.id, last_id: lastFrameId(last), data: encodeChunk(events) };
   return store.transact('flush', (tx) => tx.run(insertChunk, chunk));
 };
 

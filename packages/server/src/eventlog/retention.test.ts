@@ -67,7 +67,7 @@ const runFrom = (ms: number, name: string) => `${firstRunId(ms)}${name}`;
 
 async function addRun(store: Store, runId: string, endedAt: number | null, data = encodeChunk(EVENTS)): Promise<void> {
   await insertRun(store, runId, { status: endedAt === null ? 'running' : 'completed', completed_at: endedAt });
-  await store.transact('flush', (tx) => tx.run(insertChunk, { runId, firstId: 1, lastId: 3, data }));
+  await store.transact('flush', (tx) => tx.run(insertChunk, { run_id: runId, first_id: 1, last_id: 3, data }));
 }
 
 const end = (store: Store, runId: string, endedAt: number) =>

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Sweep } from '@runwire/lib/sweep.ts';
 import { eventSize, type RunEvent } from '../domain/events.ts';
 import { firstRunId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { Sweep } from '../lib/sweep.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { allChunks } from '../store/queries/eventlog.ts';
 import { type EventPartition, lockEvents } from '../store/queries/partitions.ts';
@@ -174,7 +174,7 @@ export class Retention extends Sweep {
   async #passTo(position: string, whole: ReadonlySet<string>): Promise<void> {
     await this.#store.transact('sweep', async (tx) => {
       const skipped = [...whole].filter((runId) => runId <= position);
-      await Promise.all(skipped.map((runId) => tx.run(insertSkippedRun, { runId })));
+      await Promise.all(skipped.map((runId) => tx.run(insertSkippedRun, { run_id: runId })));
       await tx.run(moveCompactionPosition, { position });
     });
   }
@@ -236,7 +236,7 @@ export class Retention extends Sweep {
       if (error instanceof UnknownFormat) return null;
       this.#logger.error({ err: error, runId }, 'the stored events of a run cannot be read; they are kept as they are');
       // Kept beside the compacted events, so that the run does not keep its partition.
-      return { runId, chunksBefore: rows.length, bytesBefore, chunks: rows.map(toChunk) };
+      return { runId, chunksBefore: rows.length, bytesBefore, chunks: rows };
     }
   }
 
@@ -249,16 +249,10 @@ export class Retention extends Sweep {
         : (await tx.run(deleteChunks, { runId })) === chunksBefore;
       // The chat was deleted after the events were read: nothing of it is written again.
       if (!isThere) return;
-      await Promise.all(chunks.map((chunk) => tx.run(insertCompactedChunk, { runId, ...chunk })));
+      await Promise.all(chunks.map((chunk) => tx.run(insertCompactedChunk, { run_id: runId, ...chunk })));
     });
   }
 }
-
-const toChunk = (row: { first_id: number; last_id: number; data: string }): Chunk => ({
-  firstId: row.first_id,
-  lastId: row.last_id,
-  data: row.data,
-});
 
 /** The number of these runs that were not compacted when they were read. */
 function countNew(runs: readonly VisitedRun[]): number {

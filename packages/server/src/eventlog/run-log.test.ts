@@ -132,7 +132,7 @@ class Rig {
   }
 
   get #storedEvents(): RunEvent[] {
-    return this.#stored.flatMap((chunk) => decodeChunk(chunk.firstId, chunk.data).events);
+    return this.#stored.flatMap((chunk) => decodeChunk(chunk.first_id, chunk.data).events);
   }
 
   step(step: Step): void {
@@ -171,16 +171,16 @@ class Rig {
     // A chunk keeps its ids and bytes until it is acknowledged, however often it is taken.
     assert.deepEqual(chunks.slice(0, this.#taken.length), this.#taken);
     for (const chunk of chunks) {
-      const inside = this.#events.filter((event) => event.id >= chunk.firstId && event.id <= chunk.lastId);
-      assert.deepEqual(ids(decodeChunk(chunk.firstId, chunk.data).events), ids(inside));
+      const inside = this.#events.filter((event) => event.id >= chunk.first_id && event.id <= chunk.last_id);
+      assert.deepEqual(ids(decodeChunk(chunk.first_id, chunk.data).events), ids(inside));
       const bytes = inside.reduce((sum, event) => sum + eventSize(event), 0);
       assert.ok(inside.length === 1 || bytes <= this.#bounds.chunkBytes, `${inside.length} events, ${bytes} bytes`);
     }
     const all = [...this.#stored, ...chunks];
     for (const [index, chunk] of all.entries()) {
-      if (index > 0) assert.equal(chunk.firstId, (all[index - 1]?.lastId ?? 0) + 1, 'no gap and no overlap');
+      if (index > 0) assert.equal(chunk.first_id, (all[index - 1]?.last_id ?? 0) + 1, 'no gap and no overlap');
     }
-    if (this.#events.length > 0) assert.equal(all.at(-1)?.lastId, this.log.lastId, 'everything is in a chunk');
+    if (this.#events.length > 0) assert.equal(all.at(-1)?.last_id, this.log.lastId, 'everything is in a chunk');
     this.#taken = chunks;
   }
 
@@ -189,11 +189,11 @@ class Rig {
     const now = this.#taken.slice(0, count);
     this.#stored.push(...now);
     this.#taken = this.#taken.slice(count);
-    this.log.acknowledge(now.at(-1)?.lastId ?? 0);
+    this.log.acknowledge(now.at(-1)?.last_id ?? 0);
   }
 
   #check(): void {
-    const storedId = this.#stored.at(-1)?.lastId ?? this.#base;
+    const storedId = this.#stored.at(-1)?.last_id ?? this.#base;
     for (const cursor of [this.#base, ...this.#events.map(lastFrameId)]) {
       const after = this.#events.filter((event) => lastFrameId(event) > cursor);
       const held = this.log.heldAfter(cursor);
@@ -232,11 +232,11 @@ test('ids start after the previous attempt and grow by the width of each event',
 test('drops stored and delivered events above the limit', () => {
   const log = newLog({ chunkBytes: 1000, heldBytes: 50 });
   for (let i = 0; i < 10; i += 1) log.append(delta('0123456789'));
-  log.acknowledge(log.takeChunks().at(-1)?.lastId ?? 0);
+  log.acknowledge(log.takeChunks().at(-1)?.last_id ?? 0);
   assert.notEqual(log.heldAfter(0), null, 'not yet delivered, so still held');
   log.deliver();
   log.append(delta('more'));
-  log.acknowledge(log.takeChunks().at(-1)?.lastId ?? 0);
+  log.acknowledge(log.takeChunks().at(-1)?.last_id ?? 0);
   assert.equal(log.heldAfter(0), null);
   const held = log.heldAfter(10);
   assert.deepEqual(ids(held?.events.slice(held.from) ?? []), [11]);
@@ -249,7 +249,7 @@ test('sends the events of the end only after they are durable', () => {
   log.append(delta('a'));
   const { events, chunks } = log.prepare([{ type: 'end' }]);
   assert.deepEqual(ids(events), [2]);
-  assert.equal(chunks.at(-1)?.lastId, 2);
+  assert.equal(chunks.at(-1)?.last_id, 2);
   assert.equal(log.wantsFlush, false);
   log.deliver();
   assert.deepEqual(ids(reader.got), [1]);
@@ -283,7 +283,7 @@ test('a released log counts no bytes, whatever is acknowledged or appended later
   };
   other.append(delta('y'.repeat(84)));
   one.append(delta('x'.repeat(184)));
-  const taken = one.takeChunks().at(-1)?.lastId ?? 0;
+  const taken = one.takeChunks().at(-1)?.last_id ?? 0;
   one.release();
   assert.deepEqual([unstored.bytes, one.wantsFlush], [100, false]);
   one.acknowledge(taken);
@@ -323,7 +323,7 @@ test('is full at its own limit or at that of the node, and wakes when there is r
   unstored.wake();
   await turn();
   assert.equal(calls.length, 0, 'there is no room yet');
-  one.acknowledge(first.at(-1)?.lastId ?? 0);
+  one.acknowledge(first.at(-1)?.last_id ?? 0);
   assert.equal(calls.length, 0, 'never in the turn of who stored');
   await turn();
   assert.deepEqual([calls, one.isFull, other.isFull], [['one', 'one again'], false, true]);

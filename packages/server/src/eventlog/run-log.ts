@@ -4,8 +4,8 @@ import type { LiveLog, LiveReader } from './live-log.ts';
 import type { UnstoredBytes } from './unstored-bytes.ts';
 
 export interface Chunk {
-  readonly firstId: number;
-  readonly lastId: number;
+  readonly first_id: number;
+  readonly last_id: number;
   readonly data: string;
   /** True while a commit that has the chunk is not durable yet, but will be if a later one is. */
   isSent?: boolean;
@@ -209,7 +209,7 @@ export class RunLog implements LiveLog {
   }
 
   acknowledge(lastId: number): void {
-    while (this.#unacknowledged[0] !== undefined && this.#unacknowledged[0].lastId <= lastId) {
+    while (this.#unacknowledged[0] !== undefined && this.#unacknowledged[0].last_id <= lastId) {
       this.#unacknowledged.shift();
     }
     if (this.#unacknowledged.length === 0 && this.#unstoredSince !== 0) {
@@ -311,7 +311,7 @@ export function encodeWithin(events: readonly RunEvent[], maxBytes: number, enco
   if (first === undefined || last === undefined) return [];
   const data = encode(events);
   if (events.length === 1 || Buffer.byteLength(data) <= maxBytes) {
-    return [{ firstId: first.id, lastId: lastFrameId(last), data }];
+    return [{ first_id: first.id, last_id: lastFrameId(last), data }];
   }
   const middle = events.length >>> 1;
   return [

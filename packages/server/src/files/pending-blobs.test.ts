@@ -48,7 +48,7 @@ async function open(storeName: StoreName) {
   const identity = { nodeId: newId('node'), boot: 'b' };
   node.registered(identity);
   await store.transact('account', (tx) =>
-    tx.run(insertNode, { ...identity, version: '1', now: 1, host: 'h', address: null }),
+    tx.run(insertNode, { node_id: identity.nodeId, boot: 'b', version: '1', started_at: 1, host: 'h', address: null }),
   );
   const logger = createLogger('silent');
   const pendingOn = (onStore: Store, onBlobs: BlobStore) =>

@@ -78,12 +78,18 @@ export class PendingBlobs {
   ): Promise<PendingBatch> {
     const { store, ids, node } = this.#deps;
     const batchId = newId('blobs');
-    const erasedId = consumerId === null ? null : ids.consumer(integrationId, consumerId);
-    const row = { batchId, integrationId, erasedId, keysJson: JSON.stringify(keys) };
+    const row = {
+      batch_id: batchId,
+      node_id: node.nodeId,
+      integration_id: integrationId,
+      erased_id: consumerId === null ? null : ids.consumer(integrationId, consumerId),
+      path: path === null ? null : storedPath(path),
+      keys_json: JSON.stringify(keys),
+    };
     try {
       await store.transact('pending', async (tx) => {
         await check(tx);
-        await tx.run(insertPending, { ...row, nodeId: node.nodeId, path: path === null ? null : storedPath(path) });
+        await tx.run(insertPending, row);
       });
     } catch (error) {
       // If the store was unavailable, the row may exist. No byte does.

@@ -55,7 +55,7 @@ for (const store of STORES) {
         ...[...announced, ...own, ...hidden].map((path) => row(path, null)),
       ];
       await tx.run(insertFiles, { integrationId: INTEGRATION, files: jsonRows(rows) });
-      for (const path of announced) await tx.run(announceFile, { chatKey: CHAT, path: storedPath(pathInMount(path)) });
+      for (const path of announced) await tx.run(announceFile, { chat_key: CHAT, path: storedPath(pathInMount(path)) });
     });
     const refusal = (changed: readonly string[]) =>
       files.store.transact('files', async (tx) => {

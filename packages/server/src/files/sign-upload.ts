@@ -55,7 +55,11 @@ export class UploadSigning {
     await settleUploads(integrationId);
     const key = await target.signingKey();
     const formId = newId('form');
-    await this.#store(request, { formId, signedAt, expiresAt, toS3: Number(target.isS3) }, erasures);
+    await this.#store(
+      request,
+      { form_id: formId, signed_at: signedAt, expires_at: expiresAt, to_s3: Number(target.isS3) },
+      erasures,
+    );
     const terms = {
       bucket: target.bucket(integrationId),
       key: target.key(integrationId, path, formId),
@@ -69,7 +73,7 @@ export class UploadSigning {
 
   async #store(
     { integrationId, path, contentType, sizeBytes }: UploadRequest,
-    form: { readonly formId: string; readonly signedAt: number; readonly expiresAt: number; readonly toS3: number },
+    form: { readonly form_id: string; readonly signed_at: number; readonly expires_at: number; readonly to_s3: number },
     erasures: readonly FolderErasure[],
   ): Promise<void> {
     const { store, ids, quotas } = this.#deps;
@@ -77,9 +81,15 @@ export class UploadSigning {
       await store.transact('account', async (tx) => {
         const integration = await lockFiles(tx, integrationId);
         await checkFolderOpen(tx, ids, { integrationId, path }, erasures);
-        await checkFree(tx, integrationId, path, form.signedAt);
-        await tx.run(insertForm, { ...form, integrationId, path: storedPath(path), contentType, sizeBytes });
-        await checkQuotas(tx, quotas, integration, [path], form.signedAt);
+        await checkFree(tx, integrationId, path, form.signed_at);
+        await tx.run(insertForm, {
+          ...form,
+          integration_id: integrationId,
+          path: storedPath(path),
+          content_type: contentType,
+          size_bytes: sizeBytes,
+        });
+        await checkQuotas(tx, quotas, integration, [path], form.signed_at);
       });
     } catch (error) {
       if (error instanceof PathTaken) throw new Refusal('file_exists_as_folder', error.message);

@@ -58,7 +58,7 @@ export class UploadSecrets {
 
   #makeFirst(): Promise<number> {
     return this.#store.transact('account', async (tx) => {
-      await tx.run(makeUploadSecretOnce, { number: FIRST, now: Date.now() });
+      await tx.run(makeUploadSecretOnce, { number: FIRST, made_at: Date.now() });
       return (await first(tx.all(newestUploadSecret, {})))?.number ?? FIRST;
     });
   }
@@ -71,9 +71,9 @@ export function rotateUploadSecret(store: Store): Promise<number> {
     const now = Date.now();
     const number = (await first(tx.all(newestUploadSecret, {})))?.number ?? FIRST;
     // Stored even if it was never used, because a number always belongs to the same secret.
-    await tx.run(makeUploadSecretOnce, { number, now });
+    await tx.run(makeUploadSecretOnce, { number, made_at: now });
     await tx.run(retireUploadSecret, { number, now });
-    await tx.run(makeUploadSecretOnce, { number: number + 1, now });
+    await tx.run(makeUploadSecretOnce, { number: number + 1, made_at: now });
     return number + 1;
   });
 }

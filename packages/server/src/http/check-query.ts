@@ -1,6 +1,6 @@
 import type { Operation } from '@runwire/contract/schemas';
+import { memberName } from '@runwire/lib/member-name.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { memberName } from '../lib/member-name.ts';
 
 interface Parameter {
   readonly type?: string;

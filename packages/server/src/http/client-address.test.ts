@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseRange, type Range } from '../lib/url-rules/range.ts';
+import { parseRange, type Range } from '@runwire/guarded-fetch/url-rules';
 import { createLogger } from '../telemetry/logger.ts';
 import { clientAddress } from './client-address.ts';
 import { ForwardedForWarning } from './forwarded-for.ts';

@@ -1,5 +1,4 @@
-import { type Address, parseAddress, unmapped } from '../lib/url-rules/address.ts';
-import { isWithin, type Range } from '../lib/url-rules/range.ts';
+import { type Address, isWithin, parseAddress, type Range, unmapped } from '@runwire/guarded-fetch/url-rules';
 
 /**
  * Returns the address of the client, as a text that is the same for all notations. It is the address of the peer, or if

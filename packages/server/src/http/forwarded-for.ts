@@ -1,5 +1,4 @@
-import { parseAddress, unmapped } from '../lib/url-rules/address.ts';
-import { isWithin, type Range } from '../lib/url-rules/range.ts';
+import { isWithin, parseAddress, type Range, unmapped } from '@runwire/guarded-fetch/url-rules';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** Enough for every proxy of an installation. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { CellSet } from '../lib/cells.ts';
+import { CellSet } from '@runwire/lib/cells.ts';
 
 /** Counts requests from the first byte of the head to the close of the answer, streams included. */
 export class OpenRequests {

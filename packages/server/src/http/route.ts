@@ -1,10 +1,10 @@
 import { namedSchemas, type Operation } from '@runwire/contract/schemas';
+import { memberName } from '@runwire/lib/member-name.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { ListPage } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Scope } from '../domain/scope.ts';
-import { memberName } from '../lib/member-name.ts';
 import { cursorTag, unboundCursor } from './bound-cursor.ts';
 import { applyClientToken } from './client-access.ts';
 import { schemaOf } from './openapi.ts';

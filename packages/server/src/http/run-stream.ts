@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { type Cell, CellSet } from '@runwire/lib/cells.ts';
+import type { PageTurns } from '@runwire/lib/page-turns.ts';
 import type { RunEvent } from '../domain/events.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import { type FollowedEvents, Follower, type Sink } from '../eventlog/follow.ts';
-import { type Cell, CellSet } from '../lib/cells.ts';
-import type { PageTurns } from '../lib/page-turns.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import type { Encoder } from './encoders/encoder.ts';
 import type { PageBytes } from './encoders/page-bytes.ts';

@@ -1,8 +1,8 @@
 import { type CallToolResult, Client, type ClientOptions, type Transport } from '@modelcontextprotocol/client';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
+import { withTimeout } from '@runwire/lib/with-timeout.ts';
 import type { McpAddress } from '../agent/mcp-port.ts';
 import { VERSION } from '../domain/version.ts';
-import { unlessAborted } from '../lib/unless-aborted.ts';
-import { withTimeout } from '../lib/with-timeout.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { AskForeign } from './oauth-fetch.ts';
 import { readTools, type ServerTools } from './server-tools.ts';

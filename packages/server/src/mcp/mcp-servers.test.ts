@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { ToolCall } from '@runwire/agency';
 import { SCRIPTED_MCP } from '@runwire/test-kit/scripted-mcp-program.ts';
 import { cites } from '../../../../requirements/cite.ts';
-import type { McpServer } from '../agent/mcp-port.ts';
+import type { McpAddress, McpServer } from '../agent/mcp-port.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { McpServers } from './mcp-servers.ts';
+
+const program = (...options: readonly string[]): McpAddress => ({
+  kind: 'stdio',
+  command: process.execPath,
+  args: [SCRIPTED_MCP, ...options],
+  env: {},
+  cwd: null,
+  secrets: [],
+});
 
 const server = (more: Partial<McpServer> = {}): McpServer => ({
   name: 'one',
@@ -16,7 +26,7 @@ const server = (more: Partial<McpServer> = {}): McpServer => ({
   isPerRun: false,
   isFilled: false,
   silenceMs: 5000,
-  address: () => ({ kind: 'stdio', command: process.execPath, args: [SCRIPTED_MCP], env: {}, cwd: null, secrets: [] }),
+  address: () => program(),
   ...more,
 });
 
@@ -91,4 +101,19 @@ test('an aborted call rejects, and the session stays usable', async () => {
   const next = await byName('one_echo')?.call({ text: 'x' }, call(new AbortController().signal), '');
   assert.equal(next?.text, 'x');
   run.release();
+});
+
+test('a server whose first try has not ended is not started again while the node stops', async () => {
+  const mcp = open();
+  const silent = server({ address: () => program('--silent') });
+  mcp.use([{ agency: 'a', servers: [silent] }]);
+  const problems = mcp.firstProblems();
+  await mcp[Symbol.asyncDispose]();
+  await Promise.all(problems);
+  // A new session would load its module and start the program.
+  await setTimeout(200);
+  assert.deepEqual(
+    process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap'),
+    [],
+  );
 });

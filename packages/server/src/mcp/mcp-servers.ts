@@ -164,17 +164,15 @@ export class McpServers implements AsyncDisposable {
   }
 
   #stateOf(agency: string, server: McpServer): ServerState {
-    const tools = this.#toolsOf(agency, server);
-    if (!server.isPerRun) return stateOf(server, this.#share(agency, server).session.state, tools);
-    const newest = this.#newest.get(`${agency}\0${server.name}`);
-    const state = newest?.state ??
-      newest?.session.state ?? { state: 'connecting', error: null, since: this.#startedAt };
-    return stateOf(server, state, tools);
+    const { session, state } = this.#newestSession(agency, server);
+    const known = state ?? session?.state ?? { state: 'connecting', error: null, since: this.#startedAt };
+    return stateOf(server, known, session?.tools ?? null);
   }
 
-  #toolsOf(agency: string, server: McpServer): ServerTools | null {
-    if (!server.isPerRun) return this.#share(agency, server).session.tools;
-    return this.#newest.get(`${agency}\0${server.name}`)?.session.tools ?? null;
+  /** Connects nothing: a session that begins while the node stops would not be ended. */
+  #newestSession(agency: string, server: McpServer): Partial<NewestSession> {
+    const sessions = server.isPerRun ? this.#newest : this.#shared;
+    return sessions.get(server.isPerRun ? `${agency}\0${server.name}` : this.#shareKey(agency, server)) ?? {};
   }
 
   /**
@@ -186,7 +184,7 @@ export class McpServers implements AsyncDisposable {
       servers
         .filter(({ isPerRun }) => !isPerRun)
         .map(async (server) => {
-          await this.#share(agency, server).session.firstTry;
+          await this.#newestSession(agency, server).session?.firstTry;
           const { error } = this.#stateOf(agency, server);
           return error === null ? null : { agency, server: server.name, error };
         }),
@@ -197,7 +195,7 @@ export class McpServers implements AsyncDisposable {
   toolNames(agency: string): ReadonlySet<string> {
     const named = this.#agencies.find((one) => one.agency === agency)?.servers ?? [];
     const names = named.flatMap((server) => {
-      const tools = this.#toolsOf(agency, server);
+      const tools = this.#newestSession(agency, server).session?.tools ?? null;
       return tools === null ? [] : selectedTools(tools, server).map(({ name }) => wholeName(server, name));
     });
     return new Set(names);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { httpAnswer } from '@runwire/guarded-fetch/src/testing/watched-network.ts';
 import { guarded } from '@runwire/test-kit/guarded-rig.ts';
-import { httpAnswer } from '@runwire/test-kit/watched-network.ts';
 import { oauthFetch } from './oauth-fetch.ts';
 
 const TOKEN = new URL('https://a.test/token');

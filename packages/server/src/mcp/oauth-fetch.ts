@@ -1,4 +1,4 @@
-import type { GuardedFetcher, GuardedRequest } from '../guarded-fetch/guarded-fetch.ts';
+import type { GuardedFetcher, GuardedRequest } from '@runwire/guarded-fetch';
 
 /** Sends one request to an address that an MCP server names. */
 export type AskForeign = Pick<GuardedFetcher, 'ask'>['ask'];

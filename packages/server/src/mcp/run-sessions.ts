@@ -1,7 +1,7 @@
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
+import { withTimeout } from '@runwire/lib/with-timeout.ts';
 import type { McpServer, McpTool, McpTools, RunServers } from '../agent/mcp-port.ts';
 import { alwaysAsks, type CheckResult, checkedCall, type ModelTool } from '../agent/ports.ts';
-import { unlessAborted } from '../lib/unless-aborted.ts';
-import { withTimeout } from '../lib/with-timeout.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { resultText } from './result-text.ts';
 import { type ServerTool, type ServerTools, selectedTools } from './server-tools.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { McpAddress } from '../agent/mcp-port.ts';
-import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { connectFailure } from './connect-failure.ts';
 import type { Connection, ReadVariable } from './connection.ts';

@@ -1,5 +1,5 @@
 import { specTypeSchemas } from '@modelcontextprotocol/client';
-import { validateJsonSchema } from '../lib/json-schema.ts';
+import { validateJsonSchema } from '@runwire/lib/json-schema.ts';
 
 /** A tool of a server that agents do not get. */
 export interface LeftOutTool {

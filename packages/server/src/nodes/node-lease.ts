@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicMs } from '@runwire/lib/monotonic.ts';
 import type { NodeStats } from '../domain/node-stats.ts';
-import { monotonicMs } from '../lib/monotonic.ts';
 import type { HeartbeatReport, Heartbeats, SeenHeartbeat } from '../store/heartbeats.ts';
 import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';

@@ -1,4 +1,4 @@
-import { Sweep } from '../lib/sweep.ts';
+import { Sweep } from '@runwire/lib/sweep.ts';
 import { deleteCommitMarks, deleteHeartbeat, deleteNode, deleteReadersOf, endedNodes } from '../store/queries/nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';

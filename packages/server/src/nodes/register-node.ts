@@ -31,8 +31,8 @@ const newIdentity = (): NodeIdentity => ({ nodeId: newId('node'), boot: randomBy
 
 async function insertIdentity(tx: Tx, { nodeId, boot }: NodeIdentity, address: string | null): Promise<void> {
   const now = Date.now();
-  await tx.run(insertNode, { nodeId, boot, version: VERSION, now, host: hostname(), address });
-  await tx.run(insertHeartbeat, { nodeId, now });
+  await tx.run(insertNode, { node_id: nodeId, boot, version: VERSION, started_at: now, host: hostname(), address });
+  await tx.run(insertHeartbeat, { node_id: nodeId, seen_at: now });
 }
 
 /** Stores the address after the server listens. A node registers before that, when port 0 has no number yet. */

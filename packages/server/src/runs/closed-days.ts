@@ -1,6 +1,6 @@
+import { LruCache } from '@runwire/lib/lru-cache.ts';
+import type { TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { LruCache } from '../lib/lru-cache.ts';
-import type { TakeTurn } from '../lib/page-turns.ts';
 import {
   type DaySum,
   erasureMark,

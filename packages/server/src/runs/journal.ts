@@ -13,10 +13,28 @@ import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
-  const { usage, output, replay, tried, asks, asked, files, ...columns } = step;
+  const { usage, output, replay, tried, asks, asked, files } = step;
   // `JSON.stringify` omits undefined fields.
-  const recordJson = JSON.stringify({ usage, output, replay, tried, asks, asked, files });
-  await tx.run(insertStep, { runId, ...columns, recordJson });
+  const record_json = JSON.stringify({ usage, output, replay, tried, asks, asked, files });
+  await tx.run(insertStep, {
+    run_id: runId,
+    step: step.step,
+    attempt: step.attempt,
+    kind: step.kind,
+    loop: step.loop,
+    index_in_loop: step.indexInLoop,
+    agent: step.agent,
+    caller_agent: step.callerAgent,
+    model: step.model,
+    tool: step.tool,
+    call_id: step.callId,
+    status: step.status,
+    first_event_id: step.firstEventId,
+    last_event_id: step.lastEventId,
+    record_json,
+    started_at: step.startedAt,
+    completed_at: step.completedAt,
+  });
 }
 
 /** Decodes a step's `record_json`. */

@@ -1,3 +1,4 @@
+import type { TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { ErasedIds } from '../domain/erased-ids.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { decodeCursor, type ListPosition } from '../domain/list-cursor.ts';
@@ -7,7 +8,6 @@ import { isFinished, type RunStatus } from '../domain/run-state.ts';
 import { isVisible, type Scope } from '../domain/scope.ts';
 import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
-import type { TakeTurn } from '../lib/page-turns.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { Page } from '../store/queries/page.ts';
 import { lastReadRun, listRuns, type RunRow, readsInOrder, runById, runSizes } from '../store/queries/runs.ts';

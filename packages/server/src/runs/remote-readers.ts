@@ -1,4 +1,4 @@
-import { WakeableLoop } from '../lib/wakeable-loop.ts';
+import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import {
   deleteReaders,
   deleteReadersOfDeadNodes,
@@ -84,7 +84,7 @@ export class RemoteReaders implements AsyncDisposable {
     await this.#store.transact('account', async (tx) => {
       await Promise.all([
         ...gone.map(([runId, run]) => tx.run(deleteReaders, { runId, nodeId: run.notedAs ?? '' })),
-        ...noted.map(([runId]) => tx.run(insertReaders, { runId, nodeId })),
+        ...noted.map(([runId]) => tx.run(insertReaders, { run_id: runId, node_id: nodeId })),
       ]);
     });
     for (const [, run] of gone) run.notedAs = null;

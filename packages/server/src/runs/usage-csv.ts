@@ -1,7 +1,7 @@
+import type { TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { adjustmentJson } from '../accounts/adjustment-json.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
-import type { TakeTurn } from '../lib/page-turns.ts';
 import { encodeCsvRow } from './csv.ts';
 import type { RunReads } from './read-runs.ts';
 import { type UsageQuery, usageJson, usagePosition } from './usage-rows.ts';

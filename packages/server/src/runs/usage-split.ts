@@ -68,7 +68,7 @@ export async function usageByDayAndSplit(
       : mergeGroups(all.groups, ({ key, split }) => ({ key, split: splitOf(split) }));
   const placed = found
     .map((group) => ({ group, day: group.key ?? '', rank: rankOf(group.split) }))
-    .filter((place) => start === null || inOrder(start, place) < 0)
+    .filter((entry) => start === null || inOrder(start, entry) < 0)
     .sort(inOrder);
   const page = placed.slice(0, limit);
   const last = page.at(-1);
@@ -79,9 +79,9 @@ export async function usageByDayAndSplit(
   return { groups: page.map(({ group }) => group), nextCursor };
 }
 
-type Place = Pick<SplitPosition, 'day' | 'rank'>;
+type DayRank = Pick<SplitPosition, 'day' | 'rank'>;
 
-function inOrder(one: Place, other: Place): number {
+function inOrder(one: DayRank, other: DayRank): number {
   if (one.day !== other.day) return one.day < other.day ? 1 : -1;
   return one.rank - other.rank;
 }

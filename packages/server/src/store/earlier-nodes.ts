@@ -1,5 +1,5 @@
+import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import { type Kysely, sql } from 'kysely';
-import { WakeableLoop } from '../lib/wakeable-loop.ts';
 import { raw } from './queries/raw.ts';
 import { NODE_ALIVE } from './schema.ts';
 import type { Store, StoreKind } from './store.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FairBudget } from '@runwire/lib/fair-budget.ts';
+import { PageTurns } from '@runwire/lib/page-turns.ts';
 import { cites } from '../../../../requirements/cite.ts';
-import { FairBudget } from '../lib/fair-budget.ts';
-import { PageTurns } from '../lib/page-turns.ts';
 import { LargePages } from './large-pages.ts';
 import type { Page } from './queries/page.ts';
 

@@ -1,8 +1,8 @@
+import type { FairBudget } from '@runwire/lib/fair-budget.ts';
+import type { PageTurns } from '@runwire/lib/page-turns.ts';
 import { decodeCursor, encodeCursor, type ListPosition } from '../domain/list-cursor.ts';
 import { ListPage, MAX_PAGE_BYTES } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { FairBudget } from '../lib/fair-budget.ts';
-import type { PageTurns } from '../lib/page-turns.ts';
 import type { Page } from './queries/page.ts';
 import { DEFAULT_LIMIT, type ListQuery } from './read-page.ts';
 

@@ -27,6 +27,7 @@ import * as activeRuns from './migrations/0024-active-runs.ts';
 import * as usageRollups from './migrations/0025-usage-rollups.ts';
 import * as compactedChunks from './migrations/0026-compacted-chunks.ts';
 import * as chosenChatIds from './migrations/0027-chosen-chat-ids.ts';
+import * as askingRuns from './migrations/0028-asking-runs.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -58,6 +59,7 @@ const MIGRATIONS = {
   '0025-usage-rollups': usageRollups,
   '0026-compacted-chunks': compactedChunks,
   '0027-chosen-chat-ids': chosenChatIds,
+  '0028-asking-runs': askingRuns,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

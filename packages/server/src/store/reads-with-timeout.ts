@@ -1,5 +1,5 @@
+import { withTimeout } from '@runwire/lib/with-timeout.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { withTimeout } from '../lib/with-timeout.ts';
 import type { Reads } from './store.ts';
 
 /** Limits how long each read may take. A store that hangs is reported as unavailable. */

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
-import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/attachment.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
 import type { CheckedText } from '../domain/checked-text.ts';
 import type { FileAccess } from '../domain/file-access.ts';
 import type { IntegrationId } from '../domain/ids.ts';
@@ -215,6 +215,8 @@ export interface ChatsTable {
   metadata_json: Generated<string | null>;
   /** The open questions of its newest run (`OpenQuestions`). Null if there are none. */
   questions_json: Generated<string | null>;
+  /** The run that asked them. Null if there are none. */
+  asking_run_id: Generated<string | null>;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
@@ -368,22 +370,9 @@ export interface BlobsTable {
   unused_since: number | null;
 }
 
-/** The attachments of a user's message. `Attachment` explains the columns. */
-export interface AttachmentsTable {
+/** The attachments of a user's message. */
+export interface AttachmentsTable extends StoredAttachment {
   chat_key: string;
-  run_id: string;
-  /** The index in `attachments` of the request, from 0. */
-  position: number;
-  kind: AttachmentKind;
-  url: string | null;
-  url_key: string | null;
-  filename_json: string | null;
-  detail: ImageDetail;
-  form: AttachmentForm | null;
-  media_type: string | null;
-  pages: number | null;
-  size_bytes: number | null;
-  blob_key: string | null;
 }
 
 /** The secrets that sign upload forms are derived from the installation's secret and these numbers. */

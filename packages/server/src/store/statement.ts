@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Insertable, Kysely, RawBuilder } from 'kysely';
 import type { Schema } from './schema.ts';
 
 interface Compilable<R> {
@@ -79,6 +79,62 @@ export function statement<P, R>(
 ): Statement<P, R> {
   return { name, build, ...kind };
 }
+
+/** The rows that a statement returns. */
+export type RowOf<S> = S extends Statement<never, infer R> ? R : never;
+
+type Row<T extends keyof Schema> = Required<Insertable<Schema[T]>>;
+
+type Mandatory<T extends keyof Schema> = keyof {
+  [C in keyof Insertable<Schema[T]> as undefined extends Insertable<Schema[T]>[C] ? never : C]: C;
+};
+
+class SameAs {
+  readonly column: string;
+  constructor(column: string) {
+    this.column = column;
+  }
+}
+
+/** The value that the caller passes for another column. */
+export const sameAs = (column: string): SameAs => new SameAs(column);
+
+/** Columns whose values no caller passes: a constant, or the value of another column. */
+type FixedColumns<T extends keyof Schema> = {
+  readonly [C in keyof Row<T>]?: Row<T>[C] | RawBuilder<Row<T>[C]> | SameAs;
+};
+
+type InsertKind<T extends keyof Schema, P> = StatementKind<P, never> & {
+  /** Changes no row if one with the same values in these columns exists. */
+  readonly unlessExists?: readonly (keyof Row<T> & string)[];
+};
+
+/**
+ * Inserts a row. Its parameters have the names of the columns. The type refuses a list that lacks a mandatory column.
+ */
+export function insertInto<T extends keyof Schema, const C extends (keyof Row<T> & string) | FixedColumns<T>>(
+  table: T,
+  columns: readonly C[] & (Mandatory<T> extends (C extends string ? C : keyof C) ? unknown : never),
+  { unlessExists, ...kind }: InsertKind<T, Pick<Row<T>, Extract<C, keyof Row<T>>>> = {},
+): Statement<Pick<Row<T>, Extract<C, keyof Row<T>>>, never> {
+  const build = (db: Kysely<Schema>, row: object) => {
+    const passed = row as Readonly<Record<string, unknown>>;
+    const values: Record<string, unknown> = {};
+    for (const column of columns) {
+      if (typeof column === 'string') values[column] = passed[column];
+      else
+        for (const [name, value] of Object.entries(column))
+          values[name] = value instanceof SameAs ? passed[value.column] : value;
+    }
+    const insert = (db as unknown as Kysely<Record<string, Record<string, unknown>>>).insertInto(table).values(values);
+    return unlessExists === undefined ? insert : insert.onConflict((c) => c.columns([...unlessExists]).doNothing());
+  };
+  return { name: `insert ${table}`, build: build as never, ...kind };
+}
+
+/** The values of these columns, in this order. */
+export const pickColumns = <P, C extends keyof P & string>(params: P, columns: readonly C[]): Pick<P, C> =>
+  Object.fromEntries(columns.map((column) => [column, params[column]])) as Pick<P, C>;
 
 class Hole {
   readonly key: string;

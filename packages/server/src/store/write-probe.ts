@@ -1,4 +1,4 @@
-import { withTimeout } from '../lib/with-timeout.ts';
+import { withTimeout } from '@runwire/lib/with-timeout.ts';
 import { touchInstallation } from './queries/accounts.ts';
 import type { Store } from './store.ts';
 

@@ -173,8 +173,8 @@ export class Histogram implements Metric {
   observe(ms: number, labels: Labels = {}): void {
     const series = this.#series.of(labels);
     const found = this.#boundsMs.findIndex((bound) => ms <= bound);
-    const place = found === -1 ? this.#boundsMs.length : found;
-    series.counts[place] = (series.counts[place] ?? 0) + 1;
+    const index = found === -1 ? this.#boundsMs.length : found;
+    series.counts[index] = (series.counts[index] ?? 0) + 1;
     series.sumMs += ms;
   }
 
@@ -183,9 +183,9 @@ export class Histogram implements Metric {
     for (const { labels, counts, sumMs } of this.#series.all) {
       const key = labelText(labels);
       let total = 0;
-      for (const [place, count] of counts.entries()) {
+      for (const [index, count] of counts.entries()) {
         total += count;
-        const bound = this.#boundsMs[place];
+        const bound = this.#boundsMs[index];
         const le = bound === undefined ? '+Inf' : String(bound / 1000);
         lines.push(`${this.#name}_bucket${labelText({ ...labels, le })} ${total}`);
       }

@@ -1,4 +1,4 @@
-import { monotonicMs } from '../lib/monotonic.ts';
+import { monotonicMs } from '@runwire/lib/monotonic.ts';
 
 /** The largest value that was observed within one to two windows of time. It keeps two numbers. */
 export class RecentMaximum {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
+import type { PromptAttachment } from '@runwire/models';
 import type { Model, ModelResult, PromptItem } from '../agent/ports.ts';
-import type { PromptAttachment } from '../domain/prompt-attachment.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import type { RunErrorCode } from '../domain/run-state.ts';
 import { onLines } from './lines.ts';

@@ -1,8 +1,8 @@
 // From the package, as the server imports them: a bundle would contain other copies.
 import { DEFAULT_DOCUMENT_LIMITS, DocumentReader, Unreadable } from '@runwire/documents';
+import { FetchFailed, GuardedFetcher } from '@runwire/guarded-fetch';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
-import { FetchFailed, GuardedFetcher } from '@runwire/server/src/guarded-fetch/guarded-fetch.ts';
 import { type Params, params, rows, tamper } from './tampered-store.ts';
 
 type Fetch = GuardedFetcher['fetch'];
@@ -71,12 +71,12 @@ function loseStoredLine(): Overrides {
 function takeAnyKey(): Overrides {
   const known: Params[] = [];
   const note = (given: Params) => {
-    known.push({ run_id: '', position: 0, url: given.urlKey, url_key: given.urlKey });
+    known.push({ run_id: '', position: 0, url: given.url_key, url_key: given.url_key });
     return given;
   };
   return {
     wrapStore: tamper({
-      params: (statement, given) => (statement === 'insert attachment' ? note(given) : given),
+      params: (statement, given) => (statement === 'insert attachments' ? note(given) : given),
       rows: (statement, found) => (statement === 'urls of chat' ? [...found, ...known] : found),
     }),
   };
@@ -96,7 +96,9 @@ export const ATTACHMENT_FAULTS: Readonly<Record<string, () => Overrides>> = {
   'share-copies': () => ({
     wrapStore: tamper({
       params: (statement, given) =>
-        ['blob by hash', 'insert blob'].includes(statement) ? { ...given, integrationId: 'demo' } : given,
+        ['blob by hash', 'insert blobs'].includes(statement)
+          ? { ...given, integrationId: 'demo', integration_id: 'demo' }
+          : given,
     }),
   }),
 };

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolCall } from '@runwire/agency';
+import { FairBudget } from '@runwire/lib/fair-budget.ts';
+import { PageTurns } from '@runwire/lib/page-turns.ts';
 import { Agencies } from '@runwire/server/src/agencies/agencies.ts';
 import type { Tool } from '@runwire/server/src/agent/ports.ts';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
 import { checkForm } from '@runwire/server/src/files/post-policy/check-form.ts';
-import { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
-import { PageTurns } from '@runwire/server/src/lib/page-turns.ts';
 import type { Store, Tx } from '@runwire/server/src/store/store.ts';
 import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 import pg from 'pg';
@@ -49,7 +49,7 @@ function fencing(tx: Tx): Tx {
     all: tx.all.bind(tx),
     query: tx.query.bind(tx),
     run: async (statement, given) => {
-      if (statement.name === 'insert node') await fence((given as { nodeId: string }).nodeId);
+      if (statement.name === 'insert nodes') await fence((given as { node_id: string }).node_id);
       return tx.run(statement, given);
     },
   };
@@ -248,7 +248,8 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   // No request is known again: each is stored under an id of its own.
   'forget-requests': () => ({
     wrapStore: tamper({
-      params: (statement, given) => (statement === 'insert run' ? { ...given, usageRequestId: randomUUID() } : given),
+      params: (statement, given) =>
+        statement === 'insert runs' ? { ...given, usage_request_id: randomUUID() } : given,
       rows: (statement, all) =>
         statement === 'admission facts' ? all.map((row) => ({ ...row, known_run_id: null })) : all,
     }),
@@ -258,7 +259,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   // Questions stay open after their answer.
   'answer-twice': answerTwice,
   // A run in progress holds nothing of its member's allowance.
-  'forget-holds': () => params('insert active run', (given) => ({ ...given, held: 0 })),
+  'forget-holds': () => params('insert active_runs', (given) => ({ ...given, held: 0 })),
   'read-then-write': () => ({
     wrapStore: (store) =>
       around((transact) => (name, job, locks) => transact(name, (tx) => job(readingOutside(store, tx)), locks))(store),
@@ -282,7 +283,10 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
     }),
   // A takeover names no item that it makes void.
   'keep-void-items': () =>
-    params('insert chunk', (given) => ({ ...given, data: String(given.data).replace(/,"voidItems":\[[^\]]*\]/, '') })),
+    params('insert event_chunks', (given) => ({
+      ...given,
+      data: String(given.data).replace(/,"voidItems":\[[^\]]*\]/, ''),
+    })),
   // Read from the store, a stream continues one event too late.
   'skip-events': () => params('chunk after', (given) => ({ ...given, after: (given.after as number) + 1 })),
   'skip-chunk': skipChunk,
@@ -316,7 +320,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
     return {};
   },
   // A form counts as signed long ago, so what was signed is never known again.
-  'forget-forms': () => params('insert form', (given) => ({ ...given, signedAt: 0 })),
+  'forget-forms': () => params('insert upload_forms', (given) => ({ ...given, signed_at: 0 })),
   // No file keeps its type.
   'forget-types': () =>
     params('insert files', (given) => ({
@@ -360,7 +364,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   // No fault: a signing takes long between the look at erasures and its transaction.
   'slow-signing': () => ({ wrapStore: hookStore({ read: signSlowly(1500) }) }),
   // An erasure does not know the bytes that its person still writes.
-  'forget-pending': () => params('insert pending', (given) => ({ ...given, erasedId: null, path: null })),
+  'forget-pending': () => params('insert pending_blobs', (given) => ({ ...given, erased_id: null, path: null })),
   // A form is accepted without a row.
   'any-form': () => rows('open form', () => [{ form_id: 'any' }]),
   // A signing does not look whether the folder was erased.

@@ -1,4 +1,5 @@
 import type { ModelObject, ToolCall } from '@runwire/agency';
+import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
 import {
   type AskingRule,
   alwaysAsks,
@@ -8,7 +9,6 @@ import {
   wrongArguments,
   wrongContext,
 } from '../../agent/ports.ts';
-import { compileJsonSchema } from '../../lib/json-schema.ts';
 import type { AgentCode } from '../agency-draft.ts';
 import type { AboutRun, OutputSchema } from '../loaded-agency.ts';
 import { refusedSchema } from '../prepare-code.ts';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Socket } from 'node:net';
-import { errorText } from '../../lib/error-text.ts';
+import { errorText } from '@runwire/lib/error-text.ts';
 import { AgencyCodeTable, type OpenAnswer } from './code-table.ts';
 import { readFrames, sendFrame } from './frames.ts';
 import type { Question, ReportedFault, SentError, ToProcess, ToServer, UsedBy } from './messages.ts';

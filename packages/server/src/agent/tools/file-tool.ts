@@ -1,4 +1,4 @@
-import { compileJsonSchema } from '../../lib/json-schema.ts';
+import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
 import type { AgentFiles, FILE_TOOLS } from '../files-port.ts';
 import { checkedCall, type ModelTool, type Tool } from '../ports.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isPlain } from '@runwire/lib/plain-schema.ts';
 import { askTool, askToRead, askToSearch, TestFiles } from '@runwire/test-kit';
-import { isPlain } from '../../lib/plain-schema.ts';
 import { type AgentFiles, FILE_TOOLS } from '../files-port.ts';
 import { fileTools } from './file-tools.ts';
 import { ENTRIES_A_LIST } from './list-files.ts';

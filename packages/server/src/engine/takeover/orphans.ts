@@ -1,7 +1,7 @@
+import { monotonicMs } from '@runwire/lib/monotonic.ts';
 import type { AdmittedRun } from '../../domain/admitted-run.ts';
 import { AlreadyEnded, RunLost } from '../../domain/run-lost.ts';
 import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
-import { monotonicMs } from '../../lib/monotonic.ts';
 import { orphanedRuns } from '../../store/queries/takeover.ts';
 import { endUnreadableOrphan } from './end-orphan.ts';
 import { interrupted, LEFT_TO_OTHERS, type Takeover, type TakeoverDeps, takeOver } from './take-over.ts';

@@ -1,9 +1,11 @@
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
+import { type SandboxFile, shownMessage } from '@runwire/models';
 import type { LoadedAgent } from '../../agencies/loaded-agency.ts';
 import { estimatedUsage } from '../../agent/progress.ts';
 import type { RunIdentity } from '../../domain/admitted-run.ts';
 import { attemptBase, type Meta, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
 import { historyBudget, modelWindow } from '../../domain/model-window.ts';
-import { type SandboxFile, sandboxFilesOf, shownMessage } from '../../domain/sandbox-file.ts';
+import { sandboxFilesOf } from '../../domain/sandbox-file.ts';
 import type { JournalledStep } from '../../domain/step.ts';
 import {
   addModelUsage,
@@ -15,7 +17,6 @@ import {
   type UsageTotals,
 } from '../../domain/usage.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
-import { parseOwnJson } from '../../lib/strict-json.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
 import { insertChunk } from '../../store/queries/eventlog.ts';
 import type { StepRow } from '../../store/queries/runs.ts';
@@ -80,7 +81,7 @@ export async function storeMeta(tx: Tx, run: UnfinishedRun): Promise<RunEvent> {
 /** Stores the event that opens an attempt, in its own chunk. Nothing changes if it is stored so already. */
 export async function storeOpening(tx: Tx, runId: string, opening: RunEvent): Promise<void> {
   const { id } = opening;
-  await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: encodeChunk([opening]) });
+  await tx.run(insertChunk, { run_id: runId, first_id: id, last_id: id, data: encodeChunk([opening]) });
 }
 
 /**

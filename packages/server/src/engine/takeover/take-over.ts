@@ -1,3 +1,5 @@
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
+import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { type AdmittedRun, admittedRun, runSettings } from '../../domain/admitted-run.ts';
 import type { ClientTool } from '../../domain/client-tool.ts';
 import { attemptBase, type RunEvent } from '../../domain/events.ts';
@@ -7,11 +9,9 @@ import { RunLost } from '../../domain/run-lost.ts';
 import type { RunError } from '../../domain/run-state.ts';
 import { isKnownJournal } from '../../domain/step.ts';
 import { CommitUnknown } from '../../domain/unavailable.ts';
-import { parseOwnJson } from '../../lib/strict-json.ts';
-import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { journalledStep } from '../../runs/journal.ts';
-import { activeRunKey, moveActiveRun } from '../../store/queries/active-runs.ts';
-import { attachmentOf, attachmentsOfRun } from '../../store/queries/attachments.ts';
+import { moveActiveRun, NO_MEMBER } from '../../store/queries/active-runs.ts';
+import { attachmentsOfRun } from '../../store/queries/attachments.ts';
 import { livePeer } from '../../store/queries/nodes.ts';
 import {
   deleteChunksAfter,
@@ -185,7 +185,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     byModelJson: JSON.stringify(byModel),
   });
   if (changed !== 1) throw RunLost.ofAttempt(runId, run.attempt);
-  await tx.run(moveActiveRun, { ...activeRunKey(run), nodeId: deps.node.nodeId });
+  await tx.run(moveActiveRun, { ...run, consumer_id: run.consumer_id ?? NO_MEMBER, nodeId: deps.node.nodeId });
   await tx.run(deleteChunksAfter, { runId, after: keptId });
   // The first chunk has `meta` together with the events that were appended before the first flush: only `meta` is kept.
   const [meta] = events;
@@ -199,7 +199,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   const input = {
     ownerId: run.owner_id,
     message,
-    attachments: attachments.map(attachmentOf),
+    attachments,
     sandboxFiles,
     userContext: run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json),
     hasHistory: run.num_messages > 1,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFolder } from '@runwire/lib/durable-files.ts';
 import { StartRefused } from '../../domain/start-refused.ts';
-import { syncFolder } from '../../lib/durable-files.ts';
 import { DRAFTS, holdsBlobs, unlessMissing } from '../../storage/disk/disk-blob-store.ts';
 
 /**

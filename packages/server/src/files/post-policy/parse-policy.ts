@@ -1,4 +1,4 @@
-import { JsonRefused, parseStrictJson } from '../../lib/strict-json.ts';
+import { JsonRefused, parseStrictJson } from '@runwire/lib/strict-json.ts';
 import { againstPolicy, invalidPolicy, type S3Error } from './s3-error.ts';
 
 /** A value that a field must equal or begin with. */

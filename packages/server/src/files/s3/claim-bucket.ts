@@ -34,18 +34,18 @@ export async function markBucket(bucket: S3Bucket, mark: string): Promise<void> 
   try {
     await bucket.put(markKey(mark), { bytes: () => bytes, length: bytes.length, contentType: 'text/plain' });
   } catch (error) {
-    throw startSentence(error, bucket.place);
+    throw startSentence(error, bucket.location);
   }
 }
 
 /** Refuses a bucket without the mark, and files in the layout of earlier versions. */
 export async function checkBucket(bucket: S3Bucket, mark: string): Promise<void> {
   const found = await bucket.get(markKey(mark)).catch((error: unknown) => {
-    throw startSentence(error, bucket.place);
+    throw startSentence(error, bucket.location);
   });
   if (found !== null) return await refuseOldMounts(bucket, mark);
   throw new StartRefused(
-    `The bucket ${bucket.place.bucket} of S3_BUCKET is not the one in which this installation keeps its files (it has no object ${markKey(mark)}); set S3_BUCKET and S3_ENDPOINT to the right bucket, or restore its objects from a copy.`,
+    `The bucket ${bucket.location.bucket} of S3_BUCKET is not the one in which this installation keeps its files (it has no object ${markKey(mark)}); set S3_BUCKET and S3_ENDPOINT to the right bucket, or restore its objects from a copy.`,
   );
 }
 
@@ -54,6 +54,6 @@ async function refuseOldMounts(bucket: S3Bucket, mark: string): Promise<void> {
   const prefix = `${mark}/mounts/`;
   if ((await bucket.list({ prefix, limit: 1 })).objects.length === 0) return;
   throw new StartRefused(
-    `The bucket ${bucket.place.bucket} has files of an earlier version (under ${prefix}), which this version cannot read; download them with that version and upload them again, or delete them.`,
+    `The bucket ${bucket.location.bucket} has files of an earlier version (under ${prefix}), which this version cannot read; download them with that version and upload them again, or delete them.`,
   );
 }

@@ -60,9 +60,9 @@ async function open(storeName: StoreName) {
   }
 
   const sign = async (formId: string, signedAt = Date.now()) => {
-    const form = { integrationId: INTEGRATION, formId, path: storedPath(PATH), contentType: TYPE };
-    const times = { signedAt, expiresAt: signedAt + 900_000 };
-    await store.transact('account', (tx) => tx.run(insertForm, { ...form, ...times, sizeBytes: 5, toS3: 1 }));
+    const form = { integration_id: INTEGRATION, form_id: formId, path: storedPath(PATH), content_type: TYPE };
+    const times = { signed_at: signedAt, expires_at: signedAt + 900_000 };
+    await store.transact('account', (tx) => tx.run(insertForm, { ...form, ...times, size_bytes: 5, to_s3: 1 }));
   };
   /** What S3 does with a form. */
   const send = async (formId: string, text: string) => {

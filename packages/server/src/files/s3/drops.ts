@@ -7,6 +7,7 @@ import type { S3Bucket, S3Object } from '../../storage/s3/s3-bucket.ts';
 import { type FileRow, fileAt, mountPath } from '../../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../../store/queries/locks.ts';
 import { claimDrop, readForms, settledDropOf } from '../../store/queries/upload-forms.ts';
+import type { RowOf } from '../../store/statement.ts';
 import { first, type Reads, type Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { changeFiles, OPEN_FORM_MS, PathTaken } from '../change-files.ts';
@@ -23,7 +24,7 @@ export interface DropsDeps {
   readonly logger: Logger;
 }
 
-type Form = Awaited<ReturnType<ReturnType<(typeof readForms)['build']>['execute']>>[number];
+type Form = RowOf<typeof readForms>;
 
 interface Pass {
   readonly done: Promise<void>;

@@ -7,7 +7,7 @@ import { testS3Files } from '@runwire/test-kit/s3-files.ts';
 import { sharedS3, stopOwnS3 } from '@runwire/test-kit/s3-gateway.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import { Relay } from '../../../../test-kit/src/relay.ts';
-import { DEFAULT_LIMITS } from '../../config/config.ts';
+import { DEFAULT_LIMITS } from '../../config/limits.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { newFileBlobKey } from '../../storage/blob-store.ts';
 import type { S3BlobStore } from '../../storage/s3/s3-blob-store.ts';

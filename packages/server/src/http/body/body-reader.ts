@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import type { FairBudget, Hold } from '@runwire/lib/fair-budget.ts';
+import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '@runwire/lib/strict-json.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../domain/refusal.ts';
-import type { FairBudget, Hold } from '../../lib/fair-budget.ts';
-import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '../../lib/strict-json.ts';
 import { COMPLETION_PATH } from '../paths.ts';
 import { InlineImages } from './inline-images.ts';
 import { isUtf8Json } from './json-type.ts';
 import { JsonWorker, type ParsedBody } from './json-worker.ts';
-import { type ImagePlaces, takeOutImages } from './take-out-images.ts';
+import { type ImageFields, takeOutImages } from './take-out-images.ts';
 
 export interface BodyLimits {
   readonly bodyBytes: number;
@@ -72,7 +72,7 @@ function refuseFirstByte(
 export class BodyReader implements AsyncDisposable {
   readonly #limits: BodyLimits;
   readonly #json: StrictJsonLimits;
-  readonly #places: ImagePlaces;
+  readonly #imageFields: ImageFields;
   readonly #worker = new JsonWorker();
   readonly #budgets: BodyBudgets;
   readonly #closing = new AbortController();
@@ -81,7 +81,7 @@ export class BodyReader implements AsyncDisposable {
     this.#limits = limits;
     this.#budgets = budgets;
     this.#json = { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues };
-    this.#places = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: limits.imageBytes };
+    this.#imageFields = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: limits.imageBytes };
   }
 
   /** Bytes that were received and are not parsed yet, and images that are not stored yet. */
@@ -158,7 +158,7 @@ export class BodyReader implements AsyncDisposable {
     done: (error: Error | null, body?: unknown) => void,
   ): void {
     const length = hold.amount;
-    const places = request.routeOptions.url === COMPLETION_PATH ? this.#places : null;
+    const imageFields = request.routeOptions.url === COMPLETION_PATH ? this.#imageFields : null;
     const accept = ({ value, images }: ParsedBody) => {
       if (images.length > 0) request.inlineImages = new InlineImages(images, hold);
       else hold[Symbol.dispose]();
@@ -175,13 +175,13 @@ export class BodyReader implements AsyncDisposable {
         bytes.set(chunk, offset);
         offset += chunk.length;
       }
-      this.#parseInTurn(senderOf(request), bytes, places).then(accept, refuse);
+      this.#parseInTurn(senderOf(request), bytes, imageFields).then(accept, refuse);
       return;
     }
     let body: ParsedBody;
     try {
       const value = parseStrictJson(Buffer.concat(chunks, length), this.#json);
-      body = { value, images: places === null ? [] : takeOutImages(value, places) };
+      body = { value, images: imageFields === null ? [] : takeOutImages(value, imageFields) };
     } catch (error) {
       refuse(error);
       return;
@@ -189,9 +189,13 @@ export class BodyReader implements AsyncDisposable {
     accept(body);
   }
 
-  async #parseInTurn(ownerId: string, bytes: Uint8Array<ArrayBuffer>, places: ImagePlaces | null): Promise<ParsedBody> {
+  async #parseInTurn(
+    ownerId: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    imageFields: ImageFields | null,
+  ): Promise<ParsedBody> {
     using _ = await this.#budgets.parsing.reserve(ownerId, 1, this.#closing.signal);
-    return await this.#worker.parse(bytes, this.#json, places);
+    return await this.#worker.parse(bytes, this.#json, imageFields);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -112,7 +112,7 @@ test('accepts the maximum size and refuses one byte more, at each padding length
 });
 
 test('replaces only data URLs in their fields; equal URLs get equal placeholders', () => {
-  const places = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: MAX };
+  const imageFields = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: MAX };
   const url = `data:image/png;base64,${png}`;
   const body = {
     message: url,
@@ -129,7 +129,7 @@ test('replaces only data URLs in their fields; equal URLs get equal placeholders
     user_context: { attachments: [{ image_url: url }] },
   };
   const before = structuredClone(body);
-  const taken = takeOutImages(body, places);
+  const taken = takeOutImages(body, imageFields);
   const attachments = body.attachments as unknown as Record<string, string>[];
   assert.deepEqual(
     [body.message, body.user_context, body.attachments.slice(5), attachments[3], attachments[4]?.filename],
@@ -144,8 +144,8 @@ test('replaces only data URLs in their fields; equal URLs get equal placeholders
   assert.ok(taken.every(([, image]) => 'bytes' in image));
   // A caller that sends the text of a placeholder has sent another data URL.
   const forged = { attachments: [{ image_url: standIn }] };
-  const [[other, image] = []] = takeOutImages(forged, places);
+  const [[other, image] = []] = takeOutImages(forged, imageFields);
   assert.ok(other !== standIn && image !== undefined && 'problem' in image);
   for (const odd of [null, 5, [], { attachments: 5 }, { attachments: null }, {}])
-    assert.deepEqual(takeOutImages(odd, places), []);
+    assert.deepEqual(takeOutImages(odd, imageFields), []);
 });

@@ -1,4 +1,4 @@
-import type { Hold } from '../../lib/fair-budget.ts';
+import type { Hold } from '@runwire/lib/fair-budget.ts';
 import type { ExtractedImages } from './take-out-images.ts';
 
 /** The images of a body, kept until they are stored or the request has ended. */

@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads';
-import { JsonRefused, type StrictJsonLimits } from '../../lib/strict-json.ts';
-import type { ExtractedImages, ImagePlaces } from './take-out-images.ts';
+import { JsonRefused, type StrictJsonLimits } from '@runwire/lib/strict-json.ts';
+import type { ExtractedImages, ImageFields } from './take-out-images.ts';
 
 export interface JsonTask {
   readonly id: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly limits: StrictJsonLimits;
-  readonly places: ImagePlaces | null;
+  readonly imageFields: ImageFields | null;
 }
 
 export interface ParsedBody {
@@ -32,13 +32,13 @@ export class JsonWorker implements AsyncDisposable {
   parse(
     bytes: Uint8Array<ArrayBuffer>,
     limits: StrictJsonLimits,
-    places: ImagePlaces | null = null,
+    imageFields: ImageFields | null = null,
   ): Promise<ParsedBody> {
     const worker = this.#worker ?? this.#start();
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, bytes, limits, places } satisfies JsonTask, [bytes.buffer]);
+      worker.postMessage({ id, bytes, limits, imageFields } satisfies JsonTask, [bytes.buffer]);
     });
   }
 

@@ -1,11 +1,10 @@
 import type { GetCompletionV2Request } from '@runwire/contract';
+import { checkFetchUrl, type FetchAllow, urlKey } from '@runwire/guarded-fetch/url-rules';
 import type { RequestAttachment } from '../../attachments/request-attachment.ts';
 import { MAX_URL_CHARACTERS } from '../../domain/attachment.ts';
 import { withoutFragment } from '../../domain/attachment-refresh.ts';
 import { filenameProblem } from '../../domain/mount-path.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { checkFetchUrl, urlKey } from '../../lib/url-rules/check-url.ts';
-import type { FetchAllow } from '../../lib/url-rules/fetch-allow.ts';
 import { isDataUrl } from './inline-image.ts';
 import type { InlineImages } from './inline-images.ts';
 

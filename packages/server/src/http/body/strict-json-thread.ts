@@ -1,13 +1,13 @@
 import { parentPort } from 'node:worker_threads';
-import { JsonRefused, parseStrictJson } from '../../lib/strict-json.ts';
+import { JsonRefused, parseStrictJson } from '@runwire/lib/strict-json.ts';
 import type { JsonResult, JsonTask } from './json-worker.ts';
 import { takeOutImages } from './take-out-images.ts';
 
-function result({ id, bytes, limits, places }: JsonTask): JsonResult {
+function result({ id, bytes, limits, imageFields }: JsonTask): JsonResult {
   try {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const value = parseStrictJson(buffer, limits);
-    return { id, value, images: places === null ? [] : takeOutImages(value, places) };
+    return { id, value, images: imageFields === null ? [] : takeOutImages(value, imageFields) };
   } catch (error) {
     if (error instanceof JsonRefused) return { id, refused: error.message };
     throw error;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { decodeInlineImage, type InlineImage, isDataUrl, type NotAnImage } from './inline-image.ts';
 
 /** The list, and the field of its items, that may contain inline images. */
-export interface ImagePlaces {
+export interface ImageFields {
   readonly list: string;
   readonly image: string;
   /** A field whose data URLs are removed without decoding, because none of them is valid there. */
@@ -18,18 +18,18 @@ export type ExtractedImages = readonly (readonly [standIn: string, image: Inline
  * process megabytes of base64. Equal URLs get equal placeholders, and different URLs different ones. This also holds if
  * a body contains the text of a placeholder, because that text is a data URL too.
  */
-export function takeOutImages(body: unknown, places: ImagePlaces): ExtractedImages {
+export function takeOutImages(body: unknown, imageFields: ImageFields): ExtractedImages {
   const images = new Map<string, InlineImage | NotAnImage>();
-  const items = isRecord(body) ? body[places.list] : undefined;
+  const items = isRecord(body) ? body[imageFields.list] : undefined;
   if (!Array.isArray(items)) return [];
   for (const item of items as readonly unknown[]) {
     if (!isRecord(item)) continue;
-    for (const field of [places.image, places.never]) {
+    for (const field of [imageFields.image, imageFields.never]) {
       const url = item[field];
       if (typeof url !== 'string' || !isDataUrl(url)) continue;
       const standIn = `data:,${hash('sha256', url)}`;
       item[field] = standIn;
-      if (field === places.image) images.set(standIn, decodeInlineImage(url, places.maxBytes));
+      if (field === imageFields.image) images.set(standIn, decodeInlineImage(url, imageFields.maxBytes));
     }
   }
   return [...images];

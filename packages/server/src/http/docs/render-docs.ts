@@ -143,7 +143,7 @@ function operationHtml({ method, path, operation }: DocumentedOperation, schemas
   }</h3>
 <p class="path"><span class="method ${method}">${method}</span> <code>${pathHtml(path)}</code></p>
 ${operation.description === undefined ? null : html`<p>${prose(operation.description)}</p>`}
-${['path', 'query', 'header'].map((place) => parametersHtml(place, inPath.get(place) ?? []))}
+${['path', 'query', 'header'].map((location) => parametersHtml(location, inPath.get(location) ?? []))}
 ${requestBody === undefined ? null : contentHtml('Body', requestBody.content, schemas)}
 <h4>Answers</h4>
 ${Object.entries(responses).map(([status, response]) => responseHtml(status, response, schemas))}
@@ -151,12 +151,12 @@ ${Object.entries(responses).map(([status, response]) => responseHtml(status, res
 `;
 }
 
-function parametersHtml(place: string, parameters: readonly Parameter[]): Html | null {
+function parametersHtml(location: string, parameters: readonly Parameter[]): Html | null {
   if (parameters.length === 0) return null;
   const fields = parameters.map(({ name, schema = {}, required = false, description, example }) =>
     fieldHtml(name, { ...schema, ...(description === undefined ? {} : { description }), example }, required),
   );
-  return html`<h4>In the ${place}</h4><ul class="fields">${fields}</ul>`;
+  return html`<h4>In the ${location}</h4><ul class="fields">${fields}</ul>`;
 }
 
 function responseHtml(status: string, response: ResponseObject, schemas: Schemas): Html {

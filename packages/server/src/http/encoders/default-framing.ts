@@ -75,14 +75,14 @@ const DONE_TYPES = {
 /** The fields that name the part of the item that a delta belongs to. */
 const PARTS = { message: ',"content_index":0', reasoning: ',"summary_index":0', tool_call: '' } as const;
 
-function place(item: OutputItem): string {
+function position(item: OutputItem): string {
   return `"item_id":${JSON.stringify(item.id)},"output_index":${item.outputIndex}${PARTS[item.kind]}`;
 }
 
 function deltaHead(item: OutputItem): string {
   const texts = itemTexts(item);
   if (texts.deltaHead === '') {
-    const type = `"type":"${DELTA_TYPES[item.kind]}",${place(item)}`;
+    const type = `"type":"${DELTA_TYPES[item.kind]}",${position(item)}`;
     texts.deltaHead = `\ndata: {"data":{"type":"raw_response_event",${spoken(item)},"data":{${type},"delta":`;
   }
   return texts.deltaHead;
@@ -94,7 +94,7 @@ function addedFrame(out: PageBytes, id: number, item: OutputItem, index: number)
     out.text('"output_index":').number(item.outputIndex).text(',"item":').text(openItemJson(item));
   } else {
     beginRaw(out, id, item, 'response.content_part.added');
-    out.text(place(item)).text(',"part":{"type":"output_text","text":"","annotations":[]}');
+    out.text(position(item)).text(',"part":{"type":"output_text","text":"","annotations":[]}');
   }
   return endRaw(out, id);
 }
@@ -105,10 +105,14 @@ function doneFrame(out: PageBytes, id: number, item: OutputItem, index: number):
     out.text('"output_index":').number(item.outputIndex).text(',"item":').text(outputItemJson(item));
   } else if (item.kind === 'message' && index > 0) {
     beginRaw(out, id, item, 'response.content_part.done');
-    out.text(place(item)).text(',"part":{"type":"output_text","text":').text(textJson(item)).text(',"annotations":[]}');
+    out
+      .text(position(item))
+      .text(',"part":{"type":"output_text","text":')
+      .text(textJson(item))
+      .text(',"annotations":[]}');
   } else {
     beginRaw(out, id, item, DONE_TYPES[item.kind]);
-    out.text(place(item));
+    out.text(position(item));
     if (item.kind === 'tool_call') out.text(',"name":').json(item.name);
     out.text(item.kind === 'tool_call' ? ',"arguments":' : ',"text":').text(textJson(item));
   }

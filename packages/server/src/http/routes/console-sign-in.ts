@@ -1,7 +1,7 @@
+import type { Range } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Sessions } from '../../accounts/sessions.ts';
 import type { SignIn } from '../../accounts/sign-in.ts';
-import type { Range } from '../../lib/url-rules/range.ts';
 import { clientAddress } from '../client-address.ts';
 import { requireSameOrigin } from '../same-origin.ts';
 import { SessionCookie } from '../session-cookie.ts';

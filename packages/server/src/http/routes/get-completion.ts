@@ -1,12 +1,14 @@
 import { type GetCompletionV2Request, headerNames } from '@runwire/contract';
-import { operations } from '@runwire/contract/schemas';
+import { operations, GetCompletionV2Request as RequestSchema } from '@runwire/contract/schemas';
+import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
+import { isBlank } from '@runwire/lib/is-blank.ts';
+import { memberName } from '@runwire/lib/member-name.ts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RunAdmission } from '../../admission/admit-run.ts';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
 import { readRefreshes } from '../../domain/attachment-refresh.ts';
 import { checkClientTools } from '../../domain/client-tool.ts';
 import { fingerprint } from '../../domain/fingerprint.ts';
-import { isBlank } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isFinished } from '../../domain/run-state.ts';
 import { checkSandboxFile } from '../../domain/sandbox-file.ts';
@@ -14,8 +16,6 @@ import type { Scope } from '../../domain/scope.ts';
 import { checkAnswers } from '../../domain/settle-questions.ts';
 import { comparedFields, listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
-import { memberName } from '../../lib/member-name.ts';
-import type { FetchAllow } from '../../lib/url-rules/fetch-allow.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { requestAttachments } from '../body/request-attachments.ts';
@@ -99,22 +99,7 @@ async function replayCursor(
   return isFinished(run.status) && after >= (run.last_event_id ?? 0) ? 0 : after;
 }
 
-const FIELDS: ReadonlySet<string> = new Set<keyof GetCompletionV2Request>([
-  'apiIntegrationId',
-  'message',
-  'agent',
-  'chatId',
-  'aliasChatId',
-  'attachments',
-  'sandboxFiles',
-  'user_context',
-  'consumerId',
-  'usageRequestId',
-  'attachmentUrlRefreshes',
-  'answers',
-  'clientTools',
-]);
-
+const FIELDS: ReadonlySet<string> = new Set(Object.keys(RequestSchema.properties));
 const COMPARED_FIELDS = comparedFields(FIELDS);
 
 /**
@@ -177,9 +162,9 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
 }
 
 function givenFiles({ sandboxFiles = [] }: GetCompletionV2Request): CompletionRequest['sandboxFiles'] {
-  return sandboxFiles.map((given, place) => {
+  return sandboxFiles.map((given, index) => {
     const checked = checkSandboxFile(given);
     if ('file' in checked) return checked;
-    throw new Refusal('invalid_request', `\`sandboxFiles[${place}].${checked.field}\` ${checked.problem}.`);
+    throw new Refusal('invalid_request', `\`sandboxFiles[${index}].${checked.field}\` ${checked.problem}.`);
   });
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { operations } from '@runwire/contract/schemas';
+import type { PageTurns, TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Principal } from '../../domain/principal.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { PageTurns, TakeTurn } from '../../lib/page-turns.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import { usageCsv } from '../../runs/usage-csv.ts';
 import { route } from '../route.ts';

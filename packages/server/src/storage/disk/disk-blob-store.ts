@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncFolder } from '@runwire/lib/durable-files.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
-import { syncFolder } from '../../lib/durable-files.ts';
 import { asUnavailable, onDisk } from '../as-unavailable.ts';
 import {
   type BlobKey,

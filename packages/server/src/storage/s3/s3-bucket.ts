@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ListMultipartUploadsOutput, MultipartUpload, S3Client } from '@aws-sdk/client-s3';
 import type { ByteRange } from '../blob-store.ts';
-import { asUnavailable, isMissing, type S3Place, statusOf } from './s3-errors.ts';
+import { asUnavailable, isMissing, type S3Location, statusOf } from './s3-errors.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
@@ -76,25 +76,25 @@ export interface PutBody {
 
 /** One bucket, through the AWS SDK. Errors of the SDK are converted here. */
 export class S3Bucket implements Disposable {
-  readonly place: S3Place;
+  readonly location: S3Location;
   readonly #sdk: Sdk;
   readonly #client: S3Client;
   readonly #times: S3Times;
 
-  private constructor(place: S3Place, sdk: Sdk, client: S3Client, times: S3Times) {
-    this.place = place;
+  private constructor(location: S3Location, sdk: Sdk, client: S3Client, times: S3Times) {
+    this.location = location;
     this.#sdk = sdk;
     this.#client = client;
     this.#times = times;
   }
 
   /** Loads the SDK and sends no request. */
-  static async of(place: S3Place, times: S3Times): Promise<S3Bucket> {
+  static async of(location: S3Location, times: S3Times): Promise<S3Bucket> {
     // Imported here, because servers that store files on disk do not need it.
     const sdk = await import('@aws-sdk/client-s3');
     const client = new sdk.S3Client({
-      region: place.region,
-      ...(place.endpoint === null ? {} : { endpoint: place.endpoint, forcePathStyle: true }),
+      region: location.region,
+      ...(location.endpoint === null ? {} : { endpoint: location.endpoint, forcePathStyle: true }),
       // AWS_ENDPOINT_URL and profiles are ignored, because forms are signed only for S3_ENDPOINT or AWS.
       ignoreConfiguredEndpointUrls: true,
       maxAttempts: ATTEMPTS,
@@ -108,7 +108,7 @@ export class S3Bucket implements Disposable {
         httpsAgent: { keepAlive: true, maxSockets: SOCKETS },
       },
     });
-    return new S3Bucket(place, sdk, client, times);
+    return new S3Bucket(location, sdk, client, times);
   }
 
   /** The credentials that sign forms. Temporary ones stay valid for a while. */
@@ -128,7 +128,7 @@ export class S3Bucket implements Disposable {
       const body = bytes();
       const input = { Body: body, ContentLength: length, ContentType: contentType, ContentMD5: md5 };
       try {
-        const command = new this.#sdk.PutObjectCommand({ Bucket: this.place.bucket, Key: key, ...input });
+        const command = new this.#sdk.PutObjectCommand({ Bucket: this.location.bucket, Key: key, ...input });
         return (await this.#client.send(command, { abortSignal })).ETag ?? '';
       } catch (error) {
         const again = asUnavailable(error);
@@ -142,7 +142,7 @@ export class S3Bucket implements Disposable {
 
   /** Resolves to null if the object does not exist. */
   async head(key: string): Promise<TypedObject | null> {
-    const command = new this.#sdk.HeadObjectCommand({ Bucket: this.place.bucket, Key: key });
+    const command = new this.#sdk.HeadObjectCommand({ Bucket: this.location.bucket, Key: key });
     const found = await this.#unlessMissing(this.#client.send(command, this.#within()));
     return found === null ? null : objectOf(key, found, found.ContentLength ?? 0);
   }
@@ -163,7 +163,7 @@ export class S3Bucket implements Disposable {
     etag: string | null = null,
   ): Promise<StreamedObject | null> {
     const command = new this.#sdk.GetObjectCommand({
-      Bucket: this.place.bucket,
+      Bucket: this.location.bucket,
       Key: key,
       ...(range === null ? {} : { Range: `bytes=${range.first}-${range.last}` }),
       ...(etag === null ? {} : { IfMatch: etag }),
@@ -190,7 +190,7 @@ export class S3Bucket implements Disposable {
 
   /** Copies an object within the bucket. Resolves to null if it does not exist or has another etag. */
   async copy(from: string, to: string, etag: string): Promise<CopiedObject | null> {
-    const { bucket } = this.place;
+    const { bucket } = this.location;
     const command = new this.#sdk.CopyObjectCommand({
       Bucket: bucket,
       Key: to,
@@ -209,13 +209,13 @@ export class S3Bucket implements Disposable {
 
   /** Idempotent. */
   async delete(key: string): Promise<void> {
-    const command = new this.#sdk.DeleteObjectCommand({ Bucket: this.place.bucket, Key: key });
+    const command = new this.#sdk.DeleteObjectCommand({ Bucket: this.location.bucket, Key: key });
     await this.#unlessMissing(this.#client.send(command, this.#within()));
   }
 
   async list({ prefix, delimiter, after, next, limit }: ListQuery): Promise<S3Page> {
     const command = new this.#sdk.ListObjectsV2Command({
-      Bucket: this.place.bucket,
+      Bucket: this.location.bucket,
       Prefix: prefix,
       Delimiter: delimiter,
       StartAfter: after,
@@ -249,7 +249,7 @@ export class S3Bucket implements Disposable {
 
   /** Aborts multipart uploads that were not finished since `until`. Resolves to their number. */
   async dropUnfinished(prefix: string, until: number): Promise<number> {
-    const Bucket = this.place.bucket;
+    const Bucket = this.location.bucket;
     let count = 0;
     for await (const { Key, UploadId, Initiated } of this.#unfinished(prefix)) {
       if (Initiated === undefined || Initiated.getTime() > until) continue;
@@ -263,7 +263,11 @@ export class S3Bucket implements Disposable {
   async *#unfinished(prefix: string): AsyncGenerator<MultipartUpload> {
     let at: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } | null = {};
     while (at !== null) {
-      const command = new this.#sdk.ListMultipartUploadsCommand({ Bucket: this.place.bucket, Prefix: prefix, ...at });
+      const command = new this.#sdk.ListMultipartUploadsCommand({
+        Bucket: this.location.bucket,
+        Prefix: prefix,
+        ...at,
+      });
       const found: ListMultipartUploadsOutput = await this.#asked(this.#client.send(command, this.#within()));
       yield* found.Uploads ?? [];
       const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = found;

@@ -2,7 +2,7 @@ import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 
 /** The bucket that stores the files instead of the disk. */
-export interface S3Place {
+export interface S3Location {
   readonly bucket: string;
   /** Without a slash at the end. Null for Amazon's own endpoint. */
   readonly endpoint: string | null;
@@ -55,7 +55,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Returns the sentence that tells the operator what to fix before the server can store files there. */
-export function startSentence(error: unknown, { bucket, endpoint, region }: S3Place): StartRefused {
+export function startSentence(error: unknown, { bucket, endpoint, region }: S3Location): StartRefused {
   const cause = error instanceof StoreUnavailable && error.cause !== undefined ? error.cause : error;
   const { name = '', $response } = cause as SdkError;
   const at = endpoint ?? `Amazon S3 in ${region}`;

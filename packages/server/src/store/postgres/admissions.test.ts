@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
 import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
 import { until, within } from '@runwire/test-kit/shortfall.ts';
 import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
@@ -21,8 +22,8 @@ const skip = (await missingService('postgres')) ?? false;
 const integrationId = newIntegrationId('i');
 const locks = (consumerId: string | null, ...names: string[]) => ({ integrationId, consumerId, names });
 const chat = (chatKey: string, consumerId: string | null = null) => ({
-  ...{ chatKey, integrationId, chatId: chatKey, alias: null, consumerId },
-  ...{ numMessages: 1, textBytes: 1, now: 1 },
+  ...{ chat_key: chatKey, integration_id: integrationId, chat_id: chatKey, alias: null, consumer_id: consumerId },
+  ...{ num_messages: 1, text_bytes: 1, created_at: 1 },
 });
 
 /** A transaction that waits for a test is not ended. */
@@ -39,8 +40,15 @@ async function openStore(url: string, options: Partial<PostgresStoreOptions> = {
   );
   await store.transact('account', async (tx) => {
     for (const consumerId of ['a', 'b', 'c']) {
-      const member = { integrationId, consumerId, sortKey: consumerId, nameJson: null, active: 1, metadataJson: '{}' };
-      await tx.run(insertMember, { ...member, ownLimit: null, now: 1 });
+      const member = {
+        integration_id: integrationId,
+        consumer_id: consumerId,
+        sort_key: consumerId,
+        name_json: null,
+        active: 1,
+        metadata_json: '{}',
+      };
+      await tx.run(insertMember, { ...member, own_limit: null, updated_at: 1 });
     }
   });
   return store;
@@ -203,21 +211,9 @@ const END = {
     now: 2,
   },
 } as const;
-const RUN = {
-  ...{ integrationId, usageRequestId: null, fingerprint: null, agency: 'demo', agent: 'a', nodeId: 'n', held: 0 },
-  ...{ unit: null, day: 1, period: null, periodStart: null, userContextJson: null, continues: null, answersJson: null },
-  ...{
-    clientToolsJson: null,
-    journalFormat: 1,
-    agencyVersion: null,
-    fileAccess: 'chat' as const,
-    memberFolder: null,
-    now: 1,
-  },
-} as const;
 const MESSAGE = {
-  ...{ status: 'completed' as const, agent: 'a', contentJson: '""', errorCode: null, errorMessage: null },
-  ...{ sandboxFilesJson: null, now: 1 },
+  ...{ status: 'completed' as const, agent: 'a', content_json: '""', error_code: null, error_message: null },
+  ...{ sandbox_files_json: null, created_at: 1 },
 } as const;
 
 test('on a fresh database the request path reads no table as a whole', { skip }, async () => {
@@ -225,21 +221,22 @@ test('on a fresh database the request path reads no table as a whole', { skip },
   {
     await using store = await openStore(database.url);
     const admit = (id: string, consumerId: string) => async (tx: Tx) => {
-      const run = { chatKey: id, runId: id };
+      const run = { chat_key: id, run_id: id };
       await tx.run(insertChat, chat(id, consumerId));
-      await tx.run(insertMessage, { ...MESSAGE, ...run, messageId: `u${id}`, role: 'user' });
-      await tx.run(insertRun, { ...RUN, ...run, consumerId });
-      await tx.run(insertChunk, { runId: id, firstId: 1, lastId: 1, data: '' });
+      await tx.run(insertMessage, { ...MESSAGE, ...run, message_id: `u${id}`, role: 'user' });
+      await tx.run(insertRun, { ...ADMITTED_RUN, ...run, consumer_id: consumerId });
+      await tx.run(insertChunk, { run_id: id, first_id: 1, last_id: 1, data: '' });
     };
     const end = (id: string) => async (tx: Tx) => {
-      const run = { chatKey: id, runId: id };
-      const grown = { chatKey: id, textBytes: 1, questionsJson: null, knownQuestionsJson: null, now: 2 };
+      const run = { chat_key: id, run_id: id };
+      const unasked = { questionsJson: null, askingRunId: null, knownQuestionsJson: null };
+      const grown = { chatKey: id, textBytes: 1, ...unasked, now: 2 };
       const counts = await Promise.all([
         tx.run(growChat, grown),
-        tx.run(insertMessage, { ...MESSAGE, ...run, messageId: `a${id}`, role: 'assistant' }),
-        tx.run(finishRun, { ...END, ...run, status: 'failed' }),
+        tx.run(insertMessage, { ...MESSAGE, ...run, message_id: `a${id}`, role: 'assistant' }),
+        tx.run(finishRun, { ...END, runId: id, status: 'failed' }),
         tx.run(insertUnsuccessfulRun, { runId: id }),
-        tx.run(insertChunk, { runId: id, firstId: 2, lastId: 2, data: '' }),
+        tx.run(insertChunk, { run_id: id, first_id: 2, last_id: 2, data: '' }),
       ]);
       assert.deepEqual(counts, [1, 1, 1, 1, 1]);
     };

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { withTimeout } from '@runwire/lib/with-timeout.ts';
 import type { Kysely } from 'kysely';
 import type { PoolClient } from 'pg';
 import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
-import { withTimeout } from '../../lib/with-timeout.ts';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
 import type { MemberLock, QueryOf, Tx } from '../store.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '@runwire/lib/with-timeout.ts';
 import { Client, DatabaseError } from 'pg';
 import { CommitUnknown, StoreUnavailable } from '../../domain/unavailable.ts';
-import { withTimeout } from '../../lib/with-timeout.ts';
 import type { CommitEvidence } from './commit-marks.ts';
 import { translate, wasRefused } from './errors.ts';
 import { type PostgresSettings, sessionConfig } from './settings.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
 import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
@@ -11,7 +12,7 @@ import { deleteActiveRun, insertActiveRun } from '../queries/active-runs.ts';
 import { insertRun } from '../queries/admission.ts';
 import { insertNode } from '../queries/nodes.ts';
 import { raw } from '../queries/raw.ts';
-import { finishRun } from '../queries/runs.ts';
+import { finishRun, runById } from '../queries/runs.ts';
 import type { Schema } from '../schema.ts';
 import { ignoreErrorEvents } from './settings.ts';
 
@@ -25,6 +26,11 @@ const oldRun = (runId: string, chatKey: string) => `insert into runs (run_id, in
 const oldNode = (nodeId: string) =>
   `insert into nodes (node_id, boot, dead, version, started_at) values ('${nodeId}', 'b', 0, '0.1.0', 1)`;
 
+/** A chat with open questions, as the version before stores it. A text of a model may contain NUL. */
+const questions = (runId: string) => `'{"runId":"${runId}","agent":"A","questions":[{"callId":"\\u0000"}]}'`;
+const oldChat = (chatKey: string, runId: string) => `insert into chats (chat_key, integration_id, chat_id, num_messages,
+  text_bytes, questions_json, created_at, updated_at) values ('${chatKey}', 'i', '${chatKey}', 1, 1, ${questions(runId)}, 1, 1)`;
+
 const USAGE = {
   requestCount: 1,
   inputTokens: 1,
@@ -33,30 +39,16 @@ const USAGE = {
   reasoningTokens: 0,
   byModelJson: '[]',
 };
+const integrationId = newIntegrationId('i');
 const NEW_RUN = {
-  runId: 'new',
-  integrationId: newIntegrationId('i'),
-  chatKey: 'c9',
-  consumerId: 'ann',
-  usageRequestId: 'u',
+  ...ADMITTED_RUN,
+  run_id: 'new',
+  integration_id: integrationId,
+  chat_key: 'c9',
+  consumer_id: 'ann',
+  usage_request_id: 'u',
   fingerprint: 'f',
-  agency: 'a',
-  agent: 'A',
-  nodeId: 'new',
-  held: 0,
-  unit: null,
-  day: 1,
-  period: null,
-  periodStart: null,
-  userContextJson: null,
-  continues: null,
-  answersJson: null,
-  clientToolsJson: null,
-  journalFormat: 1,
-  agencyVersion: null,
-  fileAccess: 'all' as const,
-  memberFolder: null,
-  now: 5,
+  node_id: 'new',
 };
 const END = {
   ...USAGE,
@@ -92,6 +84,7 @@ test('nodes of the version before keep the active runs right until they end', { 
     await migrate(db, 'postgres', { upTo: '0023-members-by-row' });
     await ask(oldNode('old'));
     await ask(oldRun('r1', 'c1'));
+    await ask(oldChat('c1', 'r1'));
     await migrate(db, 'postgres');
 
     await ask(oldRun('r2', 'c2'));
@@ -125,25 +118,40 @@ test('nodes of the version before keep the active runs right until they end', { 
     await using watch = new EarlierNodesWatch(store, 3_600_000, (error) => assert.fail(error as Error));
     await watch.start();
     assert.equal(watch.areAlive(), true);
-    const newNode = { nodeId: 'new', boot: 'b', version: '0.1.0', now: 1, host: 'h', address: null };
+    const newNode = { node_id: 'new', boot: 'b', version: '0.1.0', started_at: 1, host: 'h', address: null };
     await store.transact('account', (tx) => tx.run(insertNode, newNode));
     await ask(`update nodes set dead = 1 where node_id = 'old'`);
     await watch.look();
     assert.equal(watch.areAlive(), false);
     assert.deepEqual(await superseded(), []);
+
+    // The run whose questions are open is right after the migration, and after each write of the version before.
+    const asking = async () => (await ask(`select asking_run_id from chats where chat_key = 'c1'`))[0]?.asking_run_id;
+    const found = async (runId: string) =>
+      (await store.reads.all(runById, { integrationId, runId }))[0]?.questions_json;
+    const write = (json: string) => ask(`update chats set questions_json = ${json} where chat_key = 'c1'`);
+    assert.equal(await asking(), 'r1');
+    assert.match((await found('r1')) ?? '', /^\{"runId":"r1"/);
+    await write('null');
+    assert.equal(await asking(), null);
+    await ask(oldRun('r4', 'c1'));
+    await write(questions('r4'));
+    assert.equal(await asking(), 'r4');
+    assert.equal(await found('r1'), null);
+    assert.match((await found('r4')) ?? '', /^\{"runId":"r4"/);
+
     // A node that was fenced, or that started while the first new node migrated.
     await assert.rejects(ask(oldNode('late')), { code: '23514' });
 
     // Nothing else keeps the end of a run from an update in place.
-    const key = { integrationId: newIntegrationId('i'), member: 'ann', chatKey: 'c9', runId: 'new' };
     await store.transact('account', async (tx) => {
       await tx.run(insertRun, NEW_RUN);
-      await tx.run(insertActiveRun, { ...key, nodeId: 'new', held: 0, unit: null, day: 1 });
+      await tx.run(insertActiveRun, NEW_RUN);
     });
     await ask('drop index if exists runs_to_compact');
     await store.transact('account', async (tx) => {
       assert.equal(await tx.run(finishRun, END), 1);
-      assert.equal(await tx.run(deleteActiveRun, key), 1);
+      assert.equal(await tx.run(deleteActiveRun, NEW_RUN), 1);
       const hot = await tx.query((query) =>
         raw(query, sql`select pg_stat_get_xact_tuples_hot_updated('runs'::regclass) as hot`),
       );

@@ -25,7 +25,7 @@ const skip = (await missingService('postgres')) ?? false;
 const HOUR_MS = 3_600_000;
 /** The id of a run of the day so many days from now. */
 const runOn = (days: number, name = 'r') => `${firstRunId(today + days * DAY_MS + HOUR_MS)}${name}`;
-const chunk = (runId: string) => ({ runId, firstId: 1, lastId: 9, data: `events of ${runId}` });
+const chunk = (runId: string) => ({ run_id: runId, first_id: 1, last_id: 9, data: `events of ${runId}` });
 
 const store = (store: Store, runId: string) => store.transact('flush', (tx) => tx.run(insertChunk, chunk(runId)));
 const compact = (store: Store, runId: string) =>

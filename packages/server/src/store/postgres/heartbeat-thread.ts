@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { monotonicMs } from '@runwire/lib/monotonic.ts';
 import { Client } from 'pg';
-import { monotonicMs } from '../../lib/monotonic.ts';
 import { HeartbeatWatch } from '../heartbeat-watch.ts';
 import type { HeartbeatReport, SeenHeartbeat } from '../heartbeats.ts';
 import { NODE_ALIVE } from '../schema.ts';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { monotonicMs } from '../../lib/monotonic.ts';
+import { monotonicMs } from '@runwire/lib/monotonic.ts';
 import type { HeartbeatReport, Heartbeats } from '../heartbeats.ts';
 import type { PostgresSettings } from './settings.ts';
 

@@ -32,18 +32,18 @@ const skip = missing ?? false;
 
 const open = (url: string, options: Partial<PostgresStoreOptions> = {}) =>
   PostgresStore.open({ url, pool: 4, pooled: false, migrate: true, waitAt: undefined, ...options });
-const chunk = (runId: string, id: number) => ({ runId, firstId: id, lastId: id, data: 'x' });
+const chunk = (runId: string, id: number) => ({ run_id: runId, first_id: id, last_id: id, data: 'x' });
 const lastOf = async (store: PostgresStore, runId: string) =>
   (await first(store.reads.all(lastStoredId, { runId })))?.last_id ?? null;
 const member = (consumerId: string) => ({
-  integrationId,
-  consumerId,
-  sortKey: consumerId,
-  nameJson: null,
+  integration_id: integrationId,
+  consumer_id: consumerId,
+  sort_key: consumerId,
+  name_json: null,
   active: 1,
-  metadataJson: '{}',
-  ownLimit: null,
-  now: 1,
+  metadata_json: '{}',
+  own_limit: null,
+  updated_at: 1,
 });
 
 if (missing === null) {
@@ -153,12 +153,12 @@ test('a deadlock is solved by repeating one of the two transactions', { skip }, 
   for (const id of ['a', 'b']) await store.transact('account', (tx) => tx.run(insertMember, member(id)));
   let calls = 0;
   const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const crossed = (mine: string, others: string, place: number) =>
+  const crossed = (mine: string, others: string, index: number) =>
     store.transact('account', async (tx) => {
       calls += 1;
       await tx.all(lockMember, { integrationId, consumerId: mine });
-      both[place]?.resolve();
-      await both[1 - place]?.promise;
+      both[index]?.resolve();
+      await both[1 - index]?.promise;
       await tx.all(lockMember, { integrationId, consumerId: others });
     });
   await Promise.all([crossed('a', 'b', 0), crossed('b', 'a', 1)]);
@@ -247,8 +247,8 @@ test('leaves a migration table of another program in another schema alone', { sk
 test('several stores that open an empty database concurrently migrate it once', { skip }, async () => {
   await using database = await freshDatabase();
   const stores = await Promise.all([1, 2, 3, 4].map(() => open(database.url)));
-  for (const [place, store] of stores.entries()) {
-    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', place + 1)));
+  for (const [index, store] of stores.entries()) {
+    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', index + 1)));
     await store[Symbol.asyncDispose]();
   }
 });
@@ -290,7 +290,7 @@ test('another connection finds the outcome of a commit whose answer is lost', { 
   const url = database.url.replace(`:${port}`, `:${proxy.port}`);
   await using store = await open(url);
   for (const [index, name] of (['admit', 'flush'] as const).entries()) {
-    proxy.swallow(1, 'insert chunk', false);
+    proxy.swallow(1, 'insert event_chunks', false);
     await store.transact(name, (tx) => tx.run(insertChunk, chunk('r', index + 1)));
     assert.equal(proxy.swallowed, index + 1);
     assert.equal(await lastOf(store, 'r'), index + 1);
@@ -304,7 +304,7 @@ test('a commit that never reached the database is lost', { skip }, async () => {
   await using store = await open(database.url.replace(`:${port}`, `:${proxy.port}`));
   const values = { node_id: 'n', boot: 'b', dead: 0, version: '1', started_at: 1, generation: GENERATION };
   const writes: ((tx: Tx) => Promise<unknown>)[] = [
-    (tx) => tx.run(insertNode, { nodeId: 'n', boot: 'b', version: '1', now: 1, host: 'h', address: null }),
+    (tx) => tx.run(insertNode, { node_id: 'n', boot: 'b', version: '1', started_at: 1, host: 'h', address: null }),
     // Returns rows, so it is sent like a read.
     (tx) => tx.query((db) => db.insertInto('nodes').values(values).returning('node_id')),
   ];
@@ -331,14 +331,15 @@ test('an unanswered commit is unknown until the database can be reached again', 
   await using proxy = await CommitProxy.start(Number(port));
   const url = database.url.replace(`:${port}`, `:${proxy.port}`);
   await using store = await open(url);
-  proxy.swallow(1, 'insert chat', true);
-  const row = { integrationId, alias: null, consumerId: null, numMessages: 0, textBytes: 0, now: 1 };
+  proxy.swallow(1, 'insert chats', true);
+  const size = { num_messages: 0, text_bytes: 0, created_at: 1 };
+  const row = { integration_id: integrationId, alias: null, consumer_id: null, ...size };
   const unknown = await store
-    .transact('admit', (tx) => tx.run(insertChat, { ...row, chatKey: 'k', chatId: 'c' }))
+    .transact('admit', (tx) => tx.run(insertChat, { ...row, chat_key: 'k', chat_id: 'c' }))
     .catch((error: unknown) => error);
   assert.ok(unknown instanceof CommitUnknown, String(unknown));
   await assert.rejects(
-    store.transact('admit', (tx) => tx.run(insertChat, { ...row, chatKey: 'l', chatId: 'd' })),
+    store.transact('admit', (tx) => tx.run(insertChat, { ...row, chat_key: 'l', chat_id: 'd' })),
     (error) => error instanceof StoreUnavailable && !(error instanceof CommitUnknown),
   );
   proxy.unblock();
@@ -360,8 +361,8 @@ async function openNode(url: string) {
   });
   const register = async (nodeId: string) => {
     await store.transact('account', async (tx) => {
-      await tx.run(insertNode, { nodeId, boot: 'b', version: '1', now: 1, host: 'h', address: null });
-      await tx.run(insertHeartbeat, { nodeId, now: 1 });
+      await tx.run(insertNode, { node_id: nodeId, boot: 'b', version: '1', started_at: 1, host: 'h', address: null });
+      await tx.run(insertHeartbeat, { node_id: nodeId, seen_at: 1 });
     });
     node.registered({ nodeId, boot: 'b' });
   };
@@ -484,7 +485,7 @@ test('a busy pool does not delay a fence', { skip }, async () => {
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const busy = store.transact('account', async (tx) => {
-    await tx.run(insertNode, { nodeId: 'n', boot: 'b', version: '1', now: 1, host: 'h', address: null });
+    await tx.run(insertNode, { node_id: 'n', boot: 'b', version: '1', started_at: 1, host: 'h', address: null });
     begun.resolve();
     await goOn.promise;
   });

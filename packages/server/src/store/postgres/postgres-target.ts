@@ -64,8 +64,8 @@ export class PostgresTarget implements Target {
 
   async insert(table: string, columns: readonly string[], rows: readonly Row[]): Promise<void> {
     const names = columns.map((name) => this.#client.escapeIdentifier(name)).join(', ');
-    const places = rows.map((row, r) => `(${row.map((_, c) => `$${r * columns.length + c + 1}`).join(', ')})`);
-    const text = `insert into ${this.#client.escapeIdentifier(table)} (${names}) values ${places.join(', ')}`;
+    const tuples = rows.map((row, r) => `(${row.map((_, c) => `$${r * columns.length + c + 1}`).join(', ')})`);
+    const text = `insert into ${this.#client.escapeIdentifier(table)} (${names}) values ${tuples.join(', ')}`;
     try {
       await this.#client.query(text, rows.flat());
     } catch (error) {

@@ -117,9 +117,9 @@ export class Writer implements AsyncDisposable {
       try {
         const values = await this.#try(batch, as);
         this.#jobsPerCommit = Math.min(this.#jobsPerCommit * 2, JOBS_PER_COMMIT);
-        for (const [place, job] of batch.entries()) {
+        for (const [index, job] of batch.entries()) {
           if (job.name !== null) this.#options.waitAt?.(`${job.name}.after-commit`);
-          job.resolve(values[place]);
+          job.resolve(values[index]);
         }
         return;
       } catch (error) {

@@ -1,13 +1,10 @@
 import { type Selectable, sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { IntegrationsTable } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { insertInto, pickColumns, type RowOf, sameAs, statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
 
 type Db = Parameters<(typeof ownerById)['build']>[0];
-type RowOf<S extends { build: (...args: never[]) => { execute(): Promise<unknown[]> } }> = Awaited<
-  ReturnType<ReturnType<S['build']>['execute']>
->[number];
 
 export const installation = statement('installation', (db, _: Record<string, never>) =>
   db.selectFrom('installation').selectAll(),
@@ -21,9 +18,7 @@ export const accountsState = statement('accounts state', (db, _: Record<string, 
     .select(sql<number>`(select count(*) from (select 1 from owners limit 2) as some_owners)`.as('owners')),
 );
 
-export const insertInstallation = statement('insert installation', (db, p: { now: number }) =>
-  db.insertInto('installation').values({ id: 1, accounts_version: 1, created_at: p.now }),
-);
+export const insertInstallation = insertInto('installation', [{ id: 1, accounts_version: 1 }, 'created_at']);
 
 /** Changes of accounts run one after the other: each reads the stored rows before it writes. */
 export const lockInstallation = statement(
@@ -37,28 +32,13 @@ export const storedSecret = statement('kept secret', (db, _: Record<string, neve
 );
 
 /** If several nodes make a secret concurrently, the first one is stored. */
-export const storeSecretOnce = statement('keep secret once', (db, p: { secret: string }) =>
-  db
-    .insertInto('installation_secret')
-    .values({ id: 1, secret: p.secret })
-    .onConflict((c) => c.column('id').doNothing()),
-);
+export const storeSecretOnce = insertInto('installation_secret', [{ id: 1 }, 'secret'], { unlessExists: ['id'] });
 
 export const raiseAccountsVersion = statement('raise accounts version', (db, _: Record<string, never>) =>
   db.updateTable('installation').set((eb) => ({ accounts_version: eb('accounts_version', '+', 1) })),
 );
 
-export const insertOwner = statement(
-  'insert owner',
-  (db, p: { ownerId: string; email: string | null; nameJson: string | null; administrator: number; now: number }) =>
-    db.insertInto('owners').values({
-      owner_id: p.ownerId,
-      email: p.email,
-      name_json: p.nameJson,
-      administrator: p.administrator,
-      created_at: p.now,
-    }),
-);
+export const insertOwner = insertInto('owners', ['owner_id', 'email', 'name_json', 'administrator', 'created_at']);
 
 export const ownerById = statement('owner by id', (db, p: { ownerId: string }) =>
   db.selectFrom('owners').selectAll().where('owner_id', '=', p.ownerId),
@@ -91,19 +71,14 @@ export const deleteOwner = statement('delete owner', (db, p: { ownerId: string }
 export const listOwners = (page: Page) => (db: Db) =>
   pageOf(db.selectFrom('owners').selectAll(), page, 'created_at', 'owner_id');
 
-export const insertKey = statement(
-  'insert key',
-  (db, p: { keyId: string; ownerId: string; nameJson: string; now: number; expiresAt: number | null }) =>
-    db.insertInto('api_keys').values({
-      key_id: p.keyId,
-      owner_id: p.ownerId,
-      name_json: p.nameJson,
-      created_at: p.now,
-      expires_at: p.expiresAt,
-      last_used_at: null,
-      revoked_at: null,
-    }),
-);
+export const insertKey = insertInto('api_keys', [
+  'key_id',
+  'owner_id',
+  'name_json',
+  'created_at',
+  'expires_at',
+  { last_used_at: null, revoked_at: null },
+]);
 
 export const anyKey = statement('any key', (db, _: Record<string, never>) =>
   db.selectFrom('api_keys').select('key_id').limit(1),
@@ -143,68 +118,43 @@ export const listKeys = (ownerId: string, page: Page) => (db: Db) =>
   pageOf(db.selectFrom('api_keys').selectAll().where('owner_id', '=', ownerId), page, 'created_at', 'key_id');
 
 /** What an owner can set. */
-export type IntegrationValues = Pick<
-  Selectable<IntegrationsTable>,
-  | 'name_json'
-  | 'agency'
-  | 'default_agent'
-  | 'text_only'
-  | 'allowance_unit'
-  | 'allowance_limit'
-  | 'allowance_period'
-  | 'on_disconnect'
-  | 'max_run_seconds'
-  | 'max_runs_per_member'
-  | 'keep_attachments'
-  | 'client_tools'
-  | 'model'
-  | 'file_access'
-  | 'member_folder'
-  | 'quota_bytes'
-  | 'member_quota_bytes'
->;
+const INTEGRATION_COLUMNS = [
+  'name_json',
+  'agency',
+  'default_agent',
+  'text_only',
+  'allowance_unit',
+  'allowance_limit',
+  'allowance_period',
+  'on_disconnect',
+  'max_run_seconds',
+  'max_runs_per_member',
+  'keep_attachments',
+  'client_tools',
+  'model',
+  'file_access',
+  'member_folder',
+  'quota_bytes',
+  'member_quota_bytes',
+] as const;
 
-const integrationColumns = (p: IntegrationValues): IntegrationValues => ({
-  name_json: p.name_json,
-  agency: p.agency,
-  default_agent: p.default_agent,
-  text_only: p.text_only,
-  allowance_unit: p.allowance_unit,
-  allowance_limit: p.allowance_limit,
-  allowance_period: p.allowance_period,
-  on_disconnect: p.on_disconnect,
-  max_run_seconds: p.max_run_seconds,
-  max_runs_per_member: p.max_runs_per_member,
-  keep_attachments: p.keep_attachments,
-  client_tools: p.client_tools,
-  model: p.model,
-  file_access: p.file_access,
-  member_folder: p.member_folder,
-  quota_bytes: p.quota_bytes,
-  member_quota_bytes: p.member_quota_bytes,
-});
+export type IntegrationValues = Pick<Selectable<IntegrationsTable>, (typeof INTEGRATION_COLUMNS)[number]>;
 
-export const insertIntegration = statement(
-  'insert integration',
-  (db, p: IntegrationValues & { integrationId: IntegrationId; sortKey: string; ownerId: string; now: number }) =>
-    db.insertInto('integrations').values({
-      integration_id: p.integrationId,
-      sort_key: p.sortKey,
-      owner_id: p.ownerId,
-      ...integrationColumns(p),
-      created_at: p.now,
-      updated_at: p.now,
-      deleted_at: null,
-      leftovers: 0,
-    }),
-);
+export const insertIntegration = insertInto('integrations', [
+  'integration_id',
+  'sort_key',
+  'owner_id',
+  ...INTEGRATION_COLUMNS,
+  'created_at',
+  { updated_at: sameAs('created_at'), deleted_at: null, leftovers: 0 },
+]);
 
 export const updateIntegration = statement(
   'update integration',
   (db, p: IntegrationValues & { integrationId: IntegrationId; now: number }) =>
     db
       .updateTable('integrations')
-      .set({ ...integrationColumns(p), updated_at: p.now })
+      .set({ ...pickColumns(p, INTEGRATION_COLUMNS), updated_at: p.now })
       .where('integration_id', '=', p.integrationId)
       .where('deleted_at', 'is', null),
 );
@@ -310,52 +260,26 @@ export const memberState = statement('member state', (db, p: { integrationId: In
     .where('consumer_id', '=', p.consumerId),
 );
 
-export interface MemberValues {
-  integrationId: IntegrationId;
-  consumerId: string;
-  nameJson: string | null;
-  active: number;
-  metadataJson: string;
-  ownLimit: number | null;
-  now: number;
-}
-
-const memberColumns = (p: MemberValues) => ({
-  name_json: p.nameJson,
-  active: p.active,
-  metadata_json: p.metadataJson,
-  own_limit: p.ownLimit,
-  updated_at: p.now,
-});
+const MEMBER_COLUMNS = ['name_json', 'active', 'metadata_json', 'own_limit', 'updated_at'] as const;
 
 /**
  * Changes no row if the member is registered already. Waits for a concurrent insert of the same member. It overwrites the
  * rows that it moves to another page: otherwise copies of 35 % of 2000 ids stayed after their members were deleted.
  */
-export const insertMember = statement(
-  'insert member',
-  (db, p: MemberValues & { sortKey: string }) =>
-    db
-      .insertInto('members')
-      .values({
-        integration_id: p.integrationId,
-        consumer_id: p.consumerId,
-        sort_key: p.sortKey,
-        ...memberColumns(p),
-        created_at: p.now,
-      })
-      .onConflict((c) => c.columns(['integration_id', 'consumer_id']).doNothing()),
-  { overwrites: true },
+export const insertMember = insertInto(
+  'members',
+  ['integration_id', 'consumer_id', 'sort_key', ...MEMBER_COLUMNS, { created_at: sameAs('updated_at') }],
+  { unlessExists: ['integration_id', 'consumer_id'], overwrites: true },
 );
 
 export const updateMember = statement(
   'update member',
-  (db, p: MemberValues) =>
+  (db, p: Pick<MemberRow, (typeof MEMBER_COLUMNS)[number] | 'integration_id' | 'consumer_id'>) =>
     db
       .updateTable('members')
-      .set(memberColumns(p))
-      .where('integration_id', '=', p.integrationId)
-      .where('consumer_id', '=', p.consumerId),
+      .set(pickColumns(p, MEMBER_COLUMNS))
+      .where('integration_id', '=', p.integration_id)
+      .where('consumer_id', '=', p.consumer_id),
   { overwrites: true },
 );
 

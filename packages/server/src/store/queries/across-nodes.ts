@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { CancelMode, RunStatus } from '../../domain/run-state.ts';
 import { NODE_ALIVE } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 import { raw } from './raw.ts';
 
 /*
@@ -64,12 +64,7 @@ export const runsThatNeedReaders = statement('runs that want readers', (db, p: {
     .where('integrations.on_disconnect', '=', 'cancel'),
 );
 
-export const insertReaders = statement('note readers', (db, p: { runId: string; nodeId: string }) =>
-  db
-    .insertInto('run_readers')
-    .values({ run_id: p.runId, node_id: p.nodeId })
-    .onConflict((c) => c.columns(['run_id', 'node_id']).doNothing()),
-);
+export const insertReaders = insertInto('run_readers', ['run_id', 'node_id'], { unlessExists: ['run_id', 'node_id'] });
 
 export const deleteReaders = statement('forget readers', (db, p: { runId: string; nodeId: string }) =>
   db.deleteFrom('run_readers').where('run_id', '=', p.runId).where('node_id', '=', p.nodeId),

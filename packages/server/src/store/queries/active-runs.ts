@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { AllowanceUnit } from '../../domain/allowance.ts';
-import type { IntegrationId } from '../../domain/ids.ts';
-import { statement } from '../statement.ts';
+import type { ActiveRunsTable } from '../run-tables.ts';
+import { insertInto, statement } from '../statement.ts';
 import { ACTIVE_RUN_ORDER } from './locks.ts';
 import { finishRun } from './runs.ts';
 
@@ -9,41 +8,13 @@ import { finishRun } from './runs.ts';
 export const NO_MEMBER = '';
 
 /** The key of a row of `active_runs`, and the run that it must belong to. */
-export interface ActiveRunKey {
-  readonly integrationId: IntegrationId;
-  /** `NO_MEMBER` if the run has none. */
-  readonly member: string;
-  readonly chatKey: string;
-  readonly runId: string;
-}
-
-export const activeRunKey = (row: {
-  readonly integration_id: IntegrationId;
-  readonly consumer_id: string | null;
-  readonly chat_key: string;
-  readonly run_id: string;
-}): ActiveRunKey => ({
-  integrationId: row.integration_id,
-  member: row.consumer_id ?? NO_MEMBER,
-  chatKey: row.chat_key,
-  runId: row.run_id,
-});
+export type ActiveRunKey = Pick<ActiveRunsTable, 'integration_id' | 'consumer_id' | 'chat_key' | 'run_id'>;
 
 /** Refused by the key if the chat has an active run. */
-export const insertActiveRun = statement(
-  'insert active run',
-  (db, p: ActiveRunKey & { nodeId: string; held: number; unit: AllowanceUnit | null; day: number }) =>
-    db.insertInto('active_runs').values({
-      integration_id: p.integrationId,
-      consumer_id: p.member,
-      chat_key: p.chatKey,
-      run_id: p.runId,
-      node_id: p.nodeId,
-      held: p.held,
-      unit: p.unit,
-      day: p.day,
-    }),
-  { gathers: { order: ACTIVE_RUN_ORDER, types: { held: 'bigint', day: 'bigint' }, key: (p) => p.runId } },
+export const insertActiveRun = insertInto(
+  'active_runs',
+  ['integration_id', 'consumer_id', 'chat_key', 'run_id', 'node_id', 'held', 'unit', 'day'],
+  { gathers: { order: ACTIVE_RUN_ORDER, types: { held: 'bigint', day: 'bigint' }, key: (p) => p.run_id } },
 );
 
 export const deleteActiveRun = statement(
@@ -51,11 +22,11 @@ export const deleteActiveRun = statement(
   (db, p: ActiveRunKey) =>
     db
       .deleteFrom('active_runs')
-      .where('integration_id', '=', p.integrationId)
-      .where('consumer_id', '=', p.member)
-      .where('chat_key', '=', p.chatKey)
-      .where('run_id', '=', p.runId),
-  { gathers: { order: ACTIVE_RUN_ORDER, types: {}, key: (p) => p.runId } },
+      .where('integration_id', '=', p.integration_id)
+      .where('consumer_id', '=', p.consumer_id)
+      .where('chat_key', '=', p.chat_key)
+      .where('run_id', '=', p.run_id),
+  { gathers: { order: ACTIVE_RUN_ORDER, types: {}, key: (p) => p.run_id } },
 );
 
 /** Call it together with each change of `runs.node_id`. */
@@ -63,10 +34,10 @@ export const moveActiveRun = statement('move active run', (db, p: ActiveRunKey &
   db
     .updateTable('active_runs')
     .set({ node_id: p.nodeId })
-    .where('integration_id', '=', p.integrationId)
-    .where('consumer_id', '=', p.member)
-    .where('chat_key', '=', p.chatKey)
-    .where('run_id', '=', p.runId),
+    .where('integration_id', '=', p.integration_id)
+    .where('consumer_id', '=', p.consumer_id)
+    .where('chat_key', '=', p.chat_key)
+    .where('run_id', '=', p.run_id),
 );
 
 /** Call it after the statement that ends the run. Nothing changes if the run has ended before: its end may be written again. */

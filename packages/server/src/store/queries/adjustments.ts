@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { insertInto, type RowOf, statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
 
 export const adjustmentByKey = statement(
@@ -15,22 +15,20 @@ export const adjustmentByKey = statement(
       .where('idempotency_key_json', '=', p.idempotencyKeyJson),
 );
 
-export type AdjustmentRow = Awaited<ReturnType<ReturnType<(typeof adjustmentByKey)['build']>['execute']>>[number];
+export type AdjustmentRow = RowOf<typeof adjustmentByKey>;
 
-export const insertAdjustment = statement('insert adjustment', (db, row: AdjustmentRow) =>
-  db.insertInto('adjustments').values({
-    adjustment_id: row.adjustment_id,
-    integration_id: row.integration_id,
-    consumer_id: row.consumer_id,
-    idempotency_key_json: row.idempotency_key_json,
-    unit: row.unit,
-    amount_json: row.amount_json,
-    applied_json: row.applied_json,
-    reason_json: row.reason_json,
-    period_start: row.period_start,
-    created_at: row.created_at,
-  }),
-);
+export const insertAdjustment = insertInto('adjustments', [
+  'adjustment_id',
+  'integration_id',
+  'consumer_id',
+  'idempotency_key_json',
+  'unit',
+  'amount_json',
+  'applied_json',
+  'reason_json',
+  'period_start',
+  'created_at',
+]);
 
 export interface AdjustmentFilter extends Page {
   readonly integrationId: IntegrationId;

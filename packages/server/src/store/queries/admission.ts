@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import type { AdmissionFactsRow } from '../../domain/admission.ts';
 import { ERASED_IDS } from '../../domain/erased-ids.ts';
-import type { FileAccess } from '../../domain/file-access.ts';
 import type { IntegrationId } from '../../domain/ids.ts';
-import type { MountPath } from '../../domain/mount-path.ts';
-import { statement } from '../statement.ts';
+import type { MessagesTable } from '../schema.ts';
+import { insertInto, sameAs, statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { chatKeyById } from './chat-ids.ts';
 import { CHAT_ORDER, MESSAGE_ORDER, RUN_ORDER } from './locks.ts';
@@ -67,37 +66,24 @@ export const admissionFacts = statement(
   { gathers: { order: 0, types: { dayFirst: 'bigint', weekFirst: 'bigint', monthFirst: 'bigint' } } },
 );
 
-export const insertChat = statement(
-  'insert chat',
-  (
-    db,
-    p: {
-      chatKey: string;
-      integrationId: IntegrationId;
-      chatId: string;
-      alias: string | null;
-      consumerId: string | null;
-      numMessages: number;
-      textBytes: number;
-      now: number;
-    },
-  ) =>
-    db.insertInto('chats').values({
-      chat_key: p.chatKey,
-      integration_id: p.integrationId,
-      chat_id: p.chatId,
-      alias: p.alias,
-      consumer_id: p.consumerId,
-      num_messages: p.numMessages,
-      text_bytes: p.textBytes,
-      created_at: p.now,
-      updated_at: p.now,
-    }),
+export const insertChat = insertInto(
+  'chats',
+  [
+    'chat_key',
+    'integration_id',
+    'chat_id',
+    'alias',
+    'consumer_id',
+    'num_messages',
+    'text_bytes',
+    'created_at',
+    { updated_at: sameAs('created_at') },
+  ],
   {
     gathers: {
       order: CHAT_ORDER,
-      types: { numMessages: 'bigint', textBytes: 'bigint', now: 'bigint' },
-      key: (p) => p.chatKey,
+      types: { num_messages: 'bigint', text_bytes: 'bigint', created_at: 'bigint' },
+      key: (p) => p.chat_key,
     },
   },
 );
@@ -114,6 +100,7 @@ export const growChat = statement(
       chatKey: string;
       textBytes: number;
       questionsJson: string | null;
+      askingRunId: string | null;
       knownQuestionsJson: string | null;
       now: number;
     },
@@ -124,6 +111,7 @@ export const growChat = statement(
         num_messages: eb('num_messages', '+', 1),
         text_bytes: eb('text_bytes', '+', p.textBytes),
         questions_json: p.questionsJson,
+        asking_run_id: p.askingRunId,
         updated_at: p.now,
       }))
       .where('chat_key', '=', p.chatKey)
@@ -137,64 +125,36 @@ export const bindAlias = statement('bind alias', (db, p: { chatKey: string; alia
   db.updateTable('chats').set({ alias: p.alias }).where('chat_key', '=', p.chatKey).where('alias', 'is', null),
 );
 
+const MESSAGE_COLUMNS = [
+  'run_id',
+  'role',
+  'status',
+  'agent',
+  'content_json',
+  'error_code',
+  'error_message',
+  'sandbox_files_json',
+  'created_at',
+] as const;
+
 /** Appends a message. Its position is the count that `growChat` or `insertChat` just wrote. */
 export const insertMessage = statement(
   'insert message',
-  (
-    db,
-    p: {
-      messageId: string;
-      chatKey: string;
-      runId: string;
-      role: 'user' | 'assistant';
-      status: 'completed' | 'failed' | 'cancelled';
-      agent: string;
-      contentJson: string;
-      errorCode: string | null;
-      errorMessage: string | null;
-      sandboxFilesJson: string | null;
-      now: number;
-    },
-  ) =>
+  (db, p: Omit<MessagesTable, 'position'>) =>
     db
       .insertInto('messages')
-      .columns([
-        'message_id',
-        'chat_key',
-        'position',
-        'run_id',
-        'role',
-        'status',
-        'agent',
-        'content_json',
-        'error_code',
-        'error_message',
-        'sandbox_files_json',
-        'created_at',
-      ])
+      .columns(['message_id', 'chat_key', 'position', ...MESSAGE_COLUMNS])
       .expression((eb) =>
         eb
           .selectFrom('chats')
-          .select([
-            sql<string>`${p.messageId}`.as('message_id'),
-            'chat_key',
-            'num_messages',
-            sql<string>`${p.runId}`.as('run_id'),
-            sql<'user'>`${p.role}`.as('role'),
-            sql<'completed'>`${p.status}`.as('status'),
-            sql<string>`${p.agent}`.as('agent'),
-            sql<string>`${p.contentJson}`.as('content_json'),
-            sql<string | null>`${p.errorCode}`.as('error_code'),
-            sql<string | null>`${p.errorMessage}`.as('error_message'),
-            sql<string | null>`${p.sandboxFilesJson}`.as('sandbox_files_json'),
-            sql<number>`${p.now}`.as('created_at'),
-          ])
-          .where('chat_key', '=', p.chatKey),
+          .select([sql<string>`${p.message_id}`.as('message_id'), 'chat_key', 'num_messages'])
+          .select(MESSAGE_COLUMNS.map((column) => sql<string>`${p[column]}`.as(column)) as never)
+          .where('chat_key', '=', p.chat_key),
       ),
   {
     gathers: {
       order: MESSAGE_ORDER,
-      types: { now: 'bigint' },
+      types: { created_at: 'bigint' },
       reads: { table: 'chats', columns: ['chat_key', 'num_messages'], writtenBy: [insertChat, growChat] },
     },
   },
@@ -204,78 +164,44 @@ export const insertMessage = statement(
 const ZERO = sql<number>`0`;
 const ONE = sql<number>`1`;
 
-export const insertRun = statement(
-  'insert run',
-  (
-    db,
-    p: {
-      runId: string;
-      integrationId: IntegrationId;
-      chatKey: string;
-      consumerId: string | null;
-      usageRequestId: string | null;
-      fingerprint: string | null;
-      agency: string;
-      agent: string;
-      nodeId: string;
-      held: number;
-      unit: 'runs' | 'tokens' | 'credits' | null;
-      day: number;
-      period: 'day' | 'week' | 'month' | 'lifetime' | null;
-      periodStart: number | null;
-      userContextJson: string | null;
-      continues: string | null;
-      answersJson: string | null;
-      clientToolsJson: string | null;
-      journalFormat: number;
-      agencyVersion: string | null;
-      fileAccess: FileAccess;
-      memberFolder: MountPath | null;
-      now: number;
-    },
-  ) =>
-    db.insertInto('runs').values({
-      run_id: p.runId,
-      integration_id: p.integrationId,
-      chat_key: p.chatKey,
-      consumer_id: p.consumerId,
-      usage_request_id: p.usageRequestId,
-      fingerprint: p.fingerprint,
-      status: sql<'admitted'>`'admitted'`,
-      agency: p.agency,
-      agent: p.agent,
-      node_id: p.nodeId,
-      attempt: ONE,
-      crashes: ZERO,
-      step: ZERO,
-      journal_format: p.journalFormat,
-      agency_version: p.agencyVersion,
-      structured: ZERO,
-      file_access: p.fileAccess,
-      member_folder: p.memberFolder,
-      held: p.held,
-      unit: p.unit,
-      day: p.day,
-      period: p.period,
-      period_start: p.periodStart,
-      user_context_json: p.userContextJson,
-      continues: p.continues,
-      answers_json: p.answersJson,
-      client_tools_json: p.clientToolsJson,
-      request_count: ZERO,
-      input_tokens: ZERO,
-      cached_tokens: ZERO,
-      output_tokens: ZERO,
-      reasoning_tokens: ZERO,
-      by_model_json: sql<string>`'[]'`,
-      created_at: p.now,
-      tracked: ONE,
-    }),
+export const insertRun = insertInto(
+  'runs',
+  [
+    'run_id',
+    'integration_id',
+    'chat_key',
+    'consumer_id',
+    'usage_request_id',
+    'fingerprint',
+    { status: sql<'admitted'>`'admitted'` },
+    'agency',
+    'agent',
+    'node_id',
+    { attempt: ONE, crashes: ZERO, step: ZERO },
+    'journal_format',
+    'agency_version',
+    { structured: ZERO },
+    'file_access',
+    'member_folder',
+    'held',
+    'unit',
+    'day',
+    'period',
+    'period_start',
+    'user_context_json',
+    'continues',
+    'answers_json',
+    'client_tools_json',
+    { request_count: ZERO, input_tokens: ZERO, cached_tokens: ZERO, output_tokens: ZERO, reasoning_tokens: ZERO },
+    { by_model_json: sql<string>`'[]'` },
+    'created_at',
+    { tracked: ONE },
+  ],
   {
     gathers: {
       order: RUN_ORDER,
-      types: { held: 'bigint', day: 'bigint', periodStart: 'bigint', journalFormat: 'bigint', now: 'bigint' },
-      key: (p) => p.runId,
+      types: { held: 'bigint', day: 'bigint', period_start: 'bigint', journal_format: 'bigint', created_at: 'bigint' },
+      key: (p) => p.run_id,
     },
   },
 );

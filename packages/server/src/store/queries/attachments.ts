@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { AttachmentForm, StoredAttachment } from '../../domain/attachment.ts';
+import type { StoredAttachment } from '../../domain/attachment.ts';
 import type { IntegrationId } from '../../domain/ids.ts';
-import { statement } from '../statement.ts';
+import { insertInto, pickColumns, statement } from '../statement.ts';
 import { type PositionRange, runsOfRange } from './chats.ts';
 
 export const blobByHash = statement('blob by hash', (db, p: { integrationId: IntegrationId; sha256: string }) =>
@@ -12,72 +12,18 @@ export const blobByHash = statement('blob by hash', (db, p: { integrationId: Int
     .where('sha256', '=', p.sha256),
 );
 
-export const insertBlob = statement(
-  'insert blob',
-  (db, p: { integrationId: IntegrationId; sha256: string; blobKey: string; sizeBytes: number; now: number }) =>
-    db.insertInto('blobs').values({
-      integration_id: p.integrationId,
-      sha256: p.sha256,
-      blob_key: p.blobKey,
-      size_bytes: p.sizeBytes,
-      created_at: p.now,
-      unused_since: null,
-    }),
-);
+export const insertBlob = insertInto('blobs', [
+  'integration_id',
+  'sha256',
+  'blob_key',
+  'size_bytes',
+  'created_at',
+  { unused_since: null },
+]);
 
 /** Changes no row if the sweep has deleted the blob. */
 export const useBlob = statement('use blob', (db, p: { blobKey: string }) =>
   db.updateTable('blobs').set({ unused_since: null }).where('blob_key', '=', p.blobKey),
-);
-
-export const insertAttachment = statement(
-  'insert attachment',
-  (db, p: Omit<StoredAttachment, 'filename'> & { chatKey: string; filenameJson: string | null }) =>
-    db.insertInto('attachments').values({
-      chat_key: p.chatKey,
-      run_id: p.runId,
-      position: p.position,
-      kind: p.kind,
-      url: p.url,
-      url_key: p.urlKey,
-      filename_json: p.filenameJson,
-      detail: p.detail,
-      form: p.form,
-      media_type: p.mediaType,
-      pages: p.pages,
-      size_bytes: p.sizeBytes,
-      blob_key: p.blobKey,
-    }),
-);
-
-/** Stores the result of a fetch. `blobKey` is null if no copy is kept. */
-export const attachmentFetched = statement(
-  'attachment fetched',
-  (
-    db,
-    p: {
-      chatKey: string;
-      runId: string;
-      position: number;
-      form: AttachmentForm;
-      mediaType: string;
-      pages: number | null;
-      sizeBytes: number;
-      blobKey: string | null;
-    },
-  ) =>
-    db
-      .updateTable('attachments')
-      .set({
-        form: p.form,
-        media_type: p.mediaType,
-        pages: p.pages,
-        size_bytes: p.sizeBytes,
-        blob_key: p.blobKey,
-      })
-      .where('chat_key', '=', p.chatKey)
-      .where('run_id', '=', p.runId)
-      .where('position', '=', p.position),
 );
 
 const attachmentColumns = [
@@ -94,6 +40,24 @@ const attachmentColumns = [
   'size_bytes',
   'blob_key',
 ] as const;
+
+export const insertAttachment = insertInto('attachments', ['chat_key', ...attachmentColumns]);
+
+const FETCHED_COLUMNS = ['form', 'media_type', 'pages', 'size_bytes', 'blob_key'] as const;
+
+/** What a fetch finds out. `blob_key` is null if no copy is kept. */
+export type FetchedColumns = Pick<StoredAttachment, (typeof FETCHED_COLUMNS)[number]>;
+
+export const attachmentFetched = statement(
+  'attachment fetched',
+  (db, p: FetchedColumns & { chat_key: string; run_id: string; position: number }) =>
+    db
+      .updateTable('attachments')
+      .set(pickColumns(p, FETCHED_COLUMNS))
+      .where('chat_key', '=', p.chat_key)
+      .where('run_id', '=', p.run_id)
+      .where('position', '=', p.position),
+);
 
 /** Reads the attachments of the messages at these positions. */
 export const historyAttachments = statement('history attachments', (db, p: PositionRange) =>
@@ -149,25 +113,6 @@ export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKe
     .where('run_id', '=', p.runId)
     .orderBy('position'),
 );
-
-export type AttachmentRow = Awaited<ReturnType<ReturnType<(typeof historyAttachments)['build']>['execute']>>[number];
-
-export function attachmentOf(row: AttachmentRow): StoredAttachment {
-  return {
-    runId: row.run_id,
-    position: row.position,
-    kind: row.kind,
-    url: row.url,
-    urlKey: row.url_key,
-    filename: row.filename_json === null ? null : (JSON.parse(row.filename_json) as string),
-    detail: row.detail,
-    form: row.form,
-    mediaType: row.media_type,
-    pages: row.pages,
-    sizeBytes: row.size_bytes,
-    blobKey: row.blob_key,
-  };
-}
 
 export function attachmentsOfRuns(chatKey: string, runIds: readonly string[]) {
   return (db: Parameters<(typeof historyAttachments)['build']>[0]) =>

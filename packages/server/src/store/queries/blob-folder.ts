@@ -1,5 +1,5 @@
 import type { FilesKind } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 
 /** The id of the valid mark. All other rows are drafts of starts that are in progress or failed. */
 export const VALID_MARK_ID = 1;
@@ -9,9 +9,7 @@ export const knownMarks = statement('known marks', (db, _: Record<string, never>
   db.selectFrom('blob_folder').select(['id', 'mark', 'kind']).orderBy('id'),
 );
 
-export const draftMark = statement('draft mark', (db, p: { id: number; mark: string }) =>
-  db.insertInto('blob_folder').values({ id: p.id, mark: p.mark }),
-);
+export const draftMark = insertInto('blob_folder', ['id', 'mark']);
 
 /** If several nodes make a mark concurrently, the first one is stored. */
 export const storeMarkOnce = statement('keep mark once', (db, p: { mark: string; kind: FilesKind }) =>

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
 import { activeRun, live } from './chats.ts';
 import { answer, questionsOfRun, runColumns } from './runs.ts';
@@ -60,4 +60,4 @@ export const statusOfAlias = statement('status of alias', (db, p: { integrationI
   newestRun(db, p.integrationId).where('chats.alias', '=', p.alias),
 );
 
-export type ChatStatusRow = Awaited<ReturnType<ReturnType<(typeof statusOfChat)['build']>['execute']>>[number];
+export type ChatStatusRow = RowOf<typeof statusOfChat>;

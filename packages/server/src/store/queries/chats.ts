@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { MemberScope } from '../../domain/scope.ts';
 import type { Schema } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { type RowOf, statement } from '../statement.ts';
 import { isActiveIn } from './active-runs.ts';
 import { chatKeyById } from './chat-ids.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
@@ -55,7 +55,7 @@ export const chatsInTheWay = statement(
   },
 );
 
-export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatById)['build']>['execute']>>[number];
+export type ChatRow = RowOf<typeof chatById>;
 
 export interface ChatFilter {
   /** Selects the chats that a client token reaches. Null for all. */
@@ -117,7 +117,14 @@ export const updateChat = statement(
 export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
   db
     .updateTable('chats')
-    .set({ deleted_at: p.now, updated_at: p.now, title_json: null, metadata_json: null, questions_json: null })
+    .set({
+      deleted_at: p.now,
+      updated_at: p.now,
+      title_json: null,
+      metadata_json: null,
+      questions_json: null,
+      asking_run_id: null,
+    })
     .where('chat_key', '=', p.chatKey),
 );
 
@@ -164,7 +171,7 @@ export const messagesBefore = statement(
       .limit(p.limit),
 );
 
-export type MessageRow = Awaited<ReturnType<ReturnType<(typeof messagesBefore)['build']>['execute']>>[number];
+export type MessageRow = RowOf<typeof messagesBefore>;
 
 /** Reads the length of a chat without reading its messages. */
 export const chatLength = statement('chat length', (db, p: { chatKey: string }) =>

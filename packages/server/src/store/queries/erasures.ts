@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
-import { statement } from '../statement.ts';
+import { insertInto, type RowOf, statement } from '../statement.ts';
 import type { JsonRows } from './file-batches.ts';
 import { type FileRange, isFileIn, NO_PATH } from './files.ts';
 import { raw } from './raw.ts';
@@ -25,7 +25,7 @@ export const erasureOf = statement('erasure of', (db, p: ErasedPerson) =>
     .where('erased_id', '=', p.erasedId),
 );
 
-export type ErasureRow = Awaited<ReturnType<ReturnType<(typeof erasureOf)['build']>['execute']>>[number];
+export type ErasureRow = RowOf<typeof erasureOf>;
 
 /** An erasure with the id is not finished: with this condition an index finds the few that are not. */
 const isRefused = sql<boolean>`consumer_id is not null and finished_at is null`;
@@ -181,6 +181,7 @@ export const replaceChat = statement(
         title_json: null,
         metadata_json: null,
         questions_json: null,
+        asking_run_id: null,
         updated_at: p.now,
         deleted_at: eb.fn.coalesce('deleted_at', eb.val(p.now)),
       }))
@@ -418,9 +419,7 @@ export const findUnusedBlobs = statement('unused blobs of', (db, p: { integratio
 type ErasedBlob = ErasedPerson & { readonly blobKey: string };
 
 /** The bytes are deleted after the commit. The row tells the next server which ones, if this one dies before. */
-export const eraseBlob = statement('erase blob', (db, p: ErasedBlob) =>
-  db.insertInto('erased_blobs').values({ integration_id: p.integrationId, erased_id: p.erasedId, blob_key: p.blobKey }),
-);
+export const eraseBlob = insertInto('erased_blobs', ['integration_id', 'erased_id', 'blob_key']);
 
 export const erasedBlobs = statement('erased blobs', (db, p: ErasedPerson & { limit: number }) =>
   db

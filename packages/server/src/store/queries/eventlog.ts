@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { statement } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 import { CHUNK_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
 
@@ -7,15 +7,10 @@ import { raw } from './raw.ts';
  * Idempotent: a chunk keeps its bounds until its commit is acknowledged, so a second write after an unknown commit
  * changes nothing.
  */
-export const insertChunk = statement(
-  'insert chunk',
-  (db, p: { runId: string; firstId: number; lastId: number; data: string }) =>
-    db
-      .insertInto('event_chunks')
-      .values({ run_id: p.runId, first_id: p.firstId, last_id: p.lastId, data: p.data })
-      .onConflict((c) => c.columns(['run_id', 'first_id']).doNothing()),
-  { gathers: { order: CHUNK_ORDER, types: { firstId: 'bigint', lastId: 'bigint' } } },
-);
+export const insertChunk = insertInto('event_chunks', ['run_id', 'first_id', 'last_id', 'data'], {
+  unlessExists: ['run_id', 'first_id'],
+  gathers: { order: CHUNK_ORDER, types: { first_id: 'bigint', last_id: 'bigint' } },
+});
 
 /** Selects the chunk that contains event `after + 1`, or the next one, by the primary key. */
 const selectChunk = (table: 'event_chunks' | 'compacted_chunks', p: { runId: string; after: number }) => {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { MountPath } from '../../domain/mount-path.ts';
 import type { Schema, StoredPath } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 import { raw } from './raw.ts';
 
 /** Begins each segment of a stored path: see `StoredPath`. */
@@ -193,12 +193,9 @@ export const deleteFreedFile = statement('delete freed file', (db, p: { blobKey:
   db.deleteFrom('files').where('blob_key', '=', p.blobKey),
 );
 
-export const announceFile = statement('announce file', (db, p: { chatKey: string; path: StoredPath }) =>
-  db
-    .insertInto('announced_files')
-    .values({ chat_key: p.chatKey, path: p.path })
-    .onConflict((c) => c.columns(['chat_key', 'path']).doNothing()),
-);
+export const announceFile = insertInto('announced_files', ['chat_key', 'path'], {
+  unlessExists: ['chat_key', 'path'],
+});
 
 export const deleteAnnounced = statement('delete announced', (db, p: { chatKey: string }) =>
   db.deleteFrom('announced_files').where('chat_key', '=', p.chatKey),

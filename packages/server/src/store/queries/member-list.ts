@@ -1,6 +1,6 @@
+import { prefixEnd } from '@runwire/lib/prefix-end.ts';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
-import { prefixEnd } from '../../lib/prefix-end.ts';
 import type { Schema } from '../schema.ts';
 import { olderThan, type Page, pageOf, sizesOf } from './page.ts';
 

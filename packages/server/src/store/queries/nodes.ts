@@ -1,31 +1,25 @@
 import { type Kysely, sql } from 'kysely';
 import { GENERATION } from '../generation.ts';
 import { NODE_ALIVE, NODE_DEAD, NODE_RELEASED, type Schema } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
 
-export const insertNode = statement(
-  'insert node',
-  (db, p: { nodeId: string; boot: string; version: string; now: number; host: string; address: string | null }) =>
-    db.insertInto('nodes').values({
-      node_id: p.nodeId,
-      boot: p.boot,
-      dead: NODE_ALIVE,
-      version: p.version,
-      started_at: p.now,
-      host: p.host,
-      address: p.address,
-      generation: GENERATION,
-    }),
-);
+export const insertNode = insertInto('nodes', [
+  'node_id',
+  'boot',
+  { dead: NODE_ALIVE },
+  'version',
+  'started_at',
+  'host',
+  'address',
+  { generation: GENERATION },
+]);
 
 export const setNodeAddress = statement('set node address', (db, p: { nodeId: string; address: string }) =>
   db.updateTable('nodes').set({ address: p.address }).where('node_id', '=', p.nodeId),
 );
 
-export const insertHeartbeat = statement('insert beat', (db, p: { nodeId: string; now: number }) =>
-  db.insertInto('node_beats').values({ node_id: p.nodeId, beat: 1, seen_at: p.now, draining: 0 }),
-);
+export const insertHeartbeat = insertInto('node_beats', ['node_id', { beat: 1 }, 'seen_at', { draining: 0 }]);
 
 export const markOtherNodesDead = statement('mark other nodes dead', (db, p: { nodeId: string }) =>
   db.updateTable('nodes').set({ dead: NODE_DEAD }).where('node_id', '<>', p.nodeId).where('dead', '=', NODE_ALIVE),

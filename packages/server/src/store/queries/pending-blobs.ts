@@ -1,31 +1,16 @@
 import { sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
-import { NODE_ALIVE, type StoredPath } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { NODE_ALIVE } from '../schema.ts';
+import { insertInto, statement } from '../statement.ts';
 import type { ErasedPerson } from './erasures.ts';
 
-export const insertPending = statement(
-  'insert pending',
-  (
-    db,
-    p: {
-      batchId: string;
-      nodeId: string;
-      integrationId: IntegrationId;
-      erasedId: string | null;
-      path: StoredPath | null;
-      keysJson: string;
-    },
-  ) =>
-    db.insertInto('pending_blobs').values({
-      batch_id: p.batchId,
-      node_id: p.nodeId,
-      integration_id: p.integrationId,
-      erased_id: p.erasedId,
-      path: p.path,
-      keys_json: p.keysJson,
-    }),
-);
+export const insertPending = insertInto('pending_blobs', [
+  'batch_id',
+  'node_id',
+  'integration_id',
+  'erased_id',
+  'path',
+  'keys_json',
+]);
 
 /** Call it in the transaction that refers to the blobs. Changes no row if they were abandoned. */
 export const claimPending = statement('claim pending', (db, p: { batchId: string }) =>

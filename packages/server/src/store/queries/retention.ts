@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { statement } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 
 /** The name of the position of the sweep that compacts events. */
 const EVENTS = 'events';
@@ -39,12 +39,7 @@ export const skippedRuns = statement('skipped runs', (db, p: { after: string; li
     .limit(p.limit),
 );
 
-export const insertSkippedRun = statement('insert skipped run', (db, p: { runId: string }) =>
-  db
-    .insertInto('skipped_runs')
-    .values({ run_id: p.runId })
-    .onConflict((c) => c.column('run_id').doNothing()),
-);
+export const insertSkippedRun = insertInto('skipped_runs', ['run_id'], { unlessExists: ['run_id'] });
 
 export const deleteSkippedRun = statement('delete skipped run', (db, p: { runId: string }) =>
   db.deleteFrom('skipped_runs').where('run_id', '=', p.runId),
@@ -63,8 +58,4 @@ export const deleteChunks = statement('delete chunks', (db, p: { runId: string }
   db.deleteFrom('event_chunks').where('run_id', '=', p.runId),
 );
 
-export const insertCompactedChunk = statement(
-  'insert compacted chunk',
-  (db, p: { runId: string; firstId: number; lastId: number; data: string }) =>
-    db.insertInto('compacted_chunks').values({ run_id: p.runId, first_id: p.firstId, last_id: p.lastId, data: p.data }),
-);
+export const insertCompactedChunk = insertInto('compacted_chunks', ['run_id', 'first_id', 'last_id', 'data']);

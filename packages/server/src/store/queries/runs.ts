@@ -2,8 +2,8 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { ListPosition } from '../../domain/list-cursor.ts';
 import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run-state.ts';
-import type { Schema, StepsTable } from '../schema.ts';
-import { statement } from '../statement.ts';
+import type { Schema } from '../schema.ts';
+import { insertInto, type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
 import { RUN_ORDER, STEP_ORDER } from './locks.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
@@ -166,64 +166,40 @@ export const continuedRun = statement('continued run', (db, p: { runId: string }
   db.selectFrom('runs').select('continues').where('run_id', '=', p.runId),
 );
 
-export const insertStep = statement(
-  'insert step',
-  (
-    db,
-    p: {
-      runId: string;
-      step: number;
-      attempt: number;
-      kind: StepsTable['kind'];
-      loop: string;
-      indexInLoop: number;
-      agent: string;
-      callerAgent: string | null;
-      model: string | null;
-      tool: string | null;
-      callId: string | null;
-      status: StepsTable['status'];
-      firstEventId: number;
-      lastEventId: number;
-      recordJson: string;
-      startedAt: number;
-      completedAt: number;
-    },
-  ) =>
-    db
-      .insertInto('steps')
-      .values({
-        run_id: p.runId,
-        step: p.step,
-        attempt: p.attempt,
-        kind: p.kind,
-        loop: p.loop,
-        index_in_loop: p.indexInLoop,
-        agent: p.agent,
-        caller_agent: p.callerAgent,
-        model: p.model,
-        tool: p.tool,
-        call_id: p.callId,
-        status: p.status,
-        first_event_id: p.firstEventId,
-        last_event_id: p.lastEventId,
-        record_json: p.recordJson,
-        started_at: p.startedAt,
-        completed_at: p.completedAt,
-      })
-      // A step is written again if the outcome of its first commit was unknown.
-      .onConflict((c) => c.columns(['run_id', 'step']).doNothing()),
+/** A step is written again if the outcome of its first commit was unknown. */
+export const insertStep = insertInto(
+  'steps',
+  [
+    'run_id',
+    'step',
+    'attempt',
+    'kind',
+    'loop',
+    'index_in_loop',
+    'agent',
+    'caller_agent',
+    'model',
+    'tool',
+    'call_id',
+    'status',
+    'first_event_id',
+    'last_event_id',
+    'record_json',
+    'started_at',
+    'completed_at',
+  ],
   {
+    unlessExists: ['run_id', 'step'],
     gathers: {
       order: STEP_ORDER,
       types: {
         step: 'bigint',
         attempt: 'bigint',
-        indexInLoop: 'bigint',
-        firstEventId: 'bigint',
-        lastEventId: 'bigint',
-        startedAt: 'bigint',
-        completedAt: 'bigint',
+        index_in_loop: 'bigint',
+        first_event_id: 'bigint',
+        last_event_id: 'bigint',
+        started_at: 'bigint',
+        completed_at: 'bigint',
       },
     },
   },
@@ -251,8 +227,8 @@ export const requestCancel = statement('request cancel', (db, p: { runId: string
     .where(unfinished),
 );
 
-/** The questions of the run, as long as they are open: the chat has those of its newest run, whose id is the first value. */
-export const questionsOfRun = sql<string | null>`case when chats.questions_json like '{"runId":"' || runs.run_id || '"%'
+/** The questions of the run, as long as they are open. The chat has only those of its newest run. */
+export const questionsOfRun = sql<string | null>`case when chats.asking_run_id = runs.run_id
   then chats.questions_json end`.as('questions_json');
 
 export const runColumns = [
@@ -325,7 +301,7 @@ export interface RunFilter extends Page {
   readonly answer?: boolean;
 }
 
-export type RunRow = Awaited<ReturnType<ReturnType<(typeof runById)['build']>['execute']>>[number];
+export type RunRow = RowOf<typeof runById>;
 
 const noAnswer = sql<string | null>`null`.as('answer_json');
 
@@ -472,6 +448,6 @@ export const onlyStepOfRun = statement('only step of run', (db, p: { runId: stri
     .where('run_id', '=', p.runId),
 );
 
-export type OnlyStepRow = Awaited<ReturnType<ReturnType<(typeof onlyStepOfRun)['build']>['execute']>>[number];
+export type OnlyStepRow = RowOf<typeof onlyStepOfRun>;
 
-export type StepRow = Awaited<ReturnType<ReturnType<(typeof stepsBefore)['build']>['execute']>>[number];
+export type StepRow = RowOf<typeof stepsBefore>;

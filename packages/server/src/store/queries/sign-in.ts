@@ -1,4 +1,4 @@
-import { statement } from '../statement.ts';
+import { insertInto, type RowOf, sameAs, statement } from '../statement.ts';
 
 type Db = Parameters<(typeof sessionById)['build']>[0];
 
@@ -30,17 +30,13 @@ export const deletePassword = statement('delete password', (db, p: { ownerId: st
   db.deleteFrom('passwords').where('owner_id', '=', p.ownerId),
 );
 
-export const insertSession = statement(
-  'insert session',
-  (db, p: { sessionId: string; ownerId: string; secretHash: string; now: number }) =>
-    db.insertInto('sessions').values({
-      session_id: p.sessionId,
-      owner_id: p.ownerId,
-      secret_hash: p.secretHash,
-      created_at: p.now,
-      used_at: p.now,
-    }),
-);
+export const insertSession = insertInto('sessions', [
+  'session_id',
+  'owner_id',
+  'secret_hash',
+  'created_at',
+  { used_at: sameAs('created_at') },
+]);
 
 export const sessionById = statement('session by id', (db, p: { sessionId: string }) =>
   db.selectFrom('sessions').selectAll().where('session_id', '=', p.sessionId),
@@ -49,7 +45,7 @@ export const sessionById = statement('session by id', (db, p: { sessionId: strin
 export const sessionBySecret = statement('session by secret', (db, p: { secretHash: string }) =>
   db.selectFrom('sessions').selectAll().where('secret_hash', '=', p.secretHash),
 );
-export type SessionRow = Awaited<ReturnType<ReturnType<(typeof sessionById)['build']>['execute']>>[number];
+export type SessionRow = RowOf<typeof sessionById>;
 
 /** Changes no row if the session has ended. */
 export const touchSession = statement('touch session', (db, p: { sessionId: string; now: number }) =>
@@ -116,9 +112,7 @@ export const failuresOf = statement('failures of', (db, p: { subject: string; af
     .limit(p.limit),
 );
 
-export const insertFailure = statement('insert failure', (db, p: { failureId: string; subject: string; now: number }) =>
-  db.insertInto('sign_in_failures').values({ failure_id: p.failureId, subject: p.subject, failed_at: p.now }),
-);
+export const insertFailure = insertInto('sign_in_failures', ['failure_id', 'subject', 'failed_at']);
 
 export const deleteFailure = statement('delete failure', (db, p: { failureId: string }) =>
   db.deleteFrom('sign_in_failures').where('failure_id', '=', p.failureId),

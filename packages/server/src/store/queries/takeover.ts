@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { IMAGE_TEXT_BYTES } from '../../domain/usage.ts';
 import { NODE_ALIVE, RELEASED_RUN } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { type RowOf, statement } from '../statement.ts';
 import { type UsageColumns, usageColumns } from './runs.ts';
 
 /** Reads unfinished runs whose node is not alive, oldest first, after the run `after`. */
@@ -53,7 +53,7 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
     .where(sql<boolean>`runs.status in ('admitted', 'running')`),
 );
 
-export type UnfinishedRun = Awaited<ReturnType<ReturnType<(typeof unfinishedRun)['build']>['execute']>>[number];
+export type UnfinishedRun = RowOf<typeof unfinishedRun>;
 
 /** The fence of T6: it changes only an unfinished run of this attempt, so one node takes the run. */
 export const takeRun = statement(

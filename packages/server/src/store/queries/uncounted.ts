@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { type RowOf, statement } from '../statement.ts';
 import { AMOUNT_COLUMNS } from './usage-columns.ts';
 
 /** Reads how far the walk is. Returns no row if all runs of earlier versions are part of the rollups. */
@@ -97,7 +97,7 @@ export const deleteHours = statement('delete hours', (db, p: { integrationId: In
   db.deleteFrom('usage_hours').where('integration_id', '=', p.integrationId),
 );
 
-export type UncountedRun = Awaited<ReturnType<ReturnType<(typeof runToCount)['build']>['execute']>>[number];
+export type UncountedRun = RowOf<typeof runToCount>;
 
 /** Selects the runs of an integration that are not part of the rollups: active runs, and runs in the queue. */
 export const uncountedIds = (db: Kysely<Schema>, integrationId: IntegrationId) =>

@@ -1,36 +1,20 @@
 import { sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { StoredPath } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 import type { FileRange } from './files.ts';
 import { raw } from './raw.ts';
 
-export const insertForm = statement(
-  'insert form',
-  (
-    db,
-    p: {
-      integrationId: IntegrationId;
-      formId: string;
-      path: StoredPath;
-      contentType: string;
-      sizeBytes: number;
-      signedAt: number;
-      expiresAt: number;
-      toS3: number;
-    },
-  ) =>
-    db.insertInto('upload_forms').values({
-      integration_id: p.integrationId,
-      form_id: p.formId,
-      path: p.path,
-      content_type: p.contentType,
-      size_bytes: p.sizeBytes,
-      signed_at: p.signedAt,
-      expires_at: p.expiresAt,
-      to_s3: p.toS3,
-    }),
-);
+export const insertForm = insertInto('upload_forms', [
+  'integration_id',
+  'form_id',
+  'path',
+  'content_type',
+  'size_bytes',
+  'signed_at',
+  'expires_at',
+  'to_s3',
+]);
 
 /**
  * The bytes of the integration's files, and the bytes that the forms that were signed after `since` can add: a path counts

@@ -1,4 +1,4 @@
-import { statement } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 
 /** Reads the newest secret, which is the one in use. */
 export const newestUploadSecret = statement('newest upload secret', (db, _: Record<string, never>) =>
@@ -10,12 +10,9 @@ export const uploadSecret = statement('upload secret', (db, p: { number: number 
 );
 
 /** If several servers make a secret concurrently, the first one is stored. */
-export const makeUploadSecretOnce = statement('make upload secret once', (db, p: { number: number; now: number }) =>
-  db
-    .insertInto('upload_secrets')
-    .values({ number: p.number, made_at: p.now, retired_at: null })
-    .onConflict((c) => c.column('number').doNothing()),
-);
+export const makeUploadSecretOnce = insertInto('upload_secrets', ['number', 'made_at', { retired_at: null }], {
+  unlessExists: ['number'],
+});
 
 export const retireUploadSecret = statement('retire upload secret', (db, p: { number: number; now: number }) =>
   db.updateTable('upload_secrets').set({ retired_at: p.now }).where('number', '=', p.number),

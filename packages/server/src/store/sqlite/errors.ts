@@ -1,5 +1,5 @@
+import { isDiskFull } from '@runwire/lib/disk-full.ts';
 import { DiskFull, StoreUnavailable } from '../../domain/unavailable.ts';
-import { isDiskFull } from '../../lib/disk-full.ts';
 import { UniqueViolation } from '../store.ts';
 
 const SQLITE_IOERR = 10;

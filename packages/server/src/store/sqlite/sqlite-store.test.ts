@@ -11,6 +11,7 @@ import { Migrator } from 'kysely/migration';
 import { newIntegrationId } from '../../domain/ids.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
+import { migrate } from '../migrate.ts';
 import * as first from '../migrations/0001-first.ts';
 import { insertMember, memberById, memberState } from '../queries/accounts.ts';
 import { attachmentsOfRun } from '../queries/attachments.ts';
@@ -20,6 +21,7 @@ import { memberSizes } from '../queries/member-list.ts';
 import { raw } from '../queries/raw.ts';
 import { compactionPosition } from '../queries/retention.ts';
 import { raiseUsageHour } from '../queries/rollups.ts';
+import type { Schema } from '../schema.ts';
 import type { Tx } from '../store.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -51,7 +53,7 @@ test('transactions of one turn share one commit, and each passes its wait points
   await using store = await SqliteStore.open(options);
   await Promise.all(
     [1, 2].map((id) =>
-      store.transact('flush', (tx) => tx.run(insertChunk, { runId: 'r', firstId: id, lastId: id, data: '' })),
+      store.transact('flush', (tx) => tx.run(insertChunk, { run_id: 'r', first_id: id, last_id: id, data: '' })),
     ),
   );
   assert.deepEqual(points, ['flush.before-commit', 'flush.before-commit', 'flush.after-commit', 'flush.after-commit']);
@@ -84,7 +86,7 @@ test('ends that commit together raise a row of the rollups once', async () => {
 
 /** Runs SQL on the connection that writes. */
 const execute = (tx: Tx, text: string) => tx.query((db) => raw(db, sql.raw(text)));
-const chunk = (runId: string, id: number, data = 'x') => ({ runId, firstId: id, lastId: id, data });
+const chunk = (runId: string, id: number, data = 'x') => ({ run_id: runId, first_id: id, last_id: id, data });
 
 test('a full disk fails all concurrent writes; later all of them are stored', async () => {
   const folder = temporaryFolder();
@@ -127,7 +129,7 @@ test('a refused write rolls back its own job and no other', async () => {
   const swallowing = (own: string) =>
     store.transact('step', async (tx) => {
       const writes = [own, null, `${own} after`].map((data) =>
-        tx.run(insertChunk, { ...chunk('r', 1), runId: `${own} ${data}`, data: data as string }),
+        tx.run(insertChunk, { ...chunk('r', 1), run_id: `${own} ${data}`, data: data as string }),
       );
       statuses = (await Promise.allSettled(writes)).map(({ status }) => status);
       throw new Error('no');
@@ -187,7 +189,7 @@ test('the write-ahead log is checkpointed while the store is open', async () => 
   const write = async (count: number) => {
     for (let i = 0; i < count; i += 1) {
       last += 1;
-      const chunk = { runId: 'r', firstId: last, lastId: last, data };
+      const chunk = { run_id: 'r', first_id: last, last_id: last, data };
       await store.transact('flush', (tx) => tx.run(insertChunk, chunk));
     }
   };
@@ -256,9 +258,26 @@ test('a database of the first version is migrated and keeps its rows', async () 
   const migrated = new DatabaseSync(path);
   assert.equal(migrated.prepare('select rowid from event_chunks').all().length, 1);
   migrated.close();
-  const again = { runId: 'r', firstId: 1, lastId: 1, data: 'told again' };
+  const again = { run_id: 'r', first_id: 1, last_id: 1, data: 'told again' };
   assert.equal(await store.transact('flush', (tx) => tx.run(insertChunk, again)), 0);
   rmSync(folder, { recursive: true });
+});
+
+test('a migration finds the run whose questions are open', async () => {
+  const database = new DatabaseSync(':memory:');
+  const db = new Kysely<Schema>({ dialect: sqliteDialect(database) });
+  await migrate(db, 'sqlite', { upTo: '0027-chosen-chat-ids' });
+  const insert = database.prepare(`insert into chats (chat_key, integration_id, chat_id, num_messages, text_bytes,
+    questions_json, created_at, updated_at) values (?, 'i', ?, 1, 1, ?, 1, 1)`);
+  insert.run('asked', 'asked', '{"runId":"r1","agent":"A","questions":[{"callId":"\\u0000"}]}');
+  insert.run('silent', 'silent', null);
+  await migrate(db, 'sqlite');
+  const rows = database.prepare('select chat_key, asking_run_id from chats order by chat_key').all();
+  assert.deepEqual(rows.map(Object.values), [
+    ['asked', 'r1'],
+    ['silent', null],
+  ]);
+  database.close();
 });
 
 /** Returns how many bytes the work read from files. Linux counts them for each thread. */
@@ -275,16 +294,16 @@ test('a lookup of a member reads no large metadata', { skip: process.platform !=
   const metadataJson = JSON.stringify({ note: 'x'.repeat(MEBIBYTE) });
   const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   const values = {
-    integrationId: newIntegrationId('i'),
-    nameJson: null,
+    integration_id: newIntegrationId('i'),
+    name_json: null,
     active: 1,
-    metadataJson,
-    ownLimit: null,
-    now: 1,
+    metadata_json: metadataJson,
+    own_limit: null,
+    updated_at: 1,
   };
   await store.transact('account', async (tx) => {
-    for (const id of ids) await tx.run(insertMember, { ...values, consumerId: id, sortKey: id });
-    await tx.run(insertMember, { ...values, consumerId: 'small', sortKey: 'small', metadataJson: '{}' });
+    for (const id of ids) await tx.run(insertMember, { ...values, consumer_id: id, sort_key: id });
+    await tx.run(insertMember, { ...values, consumer_id: 'small', sort_key: 'small', metadata_json: '{}' });
   });
   const all = { integrationId: newIntegrationId('i'), start: null, before: null, limit: 50 };
   const lookups = {
@@ -307,7 +326,7 @@ test('a scrub leaves no byte of a deleted row, and transactions wait for it', as
   const put = (runId: string, text: string) =>
     store.transact('flush', async (tx) => {
       for (let id = 1; id <= 300; id += 1) {
-        await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: `${text} ${id}`.repeat(id % 40) });
+        await tx.run(insertChunk, { run_id: runId, first_id: id, last_id: id, data: `${text} ${id}`.repeat(id % 40) });
       }
     });
   const isStored = (text: string) =>

@@ -1,5 +1,5 @@
+import { hasDiskSpace } from '@runwire/lib/disk-full.ts';
 import { DiskFull, type StoreUnavailable } from '../../domain/unavailable.ts';
-import { hasDiskSpace } from '../../lib/disk-full.ts';
 import { unavailable } from './errors.ts';
 
 /** A check of the free space takes 2.4 µs, a commit 139 µs, so the space is not checked before each commit. */

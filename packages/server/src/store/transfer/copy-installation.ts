@@ -59,6 +59,6 @@ export async function copyInstallation(
 }
 
 function nodesAway(columns: readonly string[], aliveBecomes: number): (row: Row) => Row {
-  const place = columns.indexOf('dead');
-  return (row) => (row[place] === NODE_ALIVE ? row.with(place, aliveBecomes) : row);
+  const index = columns.indexOf('dead');
+  return (row) => (row[index] === NODE_ALIVE ? row.with(index, aliveBecomes) : row);
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeDurably } from '../../lib/durable-files.ts';
+import { writeDurably } from '@runwire/lib/durable-files.ts';
 import { unknownMigrations } from '../migrate.ts';
 import type { StoreKind } from '../store.ts';
 

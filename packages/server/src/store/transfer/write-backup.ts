@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { syncFolder } from '../../lib/durable-files.ts';
+import { syncFolder } from '@runwire/lib/durable-files.ts';
 import {
   BLOB_LIST,
   blobFolder,
