@@ -179,7 +179,7 @@ async function settle(cpu: () => number): Promise<number> {
 
 /** The CPU of the whole command. The shell reports the times of its children in its second line. */
 function backupSeconds(dataDir: string, url: string | undefined): number {
-  const env = { ...process.env, RUNWIRE_DATA_DIR: dataDir, ...(url === undefined ? {} : { DATABASE_URL: url }) };
+  const env = { ...process.env, RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: url };
   const program = join(import.meta.dirname, '../packages/cli/src/main.ts');
   const command = [process.execPath, '-C', 'runwire', program, 'backup', '--to', join(dataDir, 'backup')];
   const script = '"$@" > /dev/null || exit 1; times';

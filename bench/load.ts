@@ -39,7 +39,7 @@ function requestText(phase: Phase, connection: number, chatId?: string): string 
     message: orderText(phase),
     consumerId: memberId(connection % order.members),
     usageRequestId: `${bootId}-${requests}`,
-    ...(chatId === undefined ? {} : { chatId }),
+    chatId,
   });
   const authorization = order.apiKey === null ? '' : `authorization: Bearer ${order.apiKey}\r\n`;
   return (

@@ -68,6 +68,12 @@ const compileType = (schema: Json, name: string): Promise<string> =>
     style: { singleQuote: true, printWidth: 120 },
   });
 
+/** Lets callers pass undefined for an optional property of what they send. Its type may have several lines. */
+const withUndefined = (type: string): string =>
+  type.replace(/^( +)(\w+\?:(?: .*;|[^;]*? \{\n[\s\S]*?\n\1\}.*;|\n[\s\S]*?\n\1 {2}\| .*;))$/gm, (property) =>
+    property.replace(/;$/, ' | undefined;'),
+  );
+
 const fileOf = (parts: readonly string[]) => `${[banner, ...parts.map((part) => part.trimEnd())].join('\n\n')}\n`;
 
 const namesIn = (text: string) =>
@@ -84,7 +90,8 @@ async function parametersOf({ operationId, params, query }: Operation): Promise<
   if (Object.keys(properties).length === 0) return null;
   const name = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Parameters`;
   const required = parts.flatMap((part) => (part.required as string[] | undefined) ?? []);
-  return [name, await compileType({ type: 'object', properties, required, additionalProperties: false }, name)];
+  const type = await compileType({ type: 'object', properties, required, additionalProperties: false }, name);
+  return [name, withUndefined(type)];
 }
 
 /** The type of a successful answer: JSON by its name, and undefined for an answer without a body. */
@@ -122,7 +129,22 @@ async function operationFiles(): Promise<Record<string, string>> {
   return { 'operations.gen.ts': text, 'routes.gen.ts': fileOf(routes) };
 }
 
-const types = fileOf(await Promise.all(namedSchemas.map((schema) => compileType({ ...schema }, schema.$id))));
+/** The named schemas of request bodies, and those that they refer to. */
+const sent = new Set<string>();
+const addSent = (schema: object) => {
+  for (const [, name = ''] of JSON.stringify(schema).matchAll(/"\$ref":"(\w+)#"/g)) {
+    if (sent.has(name)) continue;
+    sent.add(name);
+    addSent(namedSchemas.find(({ $id }) => $id === name) ?? {});
+  }
+};
+for (const { body } of Object.values(operations) as readonly Operation[]) addSent(body ?? {});
+
+const compiled = namedSchemas.map(async (schema) => {
+  const type = await compileType({ ...schema }, schema.$id);
+  return sent.has(schema.$id) ? withUndefined(type) : type;
+});
+const types = fileOf(await Promise.all(compiled));
 const below = (folder: string, texts: Readonly<Record<string, string>>) =>
   Object.entries(texts).map(([name, text]) => ({ name: `${folder}/${name}`, text }));
 const files = [

@@ -12,6 +12,7 @@ import {
 } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
+import { until } from './support/eventually.ts';
 import { ONE_AGENCY } from './support/one-agency.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 
@@ -33,15 +34,6 @@ agents:
 
 const agencyOf = async (api: ApiClient, id: string) =>
   (await api.get('/v2/agencies')).body.items.find(({ agency }: { agency: string }) => agency === id);
-
-/** Waits until a reload has had the effect. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await holds())) {
-    assert.ok(Date.now() < deadline, 'the reload had no effect');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 test('an agency.yaml with one agent answers', async (t) => {
   cites(t, 'agents-10-placeholders', 'contract-1-agencies-dir');

@@ -188,7 +188,7 @@ function tests(store: StoreName): void {
     cites(t, 'contract-6-next-turn-agent', 'spec-2.1-agent');
     const integration = await rig.integration({ agency: 'test', defaultAgent: 'Writer' });
     const turn = async (agent?: string) => {
-      const body = { apiIntegrationId: integration, chatId: 'c1', ...(agent === undefined ? {} : { agent }) };
+      const body = { apiIntegrationId: integration, chatId: 'c1', agent };
       const { reader, call } = await rig.answer(body);
       return [JSON.parse(reader.frames[0]?.data ?? '').agent, call.request.instructions];
     };

@@ -9,6 +9,7 @@ import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { folderOf, root, runwire } from './support/cli-process.ts';
 import { samplesOf } from './support/doc-samples.ts';
+import { until } from './support/eventually.ts';
 
 const agency = (model: string) => `name: Support
 agents:
@@ -21,14 +22,6 @@ const agencyOf = async (api: ApiClient, id: string) =>
 async function ask(api: ApiClient, agencyId: string, more: object = {}) {
   await api.post('/v2/integrations', { apiIntegrationId: agencyId, agency: agencyId, textOnly: true });
   return api.post('/get_completion_v2', { apiIntegrationId: agencyId, message: 'Hi', ...more });
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await holds())) {
-    assert.ok(Date.now() < deadline, 'the reload had no effect');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 async function provider(api: 'chat' | 'messages' | 'responses') {

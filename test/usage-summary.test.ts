@@ -75,7 +75,7 @@ function tests(store: StoreName): void {
     ] as const;
     for (const [at, consumerId, agent] of runs) {
       t.mock.timers.setTime(Date.parse(at));
-      await rig.answer({ apiIntegrationId: integration, agent, ...(consumerId === undefined ? {} : { consumerId }) });
+      await rig.answer({ apiIntegrationId: integration, agent, consumerId });
     }
     assert.deepEqual(await summary(integration, 'groupBy=day'), {
       groupBy: 'day',

@@ -2,16 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiClient, ModelController, scriptedModel, startTestServer } from '@runwire/server/testing';
 import { AgenciesFolder } from './support/agencies-folder.ts';
+import { until } from './support/eventually.ts';
 
 const GOOD = 'name: Support\nagents:\n  - { name: Helper, instructions: Help. }\n';
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await holds())) {
-    assert.ok(Date.now() < deadline, 'it did not happen');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 /** A server that stopped during two runs, whose agency is broken at the next start. */
 async function brokenAtRestart(folder: AgenciesFolder, dataDir: string, controller: ModelController, settings = {}) {

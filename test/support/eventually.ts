@@ -13,6 +13,6 @@ export async function eventually<T>(claim: string, look: () => Promise<T | false
 }
 
 /** Resolves when the condition is true; rejects with its text after a minute. */
-export async function until(isSo: () => boolean): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   await eventually(`${isSo}`, async () => isSo());
 }

@@ -40,10 +40,7 @@ export async function checkProxy(client: Runwire, watched: WatchedFetch, times: 
     const stream = watched.first(COMPLETION);
     const findings = stream === undefined ? [] : streamFindings({ ...stream }, times);
     const { usageRequestId } = run.handle;
-    const found = await client.chats.status({
-      apiIntegrationId,
-      ...(usageRequestId === null ? {} : { usageRequestId }),
-    });
+    const found = await client.chats.status({ apiIntegrationId, usageRequestId: usageRequestId ?? undefined });
     run.detach();
     if (found.run === null) return findings;
     const { runId, lastEventId } = found.run;

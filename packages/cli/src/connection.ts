@@ -40,8 +40,7 @@ export async function connect(
     );
   }
   const { Runwire } = await import('@runwire/client');
-  const named = integration === undefined ? {} : { integration };
-  return new Runwire({ baseUrl: url, apiKey, ...named, fetch: namingFailures(url, fetchBelow) });
+  return new Runwire({ baseUrl: url, apiKey, integration, fetch: namingFailures(url, fetchBelow) });
 }
 
 /** Returns a client whose requests are for one integration: the named one, or the only one of the owner. */

@@ -91,11 +91,10 @@ export class Conversation implements Disposable {
 
   /** Sends a request of the chat, and shows its run. Resolves to the questions with which it ended. */
   async #send(fields: RunRequest): Promise<readonly Question[]> {
-    const chat = this.#chatId === undefined ? {} : { chatId: this.#chatId };
     const { agent: _agent, sandboxFiles: _files, ...rest } = this.#options.request;
     // After an answer the agent that asked continues, with the files of its message.
     const common = fields.answers === undefined ? this.#options.request : rest;
-    const run = this.#client.run({ ...common, ...chat, ...fields });
+    const run = this.#client.run({ ...common, chatId: this.#chatId ?? common.chatId, ...fields });
     this.#current = run;
     try {
       return await this.#show(run);

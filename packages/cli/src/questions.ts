@@ -62,13 +62,12 @@ export function answersByOptions(questions: readonly Question[], options: Answer
     if (found.has(question.questionId)) throw new UsageError(`${describe(question)} has two answers; give it one.`);
     found.set(question.questionId, { questionId: question.questionId, ...answer });
   };
-  const reason = options.reason === undefined ? {} : { reason: options.reason };
-  const { approve = [], decline = [], output = [], failed = [] } = options;
+  const { approve = [], decline = [], output = [], failed = [], reason } = options;
   for (const name of approve) {
     const approvals = name === ALL ? questions.filter(({ kind }) => kind === 'approval') : named(questions, name);
     for (const question of approvals) {
       if (question.kind === 'tool') throw new UsageError(`${describe(question)} needs an output; use --output.`);
-      add(question, { approve: true, ...reason });
+      add(question, { approve: true, reason });
     }
   }
   for (const name of decline) {
@@ -76,7 +75,7 @@ export function answersByOptions(questions: readonly Question[], options: Answer
       const sentence =
         options.reason === undefined ? 'Declined by the user.' : `Declined by the user: ${options.reason}`;
       const declined = { output: sentence, failed: true };
-      add(question, question.kind === 'tool' ? declined : { approve: false, ...reason });
+      add(question, question.kind === 'tool' ? declined : { approve: false, reason });
     }
   }
   for (const [option, pairs] of [

@@ -26,17 +26,18 @@ export const addRequestOptions = (command: CliCommand): CliCommand =>
 /** The fields of a request, without its message. */
 export function requestOf({ chat, alias, member, agent, context, file }: RequestOptions): Omit<RunRequest, 'message'> {
   return {
-    ...(chat === undefined ? {} : { chatId: chat }),
-    ...(alias === undefined ? {} : { aliasChatId: alias }),
-    ...(member === undefined ? {} : { consumerId: member }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(context === undefined ? {} : { user_context: jsonOption('--context', context) }),
-    ...(file === undefined ? {} : { sandboxFiles: file.map((path) => ({ name: path.split('/').at(-1) ?? '', path })) }),
+    chatId: chat,
+    aliasChatId: alias,
+    consumerId: member,
+    agent,
+    user_context: jsonOption('--context', context),
+    sandboxFiles: file?.map((path) => ({ name: path.split('/').at(-1) ?? '', path })),
   };
 }
 
-/** Reads an option that is a JSON object. */
-export function jsonOption(name: string, text: string): Record<string, unknown> {
+/** Reads an option that is a JSON object. Returns undefined if the option is not used. */
+export function jsonOption(name: string, text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;

@@ -58,7 +58,7 @@ export const RESOURCES = {
 export type Input<R extends Route> = Omit<
   Operations[OperationOf<R>]['input'],
   'apiIntegrationId' | 'cursor' | 'format'
-> & { apiIntegrationId?: string };
+> & { apiIntegrationId?: string | undefined };
 
 /** Methods that resolve to the answer itself: bytes, or headers. */
 type RawVerb = 'content' | 'head' | 'metrics' | 'csv';

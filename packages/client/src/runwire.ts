@@ -13,7 +13,7 @@ export interface RunwireOptions {
   /** An API key, or a function that returns a client token. A function is asked again shortly before the token ends. */
   readonly apiKey: ApiKey;
   /** The integration of every request that names no other. A client token names it itself. */
-  readonly integration?: string;
+  readonly integration?: string | undefined;
   /** Another `fetch`, for example with a proxy. */
   readonly fetch?: Fetch;
   /** Other limits than the default ones. */

@@ -55,7 +55,7 @@ export interface DeleteFileParameters {
   /**
    * If true, a folder is deleted with its content.
    */
-  recursive?: boolean;
+  recursive?: boolean | undefined;
 }
 
 export interface GetFileContentParameters {
@@ -88,15 +88,15 @@ export interface ListFilesParameters {
   /**
    * Full path of the folder.
    */
-  folder?: string;
+  folder?: string | undefined;
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface CancelRunParameters {
@@ -118,15 +118,15 @@ export interface GetChatStatusParameters {
   /**
    * `usageRequestId` of a run of the chat.
    */
-  usageRequestId?: string;
+  usageRequestId?: string | undefined;
   /**
    * Identifier of the chat.
    */
-  chatId?: string;
+  chatId?: string | undefined;
   /**
    * Alias of the chat.
    */
-  aliasChatId?: string;
+  aliasChatId?: string | undefined;
 }
 
 export interface GetRunParameters {
@@ -152,7 +152,7 @@ export interface GetRunEventsParameters {
   /**
    * An event id, an integer ≥ 0. `Last-Event-ID` takes precedence over it.
    */
-  after?: string;
+  after?: string | undefined;
 }
 
 export interface ListRunStepsParameters {
@@ -167,11 +167,11 @@ export interface ListRunStepsParameters {
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface ListRunsParameters {
@@ -182,35 +182,35 @@ export interface ListRunsParameters {
   /**
    * Only runs of this chat.
    */
-  chatId?: string;
+  chatId?: string | undefined;
   /**
    * Only runs of this member.
    */
-  consumerId?: string;
+  consumerId?: string | undefined;
   /**
    * Only runs in this state.
    */
-  status?: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
+  status?: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled' | undefined;
   /**
    * Only runs that were started at this agent.
    */
-  agent?: string;
+  agent?: string | undefined;
   /**
    * Only runs that were admitted at this time or later.
    */
-  from?: string;
+  from?: string | undefined;
   /**
    * Only runs that were admitted before this time.
    */
-  to?: string;
+  to?: string | undefined;
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface CreateAdjustmentParameters {
@@ -236,7 +236,7 @@ export interface DeleteMemberParameters {
   /**
    * If true, the person is erased.
    */
-  erase?: boolean;
+  erase?: boolean | undefined;
 }
 
 export interface GetErasureParameters {
@@ -273,11 +273,11 @@ export interface ListAdjustmentsParameters {
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface ListMembersParameters {
@@ -288,15 +288,15 @@ export interface ListMembersParameters {
   /**
    * Only members whose `consumerId` or `name` begins with this text.
    */
-  q?: string;
+  q?: string | undefined;
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface PutMemberParameters {
@@ -358,11 +358,11 @@ export interface ListChatMessagesParameters {
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface ListChatsParameters {
@@ -373,23 +373,23 @@ export interface ListChatsParameters {
   /**
    * Only chats of this member.
    */
-  consumerId?: string;
+  consumerId?: string | undefined;
   /**
    * Only chats in this state.
    */
-  status?: 'idle' | 'running';
+  status?: 'idle' | 'running' | undefined;
   /**
    * Only chats that changed after this time.
    */
-  updatedAfter?: string;
+  updatedAfter?: string | undefined;
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface UpdateChatParameters {
@@ -411,31 +411,31 @@ export interface ListUsageParameters {
   /**
    * Only the run with this `usageRequestId`; no adjustments.
    */
-  usageRequestId?: string;
+  usageRequestId?: string | undefined;
   /**
    * Only runs and adjustments of this member.
    */
-  consumerId?: string;
+  consumerId?: string | undefined;
   /**
    * Only runs that were admitted, and adjustments that were made, at this time or later.
    */
-  from?: string;
+  from?: string | undefined;
   /**
    * Only runs that were admitted, and adjustments that were made, before this time.
    */
-  to?: string;
+  to?: string | undefined;
   /**
    * Format of the answer; default `json`.
    */
-  format?: 'json' | 'csv';
+  format?: 'json' | 'csv' | undefined;
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface SummariseUsageParameters {
@@ -450,35 +450,35 @@ export interface SummariseUsageParameters {
   /**
    * What each day is split by. Only with `groupBy=day`.
    */
-  splitBy?: 'consumer' | 'agent' | 'model';
+  splitBy?: 'consumer' | 'agent' | 'model' | undefined;
   /**
    * Only runs of this member.
    */
-  consumerId?: string;
+  consumerId?: string | undefined;
   /**
    * Only runs that were started at this agent.
    */
-  agent?: string;
+  agent?: string | undefined;
   /**
    * Only what this model (`provider/model`) used. A run that called other models too counts with the part of this one.
    */
-  model?: string;
+  model?: string | undefined;
   /**
    * Only runs that were admitted at this time or later.
    */
-  from?: string;
+  from?: string | undefined;
   /**
    * Only runs that were admitted before this time.
    */
-  to?: string;
+  to?: string | undefined;
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface DeleteIntegrationParameters {
@@ -499,22 +499,22 @@ export interface ListAgenciesParameters {
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface ListIntegrationsParameters {
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface UpdateIntegrationParameters {
@@ -535,22 +535,22 @@ export interface ListApiKeysParameters {
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface ListOwnersParameters {
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface RevokeApiKeyParameters {
@@ -564,11 +564,11 @@ export interface ListNodesParameters {
   /**
    * Maximum number of items of the page.
    */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * `nextCursor` of the previous page. The filters must be the same.
    */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 /**

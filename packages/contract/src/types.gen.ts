@@ -20,7 +20,7 @@ export interface FileAttachment {
   /**
    * File name without a directory path: one segment of at most 255 bytes, without control characters. If it is omitted, the last segment of the URL is used.
    */
-  filename?: string;
+  filename?: string | undefined;
 }
 
 /**
@@ -38,27 +38,27 @@ export interface GetCompletionV2Request {
   /**
    * Agency entry point. When omitted, the integration's default is used.
    */
-  agent?: string;
+  agent?: string | undefined;
   /**
    * Chat identifier. An unknown one starts a new chat with this id.
    */
-  chatId?: string | null;
+  chatId?: string | null | undefined;
   /**
    * Alias chat identifier. An unknown one starts a new chat with this alias.
    */
-  aliasChatId?: string | null;
+  aliasChatId?: string | null | undefined;
   /**
    * Files and images for the model, by URL or inline.
    *
    * @maxItems 5
    */
-  attachments?: Attachment[];
+  attachments?: Attachment[] | undefined;
   /**
    * Uploaded files for the tools of the agent.
    *
    * @maxItems 5
    */
-  sandboxFiles?: SandboxFile[];
+  sandboxFiles?: SandboxFile[] | undefined;
   /**
    * Free-form context. Tools always get it; the model gets it only if the agency asks for it.
    */
@@ -66,33 +66,33 @@ export interface GetCompletionV2Request {
     | ({
         [k: string]: unknown;
       } | null)
-    | string;
+    | string | undefined;
   /**
    * The app member. Required when member allowances are enabled.
    */
-  consumerId?: string;
+  consumerId?: string | undefined;
   /**
    * Unique id of this request. Required when allowances are enabled. It appears in chat status and usage records. Reuse the same value when recovering an interrupted request.
    */
-  usageRequestId?: string;
+  usageRequestId?: string | undefined;
   /**
    * Answers to the open questions of the chat. Open questions without an answer are declined. `message` may be empty.
    *
    * @maxItems 64
    */
-  answers?: Answer[];
+  answers?: Answer[] | undefined;
   /**
    * Tools that you run yourself, at most 64 KiB as JSON. A call of one ends the run with a question. Allowed if the integration has `clientTools`.
    *
    * @maxItems 64
    */
-  clientTools?: ClientTool[];
+  clientTools?: ClientTool[] | undefined;
   /**
    * Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same host and path. It must list all earlier conversation files that need refreshing: files of which the server keeps no copy and whose signed links have expired.
    */
   attachmentUrlRefreshes?: {
     [k: string]: string;
-  };
+  } | undefined;
 }
 
 /**
@@ -110,7 +110,7 @@ export interface ImageAttachment {
   /**
    * Resolution in which the model sees the image.
    */
-  detail?: 'auto' | 'low' | 'high';
+  detail?: 'auto' | 'low' | 'high' | undefined;
 }
 
 /**
@@ -138,11 +138,11 @@ export interface Answer {
   /**
    * For a question of the kind `approval`: true if the call may be made.
    */
-  approve?: boolean;
+  approve?: boolean | undefined;
   /**
    * Why. The tool gets it if the call is approved, the model if it is declined.
    */
-  reason?: string;
+  reason?: string | undefined;
   /**
    * For a question of the kind `tool`: the output of the call, as text or any other JSON value, at most 1 MiB.
    */
@@ -153,11 +153,11 @@ export interface Answer {
       } | null)
     | unknown[]
     | number
-    | boolean;
+    | boolean | undefined;
   /**
    * True if the call failed; then `output` tells why.
    */
-  failed?: boolean;
+  failed?: boolean | undefined;
 }
 
 /**
@@ -806,7 +806,7 @@ export interface CancelRunRequest {
   /**
    * `immediate` stops the run now, `after_step` when its current step has finished. The default is `immediate`.
    */
-  mode?: 'immediate' | 'after_step';
+  mode?: 'immediate' | 'after_step' | undefined;
 }
 
 /**
@@ -1214,15 +1214,15 @@ export interface CreateChatRequest {
   /**
    * Identifier of the chat. Without it the server chooses one.
    */
-  chatId?: string | null;
+  chatId?: string | null | undefined;
   /**
    * Alias of the chat, unique within the integration.
    */
-  aliasChatId?: string | null;
+  aliasChatId?: string | null | undefined;
   /**
    * The member that the chat belongs to; it must be registered.
    */
-  consumerId?: string | null;
+  consumerId?: string | null | undefined;
 }
 
 /**
@@ -1305,13 +1305,13 @@ export interface UpdateChatRequest {
   /**
    * Title of the chat, for people. Null if it has none.
    */
-  title?: string | null;
+  title?: string | null | undefined;
   /**
    * Data of your own, at most 16 KiB as JSON. Null if the chat has none.
    */
   metadata?: {
     [k: string]: unknown;
-  } | null;
+  } | null | undefined;
 }
 
 /**
@@ -1401,11 +1401,11 @@ export interface PutMemberRequest {
   /**
    * Name of the member, for people.
    */
-  name?: string | null;
+  name?: string | null | undefined;
   /**
    * True if the member may start runs.
    */
-  active?: boolean;
+  active?: boolean | undefined;
   /**
    * Own limit of the member. Null: the limit of the integration applies.
    */
@@ -1414,13 +1414,13 @@ export interface PutMemberRequest {
      * Limit of this member, in the unit of the integration.
      */
     limit: number;
-  } | null;
+  } | null | undefined;
   /**
    * Data of your own, at most 16 KiB as JSON.
    */
   metadata?: {
     [k: string]: unknown;
-  };
+  } | undefined;
 }
 
 /**
@@ -1478,11 +1478,11 @@ export interface CreateClientTokenRequest {
   /**
    * The only chat that the token reaches. Null: all chats of the member.
    */
-  chatId?: string | null;
+  chatId?: string | null | undefined;
   /**
    * The only entry point that the token can run. Null: every entry point of the agency.
    */
-  agent?: string | null;
+  agent?: string | null | undefined;
   /**
    * What the token permits. The default is `run` and `read`.
    *
@@ -1490,11 +1490,11 @@ export interface CreateClientTokenRequest {
    *
    * Items: A permission.
    */
-  can?: ('run' | 'read' | 'upload' | 'files' | 'answer')[];
+  can?: ('run' | 'read' | 'upload' | 'files' | 'answer')[] | undefined;
   /**
    * Canonical folder: uploads, files and `sandboxFiles` must be at or below it. With `upload` or `files` the default is the folder of the member. Null: the token reaches no file.
    */
-  folder?: string | null;
+  folder?: string | null | undefined;
   /**
    * The `user_context` of every run of the token, at most 4 KiB as JSON.
    */
@@ -1502,18 +1502,18 @@ export interface CreateClientTokenRequest {
     | ({
         [k: string]: unknown;
       } | null)
-    | string;
+    | string | undefined;
   /**
    * The pages that may use the token. Null: pages of every origin.
    *
    * @minItems 1
    * @maxItems 10
    */
-  origins?: string[] | null;
+  origins?: string[] | null | undefined;
   /**
    * How long the token is valid.
    */
-  expiresInSeconds?: number;
+  expiresInSeconds?: number | undefined;
 }
 
 /**
@@ -1523,67 +1523,67 @@ export interface CreateIntegrationRequest {
   /**
    * Identifier of the integration; it can never be used again. Without it the server chooses one.
    */
-  apiIntegrationId?: string;
+  apiIntegrationId?: string | undefined;
   /**
    * Name of the integration, for people. A new integration without one has its id as name.
    */
-  name?: string;
+  name?: string | undefined;
   /**
    * The agency that answers. The default is the demo agency.
    */
-  agency?: string;
+  agency?: string | undefined;
   /**
    * Entry point that is used if a request names no `agent`.
    */
-  defaultAgent?: string;
+  defaultAgent?: string | undefined;
   /**
    * True if completions answer in Text Only Mode, as `text/plain`.
    */
-  textOnly?: boolean;
+  textOnly?: boolean | undefined;
   /**
    * Allowance of each member and period. Null if member allowances are off.
    */
-  allowances?: AllowanceSetting | null;
+  allowances?: AllowanceSetting | null | undefined;
   /**
    * What happens to a run that had no reader for 10 s: `continue` or `cancel`.
    */
-  onDisconnect?: 'continue' | 'cancel';
+  onDisconnect?: 'continue' | 'cancel' | undefined;
   /**
    * Maximum duration of a run in seconds. Null: the default of the server, which answers show.
    */
-  maxRunSeconds?: number | null;
+  maxRunSeconds?: number | null | undefined;
   /**
    * Maximum number of concurrent runs of a member. Null if it is not limited.
    */
-  maxRunsPerMember?: number | null;
+  maxRunsPerMember?: number | null | undefined;
   /**
    * True if the server keeps a copy of each fetched attachment as long as the chat exists.
    */
-  keepAttachments?: boolean;
+  keepAttachments?: boolean | undefined;
   /**
    * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
    */
-  model?: string | null;
+  model?: string | null | undefined;
   /**
    * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the folder of the member) or `all` (all files of the integration). The default is `chat`.
    */
-  fileAccess?: 'chat' | 'member' | 'all';
+  fileAccess?: 'chat' | 'member' | 'all' | undefined;
   /**
    * Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.
    */
-  memberFolder?: string;
+  memberFolder?: string | undefined;
   /**
    * Maximum bytes of all files of the integration. Null: `RUNWIRE_MOUNT_QUOTA_BYTES` of the server. 0: no quota.
    */
-  quotaBytes?: number | null;
+  quotaBytes?: number | null | undefined;
   /**
    * Maximum bytes of the files below the folder of one member. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
    */
-  memberQuotaBytes?: number | null;
+  memberQuotaBytes?: number | null | undefined;
   /**
    * True if requests may bring tools that the caller runs (`clientTools`).
    */
-  clientTools?: boolean;
+  clientTools?: boolean | undefined;
 }
 
 /**
@@ -1685,63 +1685,63 @@ export interface UpdateIntegrationRequest {
   /**
    * Name of the integration, for people. A new integration without one has its id as name.
    */
-  name?: string;
+  name?: string | undefined;
   /**
    * The agency that answers. The default is the demo agency.
    */
-  agency?: string;
+  agency?: string | undefined;
   /**
    * Entry point that is used if a request names no `agent`.
    */
-  defaultAgent?: string;
+  defaultAgent?: string | undefined;
   /**
    * True if completions answer in Text Only Mode, as `text/plain`.
    */
-  textOnly?: boolean;
+  textOnly?: boolean | undefined;
   /**
    * Allowance of each member and period. Null if member allowances are off.
    */
-  allowances?: AllowanceSetting | null;
+  allowances?: AllowanceSetting | null | undefined;
   /**
    * What happens to a run that had no reader for 10 s: `continue` or `cancel`.
    */
-  onDisconnect?: 'continue' | 'cancel';
+  onDisconnect?: 'continue' | 'cancel' | undefined;
   /**
    * Maximum duration of a run in seconds. Null: the default of the server, which answers show.
    */
-  maxRunSeconds?: number | null;
+  maxRunSeconds?: number | null | undefined;
   /**
    * Maximum number of concurrent runs of a member. Null if it is not limited.
    */
-  maxRunsPerMember?: number | null;
+  maxRunsPerMember?: number | null | undefined;
   /**
    * True if the server keeps a copy of each fetched attachment as long as the chat exists.
    */
-  keepAttachments?: boolean;
+  keepAttachments?: boolean | undefined;
   /**
    * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
    */
-  model?: string | null;
+  model?: string | null | undefined;
   /**
    * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the folder of the member) or `all` (all files of the integration). The default is `chat`.
    */
-  fileAccess?: 'chat' | 'member' | 'all';
+  fileAccess?: 'chat' | 'member' | 'all' | undefined;
   /**
    * Template of the folder of a member, with `{consumerId}` as a whole path segment. The default is `/app/mnt/members/{consumerId}`.
    */
-  memberFolder?: string;
+  memberFolder?: string | undefined;
   /**
    * Maximum bytes of all files of the integration. Null: `RUNWIRE_MOUNT_QUOTA_BYTES` of the server. 0: no quota.
    */
-  quotaBytes?: number | null;
+  quotaBytes?: number | null | undefined;
   /**
    * Maximum bytes of the files below the folder of one member. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
    */
-  memberQuotaBytes?: number | null;
+  memberQuotaBytes?: number | null | undefined;
   /**
    * True if requests may bring tools that the caller runs (`clientTools`).
    */
-  clientTools?: boolean;
+  clientTools?: boolean | undefined;
 }
 
 /**
@@ -1795,11 +1795,11 @@ export interface CreateApiKeyRequest {
   /**
    * Name of the key, for people.
    */
-  name?: string;
+  name?: string | undefined;
   /**
    * When the key expires; it must be in the future. Without it the key never expires.
    */
-  expiresAt?: string;
+  expiresAt?: string | undefined;
 }
 
 /**
@@ -1813,7 +1813,7 @@ export interface CreateOwnerRequest {
   /**
    * Name of the owner, for people.
    */
-  name?: string;
+  name?: string | undefined;
 }
 
 /**
@@ -1958,11 +1958,11 @@ export interface UpdateMeRequest {
   /**
    * E-mail address of the owner; no other owner may have it.
    */
-  email?: string;
+  email?: string | undefined;
   /**
    * Name of the owner, for people. Null removes it.
    */
-  name?: string | null;
+  name?: string | null | undefined;
 }
 
 /**

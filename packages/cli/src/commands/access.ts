@@ -118,17 +118,13 @@ function addTokenCommands(program: CliCommand, { env }: Context): void {
 
 /** The server checks the values. */
 function tokenFields({ can, chat, agent, folder, context, origin, expires }: TokenOptions) {
-  const fields = {
+  return {
     can: can as CreateClientTokenRequest['can'],
     chatId: chat,
     agent,
     folder,
-    userContext: context === undefined ? undefined : jsonOption('--context', context),
-    origins: origin === undefined ? undefined : [...origin],
+    userContext: jsonOption('--context', context),
+    origins: origin && [...origin],
     expiresInSeconds: expires,
   };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Omit<
-    CreateClientTokenRequest,
-    'consumerId'
-  >;
 }

@@ -75,6 +75,6 @@ export function addAnswerCommand(program: CliCommand, { env }: Context): void {
 
 const toRunRequest = ({ message, context, request }: Options): RunRequest => ({
   message,
-  ...(context === undefined ? {} : { user_context: jsonOption('--context', context) }),
-  ...(request === undefined ? {} : { usageRequestId: request }),
+  user_context: jsonOption('--context', context),
+  usageRequestId: request,
 });

@@ -58,9 +58,9 @@ function addListCommand(chats: CliCommand, { env }: Context): void {
       const updatedAfter = timeOption('--after', options.after);
       const client = await connectToIntegration(env, options);
       const filters = {
-        ...(member === undefined ? {} : { consumerId: member }),
-        ...(status === undefined ? {} : { status }),
-        ...(updatedAfter === undefined ? {} : { updatedAfter }),
+        consumerId: member,
+        status,
+        updatedAfter,
       };
       await printList(client.chats.list(filters), options, [
         { title: 'chat', value: ({ chatId }) => chatId },
@@ -103,9 +103,9 @@ function addCreateCommand(chats: CliCommand, { env }: Context): void {
     .action(async (chatId: string | undefined, { alias, member, json, ...options }: CreateOptions) => {
       const client = await connectToIntegration(env, options);
       const chat = await client.chats.create({
-        ...(chatId === undefined ? {} : { chatId }),
-        ...(alias === undefined ? {} : { aliasChatId: alias }),
-        ...(member === undefined ? {} : { consumerId: member }),
+        chatId,
+        aliasChatId: alias,
+        consumerId: member,
       });
       if (json) printJson(chat);
       else print(visible(chat.chatId));
@@ -129,10 +129,7 @@ function addUpdateCommand(chats: CliCommand, { env }: Context): void {
       if (title === undefined && metadata === undefined) {
         throw new UsageError('Nothing would change; use --title or --metadata.');
       }
-      const fields = {
-        ...(title === undefined ? {} : { title: title === '' ? null : title }),
-        ...(metadata === undefined ? {} : { metadata: jsonOption('--metadata', metadata) }),
-      };
+      const fields = { title: title === '' ? null : title, metadata: jsonOption('--metadata', metadata) };
       const client = await connectToIntegration(env, options);
       printChat(await client.chats.update({ chatId, ...fields }), options);
     });

@@ -88,7 +88,7 @@ function addListCommand(files: CliCommand, { env }: Context): void {
     .asksIntegration()
     .action(async (folder: string | undefined, options: ListOptions & IntegrationOptions) => {
       const client = await connectToIntegration(env, options);
-      await printList(client.files.list(folder === undefined ? {} : { folder }), options, [
+      await printList(client.files.list({ folder }), options, [
         { title: 'path', value: ({ path, kind }) => (kind === 'folder' ? `${path}/` : path) },
         { title: 'size', value: ({ size }) => bytes(size) },
         { title: 'modified', value: ({ modifiedAt }) => time(modifiedAt) },
@@ -135,7 +135,7 @@ function addDeleteCommand(files: CliCommand, { env }: Context): void {
     .asksIntegration()
     .action(async (path: string, { recursive, json, ...options }: DeleteOptions) => {
       const client = await connectToIntegration(env, options);
-      await client.files.delete({ path, ...(recursive ? { recursive } : {}) });
+      await client.files.delete({ path, recursive });
       if (json) printJson({ deleted: path });
       else note(`${path} is deleted.`);
     });

@@ -102,8 +102,8 @@ function fieldsOf({ agency, name, set = [] }: FieldOptions): Omit<CreateIntegrat
     return [field, jsonOrText(value)];
   });
   return {
-    ...(agency === undefined ? {} : { agency }),
-    ...(name === undefined ? {} : { name }),
+    agency,
+    name,
     ...Object.fromEntries(others),
   };
 }

@@ -51,7 +51,7 @@ function addListCommand(members: CliCommand, { env }: Context): void {
     .asksIntegration()
     .action(async ({ search, ...options }: ListOptions & IntegrationOptions & { readonly search?: string }) => {
       const client = await connectToIntegration(env, options);
-      await printList(client.members.list(search === undefined ? {} : { q: search }), options, [
+      await printList(client.members.list({ q: search }), options, [
         { title: 'member', value: ({ consumerId }) => consumerId },
         { title: 'active', value: ({ active }) => (active ? 'yes' : 'no') },
         { title: 'used', value: ({ allowance }) => allowance?.used },
@@ -104,10 +104,10 @@ function memberFields({ name, active, inactive, limit, metadata }: SetOptions): 
     throw new UsageError(`--limit is \`${limit}\`; write a whole number, or \`default\`.`);
   }
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(active || inactive ? { active: active === true } : {}),
-    ...(limit === undefined ? {} : { allowance: limit === 'default' ? null : { limit: Number(limit) } }),
-    ...(metadata === undefined ? {} : { metadata: jsonOption('--metadata', metadata) }),
+    name,
+    active: active || inactive ? active === true : undefined,
+    allowance: limit === 'default' ? null : limit === undefined ? undefined : { limit: Number(limit) },
+    metadata: jsonOption('--metadata', metadata),
   };
 }
 
@@ -179,7 +179,7 @@ function addDeleteCommand(members: CliCommand, { env }: Context): void {
     .asksIntegration()
     .action(async (consumerId: string, { erase, json, ...options }: DeleteOptions) => {
       const client = await connectToIntegration(env, options);
-      const erasure = await client.members.delete({ consumerId, ...(erase ? { erase } : {}) });
+      const erasure = await client.members.delete({ consumerId, erase });
       if (json) printJson(erasure ?? { deleted: consumerId });
       else if (erase) note(`The erasure is accepted; \`runwire members erasure ${consumerId}\` shows its end.`);
       else note(`The member ${consumerId} is deleted.`);

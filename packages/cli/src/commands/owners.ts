@@ -56,7 +56,7 @@ function addCreateCommand(owners: CliCommand, { env }: Context): void {
     .asksServer()
     .action(async (email: string, { name, json, ...options }: OneOptions) => {
       const client = await connect(env, options);
-      const owner = await client.owners.create({ email, ...(name === undefined ? {} : { name }) });
+      const owner = await client.owners.create({ email, name });
       if (json) return printJson(owner);
       print(owner.apiKey);
       note(`The owner is ${owner.ownerId}. The link for the password, valid for 24 hours: ${owner.setupLink}`);
@@ -125,7 +125,7 @@ function addMeCommands(program: CliCommand, { env }: Context): void {
       if (name === undefined && email === undefined) {
         throw new UsageError('Nothing would change; use --name or --email.');
       }
-      const fields = { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) };
+      const fields = { name, email };
       const client = await connect(env, options);
       printMe(await client.me.update(fields), options);
     });

@@ -36,10 +36,10 @@ export function addRecordsCommand(program: CliCommand, { env }: Context): void {
       const [from, to] = [timeOption('--from', options.from), timeOption('--to', options.to)];
       const client = await connectToIntegration(env, options);
       const filters = {
-        ...(member === undefined ? {} : { consumerId: member }),
-        ...(request === undefined ? {} : { usageRequestId: request }),
-        ...(from === undefined ? {} : { from }),
-        ...(to === undefined ? {} : { to }),
+        consumerId: member,
+        usageRequestId: request,
+        from,
+        to,
       };
       if (csv) {
         const { body } = await client.usage.csv(filters);

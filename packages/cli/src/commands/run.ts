@@ -38,8 +38,7 @@ export function addRunCommand(program: CliCommand, { env }: Context): void {
       const content = await messageOf(message);
       const client = await connectToIntegration(env, options);
       await reach(client);
-      const id = request === undefined ? {} : { usageRequestId: request };
-      const run = client.run({ ...requestOf(options), ...id, message: content });
+      const run = client.run({ ...requestOf(options), usageRequestId: request, message: content });
       await showRun(run, options, command);
     });
 }

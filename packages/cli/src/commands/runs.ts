@@ -82,12 +82,12 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
       const [from, to] = [timeOption('--from', options.from), timeOption('--to', options.to)];
       const client = await connectToIntegration(env, options);
       const filters = {
-        ...(chat === undefined ? {} : { chatId: chat }),
-        ...(member === undefined ? {} : { consumerId: member }),
-        ...(status === undefined ? {} : { status }),
-        ...(agent === undefined ? {} : { agent }),
-        ...(from === undefined ? {} : { from }),
-        ...(to === undefined ? {} : { to }),
+        chatId: chat,
+        consumerId: member,
+        status,
+        agent,
+        from,
+        to,
       };
       await printList(client.runs.list(filters), options, [
         { title: 'run', value: ({ runId }) => runId },
@@ -171,9 +171,9 @@ function addStatusCommand(program: CliCommand, { env }: Context): void {
         return json ? printJson(run) : printFields(runFields(run));
       }
       const status = await client.chats.status({
-        ...(request === undefined ? {} : { usageRequestId: request }),
-        ...(chat === undefined ? {} : { chatId: chat }),
-        ...(alias === undefined ? {} : { aliasChatId: alias }),
+        usageRequestId: request,
+        chatId: chat,
+        aliasChatId: alias,
       });
       if (json) return printJson(status);
       const chatFields = { chat: status.chatId, 'chat status': status.status, messages: status.numMessages };

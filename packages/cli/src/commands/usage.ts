@@ -71,10 +71,10 @@ export function addUsageCommand(program: CliCommand, { env }: Context): void {
       const to = timeOption('--to', options.to);
       const client = await connectToIntegration(env, options);
       const filters = {
-        ...(member === undefined ? {} : { consumerId: member }),
-        ...(agent === undefined ? {} : { agent }),
-        ...(model === undefined ? {} : { model }),
-        ...(to === undefined ? {} : { to }),
+        consumerId: member,
+        agent,
+        model,
+        to,
       };
       const groups = await Array.fromAsync(client.usage.summary({ groupBy: GROUPINGS[by], from, ...filters }));
       if (json) return printJson(groups);

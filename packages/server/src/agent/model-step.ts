@@ -93,19 +93,21 @@ async function askModel(
   signal.throwIfAborted();
   const startedAt = Date.now();
   const tooLong = agent.output === null ? null : new AbortController();
+  const inputBytes = promptBytes(input.instructions, input.prompt);
   const assembly = new ResponseAssembly(model.id, toSpeaker(input), scope, {
     handOffs: agent.handOffs,
     tooLong,
+    inputBytes,
   });
   let usage: Usage;
   let isCut = false;
   try {
     const callSignal = tooLong === null ? signal : AbortSignal.any([signal, tooLong.signal]);
     const result = await model.call(modelRequest(scope, input, model, step), assembly, callSignal);
-    usage = result.usage === null ? usedBy(assembly, input, true) : addUsage(assembly.earlierUsage, result.usage);
+    usage = result.usage === null ? usedBy(assembly, inputBytes, true) : addUsage(assembly.earlierUsage, result.usage);
     isCut = assembly.isTooLong;
   } catch (error) {
-    usage = usedBy(assembly, input, assembly.hasBegun);
+    usage = usedBy(assembly, inputBytes, assembly.hasBegun);
     // A structured answer that is cut short counts as a wrong one.
     isCut = agent.output !== null && !signal.aborted && (assembly.isTooLong || isCutShort(error));
     if (!isCut) {
@@ -160,9 +162,9 @@ function modelRequest(scope: RunScope, input: ModelStepInput, model: Model, step
 }
 
 /** The usage of a call that was cut short, or whose provider reported none. */
-function usedBy(assembly: ResponseAssembly, { instructions, prompt }: ModelStepInput, hasBegun: boolean): Usage {
+function usedBy(assembly: ResponseAssembly, inputBytes: number, hasBegun: boolean): Usage {
   const whole = assembly.reportedUsage ?? {
-    ...estimatedUsage(promptBytes(instructions, prompt), assembly.outputBytes, hasBegun),
+    ...estimatedUsage(inputBytes, assembly.outputBytes, hasBegun),
     ...assembly.reportedInput,
   };
   return addUsage(assembly.earlierUsage, whole);

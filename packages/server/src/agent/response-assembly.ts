@@ -25,6 +25,8 @@ export interface AssemblyOptions {
    * writes more than may be held.
    */
   readonly tooLong: AbortController | null;
+  /** The size of the prompt. */
+  readonly inputBytes: number;
 }
 
 type AssemblyScope = Pick<RunScope, 'progress' | 'room' | 'emit'>;
@@ -63,7 +65,8 @@ export class ResponseAssembly implements ModelOutput {
   /** The reported usage of answers that were discarded and requested again. */
   earlierUsage: Usage = NO_USAGE;
 
-  constructor(model: string, speaker: Speaker, scope: AssemblyScope, { handOffs, tooLong }: AssemblyOptions) {
+  constructor(model: string, speaker: Speaker, scope: AssemblyScope, options: AssemblyOptions) {
+    const { handOffs, tooLong, inputBytes } = options;
     this.#holdsAnswer = tooLong !== null;
     this.#tooLong = tooLong;
     this.#speaker = speaker;
@@ -71,7 +74,7 @@ export class ResponseAssembly implements ModelOutput {
     this.#handOffs = handOffs;
     this.#progress = scope.progress;
     this.#scope = scope;
-    this.#emit({ type: 'response_created', response: this.#response });
+    this.#emit({ type: 'response_created', response: this.#response, inputBytes });
   }
 
   get isFull(): boolean {

@@ -12,6 +12,8 @@ import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
 import { EventLog } from '../eventlog/event-log.ts';
 import { RemoteLogs } from '../eventlog/remote-logs.ts';
 import { FileTexts } from '../files/file-texts.ts';
+import type { Encoder } from '../http/encoders/encoder.ts';
+import { StagedEncoder } from '../http/encoders/staged-encoder.ts';
 import { Streams } from '../http/run-stream.ts';
 import { McpServers } from '../mcp/mcp-servers.ts';
 import { CancelIntents } from '../runs/cancel-intents.ts';
@@ -131,9 +133,9 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   }
   const listening = Promise.withResolvers<void>();
   stack.defer(() => listening.resolve());
-  const streams = stack.use(
-    new Streams({ bounds: limits, turns, readers: disconnects, waitAt, holds: () => life.isUncertain }),
-  );
+  const holds = () => life.isUncertain;
+  const stage = (encoder: Encoder) => (waitAt === undefined ? encoder : new StagedEncoder(encoder, waitAt, holds));
+  const streams = stack.use(new Streams({ bounds: limits, turns, readers: disconnects, waitAt, holds, stage }));
   const { accountsVersionMs: everyMs, accountsTrustedMs: trustedMs } = limits;
   stack.use(new RevokedStreams({ streams, reads, everyMs, trustedMs, isCutOff: () => life.isCutOff, logger }));
   life.serve(engine, streams);

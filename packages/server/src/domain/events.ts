@@ -129,7 +129,12 @@ export interface ResponseRef extends Speaker {
 
 export type RunEventBody =
   | { readonly type: 'meta'; readonly meta: Meta }
-  | { readonly type: 'response_created'; readonly response: ResponseRef }
+  | {
+      readonly type: 'response_created';
+      readonly response: ResponseRef;
+      /** The size of the prompt, for an estimate of the usage. No part of a frame. Nodes of the version before store none. */
+      readonly inputBytes?: number;
+    }
   | { readonly type: 'item_added'; readonly item: OutputItem }
   | { readonly type: 'delta'; readonly item: OutputItem; readonly text: string }
   | { readonly type: 'item_done'; readonly item: OutputItem }

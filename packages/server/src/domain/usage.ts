@@ -8,6 +8,22 @@ export interface ModelUsage extends Usage {
   readonly credits: number;
 }
 
+interface UsageRow {
+  readonly request_count: number;
+  readonly input_tokens: number;
+  readonly cached_tokens: number;
+  readonly output_tokens: number;
+  readonly reasoning_tokens: number;
+}
+
+export const usageFromRow = (row: UsageRow): Usage => ({
+  requestCount: row.request_count,
+  inputTokens: row.input_tokens,
+  cachedTokens: row.cached_tokens,
+  outputTokens: row.output_tokens,
+  reasoningTokens: row.reasoning_tokens,
+});
+
 export interface UsageTotals {
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];

@@ -31,6 +31,8 @@ export interface StreamsDeps {
   readonly waitAt: WaitAt | undefined;
   /** True while no event may be sent. */
   readonly holds: () => boolean;
+  /** Adds the wait points of tests to an encoder. */
+  readonly stage: (encoder: Encoder) => Encoder;
 }
 
 const TICKS_PER_HEARTBEAT = 10;
@@ -50,12 +52,15 @@ export class Streams implements Disposable {
   /** True while no event may be sent, because this node does not know if it still owns its runs. */
   readonly holds: () => boolean;
 
-  constructor({ bounds, turns, readers, waitAt, holds }: StreamsDeps) {
+  readonly stage: StreamsDeps['stage'];
+
+  constructor({ bounds, turns, readers, waitAt, holds, stage }: StreamsDeps) {
     this.bounds = bounds;
     this.turns = turns;
     this.#readers = readers;
     this.waitAt = waitAt;
     this.holds = holds;
+    this.stage = stage;
     this.#timer = setInterval(() => {
       this.tick += 1;
       for (const stream of this.#open) stream.onTick();
@@ -156,7 +161,7 @@ export class RunStream implements Sink {
     this.keyId = source.keyId;
     this.#response = response;
     this.#body = new ChunkedBody(response);
-    this.#encoder = encoder;
+    this.#encoder = streams.stage(encoder);
     this.#streams = streams;
     this.#follower = new Follower(eventLog, streams.turns, source, this);
     response.on('drain', this.#onDrain);
@@ -201,22 +206,15 @@ export class RunStream implements Sink {
   }
 
   take(events: readonly RunEvent[], from: number, cursor: number): number {
-    const { bounds, waitAt } = this.#streams;
+    const { bounds } = this.#streams;
     let next = from;
     let last = cursor;
     while (next < events.length && !this.full) {
-      const event = events[next] as RunEvent;
-      const staged = waitAt !== undefined && (event.type === 'messages' || event.type === 'end');
-      // With wait points, each event is sent separately.
-      const shown = waitAt === undefined ? events : [event];
-      if (staged) waitAt(event.type === 'end' ? 'end-frame.before' : 'messages.before');
-      if (staged && this.full) break;
-      const page = this.#encoder.page(shown, waitAt === undefined ? next : 0, last, bounds.pageBytes);
-      const after = event.type === 'end' ? 'end-frame.after' : 'messages.after';
-      const isLast = waitAt === undefined && !page.breaksOff && events[page.next - 1]?.type === 'end';
-      if (page.data.length > 0) this.#write(page.data, staged ? () => waitAt(after) : undefined, isLast);
+      const page = this.#encoder.page(events, next, last, bounds.pageBytes);
+      const isLast = page.onSent === undefined && !page.breaksOff && events[page.next - 1]?.type === 'end';
+      if (page.data.length > 0) this.#write(page.data, page.onSent, isLast);
       if (page.breaksOff) this.#breakOff();
-      next = waitAt === undefined ? page.next : next + page.next;
+      next = page.next;
       last = page.cursor;
     }
     return last;

@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunId } from '../domain/ids.ts';
 import { type CancelMode, isFinished } from '../domain/run-state.ts';
 import type { Scope } from '../domain/scope.ts';
-import { usageJson } from '../domain/usage.ts';
+import { usageFromRow, usageJson } from '../domain/usage.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { type Notifier, nextHint } from '../store/notifier.ts';
 import { requestCancel } from '../store/queries/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { RunReads } from './read-runs.ts';
-import { usageOf } from './run-json.ts';
 
 /** How often the end of a run on another node is looked up if no hint arrives. */
 const POLL_MS = 250;
@@ -56,7 +55,7 @@ export async function cancelRun(deps: CancelDeps, scope: Scope, requested: strin
     chatId: row.chat_id,
     status: finished ? row.status : 'cancelling',
     cancelled: row.status === 'cancelled',
-    usage: finished ? usageJson(usageOf(row)) : null,
+    usage: finished ? usageJson(usageFromRow(row)) : null,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { JournalledStep } from '../domain/step.ts';
-import type { Usage } from '../domain/usage.ts';
+import { type Usage, usageFromRow } from '../domain/usage.ts';
 import type { OnlyStepRow, StepRow } from '../store/queries/runs.ts';
 
 /** What the row of a run and its message do not have of its only step. */
@@ -56,13 +56,7 @@ function isSameUsage(one: Usage, other: Usage): boolean {
 export function onlyStepRow(run: OnlyStepRow): StepRow | null {
   if (run.only_step_json === null) return null;
   const [model, firstEventId, lastEventId, startedAt, completedAt] = JSON.parse(run.only_step_json) as OnlyStep;
-  const usage: Usage = {
-    requestCount: run.request_count,
-    inputTokens: run.input_tokens,
-    cachedTokens: run.cached_tokens,
-    outputTokens: run.output_tokens,
-    reasoningTokens: run.reasoning_tokens,
-  };
+  const usage = usageFromRow(run);
   return {
     run_id: run.run_id,
     step: 1,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Sweep } from '@runwire/lib/sweep.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import type { RunEndStatus } from '../domain/run-state.ts';
-import type { ModelUsage } from '../domain/usage.ts';
+import { type ModelUsage, usageFromRow } from '../domain/usage.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { type MemberDay, raiseMemberDay, raiseUsageHour } from '../store/queries/rollups.ts';
 import {
@@ -144,13 +144,7 @@ function countedRun(row: UncountedRun): CountedRun {
     },
     status: row.status as RunEndStatus,
     errorCode: row.error_code,
-    usage: {
-      requestCount: row.request_count,
-      inputTokens: row.input_tokens,
-      cachedTokens: row.cached_tokens,
-      outputTokens: row.output_tokens,
-      reasoningTokens: row.reasoning_tokens,
-    },
+    usage: usageFromRow(row),
     byModel: readModels(row.by_model_json),
     charge: { runs: row.charged_runs ?? 0, tokens: row.charged_tokens ?? 0, credits: row.charged_credits ?? 0 },
   };

@@ -2,24 +2,14 @@ import { jsonWith } from '../domain/list-page.ts';
 import { parseQuestions, questionJson } from '../domain/question-json.ts';
 import { isFinished } from '../domain/run-state.ts';
 import { iso } from '../domain/time.ts';
-import { type ModelUsage, type Usage, usageJson } from '../domain/usage.ts';
+import { type ModelUsage, usageFromRow, usageJson } from '../domain/usage.ts';
 import type { RunRow } from '../store/queries/runs.ts';
-
-export function usageOf(row: RunRow): Usage {
-  return {
-    requestCount: row.request_count,
-    inputTokens: row.input_tokens,
-    cachedTokens: row.cached_tokens,
-    outputTokens: row.output_tokens,
-    reasoningTokens: row.reasoning_tokens,
-  };
-}
 
 const errorJson = (row: RunRow) =>
   row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' };
 
 /** A run's `usage` is null until it has ended. */
-const endUsage = (row: RunRow) => (isFinished(row.status) ? usageJson(usageOf(row)) : null);
+const endUsage = (row: RunRow) => (isFinished(row.status) ? usageJson(usageFromRow(row)) : null);
 
 const answerOf = (row: RunRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));
 
@@ -93,7 +83,7 @@ export function usageRecordJson(row: RunRow) {
     agent: row.agent,
     // A usage record has no status `admitted`.
     status: isFinished(row.status) ? row.status : 'running',
-    usage: usageJson(usageOf(row)),
+    usage: usageJson(usageFromRow(row)),
     byModel: (JSON.parse(row.by_model_json) as ModelUsage[]).map((one) => ({
       model: one.model,
       input_tokens: one.inputTokens,

@@ -22,9 +22,9 @@ async function create(fields: Fields) {
     name: fields.text('name'),
     agency: fields.exact('agency'),
     textOnly: fields.checked('textOnly'),
-    ...(apiIntegrationId === undefined ? {} : { apiIntegrationId }),
-    ...(defaultAgent === undefined ? {} : { defaultAgent }),
-    ...(model === undefined ? {} : { model }),
+    apiIntegrationId,
+    defaultAgent,
+    model,
   });
 }
 

@@ -28,7 +28,7 @@ export function CreateKeyDialog({ onClose, onCreated }: CreateKeyDialogProps) {
           const days = fields.number('lifetime');
           const created = await api().keys.create({
             name: fields.text('name'),
-            ...(days === null ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS).toISOString() }),
+            expiresAt: days === null ? undefined : new Date(Date.now() + days * DAY_MS).toISOString(),
           });
           onCreated(created);
         }}

@@ -23,7 +23,7 @@ export function MembersPage() {
   const navigate = useNavigate();
   const client = useQueryClient();
   const [isRegistering, setRegistering] = useState(false);
-  const filters = { apiIntegrationId: integration, limit: 200, ...(q === undefined ? {} : { q }) };
+  const filters = { apiIntegrationId: integration, limit: 200, q };
   const list = usePagedList(['members', integration, { q }], (signal) => api().members.list(filters, { signal }));
   const search = (text: string) =>
     void navigate({ to: ROUTE, params: { integration }, search: text === '' ? {} : { q: text }, replace: true });

@@ -17,9 +17,7 @@ export function InviteDialog({ onClose, onInvited }: InviteDialogProps) {
         onCancel={onClose}
         onSubmit={async (fields) => {
           const name = fields.optional('name');
-          onInvited(
-            await api().owners.create({ email: fields.text('email'), ...(name === undefined ? {} : { name }) }),
-          );
+          onInvited(await api().owners.create({ email: fields.text('email'), name }));
         }}
       >
         <p className="muted">The server sends no e-mail: you get a link, and give it to the person yourself.</p>

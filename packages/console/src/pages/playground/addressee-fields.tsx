@@ -61,7 +61,7 @@ function MemberField({ apiIntegrationId, isNeeded, member, onChange }: MemberFie
     queryKey: ['members', apiIntegrationId, 'suggested', q],
     queryFn: ({ signal }) =>
       api()
-        .members.list({ apiIntegrationId, limit: 20, ...(q === '' ? {} : { q }) }, { signal })
+        .members.list({ apiIntegrationId, limit: 20, q: q || undefined }, { signal })
         .page(),
     placeholderData: (before) => before,
   });

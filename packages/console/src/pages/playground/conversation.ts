@@ -247,12 +247,12 @@ export class Conversation {
       apiIntegrationId,
       chatId,
       message: text,
-      ...(member === undefined ? {} : { consumerId: member }),
+      consumerId: member,
       // A run that continues with answers has the agent of the run that asked.
-      ...(agent === undefined || answers.length > 0 ? {} : { agent }),
-      ...(files.length === 0 ? {} : { sandboxFiles: [...files] }),
-      ...(images.length === 0 ? {} : { attachments: images }),
-      ...(answers.length === 0 ? {} : { answers: [...answers] }),
+      agent: answers.length > 0 ? undefined : agent,
+      sandboxFiles: files.length === 0 ? undefined : [...files],
+      attachments: images.length === 0 ? undefined : images,
+      answers: answers.length === 0 ? undefined : [...answers],
     });
     const live = new LiveRun({ apiIntegrationId, chatId, run, isNew: true });
     this.turns = [...this.turns, { key: `sent ${this.#count}`, message, runId: null, live, stored: null }];

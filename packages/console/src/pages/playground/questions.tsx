@@ -92,5 +92,5 @@ function answerOf(question: Question, fields: Fields): Answer {
   }
   const reason = fields.optional(nameOf(question, 'reason'));
   const approve = fields.text(nameOf(question, 'decision')) === 'approve';
-  return { questionId, approve, ...(reason === undefined ? {} : { reason }) };
+  return { questionId, approve, reason };
 }

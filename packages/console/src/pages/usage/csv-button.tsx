@@ -14,8 +14,11 @@ interface CsvButtonProps {
 export function CsvButton({ integration, filters: { period, member, agent, model } }: CsvButtonProps) {
   const download = useMutation({
     mutationFn: async () => {
-      const filter = member === undefined ? {} : { consumerId: member };
-      const answer = await api().usage.csv({ apiIntegrationId: integration, ...periodTimes(period), ...filter });
+      const answer = await api().usage.csv({
+        apiIntegrationId: integration,
+        ...periodTimes(period),
+        consumerId: member,
+      });
       saveFile(await answer.blob(), `usage-${period.from}-to-${period.to}.csv`);
     },
   });

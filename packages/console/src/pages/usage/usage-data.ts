@@ -41,9 +41,9 @@ export const usageQuery = (apiIntegrationId: string, filters: UsageFilters, spli
         groupBy: 'day' as const,
         limit: 200,
         ...periodTimes(period),
-        ...(member === undefined ? {} : { consumerId: member }),
-        ...(agent === undefined ? {} : { agent }),
-        ...(model === undefined ? {} : { model }),
+        consumerId: member,
+        agent,
+        model,
       };
       const days = await Array.fromAsync(api().usage.summary(input, { signal }));
       if (split === null) return { period, split, days, parts: days };

@@ -14,13 +14,14 @@ import { first, type Tx } from '../../store/store.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import type { EngineDeps } from '../deps.ts';
 import { endEvents, reportEnd } from '../run-end.ts';
+import { inputEstimate } from './estimate-input.ts';
 import {
   foldItems,
-  promptParts,
   runIdentity,
   spentSoFar,
   storedEvents,
   storedMessage,
+  storedTotals,
   storeMeta,
 } from './stored-run.ts';
 
@@ -56,11 +57,10 @@ export async function endUnreadableOrphan(deps: EndDeps, runId: RunId, error: Ru
     const run = await first(tx.all(unfinishedRun, { runId }));
     if (run === undefined || run.node_dead === NODE_ALIVE) return null;
     const readable = { ...run, by_model_json: readableList(run.by_model_json) };
-    const spent = spentSoFar(readable, await promptParts(tx, deps, run, '', []), [], []);
     const accepted = hasModelStep(await tx.all(journalOf, { runId }));
     const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? (await storeMeta(tx, run)).id;
     const items: RunItem[] = [{ kind: 'user', agent: run.agent, text: '', timestamp: run.created_at * 1000 }];
-    return writeEnd(tx, deps, run, error, { items, files: [], lastId, accepted, ...spent });
+    return writeEnd(tx, deps, run, error, { items, files: [], lastId, accepted, ...storedTotals(readable) });
   });
   if (end !== null) reportEndedOrphan(deps, end);
   return end !== null;
@@ -88,16 +88,16 @@ const hasModelStep = (journal: readonly { readonly kind: string }[]) => journal.
 async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<StoredProgress> {
   const stored = await storedEvents(tx, deps, run);
   const journal = (await tx.all(journalOf, { runId: run.run_id })).map(journalledStep);
-  const { message, sandboxFiles } = await storedMessage(tx, run);
+  const { message } = await storedMessage(tx, run);
   const items: RunItem[] = [
     { kind: 'user', agent: run.agent, text: message, timestamp: run.created_at * 1000 },
     ...foldItems(stored),
   ];
   const lastStored = stored.at(-1);
   const lastId = lastStored === undefined ? 0 : lastFrameId(lastStored);
-  const parts = await promptParts(tx, deps, run, message, sandboxFiles);
+  const spent = await spentSoFar(run, stored, journal, inputEstimate(tx, deps, run, stored));
   const accepted = hasModelStep(journal);
-  return { items, files: changedFiles(journal), lastId, accepted, ...spentSoFar(run, parts, stored, journal) };
+  return { items, files: changedFiles(journal), lastId, accepted, ...spent };
 }
 
 /** T6 and T4 in one transaction, under the next attempt. What is stored counts, and the text so far stays. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type SandboxFile, shownMessage } from '@runwire/models';
 import type { MessageItem, RunEvent, ToolOutputItem } from '../../domain/events.ts';
-import { modelWindow } from '../../domain/model-window.ts';
 import type { StepRow } from '../../store/queries/runs.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import type { Tx } from '../../store/store.ts';
-import { lastKeptId, promptParts, spentSoFar } from './stored-run.ts';
+import { inputEstimate } from './estimate-input.ts';
+import { lastKeptId, spentSoFar } from './stored-run.ts';
 
 const response = { id: 'resp_1', model: 'own/model', agent: 'A', callerAgent: null };
 const item: MessageItem = {
@@ -35,20 +36,54 @@ const run = {
   output_tokens: 20,
   reasoning_tokens: 0,
   by_model_json: JSON.stringify([{ model: 'own/model', ...finished, credits: 0 }]),
+  user_context_json: null,
   text_bytes: 40,
   attached_bytes: 0,
   announced_bytes: 0,
 } as UnfinishedRun;
 
-const PARTS = {
-  instructions: '',
-  message: 'm'.repeat(8),
-  shown: 'm'.repeat(8),
-  windowOf: (model: string) => modelWindow(model, 1000),
+/** A store that has only the message of the run. */
+const messageStore = (files: readonly SandboxFile[]) => {
+  const row = { content_json: '"mmmmmmmm"', sandbox_files_json: files.length === 0 ? null : JSON.stringify(files) };
+  return { all: async () => [row] } as unknown as Tx;
 };
 
+interface Installation {
+  readonly instructions?: string;
+  readonly files?: readonly SandboxFile[];
+  /** The window of the model of an agent to which the first agent can hand over. */
+  readonly otherWindow?: number;
+}
+
+/** What a takeover counts. */
+function spent(row: UnfinishedRun, stored: readonly RunEvent[], journal = JOURNAL, given: Installation = {}) {
+  const { instructions = '', files = [], otherWindow } = given;
+  const agent = (name: string, to: readonly string[]) => ({
+    ...{ name, model: `own/${name}`, fallback: [], ownModels: new Map() },
+    flows: to.map((recipient) => ({ to: recipient, kind: 'handoff', memory: 'chat' })),
+    fixedInstructions: () => instructions,
+  });
+  const agents = otherWindow === undefined ? [] : [agent('B', [])];
+  const all = [
+    agent(
+      'A',
+      agents.map(({ name }) => name),
+    ),
+    ...agents,
+  ].map((one) => [one.name, one] as const);
+  const deps = {
+    agencies: {
+      find: () => ({ loaded: { agents: new Map(all) } }),
+      modelOf: (_: unknown, { model }: { readonly model: string }) => model,
+    },
+    models: () => (id: string) => (id === 'own/B' ? { id, windowTokens: otherWindow } : null),
+    prompt: { windowTokens: 1000 },
+  } as unknown as Parameters<typeof inputEstimate>[1];
+  return spentSoFar(row, stored, journal, inputEstimate(messageStore(files), deps, { ...row, agent: 'A' }, stored));
+}
+
 /** A finished step with a tool's output up to id 5, then a second response that is under way. */
-const JOURNAL = [{ kind: 'model' as const, loop: '', callId: null, lastEventId: 4 }];
+const JOURNAL: Parameters<typeof spentSoFar>[2] = [{ kind: 'model', loop: '', callId: null, lastEventId: 4 }];
 const events: readonly RunEvent[] = [
   { type: 'response_created', response, id: 2 },
   { type: 'run_item', name: 'tool_output', item: output, id: 5 },
@@ -65,29 +100,33 @@ test('keeps events up to the last journalled step, or the first of the attempt',
   assert.equal(lastKeptId(2, [row(17), row(1_000_000_030)]), 1_000_000_030);
 });
 
-test('estimates a call that was cut short from its prompt and output', () => {
-  const { usage, byModel } = spentSoFar(run, { ...PARTS, instructions: 'i'.repeat(12) }, events, JOURNAL);
-  // 12 bytes of instructions, 40 of the chat, 8 of the tool's output; and 8 of the text.
-  const expected = { requestCount: 2, inputTokens: 115, cachedTokens: 0, outputTokens: 22, reasoningTokens: 0 };
+test('adds up the stored sizes of calls that were cut short', async () => {
+  const sized = events.map((event) => (event.type === 'response_created' ? { ...event, inputBytes: 400 } : event));
+  const { usage, byModel } = await spentSoFar(run, sized, JOURNAL, () => assert.fail('The size is stored.'));
+  // The first call is journalled.
+  const expected = { requestCount: 2, inputTokens: 200, cachedTokens: 0, outputTokens: 22, reasoningTokens: 0 };
   assert.deepEqual(usage, expected);
   assert.deepEqual(byModel, [{ model: 'own/model', ...expected, credits: 0 }]);
 });
 
-test('counts the announced files of this message and of earlier ones', () => {
-  const own = { ...PARTS, shown: 'm'.repeat(48) };
-  // 40 bytes more of this message, and 80 of earlier ones.
-  const { inputTokens } = spentSoFar(run, PARTS, events, JOURNAL).usage;
-  assert.equal(spentSoFar({ ...run, announced_bytes: 80 }, own, events, JOURNAL).usage.inputTokens, inputTokens + 30);
+test('estimates the input of a call whose size a node of the version before did not store', async () => {
+  const { usage } = await spent(run, events, JOURNAL, { instructions: 'i'.repeat(12) });
+  // 12 bytes of instructions, 40 of the chat, 8 of the tool's output; and 8 of the text.
+  assert.deepEqual(usage, { ...finished, requestCount: 2, inputTokens: 115, outputTokens: 22 });
+  const files = [{ name: 'a.txt', path: '/app/mnt/a.txt' }];
+  const shown = Buffer.byteLength(shownMessage('mmmmmmmm', files)) - 8;
+  const announced = await spent({ ...run, announced_bytes: 80 }, events, JOURNAL, { files });
+  assert.equal(announced.usage.inputTokens, 100 + Math.ceil((48 + shown + 80) / 4));
 });
 
-test('counts the reported usage of a whole response, and nothing without a call', () => {
+test('counts the reported usage of a whole response, and nothing without a call', async () => {
   const whole: RunEvent = { type: 'response_done', response, output: [item], usage: finished, id: 12 };
-  const { usage } = spentSoFar(run, PARTS, [...events, whole], JOURNAL);
+  const { usage } = await spent(run, [...events, whole]);
   assert.deepEqual([usage.requestCount, usage.inputTokens, usage.outputTokens], [2, 200, 40]);
-  assert.deepEqual(spentSoFar(run, PARTS, events.slice(0, 2), JOURNAL).usage, finished);
+  assert.deepEqual((await spent(run, events.slice(0, 2))).usage, finished);
 });
 
-test('counts a failed call of a delegated agent until the outcome of its loop is stored', () => {
+test('counts a failed call of a delegated agent until the outcome of its loop is stored', async () => {
   const delegated = { ...response, callerAgent: 'A', loop: 'call_2' };
   const stored: readonly RunEvent[] = [
     { type: 'response_created', response, id: 2 },
@@ -95,44 +134,20 @@ test('counts a failed call of a delegated agent until the outcome of its loop is
     { type: 'response_created', response: delegated, id: 6 },
     { type: 'run_item', name: 'tool_output', item: { ...output, callId: 'call_2' }, id: 7 },
   ];
-  const requests = (journal: Parameters<typeof spentSoFar>[3]) =>
-    spentSoFar(run, PARTS, stored, journal).usage.requestCount;
-  assert.equal(requests(JOURNAL), 3, 'a call and its fallback are under way');
+  const requests = async (journal: typeof JOURNAL) => (await spent(run, stored, journal)).usage.requestCount;
+  assert.equal(await requests(JOURNAL), 3, 'a call and its fallback are under way');
   const outcome = { kind: 'tool' as const, loop: '', callId: 'call_2', lastEventId: 7 };
-  assert.equal(requests([...JOURNAL, outcome]), 1);
+  assert.equal(await requests([...JOURNAL, outcome]), 1);
   const other = { kind: 'model' as const, loop: 'call_3', callId: null, lastEventId: 9 };
-  assert.equal(requests([...JOURNAL, other]), 3, 'a step of another loop covers neither');
+  assert.equal(await requests([...JOURNAL, other]), 3, 'a step of another loop covers neither');
 });
 
-test('counts only the turns that fit into every window that hand-offs reach', async () => {
-  const agent = (name: string, model: string, to: readonly string[]) => ({
-    name,
-    model,
-    fallback: [],
-    ownModels: new Map(),
-    flows: to.map((recipient) => ({ to: recipient, kind: 'handoff', memory: 'chat' })),
-    fixedInstructions: () => '',
-  });
-  const agents = [agent('A', 'own/model', ['B']), agent('B', 'own/small', [])];
-  const loaded = { agents: new Map(agents.map((one) => [one.name, one])) };
-  const deps = {
-    agencies: { find: () => ({ loaded }), modelOf: (_: unknown, { model }: { readonly model: string }) => model },
-    models: () => (id: string) => ({ id, windowTokens: id === 'own/small' ? 400 : 1000 }),
-    prompt: { windowTokens: 1000 },
-  } as unknown as Parameters<typeof promptParts>[1];
-  const parts = await promptParts({} as Tx, deps, { ...run, agent: 'A' }, PARTS.message, []);
+test('estimates only the turns that fit into the window', async () => {
   const long = { ...run, text_bytes: 20_000_008 };
-  assert.equal(spentSoFar(long, parts, events, JOURNAL).usage.inputTokens, 100 + 200 + 4);
-});
-
-test('counts only the turns that fit into the window of the model', () => {
-  const long = { ...run, text_bytes: 20_000_008 };
+  const inputTokens = async (row: UnfinishedRun, stored = events, given: Installation = {}) =>
+    (await spent(row, stored, JOURNAL, given)).usage.inputTokens;
   // Half of the window for the earlier turns; 2 tokens of the message, 2 of the tool's output.
-  assert.equal(spentSoFar(long, PARTS, events, JOURNAL).usage.inputTokens, 100 + 500 + 4);
-  const images = { ...run, attached_bytes: 4_000_000 };
-  assert.equal(spentSoFar(images, PARTS, events, JOURNAL).usage.inputTokens, 100 + 500 + 4);
-  const known = events.map((event) =>
-    event.type === 'response_created' ? { ...event, response: { ...response, model: 'openai/gpt-4o' } } : event,
-  );
-  assert.equal(spentSoFar(long, PARTS, known, JOURNAL).usage.inputTokens, 100 + 64_000 + 4);
+  assert.equal(await inputTokens(long), 100 + 500 + 4);
+  assert.equal(await inputTokens({ ...run, attached_bytes: 4_000_000 }), 100 + 500 + 4);
+  assert.equal(await inputTokens(long, events, { otherWindow: 400 }), 100 + 200 + 4, 'a hand-off reaches it');
 });

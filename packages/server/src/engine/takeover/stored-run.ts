@@ -1,21 +1,16 @@
-import { parseOwnJson } from '@runwire/lib/strict-json.ts';
-import { type SandboxFile, shownMessage } from '@runwire/models';
-import type { LoadedAgent } from '../../agencies/loaded-agency.ts';
 import { estimatedUsage } from '../../agent/progress.ts';
 import type { RunIdentity } from '../../domain/admitted-run.ts';
 import { attemptBase, type Meta, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
 import type { RunId } from '../../domain/ids.ts';
-import { historyBudget, modelWindow } from '../../domain/model-window.ts';
 import { sandboxFilesOf } from '../../domain/sandbox-file.ts';
 import type { JournalledStep } from '../../domain/step.ts';
 import {
   addModelUsage,
   addUsage,
-  BYTES_A_TOKEN,
-  estimateTokens,
   type ModelUsage,
   type Usage,
   type UsageTotals,
+  usageFromRow,
 } from '../../domain/usage.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
@@ -23,9 +18,6 @@ import { insertChunk } from '../../store/queries/eventlog.ts';
 import type { StepRow } from '../../store/queries/runs.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import { first, type Tx } from '../../store/store.ts';
-import { aboutRun } from '../about-run.ts';
-import { reachedWindow } from '../agent-windows.ts';
-import type { PromptSetting } from '../build-prompt.ts';
 import type { EngineDeps } from '../deps.ts';
 
 export const runIdentity = (row: UnfinishedRun): RunIdentity => ({
@@ -131,49 +123,13 @@ export function foldItems(events: readonly RunEvent[]): RunItem[] {
   return items;
 }
 
-/** What the model was shown besides the earlier turns of the chat. */
-export interface PromptParts {
-  readonly instructions: string;
-  /** The message of the run as it is stored. */
-  readonly message: string;
-  /** The message as the model is shown it, with the sandbox files. */
-  readonly shown: string;
-  /** Returns the number of tokens to which the earlier turns were fitted before the model was called. */
-  readonly windowOf: (model: string) => number;
-}
-
-interface PromptDeps extends Pick<EngineDeps, 'agencies' | 'models'> {
-  readonly prompt: Pick<PromptSetting, 'windowTokens'>;
-}
-
-export async function promptParts(
-  tx: Tx,
-  { agencies, models, prompt }: PromptDeps,
-  run: UnfinishedRun,
-  message: string,
-  sandboxFiles: readonly SandboxFile[],
-): Promise<PromptParts> {
-  const agency = agencies.find(run.agency)?.loaded ?? null;
-  const agent = agency?.agents.get(run.agent);
-  const instructions = agent === undefined ? '' : await instructionsOf(tx, agent, run).catch(() => '');
-  const find = models();
-  const otherwise = prompt.windowTokens;
-  const setting = { agencies, ofIntegration: run.integration_model, models: find, otherwise };
-  const reached = agency === null ? Number.POSITIVE_INFINITY : reachedWindow({ ...setting, agency }, run.agent);
-  const windowOf = (model: string) => Math.min(reached, find(model)?.windowTokens ?? modelWindow(model, otherwise));
-  return { instructions, message, shown: shownMessage(message, sandboxFiles), windowOf };
-}
-
-/** Instructions that a function writes are not counted: code of the agency could keep the transaction open for ever. */
-async function instructionsOf(tx: Tx, agent: LoadedAgent, run: UnfinishedRun): Promise<string> {
-  const userContext = run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json);
-  return agent.fixedInstructions(await aboutRun(tx, { ...runIdentity(run), userContext }, agent));
-}
-
-interface OpenCall {
+/** A model call whose usage is in no journalled step. */
+export interface OpenCall {
   readonly loop: string;
   readonly model: string;
   readonly firstId: number;
+  /** Undefined if a node of the version before made the call. */
+  readonly inputBytes: number | undefined;
   outputBytes: number;
   reported: Usage | null;
 }
@@ -200,8 +156,9 @@ function openModelCalls(
   for (const event of stored) {
     if (event.id <= attemptBase(attempt)) continue;
     if (event.type === 'response_created') {
-      const { model, loop = '' } = event.response;
-      const call: OpenCall = { loop, model, firstId: event.id, outputBytes: 0, reported: null };
+      const { response, id: firstId, inputBytes } = event;
+      const { model, loop = '' } = response;
+      const call: OpenCall = { loop, model, firstId, inputBytes, outputBytes: 0, reported: null };
       newest.set(loop, call);
       if (event.id > (covered.get(loop) ?? 0)) calls.push(call);
     } else if (event.type === 'delta') {
@@ -215,53 +172,29 @@ function openModelCalls(
   return calls;
 }
 
+/** The usage in the row of a run: that of its journalled steps. */
+export const storedTotals = (run: UnfinishedRun): UsageTotals => ({
+  usage: usageFromRow(run),
+  byModel: JSON.parse(run.by_model_json) as ModelUsage[],
+});
+
 /**
  * The usage of a run up to its last stored event (`contract-6-charged-cut-step`): the sum in its row, plus the model calls
- * that were under way. For each of them counts what the provider reported, or else an estimate from the text. A call of
- * which no event was stored is not counted; it is at most 0.1 s old. The estimate leaves out the turns that the model's
- * window had no room for.
+ * that were under way. For each of them counts what the provider reported, or else an estimate from the sizes of its input and
+ * its text. A call of which no event was stored is not counted; it is at most 0.1 s old. `estimate` returns the input of a
+ * call whose size is not stored.
  */
-export function spentSoFar(
+export async function spentSoFar(
   run: UnfinishedRun,
-  parts: PromptParts,
   stored: readonly RunEvent[],
   journal: readonly CoveringStep[],
-): UsageTotals {
-  let usage: Usage = {
-    requestCount: run.request_count,
-    inputTokens: run.input_tokens,
-    cachedTokens: run.cached_tokens,
-    outputTokens: run.output_tokens,
-    reasoningTokens: run.reasoning_tokens,
-  };
-  let byModel: readonly ModelUsage[] = JSON.parse(run.by_model_json) as ModelUsage[];
+  estimate: (call: OpenCall) => Promise<number>,
+): Promise<UsageTotals> {
+  let { usage, byModel } = storedTotals(run);
   for (const call of openModelCalls(run.attempt, stored, journal)) {
-    const cut = call.reported ?? estimatedUsage(inputBytes(run, parts, stored, call), call.outputBytes);
+    const cut = call.reported ?? estimatedUsage(call.inputBytes ?? (await estimate(call)), call.outputBytes);
     usage = addUsage(usage, cut);
     byModel = addModelUsage(byModel, call.model, cut);
   }
   return { usage, byModel };
 }
-
-/** About how many bytes the model of an open call was sent. */
-function inputBytes(
-  run: UnfinishedRun,
-  { instructions, message, shown: own, windowOf }: PromptParts,
-  stored: readonly RunEvent[],
-  { loop, model, firstId }: OpenCall,
-): number {
-  const items = foldItems(stored.filter(({ id }) => id < firstId));
-  const sizeOf = (counted: readonly RunItem[]) =>
-    counted.reduce((sum, { text }) => sum + Buffer.byteLength(text), Buffer.byteLength(instructions));
-  if (loop !== '') {
-    // A delegated agent sees its message, which is in the arguments of the call, and its own steps.
-    return sizeOf(items.filter((item) => loopOf(item) === loop || (item.kind === 'tool_call' && item.callId === loop)));
-  }
-  const others = Buffer.byteLength(instructions) + Buffer.byteLength(own);
-  const earlier = run.text_bytes - Buffer.byteLength(message) + run.attached_bytes + run.announced_bytes;
-  const budget = historyBudget(windowOf(model), estimateTokens(others));
-  const history = Math.max(0, Math.min(earlier, budget * BYTES_A_TOKEN));
-  return sizeOf(items.filter((item) => loopOf(item) === '')) + Buffer.byteLength(own) + history;
-}
-
-const loopOf = (item: RunItem) => ('loop' in item ? (item.loop ?? '') : '');

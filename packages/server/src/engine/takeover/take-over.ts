@@ -26,9 +26,9 @@ import { NODE_ALIVE, NODE_RELEASED, RELEASED_RUN } from '../../store/schema.ts';
 import { first, type Tx } from '../../store/store.ts';
 import type { ThisNode } from '../../store/this-node.ts';
 import { type EndDeps, type EndedOrphan, reportEndedOrphan, writeEnd } from './end-orphan.ts';
+import { inputEstimate } from './estimate-input.ts';
 import {
   lastKeptId,
-  promptParts,
   runIdentity,
   spentSoFar,
   storedEvents,
@@ -174,8 +174,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   const journal = rows.map(journalledStep);
   const events = await storedEvents(tx, deps, run);
   const { message, sandboxFiles } = await storedMessage(tx, run);
-  const parts = await promptParts(tx, deps, run, message, sandboxFiles);
-  const { usage, byModel } = spentSoFar(run, parts, events, journal);
+  const { usage, byModel } = await spentSoFar(run, events, journal, inputEstimate(tx, deps, run, events));
   const changed = await tx.run(takeRun, {
     runId,
     attempt: run.attempt,
