@@ -28,7 +28,7 @@ import type { PreparedAgency } from './prepared-agency.ts';
 import { publishStep } from './publish-step.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
-import { endEvents, reportEnd, runEnd } from './run-end.ts';
+import { endEvents, reportEnd } from './run-end.ts';
 import { RunTeam } from './run-team.ts';
 import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
@@ -409,7 +409,7 @@ async function settle({ deps, run, log, stop, progress, stepIds }: Execution, en
   const record = { attempt, lastStep, chunks, lastEventId: events.at(-1)?.id ?? 0, startedAt: log.startedAt };
   deps.waitAt?.('settle.before');
   await retryWhileUnavailable(deps, stop, () =>
-    deps.store.transact('end', (tx) => endRun(tx, runEnd(deps, outcome, record))),
+    deps.store.transact('end', (tx) => endRun(tx, deps, outcome, record)),
   ).catch((cause: unknown) => {
     // An earlier try has committed, and the answer to its commit was lost.
     if (!(cause instanceof AlreadyEnded)) throw cause;

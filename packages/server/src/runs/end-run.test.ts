@@ -5,10 +5,12 @@ import { temporaryFolder } from '@runwire/server/testing';
 import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { newIntegrationId } from '../domain/ids.ts';
+import { NO_TRACE } from '../domain/request-trace.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
+import { NO_USAGE } from '../domain/usage.ts';
 import { insertActiveRun } from '../store/queries/active-runs.ts';
 import { insertChat, insertRun } from '../store/queries/admission.ts';
-import { endRun, type RunEnd } from './end-run.ts';
+import { endRun, type RunOutcome } from './end-run.ts';
 
 const RUN = {
   ...ADMITTED_RUN,
@@ -17,38 +19,27 @@ const RUN = {
   held: 5,
   unit: 'tokens' as const,
 };
-const END: RunEnd = {
-  runId: RUN.run_id,
-  chatKey: RUN.chat_key,
+const OUTCOME: RunOutcome = {
   run: {
     runId: RUN.run_id,
     integrationId: RUN.integration_id,
     consumerId: RUN.consumer_id,
-    nodeId: RUN.node_id,
+    chatKey: RUN.chat_key,
+    chatId: 'c1',
+    agency: RUN.agency,
     agent: RUN.agent,
     agencyVersion: null,
     day: RUN.day,
     createdAt: RUN.created_at,
+    ...{ attempt: 1, nodeId: RUN.node_id, trace: NO_TRACE },
   },
-  agent: RUN.agent,
-  attempt: 1,
-  nextAttempt: 1,
   status: 'failed',
   error: { code: 'internal_error', message: 'It failed.' },
-  text: '',
-  structured: false,
-  questions: null,
-  accepted: false,
-  usage: { requestCount: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
-  byModel: [],
-  prices: new Map(),
-  steps: 0,
-  lastStep: null,
-  keepsStep: false,
-  chunks: [],
-  lastEventId: 3,
-  startedAt: 5,
+  ...{ providerStatus: null, items: [], text: '', output: null, questions: [], files: [] },
+  ...{ accepted: false, usage: NO_USAGE, byModel: [], steps: 0, continues: false },
 };
+const RECORD = { attempt: 1, lastStep: null, chunks: [], lastEventId: 3, startedAt: 5 };
+const DEPS = { prices: new Map(), earlierNodes: { areAlive: () => false } };
 
 test('a run that failed ends once, however often its end is written', async () => {
   const folder = temporaryFolder();
@@ -58,14 +49,14 @@ test('a run that failed ends once, however often its end is written', async () =
     await tx.run(insertRun, RUN);
     await tx.run(insertActiveRun, RUN);
   });
-  await store.transact('end', (tx) => endRun(tx, END));
+  await store.transact('end', (tx) => endRun(tx, DEPS, OUTCOME, RECORD));
   // The answer to the first commit was lost, or another attempt has ended the run.
   await assert.rejects(
-    store.transact('end', (tx) => endRun(tx, END)),
+    store.transact('end', (tx) => endRun(tx, DEPS, OUTCOME, RECORD)),
     AlreadyEnded,
   );
   await assert.rejects(
-    store.transact('end', (tx) => endRun(tx, { ...END, status: 'cancelled', error: null })),
+    store.transact('end', (tx) => endRun(tx, DEPS, { ...OUTCOME, status: 'cancelled', error: null }, RECORD)),
     RunLost,
   );
   const counted = await store.reads.query((db) => db.selectFrom('usage_hours').select(['status', 'runs']));

@@ -1,51 +1,73 @@
+import type { AttemptStart, RunIdentity } from '../domain/admitted-run.ts';
 import { type Charge, chargeFor } from '../domain/allowance.ts';
+import type { ChangedFile } from '../domain/changed-file.ts';
+import type { RunItem } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import { type Prices, withCredits } from '../domain/prices.ts';
-import type { OpenQuestions } from '../domain/question.ts';
+import type { OpenQuestions, Question } from '../domain/question.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { JournalledStep } from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
+import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { deleteActiveRun, insertUnsuccessfulRun, NO_MEMBER } from '../store/queries/active-runs.ts';
 import { growChat, insertMessage } from '../store/queries/admission.ts';
 import { endOfRun, finishRun } from '../store/queries/runs.ts';
 import { first, type Tx } from '../store/store.ts';
-import { type CountedColumns, countRun } from './count-run.ts';
+import { countRun } from './count-run.ts';
 import { storeStep } from './journal.ts';
 import { onlyStepJson } from './only-step.ts';
 
-export interface RunEnd {
-  readonly runId: string;
-  readonly chatKey: string;
-  /** The columns of the run by which it is counted. */
-  readonly run: CountedColumns;
-  /** The agent that answered. */
-  readonly agent: string;
-  /** The attempt that must still be the run's own. */
-  readonly attempt: number;
-  /** The attempt under which the end is written: the next one if the run's process died. */
-  readonly nextAttempt: number;
+/** How a run ends, and what it has produced and used until then. */
+export interface RunOutcome {
+  readonly run: RunIdentity & Pick<AttemptStart, 'attempt' | 'nodeId' | 'trace'>;
   readonly status: RunEndStatus;
   readonly error: RunError | null;
+  /** The status with which the provider refused the call that failed the run; null if it failed for another reason. */
+  readonly providerStatus: number | null;
+  readonly items: readonly RunItem[];
+  /** The answer. */
   readonly text: string;
-  /** True if the text is JSON that the agent's output schema accepts. */
-  readonly structured: boolean;
-  /** The questions that the chat has from now on; null if there are none. */
-  readonly questions: OpenQuestions | null;
+  /** The value of a structured answer; null if the answer is free text. */
+  readonly output: { readonly value: unknown } | null;
+  /** The questions with which the run ends: only a completed run asks. */
+  readonly questions: readonly Question[];
+  /** The files that the run changed. */
+  readonly files: readonly ChangedFile[];
   /** True if a model accepted a call, in the attempt that ends the run or in a journalled step. */
   readonly accepted: boolean;
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
-  readonly prices: Prices;
   readonly steps: number;
+  /** True if the run settles questions of another one. */
+  readonly continues: boolean;
+}
+
+/** The last events of a run, with their ids. */
+export interface EndRecord {
+  /** The attempt under which the end is written: the run's own, or the next one if the run is an orphan. */
+  readonly attempt: number;
+  /** The step that commits together with the end, if there is one. */
   readonly lastStep: JournalledStep | null;
-  /** True if the last step has a row even if the row of the run can have all of it. */
-  readonly keepsStep: boolean;
   readonly chunks: readonly Chunk[];
   readonly lastEventId: number;
+  /** Written as the start of the run if the run's row has none. */
   readonly startedAt: number;
+}
+
+interface EndDeps {
+  readonly prices: Prices;
+  readonly earlierNodes: Pick<EarlierNodes, 'areAlive'>;
+}
+
+/** The agent that gave the answer: after a hand-off it is another one than the entry point. */
+function answeringAgent({ run, items }: RunOutcome): string {
+  return (
+    items.findLast((item) => item.kind !== 'user' && item.callerAgent === null && item.kind !== 'tool_output')?.agent ??
+    run.agent
+  );
 }
 
 /**
@@ -53,74 +75,81 @@ export interface RunEnd {
  * Lock order: chat, run, rollups. The member's row is never locked here: a message that arrives while the last run ends locks
  * it first, and the other order would deadlock.
  */
-export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
+export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record: EndRecord): Promise<Charge> {
   const now = Date.now();
-  const byModel = withCredits(end.byModel, end.prices);
-  const { status, accepted } = end;
-  const charge = chargeFor({ status, errorCode: end.error?.code ?? null, accepted }, end.usage, byModel);
-  const onlyStep = end.keepsStep ? null : onlyStepJson(end);
+  const { run, status, text, questions, accepted, usage, steps } = outcome;
+  const { runId, chatKey } = run;
+  const { lastStep, chunks, lastEventId } = record;
+  const errorCode = outcome.error?.code ?? null;
+  const errorMessage = outcome.error?.message ?? null;
+  const byModel = withCredits(outcome.byModel, deps.prices);
+  const charge = chargeFor({ status, errorCode, accepted }, usage, byModel);
+  const agent = answeringAgent(outcome);
+  // A chain of questions is read from the rows of its steps. The row of the run has the agent of its first step.
+  const keepsStep =
+    deps.earlierNodes.areAlive() || questions.length > 0 || outcome.continues || lastStep?.agent !== run.agent;
+  const onlyStep = keepsStep ? null : onlyStepJson({ agent, text, steps, usage, lastStep });
+  const open: OpenQuestions | null = questions.length === 0 ? null : { runId, agent: run.agent, questions };
   // All statements are sent together: that is one round trip to the database.
   const writes: Promise<unknown>[] = [];
   writes.push(
     tx.run(growChat, {
-      chatKey: end.chatKey,
-      textBytes: Buffer.byteLength(end.text),
-      questionsJson: end.questions === null ? null : JSON.stringify(end.questions),
-      askingRunId: end.questions === null ? null : end.runId,
+      chatKey,
+      textBytes: Buffer.byteLength(text),
+      questionsJson: open === null ? null : JSON.stringify(open),
+      askingRunId: open === null ? null : runId,
       // Admission has settled those of the run before.
       knownQuestionsJson: null,
       now,
     }),
     tx.run(insertMessage, {
       message_id: newId('msg'),
-      chat_key: end.chatKey,
-      run_id: end.runId,
+      chat_key: chatKey,
+      run_id: runId,
       role: 'assistant',
-      status: end.status,
-      agent: end.agent,
-      content_json: JSON.stringify(end.text),
-      error_code: end.error?.code ?? null,
-      error_message: end.error?.message ?? null,
+      status,
+      agent,
+      content_json: JSON.stringify(text),
+      error_code: errorCode,
+      error_message: errorMessage,
       sandbox_files_json: null,
       created_at: now,
     }),
   );
   const finished = tx.run(finishRun, {
-    runId: end.runId,
-    attempt: end.attempt,
-    nextAttempt: end.nextAttempt,
-    status: end.status,
-    step: end.steps,
-    structured: end.structured ? 1 : 0,
+    runId,
+    attempt: run.attempt,
+    nextAttempt: record.attempt,
+    status,
+    step: steps,
+    structured: outcome.output === null ? 0 : 1,
     onlyStepJson: onlyStep,
-    lastEventId: end.lastEventId,
-    errorCode: end.error?.code ?? null,
-    errorMessage: end.error?.message ?? null,
-    ...end.usage,
+    lastEventId,
+    errorCode,
+    errorMessage,
+    ...usage,
     byModelJson: JSON.stringify(byModel),
     chargedRuns: charge.runs,
     chargedTokens: charge.tokens,
     chargedCredits: charge.credits,
-    startedAt: end.startedAt,
+    startedAt: record.startedAt,
     now,
   });
-  const { run, runId, chatKey } = end;
   const owner = { integration_id: run.integrationId, consumer_id: run.consumerId ?? NO_MEMBER };
   writes.push(finished, tx.run(deleteActiveRun, { ...owner, chat_key: chatKey, run_id: runId }));
   if (status !== 'completed') writes.push(tx.run(insertUnsuccessfulRun, { runId }));
-  if (end.lastStep !== null && onlyStep === null) writes.push(storeStep(tx, end.runId, end.lastStep));
-  writes.push(storeChunks(tx, end.runId, end.chunks));
-  const errorCode = end.error?.code ?? null;
-  writes.push(...countRun(tx, { run, status, errorCode, usage: end.usage, byModel, charge }));
+  if (lastStep !== null && onlyStep === null) writes.push(storeStep(tx, runId, lastStep));
+  writes.push(storeChunks(tx, runId, chunks));
+  writes.push(...countRun(tx, { run, status, errorCode, usage, byModel, charge }));
   await Promise.all(writes);
-  if ((await finished) !== 1) throw await whyNotEnded(tx, end);
+  if ((await finished) !== 1) throw await whyNotEnded(tx, outcome, record);
   return charge;
 }
 
 /** The commit of an earlier try may have happened although its answer was lost: then the end is already written. */
-async function whyNotEnded(tx: Tx, end: RunEnd): Promise<Error> {
-  const row = await first(tx.all(endOfRun, { runId: end.runId }));
-  const isOwn = row?.status === end.status && row.attempt === end.nextAttempt && row.last_event_id === end.lastEventId;
-  if (isOwn) return new AlreadyEnded(`Run ${end.runId} has this end already.`);
-  return RunLost.ofAttempt(end.runId, end.attempt);
+async function whyNotEnded(tx: Tx, { run, status }: RunOutcome, { attempt, lastEventId }: EndRecord): Promise<Error> {
+  const row = await first(tx.all(endOfRun, { runId: run.runId }));
+  const isOwn = row?.status === status && row.attempt === attempt && row.last_event_id === lastEventId;
+  if (isOwn) return new AlreadyEnded(`Run ${run.runId} has this end already.`);
+  return RunLost.ofAttempt(run.runId, run.attempt);
 }

@@ -4,7 +4,7 @@ import { NO_TRACE } from '../../domain/request-trace.ts';
 import type { RunError } from '../../domain/run-state.ts';
 import type { UsageTotals } from '../../domain/usage.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
-import { endRun } from '../../runs/end-run.ts';
+import { endRun, type RunOutcome } from '../../runs/end-run.ts';
 import { journalledStep } from '../../runs/journal.ts';
 import { lastStoredId } from '../../store/queries/eventlog.ts';
 import { journalOf, type UnfinishedRun, unfinishedRun } from '../../store/queries/takeover.ts';
@@ -12,7 +12,7 @@ import { NODE_ALIVE } from '../../store/schema.ts';
 import { first, type Tx } from '../../store/store.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import type { EngineDeps } from '../deps.ts';
-import { endEvents, type RunOutcome, reportEnd, runEnd } from '../run-end.ts';
+import { endEvents, reportEnd } from '../run-end.ts';
 import {
   foldItems,
   promptParts,
@@ -140,6 +140,6 @@ export async function writeEnd(
     return event;
   });
   const chunks = [{ first_id: firstId, last_id: id - 1, data: encodeChunk(events) }];
-  await endRun(tx, runEnd(deps, outcome, { attempt, lastStep: null, chunks, lastEventId: id - 1, startedAt }));
+  await endRun(tx, deps, outcome, { attempt, lastStep: null, chunks, lastEventId: id - 1, startedAt });
   return { outcome, attempt, startedAt };
 }

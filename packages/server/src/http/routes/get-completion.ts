@@ -1,5 +1,5 @@
 import { type GetCompletionV2Request, headerNames } from '@runwire/contract';
-import { operations } from '@runwire/contract/schemas';
+import { operations, GetCompletionV2Request as RequestSchema } from '@runwire/contract/schemas';
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import { memberName } from '@runwire/lib/member-name.ts';
@@ -99,22 +99,7 @@ async function replayCursor(
   return isFinished(run.status) && after >= (run.last_event_id ?? 0) ? 0 : after;
 }
 
-const FIELDS: ReadonlySet<string> = new Set<keyof GetCompletionV2Request>([
-  'apiIntegrationId',
-  'message',
-  'agent',
-  'chatId',
-  'aliasChatId',
-  'attachments',
-  'sandboxFiles',
-  'user_context',
-  'consumerId',
-  'usageRequestId',
-  'attachmentUrlRefreshes',
-  'answers',
-  'clientTools',
-]);
-
+const FIELDS: ReadonlySet<string> = new Set(Object.keys(RequestSchema.properties));
 const COMPARED_FIELDS = comparedFields(FIELDS);
 
 /**

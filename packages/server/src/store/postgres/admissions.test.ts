@@ -229,14 +229,8 @@ test('on a fresh database the request path reads no table as a whole', { skip },
     };
     const end = (id: string) => async (tx: Tx) => {
       const run = { chat_key: id, run_id: id };
-      const grown = {
-        chatKey: id,
-        textBytes: 1,
-        questionsJson: null,
-        askingRunId: null,
-        knownQuestionsJson: null,
-        now: 2,
-      };
+      const unasked = { questionsJson: null, askingRunId: null, knownQuestionsJson: null };
+      const grown = { chatKey: id, textBytes: 1, ...unasked, now: 2 };
       const counts = await Promise.all([
         tx.run(growChat, grown),
         tx.run(insertMessage, { ...MESSAGE, ...run, message_id: `a${id}`, role: 'assistant' }),

@@ -332,14 +332,8 @@ test('an unanswered commit is unknown until the database can be reached again', 
   const url = database.url.replace(`:${port}`, `:${proxy.port}`);
   await using store = await open(url);
   proxy.swallow(1, 'insert chats', true);
-  const row = {
-    integration_id: integrationId,
-    alias: null,
-    consumer_id: null,
-    num_messages: 0,
-    text_bytes: 0,
-    created_at: 1,
-  };
+  const size = { num_messages: 0, text_bytes: 0, created_at: 1 };
+  const row = { integration_id: integrationId, alias: null, consumer_id: null, ...size };
   const unknown = await store
     .transact('admit', (tx) => tx.run(insertChat, { ...row, chat_key: 'k', chat_id: 'c' }))
     .catch((error: unknown) => error);
