@@ -102,6 +102,14 @@ export const publishedPackages: readonly PublishedPackage[] = [
     needs: [],
   },
   {
+    folder: 'mcp-sessions',
+    description:
+      'Sessions with MCP servers that stay connected: stdio and HTTP, OAuth, renewal, limits for bad servers.',
+    files: { index: 'index.ts' },
+    exports: { '.': 'index' },
+    needs: [],
+  },
+  {
     folder: 'server',
     description: 'Runs agents for your own backend. Every request runs once, is charged once and is never lost.',
     files: { index: 'index.ts', 'testing/index': 'testing/index.ts', ...serverThreads('') },

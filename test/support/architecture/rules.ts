@@ -16,6 +16,7 @@ export const packageEntries: Readonly<Record<string, string>> = {
   '@runwire/models/offline-model': 'packages/models/src/offline-model.ts',
   '@runwire/models/provider-models': 'packages/models/src/provider-models.ts',
   '@runwire/sandbox': 'packages/sandbox/src/index.ts',
+  '@runwire/mcp-sessions': 'packages/mcp-sessions/src/index.ts',
   '@runwire/client': 'packages/client/src/index.ts',
   '@runwire/server': 'packages/server/src/index.ts',
   '@runwire/server/testing': 'packages/server/src/testing/index.ts',
@@ -27,6 +28,7 @@ export const packageEntries: Readonly<Record<string, string>> = {
 export const packageFolders: Readonly<Record<string, string>> = {
   '@runwire/lib/': 'packages/lib/src/',
   '@runwire/guarded-fetch/src/': 'packages/guarded-fetch/src/',
+  '@runwire/mcp-sessions/src/': 'packages/mcp-sessions/src/',
   '@runwire/models/src/': 'packages/models/src/',
   '@runwire/sandbox/src/': 'packages/sandbox/src/',
   '@runwire/server/src/': 'packages/server/src/',
@@ -110,7 +112,7 @@ export const serverMayImport: Readonly<Record<string, readonly string[]>> = {
   '@runwire/contract': ['domain', 'agencies', 'http', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
   '@runwire/agency': ['agencies', 'agent', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
   '@runwire/documents': ['http', 'attachments', 'workspace', 'compose'],
-  '@runwire/guarded-fetch': ['attachments', 'mcp', 'compose'],
+  '@runwire/guarded-fetch': ['attachments', 'compose'],
   '@runwire/guarded-fetch/url-rules': ['config', 'domain', 'http', 'compose'],
   '@runwire/models': [
     'domain',
@@ -128,6 +130,7 @@ export const serverMayImport: Readonly<Record<string, readonly string[]>> = {
   '@runwire/models/offline-model': ['compose'],
   '@runwire/models/provider-models': ['compose'],
   '@runwire/sandbox': ['agent', 'workspace', 'compose'],
+  '@runwire/mcp-sessions': ['agent', 'agencies', 'mcp', 'compose'],
 };
 
 /** Adapters: imported only by `compose/`, `commands/`, the test kit and their own folder, tests included. */
@@ -160,6 +163,12 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
   'packages/documents/src/': { own: ['@runwire/lib/**'], others: true },
   'packages/lib/src/': { own: [], others: true },
   'packages/guarded-fetch/src/': { own: ['@runwire/lib/**'], others: ['node:**'] },
+  // The guarded fetcher is passed to it: it knows only its type.
+  'packages/mcp-sessions/src/': {
+    own: ['@runwire/lib/**'],
+    lazily: ['@runwire/guarded-fetch'],
+    others: ['node:**', '@modelcontextprotocol/**'],
+  },
   'packages/sandbox/src/': { own: ['@runwire/lib/**'], others: ['node:**', 'just-bash'] },
   'packages/models/src/': { own: ['@runwire/agency', '@runwire/lib/**'], others: ['node:**', 'undici'] },
   'packages/client/src/': { own: ['@runwire/contract', '@runwire/contract/routes'], others: false },
@@ -172,6 +181,7 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
       '@runwire/guarded-fetch',
       '@runwire/guarded-fetch/url-rules',
       '@runwire/lib/**',
+      '@runwire/mcp-sessions',
       '@runwire/models',
       '@runwire/models/ai-sdk',
       '@runwire/models/offline-model',
@@ -222,7 +232,7 @@ export const databaseModules: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The packages whose requests are checked. Patterns for the server are relative to its source. */
-export const packagesWithRequests = ['server', 'lib', 'guarded-fetch', 'models', 'sandbox'];
+export const packagesWithRequests = ['server', 'lib', 'guarded-fetch', 'models', 'sandbox', 'mcp-sessions'];
 
 /** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models, S3 and MCP for what the operator set. */
 export const outgoingUsers = [
@@ -230,7 +240,7 @@ export const outgoingUsers = [
   'packages/models/src/**',
   'storage/s3/**',
   'files/s3/**',
-  'mcp/**',
+  'packages/mcp-sessions/src/**',
   'testing/**',
   '**.test.ts',
 ];

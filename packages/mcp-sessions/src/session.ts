@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
-import type { McpAddress } from '../agent/mcp-port.ts';
-import type { Logger } from '../telemetry/logger.ts';
 import { connectFailure } from './connect-failure.ts';
-import type { Connection, ReadVariable } from './connection.ts';
+import type { ClientInfo, Connection, ReadVariable } from './connection.ts';
 import { errorText } from './error-text.ts';
+import type { McpAddress } from './mcp-address.ts';
 import type { AskForeign } from './oauth-fetch.ts';
 import type { ServerTools } from './server-tools.ts';
 
@@ -31,16 +30,24 @@ export interface SessionState {
   readonly since: number;
 }
 
+/** Gets what the operator should know. */
+export interface SessionLog {
+  warn(about: object, sentence: string): void;
+}
+
 export interface SessionSetting {
-  readonly agency: string;
-  /** The name of the server in its agency. */
+  /** The name of the server in sentences. */
   readonly server: string;
+  /** What each line of the log names. */
+  readonly labels: object;
+  /** The name and version of this program, for the server. */
+  readonly client: ClientInfo;
   readonly address: McpAddress;
   readonly variable: ReadVariable;
   readonly askForeign: AskForeign;
   /** The tools that an earlier session had. */
   readonly known: ServerTools | null;
-  readonly logger: Logger;
+  readonly logger: SessionLog;
 }
 
 export interface McpCall {
@@ -130,8 +137,8 @@ export class McpSession {
     this.#retire(connection);
     if (this.#closing.signal.aborted) return;
     this.#change('connecting', null);
-    const { agency, server, logger } = this.#setting;
-    logger.warn({ agency, server }, 'the connection to an MCP server was lost');
+    const { labels, logger } = this.#setting;
+    logger.warn(labels, 'the connection to an MCP server was lost');
   }
 
   #retire(connection: Connection): void {
@@ -140,19 +147,19 @@ export class McpSession {
   }
 
   async #open(mode: 'legacy' | 'auto'): Promise<Connection | null> {
-    const { address, variable, askForeign, logger, agency, server } = this.#setting;
+    const { address, client, variable, askForeign, logger, labels } = this.#setting;
     const { signal } = this.#closing;
     const onTools = (tools: ServerTools) => {
       const { leftOut } = tools;
       if (tools !== this.#tools && leftOut.length > 0)
-        logger.warn({ agency, server, leftOut: leftOut.slice(0, MAX_LOGGED) }, 'tools of an MCP server are left out');
+        logger.warn({ ...labels, leftOut: leftOut.slice(0, MAX_LOGGED) }, 'tools of an MCP server are left out');
       this.#tools = tools;
     };
     try {
       // Loaded now, because the SDK costs 0.2 s of CPU and most starts need no MCP server.
       const { Connection } = await import('./connection.ts');
       const connection = await Connection.open(
-        { address, variable, askForeign, mode, known: this.#tools, onTools },
+        { address, client, variable, askForeign, mode, known: this.#tools, onTools },
         signal,
       );
       if (signal.aborted) {
@@ -165,7 +172,7 @@ export class McpSession {
     } catch (error) {
       if (signal.aborted) return null;
       const reason = connectFailure(error, address);
-      if (this.#state.error !== reason) logger.warn({ agency, server, reason }, 'an MCP server could not be connected');
+      if (this.#state.error !== reason) logger.warn({ ...labels, reason }, 'an MCP server could not be connected');
       this.#change('failed', reason);
       return null;
     }

@@ -1,5 +1,4 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
-import type { McpServer } from '../agent/mcp-port.ts';
 import type { LeftOutTool } from './tool-problem.ts';
 
 /** How many left-out tools a sentence names. */
@@ -43,13 +42,19 @@ export function readTools(
   return known?.text === text ? known : { list, leftOut, text };
 }
 
-/** The tools that the agency selects. */
-export function selectedTools({ list }: ServerTools, { tools }: McpServer): readonly ServerTool[] {
+/** Which tools are used, by the server's names. */
+export interface ToolSelection {
+  /** Null if all are. */
+  readonly tools: readonly string[] | null;
+}
+
+/** The tools that the selection contains. */
+export function selectedTools({ list }: ServerTools, { tools }: ToolSelection): readonly ServerTool[] {
   return tools === null ? list : list.filter(({ name }) => tools.includes(name));
 }
 
-/** Names the tools that the agency selects and agents do not get, in one sentence. Null if there are none. */
-export function leftOutSentence({ leftOut }: ServerTools, { tools }: McpServer): string | null {
+/** Names the tools that are selected and cannot be used, in one sentence. Null if there are none. */
+export function leftOutSentence({ leftOut }: ServerTools, { tools }: ToolSelection): string | null {
   const missing = leftOut.filter(({ name }) => tools === null || tools.includes(name));
   if (missing.length === 0) return null;
   const named = missing.slice(0, MAX_NAMED).map(({ name, reason }) => `\`${name.slice(0, 64)}\` (${reason})`);

@@ -1,4 +1,4 @@
-import type { McpAddress } from '../agent/mcp-port.ts';
+import type { McpAddress } from './mcp-address.ts';
 
 const MAX_ERROR_CHARACTERS = 300;
 /** Shorter values occur in other texts. */

@@ -6,8 +6,8 @@ import {
   type OAuthTokens,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import type { McpAddress, McpOAuth } from '../agent/mcp-port.ts';
 import { boundedFetch } from './bounded-fetch.ts';
+import type { McpAddress, McpOAuth } from './mcp-address.ts';
 import { MAX_MESSAGE_BYTES } from './message-limit.ts';
 import { type AskForeign, oauthFetch } from './oauth-fetch.ts';
 import { ToolLists } from './tool-lists.ts';

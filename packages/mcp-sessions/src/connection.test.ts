@@ -6,6 +6,7 @@ import { Connection, type ConnectionSetting } from './connection.ts';
 
 const settingOf = (mode: ConnectionSetting['mode'], ...args: readonly string[]): ConnectionSetting => ({
   address: { kind: 'stdio', command: process.execPath, args: [SCRIPTED_MCP, ...args], env: {}, cwd: null, secrets: [] },
+  client: { name: 'test', version: '1' },
   variable: () => null,
   askForeign: () => assert.fail('no foreign address'),
   mode,

@@ -1,5 +1,5 @@
-import type { McpAddress } from '../agent/mcp-port.ts';
 import { errorText } from './error-text.ts';
+import type { McpAddress } from './mcp-address.ts';
 
 /** Why a server could not be connected and what to do, in one sentence without secrets. */
 export function connectFailure(error: unknown, address: McpAddress): string {

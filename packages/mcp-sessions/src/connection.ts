@@ -1,9 +1,8 @@
 import { type CallToolResult, Client, type ClientOptions, type Transport } from '@modelcontextprotocol/client';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { withTimeout } from '@runwire/lib/with-timeout.ts';
-import type { McpAddress } from '../agent/mcp-port.ts';
-import { VERSION } from '../domain/version.ts';
 import { HttpTransport } from './http-transport.ts';
+import type { McpAddress } from './mcp-address.ts';
 import type { AskForeign } from './oauth-fetch.ts';
 import { readTools, type ServerTools } from './server-tools.ts';
 import { isAnswer, isTimeout } from './session-errors.ts';
@@ -26,8 +25,14 @@ const ACCEPT_ALL: NonNullable<ClientOptions['jsonSchemaValidator']> = {
 /** Returns the value of an environment variable, or null if it is not set. */
 export type ReadVariable = (name: string) => string | null;
 
+export interface ClientInfo {
+  readonly name: string;
+  readonly version: string;
+}
+
 export interface ConnectionSetting {
   readonly address: McpAddress;
+  readonly client: ClientInfo;
   readonly variable: ReadVariable;
   /** Reaches the authorization servers that MCP servers name. */
   readonly askForeign: AskForeign;
@@ -50,29 +55,26 @@ export class Connection {
   #isLost = false;
   #closed: Promise<void> | null = null;
 
-  private constructor({ address, variable, askForeign, mode, known, onTools }: ConnectionSetting) {
+  private constructor({ address, client, variable, askForeign, mode, known, onTools }: ConnectionSetting) {
     this.#transport =
       address.kind === 'http'
         ? new HttpTransport(address, askForeign)
         : new StdioTransport({ ...address, env: { ...inherited(variable), ...address.env } });
     this.#tools = known;
     this.#onTools = onTools;
-    this.#client = new Client(
-      { name: 'runwire', version: VERSION },
-      {
-        versionNegotiation: { mode },
-        listMaxPages: MAX_LIST_PAGES,
-        jsonSchemaValidator: ACCEPT_ALL,
-        listChanged: {
-          tools: {
-            // The callback gets an error if the connection closes.
-            onChanged: (error, tools) => {
-              if (error === null && tools !== null && !this.#isLost) this.#read(tools);
-            },
+    this.#client = new Client(client, {
+      versionNegotiation: { mode },
+      listMaxPages: MAX_LIST_PAGES,
+      jsonSchemaValidator: ACCEPT_ALL,
+      listChanged: {
+        tools: {
+          // The callback gets an error if the connection closes.
+          onChanged: (error, tools) => {
+            if (error === null && tools !== null && !this.#isLost) this.#read(tools);
           },
         },
       },
-    );
+    });
     this.#client.onclose = () => this.giveUp();
     // A server that has died is noticed only by errors of the streams.
     if (address.kind === 'http') this.#client.onerror = () => void this.#check();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { McpAddress } from '../agent/mcp-port.ts';
 import { errorText } from './error-text.ts';
+import type { McpAddress } from './mcp-address.ts';
 
 const program: McpAddress = {
   kind: 'stdio',
