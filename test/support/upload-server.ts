@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { rotateUploads } from '@runwire/server';
-import type { MountPath } from '@runwire/server/src/domain/mount-path.ts';
+import type { MountPath } from '@runwire/server/src/domain/file/mount-path.ts';
 import {
   type FormAnswer,
   type FormPart,

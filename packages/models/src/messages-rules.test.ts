@@ -64,7 +64,11 @@ test('no model refuses a reasoning or a setting that an agent can have', async (
     { toolChoice: 'none' },
     { toolChoice: 'unknown_tool' },
   ];
-  const union: ModelTool = { ...clock, name: 'union', inputSchema: { anyOf: [{ properties: { a: { type: 'string' } } }] } };
+  const union: ModelTool = {
+    ...clock,
+    name: 'union',
+    inputSchema: { anyOf: [{ properties: { a: { type: 'string' } } }] },
+  };
   for (const name of MODELS) {
     for (const reasoning of reasonings) {
       for (const one of settings) {

@@ -1,4 +1,4 @@
-import type { AttachmentKind, ImageDetail, StoredAttachment } from '../domain/attachment.ts';
+import type { AttachmentKind, ImageDetail, StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 import { claimBlobs } from '../files/pending-blobs.ts';
 import { insertAttachment } from '../store/queries/attachments.ts';

@@ -1,6 +1,6 @@
 import type { PageTurns } from '@runwire/lib/page-turns.ts';
-import { lastFrameId, type RunEvent } from '../domain/events.ts';
 import type { OwnerId, RunId } from '../domain/ids.ts';
+import { lastFrameId, type RunEvent } from '../domain/run/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { EventLog } from './event-log.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';

@@ -1,5 +1,5 @@
-import type { RunEvent } from '../domain/events.ts';
 import type { RunId } from '../domain/ids.ts';
+import type { RunEvent } from '../domain/run/events.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';
 
 const NOTHING = { events: [], from: 0 } as const;

@@ -1,5 +1,12 @@
-import { attemptBase, eventSize, eventWidth, lastFrameId, type RunEvent, type RunEventBody } from '../domain/events.ts';
 import type { RunId } from '../domain/ids.ts';
+import {
+  attemptBase,
+  eventSize,
+  eventWidth,
+  lastFrameId,
+  type RunEvent,
+  type RunEventBody,
+} from '../domain/run/events.ts';
 import { encodeChunk } from './chunk-codec.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';
 import type { UnstoredBytes } from './unstored-bytes.ts';

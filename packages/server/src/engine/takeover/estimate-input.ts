@@ -1,8 +1,8 @@
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { shownMessage } from '@runwire/models';
-import type { RunEvent, RunItem } from '../../domain/events.ts';
-import { historyBudget, modelWindow } from '../../domain/model-window.ts';
-import { BYTES_A_TOKEN, estimateTokens } from '../../domain/usage.ts';
+import { historyBudget, modelWindow } from '../../domain/model/model-window.ts';
+import { BYTES_A_TOKEN, estimateTokens } from '../../domain/model/usage.ts';
+import type { RunEvent, RunItem } from '../../domain/run/events.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import type { Tx } from '../../store/store.ts';
 import { aboutRun } from '../about-run.ts';

@@ -1,9 +1,6 @@
 import { estimatedUsage } from '../../agent/progress.ts';
-import type { RunIdentity } from '../../domain/admitted-run.ts';
-import { attemptBase, type Meta, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
+import { sandboxFilesOf } from '../../domain/file/sandbox-file.ts';
 import type { RunId } from '../../domain/ids.ts';
-import { sandboxFilesOf } from '../../domain/sandbox-file.ts';
-import type { JournalledStep } from '../../domain/step.ts';
 import {
   addModelUsage,
   addUsage,
@@ -11,7 +8,10 @@ import {
   type Usage,
   type UsageTotals,
   usageFromRow,
-} from '../../domain/usage.ts';
+} from '../../domain/model/usage.ts';
+import type { RunIdentity } from '../../domain/run/admitted-run.ts';
+import { attemptBase, type Meta, type OutputItem, type RunEvent, type RunItem } from '../../domain/run/events.ts';
+import type { JournalledStep } from '../../domain/run/step.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
 import { insertChunk } from '../../store/queries/eventlog.ts';

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../domain/events.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import type { EncodedPage, Encoder } from './encoder.ts';
 

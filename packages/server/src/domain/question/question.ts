@@ -1,4 +1,4 @@
-import type { RunId } from './ids.ts';
+import type { RunId } from '../ids.ts';
 
 /** `approval`: a person decides whether the call is made. `tool`: only the caller can make it. */
 export type QuestionKind = 'approval' | 'tool';

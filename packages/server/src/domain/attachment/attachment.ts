@@ -1,5 +1,5 @@
 import type { ImageDetail } from '@runwire/models';
-import type { RunId } from './ids.ts';
+import type { RunId } from '../ids.ts';
 
 export type { ImageDetail };
 

@@ -1,4 +1,4 @@
-import type { OwnerId } from './ids.ts';
+import type { OwnerId } from '../ids.ts';
 
 /** The owner of a request, and the API key or the session with which it was sent. */
 export interface Principal {
