@@ -4,7 +4,7 @@ import { defineAgency, defineAgent } from '@runwire/agency';
 import { hookStore, STORES, type Store, type StoreName, StoreUnavailable, scriptedModel } from '@runwire/test-kit';
 import { type RawBuilder, sql } from 'kysely';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
-import { modelWindow } from '../packages/server/src/domain/model-window.ts';
+import { modelWindow } from '../packages/server/src/domain/model/model-window.ts';
 import { raw } from '../packages/server/src/store/queries/raw.ts';
 import { statement } from '../packages/server/src/store/statement.ts';
 import { cites } from '../requirements/cite.ts';

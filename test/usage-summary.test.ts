@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { PageTurns, SCRIPTED_USAGE, STORES, type Store, type StoreName } from '@runwire/test-kit';
-import { ErasedIds } from '../packages/server/src/domain/erased-ids.ts';
+import { ErasedIds } from '../packages/server/src/domain/account/erased-ids.ts';
 import { newIntegrationId } from '../packages/server/src/domain/ids.ts';
 import type { EventLog } from '../packages/server/src/eventlog/event-log.ts';
 import { ClosedDays } from '../packages/server/src/runs/closed-days.ts';

@@ -4,7 +4,6 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { rotateUploads } from '@runwire/server';
-import type { MountPath } from '@runwire/server/src/domain/mount-path.ts';
 import {
   type FormAnswer,
   type FormPart,
@@ -22,6 +21,7 @@ import {
   type TestServerOptions,
   uploadKey,
 } from '@runwire/test-kit';
+import type { MountPath } from '../../packages/server/src/domain/file/mount-path.ts';
 import { askStore } from './ask-store.ts';
 import { eventually } from './eventually.ts';
 import { says } from './upload-answers.ts';

@@ -2,7 +2,7 @@ import { callTool } from '@runwire/server/src/agent/call-tool.ts';
 import type { AgentFiles } from '@runwire/server/src/agent/files-port.ts';
 import type { Tool } from '@runwire/server/src/agent/ports.ts';
 import { fileTools } from '@runwire/server/src/agent/tools/file-tools.ts';
-import type { ToolCallItem } from '@runwire/server/src/domain/events.ts';
+import type { ToolCallItem } from '@runwire/server/src/domain/run/events.ts';
 
 const room = { isFull: false, onceRoom: () => {} };
 const speaker = { agent: 'A', callerAgent: null, outputIndex: 0, complete: true, timestamp: 1 };

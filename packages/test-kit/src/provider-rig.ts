@@ -4,7 +4,7 @@ import { Listener, modelRequest } from '@runwire/models/src/testing/model-confor
 import { type Protocol, providerEvents, sseText } from '@runwire/models/src/testing/provider-streams.ts';
 import type { StreamScript } from '@runwire/models/src/testing/stream-script.ts';
 import type { ModelRequest } from '@runwire/server/src/agent/ports.ts';
-import type { Usage } from '@runwire/server/src/domain/usage.ts';
+import type { Usage } from '@runwire/server/src/domain/model/usage.ts';
 import { FakeProvider } from './fake-provider.ts';
 
 export const KEY = 'sk-secret-0123456789';

@@ -4,9 +4,14 @@ import type { DocumentReader } from '@runwire/documents';
 import { FairBudget } from '@runwire/lib/fair-budget.ts';
 import { INTEGRATION_DEFAULTS } from '@runwire/server/src/accounts/integrations.ts';
 import type { AgentFiles } from '@runwire/server/src/agent/files-port.ts';
-import { ErasedIds } from '@runwire/server/src/domain/erased-ids.ts';
+import { ErasedIds } from '@runwire/server/src/domain/account/erased-ids.ts';
+import {
+  checkAnyFolderPath,
+  checkFilePath,
+  MOUNT,
+  type MountPath,
+} from '@runwire/server/src/domain/file/mount-path.ts';
 import { newId, newIntegrationId } from '@runwire/server/src/domain/ids.ts';
-import { checkAnyFolderPath, checkFilePath, MOUNT, type MountPath } from '@runwire/server/src/domain/mount-path.ts';
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
 import { Files } from '@runwire/server/src/files/files.ts';
 import { PendingBlobs } from '@runwire/server/src/files/pending-blobs.ts';

@@ -1,4 +1,4 @@
-import type { AdjustmentInput } from '../domain/account-inputs.ts';
+import type { AdjustmentInput } from '../domain/account/account-inputs.ts';
 import {
   type AllowanceUnit,
   appliedAmount,
@@ -6,7 +6,7 @@ import {
   MAX_AMOUNT,
   periodStartMs,
   usedAmount,
-} from '../domain/allowance.ts';
+} from '../domain/admission/allowance.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { newId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LruCache } from '@runwire/lib/lru-cache.ts';
-import type { Caller, ClientToken } from '../domain/caller.ts';
-import type { Principal } from '../domain/principal.ts';
+import type { Caller, ClientToken } from '../domain/account/caller.ts';
+import type { Principal } from '../domain/account/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { firstOwner, keyById, memberState, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
 import { sessionById } from '../store/queries/sign-in.ts';

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
-import type { ClientToken } from '../domain/caller.ts';
+import type { ClientToken } from '../domain/account/caller.ts';
+import type { Principal } from '../domain/account/principal.ts';
 import { type IntegrationId, newId } from '../domain/ids.ts';
-import type { Principal } from '../domain/principal.ts';
 import { type TokenProblem, TokenSigning, tokenHead } from './token-signing.ts';
 
 const TYP = 'client+jwt';

@@ -1,10 +1,10 @@
-import type { ClientTokenInput } from '../domain/account-inputs.ts';
-import type { ClientToken } from '../domain/caller.ts';
-import { isBelow, memberFolder } from '../domain/file-access.ts';
+import type { ClientTokenInput } from '../domain/account/account-inputs.ts';
+import type { ClientToken } from '../domain/account/caller.ts';
+import type { Principal } from '../domain/account/principal.ts';
+import { isBelow, memberFolder } from '../domain/file/file-access.ts';
+import { checkFolderPath, wholePath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { checkFolderPath, wholePath } from '../domain/mount-path.ts';
 import { originProblem } from '../domain/origin.ts';
-import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { type IntegrationRow, integrationById, memberState } from '../store/queries/accounts.ts';

@@ -1,6 +1,6 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
-import type { Prices } from '../domain/prices.ts';
+import type { Prices } from '../domain/model/prices.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { creditIntegrations } from '../store/queries/accounts.ts';
 import type { Reads } from '../store/store.ts';

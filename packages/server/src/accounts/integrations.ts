@@ -1,13 +1,13 @@
 import { sortableId } from '@runwire/lib/sortable-id.ts';
 import type { Agencies } from '../agencies/agencies.ts';
-import type { IntegrationChange, NewIntegration } from '../domain/account-inputs.ts';
-import { BROKEN_RETRY_SECONDS } from '../domain/admission.ts';
-import { RUN_SECONDS_BY_SETTING } from '../domain/admitted-run.ts';
-import { DEFAULT_MEMBER_FOLDER, memberFolderProblem } from '../domain/file-access.ts';
+import type { IntegrationChange, NewIntegration } from '../domain/account/account-inputs.ts';
+import type { Principal } from '../domain/account/principal.ts';
+import { BROKEN_RETRY_SECONDS } from '../domain/admission/admission.ts';
+import { DEFAULT_MEMBER_FOLDER, memberFolderProblem } from '../domain/file/file-access.ts';
 import { type IntegrationId, newIntegrationId } from '../domain/ids.ts';
-import type { Prices } from '../domain/prices.ts';
-import type { Principal } from '../domain/principal.ts';
+import type { Prices } from '../domain/model/prices.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { RUN_SECONDS_BY_SETTING } from '../domain/run/admitted-run.ts';
 import { iso } from '../domain/time.ts';
 import {
   activeRunOfIntegration,

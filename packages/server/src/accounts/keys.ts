@@ -1,5 +1,5 @@
+import type { Principal } from '../domain/account/principal.ts';
 import { newId } from '../domain/ids.ts';
-import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { iso } from '../domain/time.ts';

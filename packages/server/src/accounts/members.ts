@@ -1,14 +1,14 @@
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import { sortableId } from '@runwire/lib/sortable-id.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
-import type { MemberInput } from '../domain/account-inputs.ts';
-import { allowanceJson, usedAmount } from '../domain/allowance.ts';
-import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
+import type { MemberInput } from '../domain/account/account-inputs.ts';
+import { allowanceJson, usedAmount } from '../domain/admission/allowance.ts';
+import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file/file-access.ts';
+import { wholePath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { isCallerId } from '../domain/ids.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
-import { wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';

@@ -1,7 +1,7 @@
-import type { Caller } from '../domain/caller.ts';
+import type { Caller } from '../domain/account/caller.ts';
+import type { Scope } from '../domain/account/scope.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { Scope } from '../domain/scope.ts';
 import { integrationById } from '../store/queries/accounts.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { AccountCache } from './account-cache.ts';

@@ -1,6 +1,6 @@
-import { administratorOnly } from '../domain/administrator-only.ts';
+import { administratorOnly } from '../domain/account/administrator-only.ts';
+import type { Principal } from '../domain/account/principal.ts';
 import { newId } from '../domain/ids.ts';
-import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import {

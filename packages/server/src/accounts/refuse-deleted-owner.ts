@@ -1,4 +1,4 @@
-import type { Principal } from '../domain/principal.ts';
+import type { Principal } from '../domain/account/principal.ts';
 import { ownerById } from '../store/queries/accounts.ts';
 import type { Tx } from '../store/store.ts';
 import { keyRefused } from './authenticate.ts';

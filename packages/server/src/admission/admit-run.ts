@@ -2,7 +2,7 @@ import { CellMap } from '@runwire/lib/cells.ts';
 import type { Hold } from '@runwire/lib/fair-budget.ts';
 import type { AttachmentBlobs, StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { isInline } from '../attachments/request-attachment.ts';
-import { missingFileRefusal, type Replay } from '../domain/admission.ts';
+import { missingFileRefusal, type Replay } from '../domain/admission/admission.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';

@@ -1,8 +1,8 @@
 import type { SandboxFile } from '@runwire/models';
 import type { RequestAttachment } from '../attachments/request-attachment.ts';
-import type { AdmissionRequest } from '../domain/admission.ts';
+import type { AdmissionRequest } from '../domain/admission/admission.ts';
+import type { MountPath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import type { MountPath } from '../domain/mount-path.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */

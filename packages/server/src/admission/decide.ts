@@ -1,6 +1,7 @@
 import type { FairBudget, Hold } from '@runwire/lib/fair-budget.ts';
 import type { Agencies } from '../agencies/agencies.ts';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
+import type { ErasedIds } from '../domain/account/erased-ids.ts';
 import {
   type AdmissionAgency,
   type AdmissionFactsRow,
@@ -8,9 +9,8 @@ import {
   type Admit,
   decideAdmission,
   type Replay,
-} from '../domain/admission.ts';
-import type { ErasedIds } from '../domain/erased-ids.ts';
-import type { Prices } from '../domain/prices.ts';
+} from '../domain/admission/admission.ts';
+import type { Prices } from '../domain/model/prices.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { admissionFacts } from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';

@@ -1,4 +1,4 @@
-import { type AttachmentRefresh, checkRefreshes, type EarlierUrls } from '../domain/attachment-refresh.ts';
+import { type AttachmentRefresh, checkRefreshes, type EarlierUrls } from '../domain/attachment/attachment-refresh.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { earlierWithoutCopy, refreshUrl, urlsOfChat } from '../store/queries/attachments.ts';
 import type { Reads, Tx } from '../store/store.ts';

@@ -1,18 +1,18 @@
 import { type LoadedAgency, usesSandbox } from '../agencies/loaded-agency.ts';
 import type { StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline } from '../attachments/request-attachment.ts';
-import type { Admit } from '../domain/admission.ts';
-import { type AdmittedRun, admittedRun } from '../domain/admitted-run.ts';
-import { dayOf } from '../domain/allowance.ts';
-import type { Meta, RunEvent } from '../domain/events.ts';
+import type { Admit } from '../domain/admission/admission.ts';
+import { dayOf } from '../domain/admission/allowance.ts';
 import { newId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { type AdmittedRun, admittedRun } from '../domain/run/admitted-run.ts';
+import type { Meta, RunEvent } from '../domain/run/events.ts';
 import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_URLS,
-} from '../domain/step.ts';
+} from '../domain/run/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { insertActiveRun, NO_MEMBER } from '../store/queries/active-runs.ts';
 import { bindAlias, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
-import type { AdmittedRun } from '../domain/admitted-run.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { type CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { RunEngine } from '../engine/port.ts';
 import { type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';

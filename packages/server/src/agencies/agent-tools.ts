@@ -1,7 +1,7 @@
 import { FILE_TOOLS } from '../agent/files-port.ts';
 import type { Tool } from '../agent/ports.ts';
 import { SANDBOX_TOOLS } from '../agent/workspace-port.ts';
-import { handOffName } from '../domain/hand-off-name.ts';
+import { handOffName } from '../domain/run/hand-off-name.ts';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import type { AgentCode, AgentDraft } from './agency-draft.ts';
 import { type Faults, inWords } from './fault.ts';

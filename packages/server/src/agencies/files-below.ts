@@ -1,6 +1,6 @@
 import type { FilesBelow } from '../agent/files-port.ts';
-import { encodedSegment } from '../domain/file-access.ts';
-import { checkFolderPath, MOUNT } from '../domain/mount-path.ts';
+import { encodedSegment } from '../domain/file/file-access.ts';
+import { checkFolderPath, MOUNT } from '../domain/file/mount-path.ts';
 import type { AgentDraft } from './agency-draft.ts';
 import type { Faults } from './fault.ts';
 import { fillIn, PLACEHOLDER, unknownPlaceholder, usesMember } from './instructions.ts';

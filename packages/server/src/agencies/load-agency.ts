@@ -1,7 +1,7 @@
 import type { ModelObject } from '@runwire/agency';
 import type { McpServer } from '../agent/mcp-port.ts';
 import type { Model } from '../agent/ports.ts';
-import { handOffName } from '../domain/hand-off-name.ts';
+import { handOffName } from '../domain/run/hand-off-name.ts';
 import type { AgencyDraft, AgentDraft, ModelObjects } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';
 import { agentTools, builtInName, type ToolSources } from './agent-tools.ts';

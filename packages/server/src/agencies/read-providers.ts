@@ -1,6 +1,6 @@
 import type { ProviderFile } from '@runwire/contract/schemas';
 import { OFFLINE_PROVIDER, PACKAGES, PROVIDERS } from '@runwire/models';
-import { PROVIDERS_FILE, type ProviderEntry } from '../domain/provider-entry.ts';
+import { PROVIDERS_FILE, type ProviderEntry } from '../domain/model/provider-entry.ts';
 import { AgencyFolder, FileRefused } from './agency-folder.ts';
 import { checkProvidersShape } from './check-shape.ts';
 import { expandVariables, type ReadVariable } from './expand-variables.ts';

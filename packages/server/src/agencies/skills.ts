@@ -1,5 +1,5 @@
-import { AGENCY } from '../domain/agency-path.ts';
-import { filenameProblem } from '../domain/mount-path.ts';
+import { AGENCY } from '../domain/file/agency-path.ts';
+import { filenameProblem } from '../domain/file/mount-path.ts';
 import type { AgentDraft } from './agency-draft.ts';
 import { type AgencyFolder, FileRefused } from './agency-folder.ts';
 import { type Faults, FILE_START, inWords, NO_POSITION } from './fault.ts';

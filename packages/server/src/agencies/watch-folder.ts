@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { PROVIDERS_FILE } from '../domain/provider-entry.ts';
+import { PROVIDERS_FILE } from '../domain/model/provider-entry.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Agencies } from './agencies.ts';

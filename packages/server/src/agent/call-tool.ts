@@ -3,7 +3,7 @@ import { errorText } from '@runwire/lib/error-text.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { isTooDeep, shownMessage, TOO_DEEP } from '@runwire/models';
-import type { ToolCallItem } from '../domain/events.ts';
+import type { ToolCallItem } from '../domain/run/events.ts';
 import { CallLimit } from './call-limit.ts';
 import { type CheckResult, failedCall, type PromptItem, type Room, type Tool, type ToolOutcome } from './ports.ts';
 import { ToolProgress } from './tool-progress.ts';

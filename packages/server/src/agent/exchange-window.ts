@@ -1,5 +1,5 @@
 import { promptBytes } from '@runwire/models';
-import { estimateTokens } from '../domain/usage.ts';
+import { estimateTokens } from '../domain/model/usage.ts';
 import type { PromptItem } from './ports.ts';
 import type { Exchange } from './team.ts';
 

@@ -1,6 +1,6 @@
-import { type AgencyPath, isAgencyPath } from '../domain/agency-path.ts';
-import { isBelow } from '../domain/file-access.ts';
-import { lastSegment, type MountPath, startOfPath, WHOLE_MOUNT } from '../domain/mount-path.ts';
+import { type AgencyPath, isAgencyPath } from '../domain/file/agency-path.ts';
+import { isBelow } from '../domain/file/file-access.ts';
+import { lastSegment, type MountPath, startOfPath, WHOLE_MOUNT } from '../domain/file/mount-path.ts';
 import type { AgentFiles, FilesBelow } from './files-port.ts';
 
 /** The files of the mount that are below a folder. The folders above it exist if it has a file, and contain nothing else. */

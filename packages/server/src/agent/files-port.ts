@@ -1,5 +1,5 @@
-import type { AgentPath } from '../domain/agency-path.ts';
-import type { MountPath } from '../domain/mount-path.ts';
+import type { AgentPath } from '../domain/file/agency-path.ts';
+import type { MountPath } from '../domain/file/mount-path.ts';
 
 export interface AgentFile<Path = AgentPath> {
   readonly kind: 'file';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ToolOutputItem } from '../domain/events.ts';
-import type { Step } from '../domain/step.ts';
+import type { ToolOutputItem } from '../domain/run/events.ts';
+import type { Step } from '../domain/run/step.ts';
 import { FinishedSteps } from './finished-steps.ts';
 
 const output = (callId: string, timestamp: number): ToolOutputItem => ({

@@ -1,5 +1,5 @@
-import type { ToolOutputItem } from '../domain/events.ts';
-import type { Step } from '../domain/step.ts';
+import type { ToolOutputItem } from '../domain/run/events.ts';
+import type { Step } from '../domain/run/step.ts';
 import type { Exchange } from './team.ts';
 
 const NO_STEPS: ReadonlyMap<string, Step> = new Map();

@@ -1,6 +1,6 @@
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
-import type { ToolCallItem } from '../domain/events.ts';
-import { handOffName } from '../domain/hand-off-name.ts';
+import type { ToolCallItem } from '../domain/run/events.ts';
+import { handOffName } from '../domain/run/hand-off-name.ts';
 import type { ModelTool } from './ports.ts';
 import type { Flow, TeamAgent } from './team.ts';
 

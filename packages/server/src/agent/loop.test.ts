@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunEventBody } from '../domain/events.ts';
-import { handOffName } from '../domain/hand-off-name.ts';
-import type { Step } from '../domain/step.ts';
+import type { RunEventBody } from '../domain/run/events.ts';
+import { handOffName } from '../domain/run/hand-off-name.ts';
+import type { Step } from '../domain/run/step.ts';
 import { FinishedSteps } from './finished-steps.ts';
 import { flowTools } from './flow-tools.ts';
 import { runLoop } from './loop.ts';

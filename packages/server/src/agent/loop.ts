@@ -1,11 +1,11 @@
 import { ModelFailure, promptBytes } from '@runwire/models';
-import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
-import { historyBudget } from '../domain/model-window.ts';
-import type { QuestionKind, Settlement } from '../domain/question.ts';
-import { RunFailure } from '../domain/run-failure.ts';
-import { shownStep } from '../domain/shown-step.ts';
-import type { Step, WrongTry } from '../domain/step.ts';
-import { estimateTokens } from '../domain/usage.ts';
+import { historyBudget } from '../domain/model/model-window.ts';
+import { estimateTokens } from '../domain/model/usage.ts';
+import type { QuestionKind, Settlement } from '../domain/question/question.ts';
+import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
+import { RunFailure } from '../domain/run/run-failure.ts';
+import { shownStep } from '../domain/run/shown-step.ts';
+import type { Step, WrongTry } from '../domain/run/step.ts';
 import { callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
 import { exchangeItems } from './exchange-window.ts';
 import { type FlowCall, flowCalls } from './flow-tools.ts';

@@ -1,8 +1,8 @@
 import type { ModelSettings } from '@runwire/agency';
 import { ModelFailure, promptBytes } from '@runwire/models';
-import { RunFailure } from '../domain/run-failure.ts';
-import type { Step } from '../domain/step.ts';
-import { addUsage, type Usage } from '../domain/usage.ts';
+import { addUsage, type Usage } from '../domain/model/usage.ts';
+import { RunFailure } from '../domain/run/run-failure.ts';
+import type { Step } from '../domain/run/step.ts';
 import { checkOutput } from './output-check.ts';
 import type { Model, ModelRequest, PromptItem, StepReplay } from './ports.ts';
 import { estimatedUsage } from './progress.ts';

@@ -1,6 +1,6 @@
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { isTooDeep, TOO_DEEP } from '@runwire/models';
-import type { WrongTry } from '../domain/step.ts';
+import type { WrongTry } from '../domain/run/step.ts';
 import type { CheckResult, PromptItem } from './ports.ts';
 import type { ResponseAssembly } from './response-assembly.ts';
 import type { OutputSchema, TeamAgent } from './team.ts';

@@ -1,6 +1,6 @@
 import type { ApprovalCall, ToolCall } from '@runwire/agency';
 import type { ModelTool } from '@runwire/models';
-import type { QuestionKind } from '../domain/question.ts';
+import type { QuestionKind } from '../domain/question/question.ts';
 import type { Publication } from './publication.ts';
 
 export type {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Step } from '../domain/step.ts';
+import type { Step } from '../domain/run/step.ts';
 import { Progress } from './progress.ts';
 
 const used = (inputTokens: number) => ({

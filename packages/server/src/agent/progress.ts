@@ -1,8 +1,5 @@
-import { type ChangedFile, changedFiles } from '../domain/changed-file.ts';
-import type { RunItem } from '../domain/events.ts';
+import { type ChangedFile, changedFiles } from '../domain/file/changed-file.ts';
 import { newId } from '../domain/ids.ts';
-import type { Question } from '../domain/question.ts';
-import type { Step } from '../domain/step.ts';
 import {
   addModelUsage,
   addUsage,
@@ -11,7 +8,10 @@ import {
   NO_USAGE,
   type Usage,
   type UsageTotals,
-} from '../domain/usage.ts';
+} from '../domain/model/usage.ts';
+import type { Question } from '../domain/question/question.ts';
+import type { RunItem } from '../domain/run/events.ts';
+import type { Step } from '../domain/run/step.ts';
 import type { PromptItem } from './ports.ts';
 
 /** Learns what the models of a run do, for metrics. */

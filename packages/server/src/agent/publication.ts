@@ -1,6 +1,6 @@
-import type { ChangedFile } from '../domain/changed-file.ts';
-import { wholePath } from '../domain/mount-path.ts';
-import type { StagedChange } from '../domain/staged-change.ts';
+import type { ChangedFile } from '../domain/file/changed-file.ts';
+import { wholePath } from '../domain/file/mount-path.ts';
+import type { StagedChange } from '../domain/file/staged-change.ts';
 
 /** The file changes of a call. They become visible in the transaction of its step, all of them or none. */
 export interface Publication {

@@ -1,9 +1,9 @@
 import type { ApprovalCall } from '@runwire/agency';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
-import type { ToolCallItem } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
-import type { Question, QuestionKind } from '../domain/question.ts';
-import type { Step } from '../domain/step.ts';
+import type { Question, QuestionKind } from '../domain/question/question.ts';
+import type { ToolCallItem } from '../domain/run/events.ts';
+import type { Step } from '../domain/run/step.ts';
 import { modelMessages, readArguments } from './call-tool.ts';
 import type { AskingRule, PromptItem } from './ports.ts';
 import type { RunScope } from './run-scope.ts';

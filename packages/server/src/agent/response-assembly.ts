@@ -1,4 +1,6 @@
 import type { Replay } from '@runwire/models';
+import { newId } from '../domain/ids.ts';
+import { addUsage, NO_USAGE, type Usage } from '../domain/model/usage.ts';
 import type {
   MessageItem,
   OutputItem,
@@ -7,9 +9,7 @@ import type {
   RunEventBody,
   RunItemName,
   Speaker,
-} from '../domain/events.ts';
-import { newId } from '../domain/ids.ts';
-import { addUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
+} from '../domain/run/events.ts';
 import type { InputUsage, ModelOutput } from './ports.ts';
 import type { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';

@@ -1,6 +1,6 @@
-import type { RunEventBody, ToolOutputItem } from '../domain/events.ts';
-import type { Settlement } from '../domain/question.ts';
-import type { Step } from '../domain/step.ts';
+import type { Settlement } from '../domain/question/question.ts';
+import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
+import type { Step } from '../domain/run/step.ts';
 import type { FinishedSteps } from './finished-steps.ts';
 import type { PromptItem, Room } from './ports.ts';
 import type { Progress } from './progress.ts';

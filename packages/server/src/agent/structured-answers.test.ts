@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunEventBody } from '../domain/events.ts';
-import { RunFailure } from '../domain/run-failure.ts';
-import type { Step } from '../domain/step.ts';
+import type { RunEventBody } from '../domain/run/events.ts';
+import { RunFailure } from '../domain/run/run-failure.ts';
+import type { Step } from '../domain/run/step.ts';
 import { FinishedSteps } from './finished-steps.ts';
 import { runLoop } from './loop.ts';
 import type { Model, ModelOutput, ModelRequest } from './ports.ts';

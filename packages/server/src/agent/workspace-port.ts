@@ -1,5 +1,5 @@
 import type { SandboxEnd } from '@runwire/sandbox';
-import type { MountPath } from '../domain/mount-path.ts';
+import type { MountPath } from '../domain/file/mount-path.ts';
 import type { Publication } from './publication.ts';
 
 /** The tools of an agent with `sandbox: true`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FetchFailed, finalFailure } from '@runwire/guarded-fetch';
-import type { StoredAttachment } from '../domain/attachment.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { attachmentFailure } from './attachment-failure.ts';
 
 const attachment = { run_id: 'run_a', position: 0, url_key: 'https://a.test/x' } as StoredAttachment;

@@ -1,7 +1,7 @@
 import { Unreadable } from '@runwire/documents';
 import { FetchFailed } from '@runwire/guarded-fetch';
-import type { StoredAttachment } from '../domain/attachment.ts';
-import { RunFailure } from '../domain/run-failure.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import { RunFailure } from '../domain/run/run-failure.ts';
 import { BlobUnavailable } from './attachment-blobs.ts';
 
 /** Returns the sentence for the caller if an attachment cannot be sent, or null if the error is about something else. */

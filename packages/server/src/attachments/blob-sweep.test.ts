@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { insertTestForm, pathInMount, TestFiles } from '@runwire/test-kit/test-files.ts';
-import { ErasedIds } from '../domain/erased-ids.ts';
+import { ErasedIds } from '../domain/account/erased-ids.ts';
 import { FileSweep } from '../files/file-sweep.ts';
 import { PendingBlobs } from '../files/pending-blobs.ts';
 import { ThisNode } from '../store/this-node.ts';

@@ -1,6 +1,6 @@
 import { type FileContent, type SourceFile, Unreadable } from '@runwire/documents';
 import { FetchFailed } from '@runwire/guarded-fetch';
-import { attachmentName, type StoredAttachment } from '../domain/attachment.ts';
+import { attachmentName, type StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { AttachmentDeps, AttachmentRun } from './attachment-tools.ts';
 
 type FetchDeps = Pick<AttachmentDeps, 'attachments' | 'metrics' | 'logger'>;

@@ -1,7 +1,7 @@
 import type { FileContent } from '@runwire/documents';
 import type { PromptAttachment } from '@runwire/models';
-import { type AttachmentForm, attachmentName, type StoredAttachment } from '../domain/attachment.ts';
-import { attachmentText, unreadPdfText } from '../domain/attachment-text.ts';
+import { type AttachmentForm, attachmentName, type StoredAttachment } from '../domain/attachment/attachment.ts';
+import { attachmentText, unreadPdfText } from '../domain/attachment/attachment-text.ts';
 import { type BlobKey, sha256OfKey } from '../storage/blob-store.ts';
 
 /** An attachment that a prompt can contain. Its bytes stay in the blob store at least until the run ends. */

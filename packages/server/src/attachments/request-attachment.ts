@@ -1,4 +1,4 @@
-import type { AttachmentKind, ImageDetail, StoredAttachment } from '../domain/attachment.ts';
+import type { AttachmentKind, ImageDetail, StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { claimBlobs } from '../files/pending-blobs.ts';
 import { insertAttachment } from '../store/queries/attachments.ts';

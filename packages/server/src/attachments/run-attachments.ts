@@ -1,7 +1,7 @@
 import { type FileContent, type SourceFile, sniff, Unreadable } from '@runwire/documents';
 import { mapConcurrently } from '@runwire/lib/map-concurrently.ts';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
-import type { StoredAttachment } from '../domain/attachment.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { type BlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import { BlobUnavailable, sha256Of } from './attachment-blobs.ts';
 import { attachmentFailure } from './attachment-failure.ts';

@@ -1,7 +1,7 @@
 import type { FileContent } from '@runwire/documents';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
-import type { StoredAttachment } from '../domain/attachment.ts';
-import { RunLost } from '../domain/run-lost.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import { RunLost } from '../domain/run/run-lost.ts';
 import { BlobGone, claimBlobs } from '../files/pending-blobs.ts';
 import { type BlobKey, newBlobKey } from '../storage/blob-store.ts';
 import { attachmentFetched, freeBlob } from '../store/queries/attachments.ts';

@@ -1,14 +1,14 @@
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
-import type { StoredAttachment } from '../domain/attachment.ts';
+import { isVisible, type Scope, wholeIntegration } from '../domain/account/scope.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import { sandboxFilesOf } from '../domain/file/sandbox-file.ts';
 import { type IntegrationId, newId } from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
-import { parseQuestions, questionJson } from '../domain/question-json.ts';
+import { parseQuestions, questionJson } from '../domain/question/question-json.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { sandboxFilesOf } from '../domain/sandbox-file.ts';
-import { isVisible, type Scope, wholeIntegration } from '../domain/scope.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';

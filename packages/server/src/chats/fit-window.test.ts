@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { historyBudget } from '../domain/model-window.ts';
+import { historyBudget } from '../domain/model/model-window.ts';
 import { type MeasuredTurn, turnsToLeaveOut } from './fit-window.ts';
 
 const sum = (tokens: readonly number[]) => tokens.reduce((total, one) => total + one, 0);

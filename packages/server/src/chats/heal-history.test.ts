@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { MessageItem, RunItem, ToolCallItem } from '../domain/events.ts';
+import type { MessageItem, RunItem, ToolCallItem } from '../domain/run/events.ts';
 import { type HistoryItem, healTurn, OUTCOME_UNKNOWN, type StoredStep, type StoredTurn } from './heal-history.ts';
 
 const speaker = { agent: 'A', callerAgent: null, outputIndex: 0, complete: true, timestamp: 1 };

@@ -1,9 +1,9 @@
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import type { SandboxFile } from '@runwire/models';
-import type { StoredAttachment } from '../domain/attachment.ts';
-import type { RunItem } from '../domain/events.ts';
-import { type ShownItem, shownStep } from '../domain/shown-step.ts';
-import type { Step } from '../domain/step.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import type { RunItem } from '../domain/run/events.ts';
+import { type ShownItem, shownStep } from '../domain/run/shown-step.ts';
+import type { Step } from '../domain/run/step.ts';
 
 /** An item of an earlier turn that the model is shown again. */
 export type HistoryItem =

@@ -12,7 +12,7 @@ import { isAnswering, tryModel } from '../compose/try-model.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { type Environment, prepareProcess } from '../config/read-config.ts';
-import { PROVIDERS_FILE } from '../domain/provider-entry.ts';
+import { PROVIDERS_FILE } from '../domain/model/provider-entry.ts';
 import { DiskFull } from '../domain/unavailable.ts';
 import { newFileBlobKey } from '../storage/blob-store.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';

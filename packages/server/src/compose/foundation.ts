@@ -7,7 +7,7 @@ import { serverLimits } from '../agencies/load-agency.ts';
 import { FolderWatch } from '../agencies/watch-folder.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import type { Limits } from '../config/limits.ts';
-import { ErasedIds } from '../domain/erased-ids.ts';
+import { ErasedIds } from '../domain/account/erased-ids.ts';
 import { type EarlierNodes, EarlierNodesWatch, noEarlierNodes } from '../store/earlier-nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { NodeIdentity } from '../store/this-node.ts';

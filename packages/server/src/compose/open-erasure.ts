@@ -1,4 +1,4 @@
-import { wholeIntegration } from '../domain/scope.ts';
+import { wholeIntegration } from '../domain/account/scope.ts';
 import { ErasureLoop } from '../erasure/erasure-loop.ts';
 import { Erasures } from '../erasure/erasures.ts';
 import { cancelRun } from '../runs/cancel-run.ts';

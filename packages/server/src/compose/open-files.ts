@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import type { Limits } from '../config/limits.ts';
-import { ErasedIds } from '../domain/erased-ids.ts';
+import { ErasedIds } from '../domain/account/erased-ids.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { claimFolder, refuseOldMounts } from '../files/disk/claim-folder.ts';

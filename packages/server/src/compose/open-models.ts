@@ -9,7 +9,7 @@ import { NO_PROVIDERS, type ReadProviders, readProviders } from '../agencies/rea
 import type { Model } from '../agent/ports.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import type { Limits } from '../config/limits.ts';
-import { RunFailure } from '../domain/run-failure.ts';
+import { RunFailure } from '../domain/run/run-failure.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import {

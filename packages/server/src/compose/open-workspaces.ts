@@ -2,7 +2,7 @@ import type { FairBudget } from '@runwire/lib/fair-budget.ts';
 import { StageFolders } from '@runwire/sandbox';
 import { filesBelow, withAgencyFiles } from '../agent/files-in-scope.ts';
 import { commandTools } from '../agent/tools/command-tools.ts';
-import type { AdmittedRun } from '../domain/admitted-run.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { EngineDeps, FilesScope, RunCommands } from '../engine/deps.ts';
 import { lockFile } from '../store/sqlite/data-folder-lock.ts';
 import { AgencyFiles } from '../workspace/agency-files.ts';

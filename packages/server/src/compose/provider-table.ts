@@ -12,7 +12,7 @@ import { faultLine } from '../agencies/fault.ts';
 import { notInstalled } from '../agencies/load-package.ts';
 import { isKey, type ReadProviders } from '../agencies/read-providers.ts';
 import type { Config, ProviderConfig, Secrets } from '../config/config.ts';
-import { PROVIDERS_FILE, type ProviderEntry } from '../domain/provider-entry.ts';
+import { PROVIDERS_FILE, type ProviderEntry } from '../domain/model/provider-entry.ts';
 
 interface NamedProvider {
   /** The first part of the ids of its models. */

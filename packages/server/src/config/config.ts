@@ -1,7 +1,7 @@
 import type { FetchAllow, Range } from '@runwire/guarded-fetch/url-rules';
 import type { ProviderApi } from '@runwire/models';
 import type { AgencyVariables } from '../domain/agency-variables.ts';
-import type { Prices } from '../domain/prices.ts';
+import type { Prices } from '../domain/model/prices.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import type { Limits } from './limits.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { PROVIDERS_FILE } from '../domain/provider-entry.ts';
+import { PROVIDERS_FILE } from '../domain/model/provider-entry.ts';
 import { type Config, SettingRefused } from './config.ts';
 import type { ReadSetting } from './read-network.ts';
 

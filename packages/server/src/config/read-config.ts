@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { agencyVariables } from '../domain/agency-variables.ts';
-import { NO_PRICES } from '../domain/prices.ts';
+import { NO_PRICES } from '../domain/model/prices.ts';
 import { type Config, type Secrets, SettingRefused } from './config.ts';
 import { isKubernetesVariable } from './kubernetes-variables.ts';
 import { LIMIT_SETTINGS } from './limits.ts';

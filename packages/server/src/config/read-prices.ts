@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { JsonRefused, parseStrictJson } from '@runwire/lib/strict-json.ts';
-import { type ModelPrice, NO_PRICES, PRICE_DIGITS, type Prices } from '../domain/prices.ts';
+import { type ModelPrice, NO_PRICES, PRICE_DIGITS, type Prices } from '../domain/model/prices.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 
 const EXAMPLE = '{"openai/gpt-5":{"input":1.25,"cachedInput":0.125,"output":10}}';

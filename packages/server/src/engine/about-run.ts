@@ -1,5 +1,5 @@
 import type { AboutRun, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
-import type { AdmittedRun } from '../domain/admitted-run.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { memberById } from '../store/queries/accounts.ts';
 import { first, type Reads } from '../store/store.ts';
 

@@ -1,6 +1,6 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { LoadedAgency, LoadedAgent } from '../agencies/loaded-agency.ts';
-import { modelWindow } from '../domain/model-window.ts';
+import { modelWindow } from '../domain/model/model-window.ts';
 import type { FindModel } from './deps.ts';
 
 /** What decides the windows of an agency's agents in a run. */

@@ -1,8 +1,8 @@
 import type { PromptItem } from '../agent/ports.ts';
 import type { RunContinuation } from '../agent/run-scope.ts';
-import type { AdmittedRun } from '../domain/admitted-run.ts';
-import type { Continuation } from '../domain/question.ts';
-import type { JournalledStep } from '../domain/step.ts';
+import type { Continuation } from '../domain/question/question.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import type { JournalledStep } from '../domain/run/step.ts';
 import { journalledStep } from '../runs/journal.ts';
 import { continuedRun } from '../store/queries/runs.ts';
 import { journalOf } from '../store/queries/takeover.ts';

@@ -10,10 +10,10 @@ import {
   type StoredTurn,
 } from '../chats/heal-history.ts';
 import type { ChatTurns, EarlierTurn, StoredRun } from '../chats/turn-memory.ts';
-import type { StoredAttachment } from '../domain/attachment.ts';
-import { attachedBytes } from '../domain/attachment-text.ts';
-import { sandboxFilesOf } from '../domain/sandbox-file.ts';
-import { estimateTokens } from '../domain/usage.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import { attachedBytes } from '../domain/attachment/attachment-text.ts';
+import { sandboxFilesOf } from '../domain/file/sandbox-file.ts';
+import { estimateTokens } from '../domain/model/usage.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { historyAttachments } from '../store/queries/attachments.ts';
 import { chatLength, END_OF_CHAT, history, historySteps } from '../store/queries/chats.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunEventBody } from '../domain/events.ts';
+import type { RunEventBody } from '../domain/run/events.ts';
 import { decodeChunk } from '../eventlog/chunk-codec.ts';
 import { RunLog } from '../eventlog/run-log.ts';
 import { UnstoredBytes } from '../eventlog/unstored-bytes.ts';

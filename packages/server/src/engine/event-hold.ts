@@ -1,4 +1,4 @@
-import type { RunEventBody } from '../domain/events.ts';
+import type { RunEventBody } from '../domain/run/events.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 
 const RELEASED = Promise.resolve();

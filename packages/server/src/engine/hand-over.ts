@@ -1,5 +1,5 @@
-import type { AdmittedRun } from '../domain/admitted-run.ts';
-import { RunLost } from '../domain/run-lost.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import { RunLost } from '../domain/run/run-lost.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { moveActiveRun, NO_MEMBER } from '../store/queries/active-runs.ts';
 import { releaseRun } from '../store/queries/takeover.ts';

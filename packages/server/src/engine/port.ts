@@ -1,6 +1,6 @@
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
-import type { AdmittedRun } from '../domain/admitted-run.ts';
-import type { CancelMode } from '../domain/run-state.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import type { CancelMode } from '../domain/run/run-state.ts';
 
 export interface RunEngine {
   /**

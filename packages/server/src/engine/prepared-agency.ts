@@ -4,7 +4,7 @@ import { flowTools, SEND_MESSAGE } from '../agent/flow-tools.ts';
 import type { Model, ModelTool } from '../agent/ports.ts';
 import type { Flow } from '../agent/team.ts';
 import { shownFileTools } from '../agent/tools/file-tools.ts';
-import { handOffName } from '../domain/hand-off-name.ts';
+import { handOffName } from '../domain/run/hand-off-name.ts';
 import { agentWindow, handOffReach, reachedWindow, type WindowSetting } from './agent-windows.ts';
 import type { EngineDeps } from './deps.ts';
 

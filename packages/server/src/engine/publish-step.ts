@@ -1,9 +1,9 @@
 import type { Progress } from '../agent/progress.ts';
 import { changedFile, type Publication } from '../agent/publication.ts';
-import type { AdmittedRun } from '../domain/admitted-run.ts';
-import { changedFiles } from '../domain/changed-file.ts';
-import { lastFrameId, type RunEventBody, type ToolOutputItem } from '../domain/events.ts';
-import type { JournalledStep, Step } from '../domain/step.ts';
+import { changedFiles } from '../domain/file/changed-file.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import { lastFrameId, type RunEventBody, type ToolOutputItem } from '../domain/run/events.ts';
+import type { JournalledStep, Step } from '../domain/run/step.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { lockFiles } from '../files/change-files.ts';

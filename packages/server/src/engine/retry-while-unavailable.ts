@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RunLost } from '../domain/run-lost.ts';
+import { RunLost } from '../domain/run/run-lost.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { StopHandle } from './stop-handle.ts';
 

@@ -1,5 +1,5 @@
-import type { RunEventBody } from '../domain/events.ts';
-import { usageJson } from '../domain/usage.ts';
+import { usageJson } from '../domain/model/usage.ts';
+import type { RunEventBody } from '../domain/run/events.ts';
 import type { EndRecord, RunOutcome } from '../runs/end-run.ts';
 import type { EngineDeps } from './deps.ts';
 

@@ -4,8 +4,8 @@ import { type McpTool, type McpTools, NO_MCP_TOOLS, type RunServers } from '../a
 import { alwaysAsks, type Model, type ModelTool, type Tool } from '../agent/ports.ts';
 import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
-import type { AdmittedRun } from '../domain/admitted-run.ts';
-import { RunFailure } from '../domain/run-failure.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import { RunFailure } from '../domain/run/run-failure.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
 import type { Logger } from '../telemetry/logger.ts';

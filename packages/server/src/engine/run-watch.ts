@@ -1,6 +1,6 @@
 import { type Cell, CellSet } from '@runwire/lib/cells.ts';
 import type { Model, Room } from '../agent/ports.ts';
-import { RunFailure } from '../domain/run-failure.ts';
+import { RunFailure } from '../domain/run/run-failure.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 const TICK_MS = 250;

@@ -1,4 +1,4 @@
-import type { JournalledStep, Step } from '../domain/step.ts';
+import type { JournalledStep, Step } from '../domain/run/step.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 
 /**

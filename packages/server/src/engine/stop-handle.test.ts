@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RunFailure } from '../domain/run-failure.ts';
+import { RunFailure } from '../domain/run/run-failure.ts';
 import { StopHandle, type StopReason } from './stop-handle.ts';
 
 const failed: StopReason = { kind: 'failed', failure: new RunFailure('run_timeout', 'The run took too long.') };

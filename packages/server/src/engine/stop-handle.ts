@@ -1,5 +1,5 @@
-import type { RunFailure } from '../domain/run-failure.ts';
-import type { CancelMode } from '../domain/run-state.ts';
+import type { RunFailure } from '../domain/run/run-failure.ts';
+import type { CancelMode } from '../domain/run/run-state.ts';
 
 /** Why a run stops on this node before its model has finished. */
 export type StopReason =

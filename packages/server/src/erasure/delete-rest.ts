@@ -1,4 +1,4 @@
-import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { ErasedIds } from '../domain/account/erased-ids.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { lockChatByKey } from '../store/queries/attachment-copies.ts';
 import { deleteAttachments, deleteBlobRow, freeBlobsOfChat, keepUsedBlob } from '../store/queries/attachments.ts';

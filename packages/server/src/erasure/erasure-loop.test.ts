@@ -7,7 +7,7 @@ import { temporaryFolder } from '@runwire/server/testing';
 import { EMBEDDED_FILE, embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { INTEGRATION_DEFAULTS } from '../accounts/integrations.ts';
 import { Members } from '../accounts/members.ts';
-import { ErasedIds } from '../domain/erased-ids.ts';
+import { ErasedIds } from '../domain/account/erased-ids.ts';
 import { newIntegrationId } from '../domain/ids.ts';
 import { insertIntegration, insertOwner } from '../store/queries/accounts.ts';
 import { createLogger } from '../telemetry/logger.ts';

@@ -1,5 +1,5 @@
-import type { ErasedIds } from '../domain/erased-ids.ts';
-import { memberFolder } from '../domain/file-access.ts';
+import type { ErasedIds } from '../domain/account/erased-ids.ts';
+import { memberFolder } from '../domain/file/file-access.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';

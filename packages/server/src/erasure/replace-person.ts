@@ -1,5 +1,5 @@
-import type { ErasedIds } from '../domain/erased-ids.ts';
-import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file-access.ts';
+import type { ErasedIds } from '../domain/account/erased-ids.ts';
+import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file/file-access.ts';
 import { takeBelow } from '../files/folder-sums.ts';
 import {
   activeRunsOfPerson,

@@ -8,7 +8,7 @@ import {
   type RunEvent,
   type RunEventBody,
   type RunItem,
-} from '../domain/events.ts';
+} from '../domain/run/events.ts';
 import { decodeChunk, encodeChunk } from './chunk-codec.ts';
 
 /** Plain objects, like those of the engine. */

@@ -1,5 +1,5 @@
-import type { OutputItem, RunEvent, RunEventBody, ShownRunItem } from '../domain/events.ts';
-import { eventWidth } from '../domain/events.ts';
+import type { OutputItem, RunEvent, RunEventBody, ShownRunItem } from '../domain/run/events.ts';
+import { eventWidth } from '../domain/run/events.ts';
 
 /*
  * A chunk is JSON text: `{"v":1,"i":[items],"e":[events]}`. Events refer to items by their index in `i`, an item carries

@@ -9,7 +9,7 @@ import {
   type RunEvent,
   type RunEventBody,
   type RunItem,
-} from '../domain/events.ts';
+} from '../domain/run/events.ts';
 import { decodeChunk, encodeChunk, encodeCompactedChunk } from './chunk-codec.ts';
 import { compactEvents } from './compact-events.ts';
 import { encodeWithin } from './run-log.ts';

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../domain/events.ts';
+import type { RunEvent } from '../domain/run/events.ts';
 
 type Delta = Extract<RunEvent, { type: 'delta' }>;
 

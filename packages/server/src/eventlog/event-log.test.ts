@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
-import type { MessageItem, RunEventBody } from '../domain/events.ts';
+import type { MessageItem, RunEventBody } from '../domain/run/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { lastStoredId } from '../store/queries/eventlog.ts';
 import { first, type Store } from '../store/store.ts';

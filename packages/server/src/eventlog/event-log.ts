@@ -1,5 +1,5 @@
 import { CellMap } from '@runwire/lib/cells.ts';
-import { attemptBase, lastFrameId, type RunEvent } from '../domain/events.ts';
+import { attemptBase, lastFrameId, type RunEvent } from '../domain/run/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
-import type { RunEvent } from '../domain/events.ts';
+import type { RunEvent } from '../domain/run/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import type { Store } from '../store/store.ts';

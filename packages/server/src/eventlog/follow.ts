@@ -1,5 +1,5 @@
 import type { PageTurns } from '@runwire/lib/page-turns.ts';
-import { lastFrameId, type RunEvent } from '../domain/events.ts';
+import { lastFrameId, type RunEvent } from '../domain/run/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { EventLog } from './event-log.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../domain/events.ts';
+import type { RunEvent } from '../domain/run/events.ts';
 
 /** A reader at the newest end of a log. */
 export interface LiveReader {

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../domain/events.ts';
+import type { RunEvent } from '../domain/run/events.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';
 
 const NOTHING = { events: [], from: 0 } as const;

@@ -1,5 +1,5 @@
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
-import { isFinished } from '../domain/run-state.ts';
+import { isFinished } from '../domain/run/run-state.ts';
 import type { Notifier } from '../store/notifier.ts';
 import { type RemoteNews, remoteNews } from '../store/queries/across-nodes.ts';
 import type { Reads } from '../store/store.ts';

@@ -13,8 +13,8 @@ import {
   type StoreName,
 } from '@runwire/test-kit/test-store.ts';
 import { DAY_MS, endFirstPartition, today } from '../../../../test/support/old-partitions.ts';
-import type { RunEvent } from '../domain/events.ts';
 import { firstRunId } from '../domain/ids.ts';
+import type { RunEvent } from '../domain/run/events.ts';
 import { noEarlierNodes } from '../store/earlier-nodes.ts';
 import { eraseCompacted, eraseEvents } from '../store/queries/erasures.ts';
 import { chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';

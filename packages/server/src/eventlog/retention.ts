@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Sweep } from '@runwire/lib/sweep.ts';
-import { eventSize, type RunEvent } from '../domain/events.ts';
 import { firstRunId } from '../domain/ids.ts';
+import { eventSize, type RunEvent } from '../domain/run/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { allChunks } from '../store/queries/eventlog.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { eventSize, lastFrameId, type MessageItem, type RunEvent, type RunEventBody } from '../domain/events.ts';
+import { eventSize, lastFrameId, type MessageItem, type RunEvent, type RunEventBody } from '../domain/run/events.ts';
 import { decodeChunk } from './chunk-codec.ts';
 import type { LiveReader } from './live-log.ts';
 import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';

@@ -1,4 +1,11 @@
-import { attemptBase, eventSize, eventWidth, lastFrameId, type RunEvent, type RunEventBody } from '../domain/events.ts';
+import {
+  attemptBase,
+  eventSize,
+  eventWidth,
+  lastFrameId,
+  type RunEvent,
+  type RunEventBody,
+} from '../domain/run/events.ts';
 import { encodeChunk } from './chunk-codec.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';
 import type { UnstoredBytes } from './unstored-bytes.ts';

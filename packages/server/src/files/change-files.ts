@@ -1,5 +1,5 @@
+import { foldersAbove, type MountPath, wholePath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { foldersAbove, type MountPath, wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type IntegrationRow, integrationById } from '../store/queries/accounts.ts';
 import {

@@ -1,7 +1,7 @@
-import type { ErasedIds } from '../domain/erased-ids.ts';
-import { DEFAULT_MEMBER_FOLDER, isBelow, memberFolder } from '../domain/file-access.ts';
+import type { ErasedIds } from '../domain/account/erased-ids.ts';
+import { DEFAULT_MEMBER_FOLDER, isBelow, memberFolder } from '../domain/file/file-access.ts';
+import { foldersAbove, type MountPath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { foldersAbove, type MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { erasuresOfFolders, type FolderErasure, readMemberFolder } from '../store/queries/erasures.ts';
 import { jsonRows } from '../store/queries/file-batches.ts';

@@ -1,5 +1,5 @@
+import { checkFolderPath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { checkFolderPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Files } from './files.ts';
 import { requestedFile } from './requested-path.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { pathInMount, TestFiles } from '@runwire/test-kit/test-files.ts';
 import { STORES } from '@runwire/test-kit/test-store.ts';
-import { ErasedIds } from '../domain/erased-ids.ts';
+import { ErasedIds } from '../domain/account/erased-ids.ts';
 import { newIntegrationId } from '../domain/ids.ts';
 import { newFileBlobKey } from '../storage/blob-store.ts';
 import { storedPath } from '../store/queries/files.ts';

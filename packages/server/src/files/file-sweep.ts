@@ -1,6 +1,6 @@
 import { Sweep } from '@runwire/lib/sweep.ts';
+import { WHOLE_MOUNT } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { WHOLE_MOUNT } from '../domain/mount-path.ts';
 import { noteLeftovers } from '../store/leftovers.ts';
 import { integrationsToEmpty, markFilesDeleted } from '../store/queries/accounts.ts';
 import { forgetFolders, integrationsWithFolders } from '../store/queries/folder-bytes.ts';

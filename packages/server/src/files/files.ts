@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { RunIdentity } from '../domain/admitted-run.ts';
+import { lastSegment, type MountPath, startOfPath } from '../domain/file/mount-path.ts';
+import type { StagedChange } from '../domain/file/staged-change.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { lastSegment, type MountPath, startOfPath } from '../domain/mount-path.ts';
-import { RunLost } from '../domain/run-lost.ts';
-import type { StagedChange } from '../domain/staged-change.ts';
+import type { RunIdentity } from '../domain/run/admitted-run.ts';
+import { RunLost } from '../domain/run/run-lost.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { type BlobStore, type ByteRange, MAX_UNREFERRED_MS, newFileBlobKey } from '../storage/blob-store.ts';
 import {

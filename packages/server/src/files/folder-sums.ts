@@ -1,6 +1,6 @@
-import { memberFolderAt } from '../domain/file-access.ts';
+import { memberFolderAt } from '../domain/file/file-access.ts';
+import { foldersAbove, type MountPath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { foldersAbove, type MountPath } from '../domain/mount-path.ts';
 import { jsonPaths, jsonRows } from '../store/queries/file-batches.ts';
 import { addFileBytes, rangeBelow, storedPath } from '../store/queries/files.ts';
 import { addFolderBytes, forgetFoldersIn, takeFromFolders } from '../store/queries/folder-bytes.ts';

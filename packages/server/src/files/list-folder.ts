@@ -1,7 +1,7 @@
+import { filenameProblem, lastSegment, MOUNT, wholePath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { invalidCursor } from '../domain/list-cursor.ts';
 import { pageOfRows } from '../domain/list-page.ts';
-import { filenameProblem, lastSegment, MOUNT, wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import type { FileEntry, Files } from './files.ts';

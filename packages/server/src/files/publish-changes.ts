@@ -1,7 +1,7 @@
-import { isBelow } from '../domain/file-access.ts';
+import { isBelow } from '../domain/file/file-access.ts';
+import { type MountPath, wholePath } from '../domain/file/mount-path.ts';
+import type { StagedChange } from '../domain/file/staged-change.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import { type MountPath, wholePath } from '../domain/mount-path.ts';
-import type { StagedChange } from '../domain/staged-change.ts';
 import { MAX_UNREFERRED_MS } from '../storage/blob-store.ts';
 import type { IntegrationRow } from '../store/queries/accounts.ts';
 import { announcedAt, jsonPaths } from '../store/queries/file-batches.ts';

@@ -1,5 +1,5 @@
-import { memberFolderAt } from '../domain/file-access.ts';
-import { type MountPath, wholePath } from '../domain/mount-path.ts';
+import { memberFolderAt } from '../domain/file/file-access.ts';
+import { type MountPath, wholePath } from '../domain/file/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { IntegrationRow } from '../store/queries/accounts.ts';
 import { jsonPaths } from '../store/queries/file-batches.ts';

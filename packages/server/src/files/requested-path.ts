@@ -1,4 +1,4 @@
-import { type CheckedPath, checkAnyFolderPath, checkFilePath, type MountPath } from '../domain/mount-path.ts';
+import { type CheckedPath, checkAnyFolderPath, checkFilePath, type MountPath } from '../domain/file/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 
 /** Returns the file that a caller names by its whole path. `name` is the name of the request field. */

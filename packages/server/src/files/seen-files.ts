@@ -1,4 +1,4 @@
-import type { FileScope } from '../domain/file-access.ts';
+import type { FileScope } from '../domain/file/file-access.ts';
 import type { SeenFiles } from '../store/queries/files.ts';
 import { ALL_FILES } from './files.ts';
 

@@ -1,7 +1,7 @@
-import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { ErasedIds } from '../domain/account/erased-ids.ts';
+import type { MountPath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { newId } from '../domain/ids.ts';
-import type { MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { FolderErasure } from '../store/queries/erasures.ts';
 import { storedPath } from '../store/queries/files.ts';

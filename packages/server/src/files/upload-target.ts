@@ -1,5 +1,5 @@
+import type { MountPath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import type { MountPath } from '../domain/mount-path.ts';
 import type { SigningKey } from './post-policy/sign-form.ts';
 
 /** The server that receives the forms, and the key that signs them: this server, or S3 itself. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import type { MemberScope } from '../domain/account/scope.ts';
 import { invalidCursor } from '../domain/list-cursor.ts';
-import type { MemberScope } from '../domain/scope.ts';
 
 const TAG_CHARACTERS = 8;
 

@@ -1,7 +1,7 @@
 import type { ClientPermission, OperationId, operations } from '@runwire/contract/schemas';
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import type { FastifyRequest } from 'fastify';
-import type { ClientToken } from '../domain/caller.ts';
+import type { ClientToken } from '../domain/account/caller.ts';
 import { Refusal } from '../domain/refusal.ts';
 
 /*

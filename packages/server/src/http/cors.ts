@@ -1,7 +1,7 @@
 import { headerNames } from '@runwire/contract';
 import type { Operation } from '@runwire/contract/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ClientToken } from '../domain/caller.ts';
+import type { ClientToken } from '../domain/account/caller.ts';
 
 const EXPOSED = [
   headerNames.agentRunAdmitted,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { safeMediaType } from '../domain/media-type.ts';
-import { lastSegment } from '../domain/mount-path.ts';
+import { safeMediaType } from '../domain/file/media-type.ts';
+import { lastSegment } from '../domain/file/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { OpenedFile, StoredFile } from '../files/files.ts';
 import { attachmentOf } from './content-disposition.ts';

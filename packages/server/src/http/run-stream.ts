@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Cell, CellSet } from '@runwire/lib/cells.ts';
 import type { PageTurns } from '@runwire/lib/page-turns.ts';
-import type { RunEvent } from '../domain/events.ts';
+import type { RunEvent } from '../domain/run/events.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import { type FollowedEvents, Follower, type Sink } from '../eventlog/follow.ts';

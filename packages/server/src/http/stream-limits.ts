@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Caller } from '../domain/caller.ts';
+import type { Caller } from '../domain/account/caller.ts';
 import { Refusal } from '../domain/refusal.ts';
 
 /** How many streams may be open on this node. */

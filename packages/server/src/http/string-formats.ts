@@ -1,6 +1,6 @@
 import type { Format } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
+import { MAX_URL_CHARACTERS } from '../domain/attachment/attachment.ts';
 
 const dateTime = fullFormats['date-time'] as { readonly validate: (text: string) => boolean };
 const uri = fullFormats.uri as (text: string) => boolean;

@@ -2,7 +2,7 @@ import { maxFileBytes } from '@runwire/contract';
 import { patternSentences } from '@runwire/contract/schemas';
 import { memberName } from '@runwire/lib/member-name.ts';
 import type { ErrorObject } from 'ajv';
-import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
+import { MAX_URL_CHARACTERS } from '../domain/attachment/attachment.ts';
 
 const PARTS: Readonly<Record<string, string>> = {
   body: 'body',

@@ -1,6 +1,6 @@
-import { administratorOnly } from '../domain/administrator-only.ts';
+import { administratorOnly } from '../domain/account/administrator-only.ts';
+import type { Principal } from '../domain/account/principal.ts';
 import type { NodeStats } from '../domain/node-stats.ts';
-import type { Principal } from '../domain/principal.ts';
 import { iso } from '../domain/time.ts';
 import { listNodes, type NodeRow } from '../store/queries/nodes.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';

@@ -1,5 +1,5 @@
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
-import type { CancelMode } from '../domain/run-state.ts';
+import type { CancelMode } from '../domain/run/run-state.ts';
 import type { Notifier } from '../store/notifier.ts';
 import { cancelIntents } from '../store/queries/across-nodes.ts';
 import type { Reads } from '../store/store.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CancelMode, isFinished } from '../domain/run-state.ts';
-import type { Scope } from '../domain/scope.ts';
-import { usageJson } from '../domain/usage.ts';
+import type { Scope } from '../domain/account/scope.ts';
+import { usageJson } from '../domain/model/usage.ts';
+import { type CancelMode, isFinished } from '../domain/run/run-state.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { type Notifier, nextHint } from '../store/notifier.ts';
 import { requestCancel } from '../store/queries/runs.ts';

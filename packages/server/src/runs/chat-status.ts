@@ -1,7 +1,7 @@
 import { shortChatJson } from '../chats/chats.ts';
-import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { ErasedIds } from '../domain/account/erased-ids.ts';
+import { isVisible, type Scope } from '../domain/account/scope.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { isVisible, type Scope } from '../domain/scope.ts';
 import { type ChatStatusRow, statusOfAlias, statusOfChat, statusOfRun } from '../store/queries/chat-status.ts';
 import type { RunRow } from '../store/queries/runs.ts';
 import { first, type Reads } from '../store/store.ts';

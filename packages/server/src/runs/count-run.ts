@@ -1,7 +1,7 @@
-import type { Charge } from '../domain/allowance.ts';
+import type { Charge } from '../domain/admission/allowance.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import type { RunEndStatus } from '../domain/run-state.ts';
-import { type ModelUsage, totalTokens, type Usage } from '../domain/usage.ts';
+import { type ModelUsage, totalTokens, type Usage } from '../domain/model/usage.ts';
+import type { RunEndStatus } from '../domain/run/run-state.ts';
 import {
   type HourKey,
   type MemberDay,

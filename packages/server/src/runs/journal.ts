@@ -1,12 +1,12 @@
-import { RunLost } from '../domain/run-lost.ts';
+import type { ModelUsage, Usage } from '../domain/model/usage.ts';
+import { RunLost } from '../domain/run/run-lost.ts';
 import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
   type JournalledStep,
   type StepOutcome,
-} from '../domain/step.ts';
-import type { ModelUsage, Usage } from '../domain/usage.ts';
+} from '../domain/run/step.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
 import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';

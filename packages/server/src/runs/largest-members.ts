@@ -1,4 +1,4 @@
-import { totalTokens } from '../domain/usage.ts';
+import { totalTokens } from '../domain/model/usage.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { addClosedDaysOfMembers, addRunsOfMembers, DAY_MS, partsOutside, wholeUnits } from './add-up-usage.ts';
 import { readErasureMark } from './closed-days.ts';

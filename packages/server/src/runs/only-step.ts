@@ -1,5 +1,5 @@
-import type { JournalledStep } from '../domain/step.ts';
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/model/usage.ts';
+import type { JournalledStep } from '../domain/run/step.ts';
 import type { OnlyStepRow, StepRow } from '../store/queries/runs.ts';
 
 /** What the row of a run and its message do not have of its only step. */

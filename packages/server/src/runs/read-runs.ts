@@ -1,11 +1,11 @@
 import type { TakeTurn } from '@runwire/lib/page-turns.ts';
-import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { ErasedIds } from '../domain/account/erased-ids.ts';
+import { isVisible, type Scope } from '../domain/account/scope.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { decodeCursor, type ListPosition } from '../domain/list-cursor.ts';
 import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { isFinished, type RunStatus } from '../domain/run-state.ts';
-import { isVisible, type Scope } from '../domain/scope.ts';
+import { isFinished, type RunStatus } from '../domain/run/run-state.ts';
 import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';

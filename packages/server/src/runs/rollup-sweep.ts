@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Sweep } from '@runwire/lib/sweep.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import type { RunEndStatus } from '../domain/run-state.ts';
-import type { ModelUsage } from '../domain/usage.ts';
+import type { ModelUsage } from '../domain/model/usage.ts';
+import type { RunEndStatus } from '../domain/run/run-state.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { type MemberDay, raiseMemberDay, raiseUsageHour } from '../store/queries/rollups.ts';
 import {

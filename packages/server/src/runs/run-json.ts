@@ -1,8 +1,8 @@
 import { jsonWith } from '../domain/list-page.ts';
-import { parseQuestions, questionJson } from '../domain/question-json.ts';
-import { isFinished } from '../domain/run-state.ts';
+import { type ModelUsage, type Usage, usageJson } from '../domain/model/usage.ts';
+import { parseQuestions, questionJson } from '../domain/question/question-json.ts';
+import { isFinished } from '../domain/run/run-state.ts';
 import { iso } from '../domain/time.ts';
-import { type ModelUsage, type Usage, usageJson } from '../domain/usage.ts';
 import type { RunRow } from '../store/queries/runs.ts';
 
 export function usageOf(row: RunRow): Usage {

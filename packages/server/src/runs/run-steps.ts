@@ -1,10 +1,10 @@
-import { changedFileJson } from '../domain/changed-file.ts';
+import type { Scope } from '../domain/account/scope.ts';
+import { changedFileJson } from '../domain/file/changed-file.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
+import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { Scope } from '../domain/scope.ts';
-import type { JournalledStep, WrongTry } from '../domain/step.ts';
+import type { JournalledStep, WrongTry } from '../domain/run/step.ts';
 import { iso } from '../domain/time.ts';
-import { usageJson } from '../domain/usage.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/runs.ts';
 import { first, type Reads } from '../store/store.ts';

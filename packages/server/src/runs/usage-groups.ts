@@ -1,5 +1,5 @@
 import type { TakeTurn } from '@runwire/lib/page-turns.ts';
-import { addUsage, type ModelUsage, NO_USAGE, totalTokens, type Usage } from '../domain/usage.ts';
+import { addUsage, type ModelUsage, NO_USAGE, totalTokens, type Usage } from '../domain/model/usage.ts';
 import type { PageStart } from '../store/queries/page.ts';
 import type { SumRow } from '../store/queries/rollup-sums.ts';
 import { type UsageColumn, type UsageRange, type UsageSlice, usageByModel } from '../store/queries/usage.ts';

@@ -1,5 +1,5 @@
 import { adjustmentJson } from '../accounts/adjustment-json.ts';
-import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { ErasedIds } from '../domain/account/erased-ids.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
 import { admissionTimes } from '../domain/time.ts';

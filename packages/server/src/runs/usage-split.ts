@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IntegrationId } from '../domain/ids.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from '../domain/list-cursor.ts';
-import { totalTokens } from '../domain/usage.ts';
+import { totalTokens } from '../domain/model/usage.ts';
 import { admissionOfRun } from '../store/queries/rollup-sums.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first } from '../store/store.ts';

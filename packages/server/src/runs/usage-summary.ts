@@ -1,8 +1,8 @@
 import type { IntegrationId } from '../domain/ids.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from '../domain/list-cursor.ts';
+import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { admissionTimes, iso } from '../domain/time.ts';
-import { usageJson } from '../domain/usage.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { addUpUsage } from './add-up-usage.ts';
 import type { UsageGroup, UsageKey, UsageSource } from './usage-groups.ts';

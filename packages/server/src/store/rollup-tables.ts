@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 import type { IntegrationId } from '../domain/ids.ts';
-import type { RunEndStatus } from '../domain/run-state.ts';
+import type { RunEndStatus } from '../domain/run/run-state.ts';
 
 /**
  * The usage of ended runs by hour of admission. T4 raises one row for a run with one model. A run with several models raises

@@ -1,6 +1,6 @@
-import type { AllowanceUnit } from '../domain/allowance.ts';
+import type { AllowanceUnit } from '../domain/admission/allowance.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import type { RunStatus } from '../domain/run-state.ts';
+import type { RunStatus } from '../domain/run/run-state.ts';
 
 /** One row for each unfinished run: T1 writes it, and the end of the run deletes it. */
 export interface ActiveRunsTable {

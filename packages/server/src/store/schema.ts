@@ -1,11 +1,11 @@
 import type { Generated } from 'kysely';
-import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
-import type { StoredAttachment } from '../domain/attachment.ts';
+import type { AllowancePeriod, AllowanceUnit } from '../domain/admission/allowance.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { CheckedText } from '../domain/checked-text.ts';
-import type { FileAccess } from '../domain/file-access.ts';
+import type { FileAccess } from '../domain/file/file-access.ts';
+import type { MountPath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import type { MountPath } from '../domain/mount-path.ts';
-import type { CancelMode, RunStatus } from '../domain/run-state.ts';
+import type { CancelMode, RunStatus } from '../domain/run/run-state.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { ModelRequest } from '../agent/ports.ts';
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/model/usage.ts';
 import { CallQueue } from './call-queue.ts';
 import { onLines } from './lines.ts';
 

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import type { PromptAttachment } from '@runwire/models';
 import type { Model, ModelResult, PromptItem } from '../agent/ports.ts';
-import { RunFailure } from '../domain/run-failure.ts';
-import type { RunErrorCode } from '../domain/run-state.ts';
+import { RunFailure } from '../domain/run/run-failure.ts';
+import type { RunErrorCode } from '../domain/run/run-state.ts';
 import { onLines } from './lines.ts';
 import type { ModelLine } from './model-controller.ts';
 

@@ -1,6 +1,6 @@
 import { imageSize, imageType, KIND_BYTES, storedKind } from '@runwire/documents';
 import type { AgentFileKind } from '../agent/files-port.ts';
-import { lastSegment } from '../domain/mount-path.ts';
+import { lastSegment } from '../domain/file/mount-path.ts';
 
 /** A JPEG has its size after its metadata, which rarely have more bytes than this. */
 const IMAGE_BYTES = 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { AgentFiles, OpenedAgentFile } from '../agent/files-port.ts';
-import type { AdmittedRun } from '../domain/admitted-run.ts';
-import type { MountPath } from '../domain/mount-path.ts';
+import type { MountPath } from '../domain/file/mount-path.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { Files, StoredFile } from '../files/files.ts';
 import { seenFiles } from '../files/seen-files.ts';
 import type { DocumentTexts } from './document-texts.ts';

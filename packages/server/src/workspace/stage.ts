@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { mapConcurrently } from '@runwire/lib/map-concurrently.ts';
 import { childPath, type FolderLimits, isDenied, type StageFolders } from '@runwire/sandbox';
 import type { OmittedEntry } from '../agent/workspace-port.ts';
-import { checkFilePath, type MountPath, startOfPath, wholePath } from '../domain/mount-path.ts';
+import { checkFilePath, type MountPath, startOfPath, wholePath } from '../domain/file/mount-path.ts';
 import type { Files, StoredFile } from '../files/files.ts';
 
 const CONCURRENT_COPIES = 8;

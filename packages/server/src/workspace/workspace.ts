@@ -17,10 +17,10 @@ import {
   type WorkspaceCommand,
   WorkspaceRefused,
 } from '../agent/workspace-port.ts';
-import type { AdmittedRun } from '../domain/admitted-run.ts';
-import { isBelow } from '../domain/file-access.ts';
-import { lastSegment, type MountPath, WHOLE_MOUNT, wholePath } from '../domain/mount-path.ts';
-import type { StagedChange } from '../domain/staged-change.ts';
+import { isBelow } from '../domain/file/file-access.ts';
+import { lastSegment, type MountPath, WHOLE_MOUNT, wholePath } from '../domain/file/mount-path.ts';
+import type { StagedChange } from '../domain/file/staged-change.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { type ChangingRun, type Files, md5Etag, type StoredFile } from '../files/files.ts';

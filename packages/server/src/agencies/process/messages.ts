@@ -1,7 +1,7 @@
 import type { AboutRun, ApprovalCall, ToolCall } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { ModelTool, ToolOutcome } from '../../agent/ports.ts';
-import type { QuestionKind } from '../../domain/question.ts';
+import type { QuestionKind } from '../../domain/question/question.ts';
 import type { Fault } from '../fault.ts';
 import type { ModuleFailure } from '../module-failure.ts';
 import type { RefusedCode } from '../refused-code.ts';

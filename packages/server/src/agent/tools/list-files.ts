@@ -1,5 +1,5 @@
-import { shownPath } from '../../domain/agency-path.ts';
-import { lastSegment } from '../../domain/mount-path.ts';
+import { shownPath } from '../../domain/file/agency-path.ts';
+import { lastSegment } from '../../domain/file/mount-path.ts';
 import type { AgentFile, AgentFolder } from '../files-port.ts';
 import { fileTool } from './file-tool.ts';
 import { bytes, checkModelFolderPath } from './model-path.ts';

@@ -1,5 +1,10 @@
-import { type AgentPath, checkAgentFilePath, checkAgentFolderPath, isAgencyPath } from '../../domain/agency-path.ts';
-import { type CheckedPath, MOUNT } from '../../domain/mount-path.ts';
+import {
+  type AgentPath,
+  checkAgentFilePath,
+  checkAgentFolderPath,
+  isAgencyPath,
+} from '../../domain/file/agency-path.ts';
+import { type CheckedPath, MOUNT } from '../../domain/file/mount-path.ts';
 
 /** Checks the path of a file that a model sent. The problem is a whole sentence. */
 export function checkModelFilePath(path: string): CheckedPath<AgentPath> {

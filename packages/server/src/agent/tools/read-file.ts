@@ -1,4 +1,4 @@
-import { shownPath } from '../../domain/agency-path.ts';
+import { shownPath } from '../../domain/file/agency-path.ts';
 import type { AgentFile, OpenedAgentFile } from '../files-port.ts';
 import { DocumentPages } from './document-pages.ts';
 import { Excerpt } from './excerpt.ts';

@@ -1,4 +1,4 @@
-import { type AgentPath, shownPath } from '../../domain/agency-path.ts';
+import { type AgentPath, shownPath } from '../../domain/file/agency-path.ts';
 import type { AgentFile, AgentFiles, DocumentText, OpenedAgentFile } from '../files-port.ts';
 import { DocumentPages } from './document-pages.ts';
 import { fileTool } from './file-tool.ts';

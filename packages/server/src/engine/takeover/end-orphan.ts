@@ -1,8 +1,8 @@
-import { type ChangedFile, changedFiles } from '../../domain/changed-file.ts';
-import { attemptBase, eventWidth, lastFrameId, type RunEvent, type RunItem } from '../../domain/events.ts';
+import { type ChangedFile, changedFiles } from '../../domain/file/changed-file.ts';
+import type { UsageTotals } from '../../domain/model/usage.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
-import type { RunError } from '../../domain/run-state.ts';
-import type { UsageTotals } from '../../domain/usage.ts';
+import { attemptBase, eventWidth, lastFrameId, type RunEvent, type RunItem } from '../../domain/run/events.ts';
+import type { RunError } from '../../domain/run/run-state.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { endRun, type RunOutcome } from '../../runs/end-run.ts';
 import { journalledStep } from '../../runs/journal.ts';

@@ -1,6 +1,6 @@
 import { monotonicMs } from '@runwire/lib/monotonic.ts';
-import type { AdmittedRun } from '../../domain/admitted-run.ts';
-import { AlreadyEnded, RunLost } from '../../domain/run-lost.ts';
+import type { AdmittedRun } from '../../domain/run/admitted-run.ts';
+import { AlreadyEnded, RunLost } from '../../domain/run/run-lost.ts';
 import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import { orphanedRuns } from '../../store/queries/takeover.ts';
 import { endUnreadableOrphan } from './end-orphan.ts';

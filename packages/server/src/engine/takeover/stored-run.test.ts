@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessageItem, RunEvent, ToolOutputItem } from '../../domain/events.ts';
-import { modelWindow } from '../../domain/model-window.ts';
+import { modelWindow } from '../../domain/model/model-window.ts';
+import type { MessageItem, RunEvent, ToolOutputItem } from '../../domain/run/events.ts';
 import type { StepRow } from '../../store/queries/runs.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import type { Tx } from '../../store/store.ts';

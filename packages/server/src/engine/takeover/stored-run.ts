@@ -2,11 +2,8 @@ import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { type SandboxFile, shownMessage } from '@runwire/models';
 import type { LoadedAgent } from '../../agencies/loaded-agency.ts';
 import { estimatedUsage } from '../../agent/progress.ts';
-import type { RunIdentity } from '../../domain/admitted-run.ts';
-import { attemptBase, type Meta, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
-import { historyBudget, modelWindow } from '../../domain/model-window.ts';
-import { sandboxFilesOf } from '../../domain/sandbox-file.ts';
-import type { JournalledStep } from '../../domain/step.ts';
+import { sandboxFilesOf } from '../../domain/file/sandbox-file.ts';
+import { historyBudget, modelWindow } from '../../domain/model/model-window.ts';
 import {
   addModelUsage,
   addUsage,
@@ -15,7 +12,10 @@ import {
   type ModelUsage,
   type Usage,
   type UsageTotals,
-} from '../../domain/usage.ts';
+} from '../../domain/model/usage.ts';
+import type { RunIdentity } from '../../domain/run/admitted-run.ts';
+import { attemptBase, type Meta, type OutputItem, type RunEvent, type RunItem } from '../../domain/run/events.ts';
+import type { JournalledStep } from '../../domain/run/step.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
 import { insertChunk } from '../../store/queries/eventlog.ts';

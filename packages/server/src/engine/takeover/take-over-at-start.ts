@@ -1,4 +1,4 @@
-import type { AdmittedRun } from '../../domain/admitted-run.ts';
+import type { AdmittedRun } from '../../domain/run/admitted-run.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { NodeIdentity } from '../../store/this-node.ts';
 import { Orphans } from './orphans.ts';

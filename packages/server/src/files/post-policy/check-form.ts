@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { checkFilePath, MAX_FILE_BYTES, MOUNT, type MountPath } from '../../domain/mount-path.ts';
+import { checkFilePath, MAX_FILE_BYTES, MOUNT, type MountPath } from '../../domain/file/mount-path.ts';
 import type { SignedForm } from './form-fields.ts';
 import { conditionFailed, type FieldCondition, type Policy, parsePolicy, type RangeCondition } from './parse-policy.ts';
 import { againstPolicy, invalidArgument, S3Error } from './s3-error.ts';

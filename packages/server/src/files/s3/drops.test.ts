@@ -8,7 +8,7 @@ import { insertTestForm, pathInMount, TestFiles } from '@runwire/test-kit/test-f
 import { STORES, type StoreName } from '@runwire/test-kit/test-store.ts';
 import { cites } from '../../../../../requirements/cite.ts';
 import { missingService } from '../../../../../test/support/services.ts';
-import { ErasedIds } from '../../domain/erased-ids.ts';
+import { ErasedIds } from '../../domain/account/erased-ids.ts';
 import { newIntegrationId } from '../../domain/ids.ts';
 import { freedFiles, storedPath } from '../../store/queries/files.ts';
 import { insertForm } from '../../store/queries/upload-forms.ts';

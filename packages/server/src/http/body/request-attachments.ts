@@ -1,9 +1,9 @@
 import type { GetCompletionV2Request } from '@runwire/contract';
 import { checkFetchUrl, type FetchAllow, urlKey } from '@runwire/guarded-fetch/url-rules';
 import type { RequestAttachment } from '../../attachments/request-attachment.ts';
-import { MAX_URL_CHARACTERS } from '../../domain/attachment.ts';
-import { withoutFragment } from '../../domain/attachment-refresh.ts';
-import { filenameProblem } from '../../domain/mount-path.ts';
+import { MAX_URL_CHARACTERS } from '../../domain/attachment/attachment.ts';
+import { withoutFragment } from '../../domain/attachment/attachment-refresh.ts';
+import { filenameProblem } from '../../domain/file/mount-path.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isDataUrl } from './inline-image.ts';
 import type { InlineImages } from './inline-images.ts';

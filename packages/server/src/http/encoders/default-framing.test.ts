@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { lastFrameId, type MessageItem, type RunEvent } from '../../domain/events.ts';
+import { lastFrameId, type MessageItem, type RunEvent } from '../../domain/run/events.ts';
 import { DefaultFraming } from './default-framing.ts';
 import type { PageBytes } from './page-bytes.ts';
 import { TextOnly } from './text-only.ts';

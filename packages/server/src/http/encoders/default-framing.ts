@@ -1,4 +1,6 @@
-import { streamFileJson } from '../../domain/changed-file.ts';
+import { streamFileJson } from '../../domain/file/changed-file.ts';
+import { usageJson } from '../../domain/model/usage.ts';
+import { streamedQuestion } from '../../domain/question/question-json.ts';
 import {
   DONE_WIDTH,
   eventSize,
@@ -6,10 +8,8 @@ import {
   type OutputItem,
   type RunEvent,
   type Speaker,
-} from '../../domain/events.ts';
-import { streamedQuestion } from '../../domain/question-json.ts';
+} from '../../domain/run/events.ts';
 import { iso } from '../../domain/time.ts';
-import { usageJson } from '../../domain/usage.ts';
 import { type EncodedPage, type Encoder, STREAM_HEADERS } from './encoder.ts';
 import { PageBytes } from './page-bytes.ts';
 import {

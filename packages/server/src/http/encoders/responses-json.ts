@@ -1,5 +1,12 @@
-import type { OutputItem, QuestionItem, ResponseRef, RunItem, RunItemName, ShownRunItem } from '../../domain/events.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Usage } from '../../domain/model/usage.ts';
+import type {
+  OutputItem,
+  QuestionItem,
+  ResponseRef,
+  RunItem,
+  RunItemName,
+  ShownRunItem,
+} from '../../domain/run/events.ts';
 
 /**
  * Items in the format of the OpenAI Responses API, as JSON text. A finished item appears in four frames of its run, so

@@ -1,4 +1,4 @@
-import { lastFrameId, type RunEvent } from '../../domain/events.ts';
+import { lastFrameId, type RunEvent } from '../../domain/run/events.ts';
 import { type EncodedPage, type Encoder, STREAM_HEADERS } from './encoder.ts';
 
 const HEADERS = { ...STREAM_HEADERS, 'content-type': 'text/plain; charset=utf-8' };

@@ -7,7 +7,7 @@ import type { Keys } from '../../accounts/keys.ts';
 import type { Members } from '../../accounts/members.ts';
 import type { Owners } from '../../accounts/owners.ts';
 import { setUpUrl } from '../../accounts/set-up-links.ts';
-import type { Principal } from '../../domain/principal.ts';
+import type { Principal } from '../../domain/account/principal.ts';
 import { iso } from '../../domain/time.ts';
 import type { Erasures } from '../../erasure/erasures.ts';
 import { callersBase } from '../callers-base.ts';

@@ -1,8 +1,8 @@
 import type { CreateAgencyUploadRequest } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
-import { mediaTypeProblem } from '../../domain/media-type.ts';
-import { checkFilePath, checkFolderPath, filenameProblem, type MountPath } from '../../domain/mount-path.ts';
+import { mediaTypeProblem } from '../../domain/file/media-type.ts';
+import { checkFilePath, checkFolderPath, filenameProblem, type MountPath } from '../../domain/file/mount-path.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { UploadSigning } from '../../files/sign-upload.ts';
 import { callersBase } from '../callers-base.ts';

@@ -1,9 +1,9 @@
 import { headerNames } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
+import type { Scope } from '../../domain/account/scope.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { isFinished } from '../../domain/run-state.ts';
-import type { Scope } from '../../domain/scope.ts';
+import { isFinished } from '../../domain/run/run-state.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import { corsHeaders } from '../cors.ts';

@@ -1,6 +1,6 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
-import type { Scope } from '../../domain/scope.ts';
+import type { Scope } from '../../domain/account/scope.ts';
 import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { runSteps, StepQuery } from '../../runs/run-steps.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { operations } from '@runwire/contract/schemas';
 import type { PageTurns, TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { FastifyInstance } from 'fastify';
-import type { Principal } from '../../domain/principal.ts';
+import type { Principal } from '../../domain/account/principal.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import { usageCsv } from '../../runs/usage-csv.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PostgresServer } from '@runwire/test-kit/postgres-server.ts';
 import { until } from '@runwire/test-kit/shortfall.ts';
 import { missingService } from '../../../../../test/support/services.ts';
-import type { RunEventBody } from '../../domain/events.ts';
+import type { RunEventBody } from '../../domain/run/events.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { EventLog, storeChunks } from '../../eventlog/event-log.ts';
 import { createLogger } from '../../telemetry/logger.ts';

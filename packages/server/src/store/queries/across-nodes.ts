@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { CancelMode, RunStatus } from '../../domain/run-state.ts';
+import type { CancelMode, RunStatus } from '../../domain/run/run-state.ts';
 import { NODE_ALIVE } from '../schema.ts';
 import { insertInto, statement } from '../statement.ts';
 import { raw } from './raw.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { AdmissionFactsRow } from '../../domain/admission.ts';
-import { ERASED_IDS } from '../../domain/erased-ids.ts';
+import { ERASED_IDS } from '../../domain/account/erased-ids.ts';
+import type { AdmissionFactsRow } from '../../domain/admission/admission.ts';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { MessagesTable } from '../schema.ts';
 import { insertInto, sameAs, statement } from '../statement.ts';

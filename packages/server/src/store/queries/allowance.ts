@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type AllowancePeriod, type AllowanceUnit, periodFirstDay } from '../../domain/allowance.ts';
+import { type AllowancePeriod, type AllowanceUnit, periodFirstDay } from '../../domain/admission/allowance.ts';
 import type { IntegrationId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { DAY_ORDER } from './locks.ts';

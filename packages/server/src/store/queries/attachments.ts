@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { StoredAttachment } from '../../domain/attachment.ts';
+import type { StoredAttachment } from '../../domain/attachment/attachment.ts';
 import type { IntegrationId } from '../../domain/ids.ts';
 import { insertInto, pickColumns, statement } from '../statement.ts';
 import { type PositionRange, runsOfRange } from './chats.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
+import type { MemberScope } from '../../domain/account/scope.ts';
 import type { IntegrationId } from '../../domain/ids.ts';
-import type { MemberScope } from '../../domain/scope.ts';
 import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { isActiveIn } from './active-runs.ts';

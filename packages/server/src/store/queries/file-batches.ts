@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import type { MountPath } from '../../domain/file/mount-path.ts';
 import type { IntegrationId } from '../../domain/ids.ts';
-import type { MountPath } from '../../domain/mount-path.ts';
 import type { StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { AFTER_FOLDER, BEFORE_SEGMENT, type FileRow, fileColumns, storedPath } from './files.ts';

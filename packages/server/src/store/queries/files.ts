@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
+import type { MountPath } from '../../domain/file/mount-path.ts';
 import type { IntegrationId } from '../../domain/ids.ts';
-import type { MountPath } from '../../domain/mount-path.ts';
 import type { Schema, StoredPath } from '../schema.ts';
 import { insertInto, statement } from '../statement.ts';
 import { raw } from './raw.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
-import type { RunEndStatus } from '../../domain/run-state.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Usage } from '../../domain/model/usage.ts';
+import type { RunEndStatus } from '../../domain/run/run-state.ts';
 import { statement } from '../statement.ts';
 import { DAY_ORDER, HOUR_ORDER } from './locks.ts';
 import { raw } from './raw.ts';

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { ListPosition } from '../../domain/list-cursor.ts';
-import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run-state.ts';
+import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run/run-state.ts';
 import type { Schema } from '../schema.ts';
 import { insertInto, type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { IMAGE_TEXT_BYTES } from '../../domain/usage.ts';
+import { IMAGE_TEXT_BYTES } from '../../domain/model/usage.ts';
 import { NODE_ALIVE, RELEASED_RUN } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { type UsageColumns, usageColumns } from './runs.ts';

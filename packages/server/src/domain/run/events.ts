@@ -1,7 +1,7 @@
-import type { ChangedFile } from './changed-file.ts';
-import type { Question } from './question.ts';
+import type { ChangedFile } from '../file/changed-file.ts';
+import type { Usage } from '../model/usage.ts';
+import type { Question } from '../question/question.ts';
 import type { RunEndStatus, RunError } from './run-state.ts';
-import type { Usage } from './usage.ts';
 
 /*
  * The events of a run, as the engine emits them, the log stores them and encoders expand them. One event represents

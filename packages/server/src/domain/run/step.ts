@@ -1,8 +1,8 @@
 import type { Replay } from '@runwire/models';
-import type { ChangedFile } from './changed-file.ts';
+import type { ChangedFile } from '../file/changed-file.ts';
+import type { Usage } from '../model/usage.ts';
+import type { QuestionKind } from '../question/question.ts';
 import type { OutputItem, ToolOutputItem } from './events.ts';
-import type { QuestionKind } from './question.ts';
-import type { Usage } from './usage.ts';
 
 /** The format of the journal. A node resumes only runs whose format it knows. */
 export const JOURNAL_FORMAT = 1;

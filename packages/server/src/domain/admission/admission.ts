@@ -1,4 +1,14 @@
-import { type RunSettings, runSettings } from './admitted-run.ts';
+import { isVisible, type MemberScope } from '../account/scope.ts';
+import type { AttachmentRefresh } from '../attachment/attachment-refresh.ts';
+import { type FileAccess, fileScope, isBelow } from '../file/file-access.ts';
+import { type MountPath, wholePath } from '../file/mount-path.ts';
+import type { ModelPrice } from '../model/prices.ts';
+import type { ClientTool } from '../question/client-tool.ts';
+import type { Continuation, RequestAnswer } from '../question/question.ts';
+import { parseQuestions } from '../question/question-json.ts';
+import { settleQuestions } from '../question/settle-questions.ts';
+import { Refusal } from '../refusal.ts';
+import { type RunSettings, runSettings } from '../run/admitted-run.ts';
 import {
   type AllowancePeriod,
   type AllowanceUnit,
@@ -7,16 +17,6 @@ import {
   reservedAmount,
   usedAmount,
 } from './allowance.ts';
-import type { AttachmentRefresh } from './attachment-refresh.ts';
-import type { ClientTool } from './client-tool.ts';
-import { type FileAccess, fileScope, isBelow } from './file-access.ts';
-import { type MountPath, wholePath } from './mount-path.ts';
-import type { ModelPrice } from './prices.ts';
-import type { Continuation, RequestAnswer } from './question.ts';
-import { parseQuestions } from './question-json.ts';
-import { Refusal } from './refusal.ts';
-import { isVisible, type MemberScope } from './scope.ts';
-import { settleQuestions } from './settle-questions.ts';
 
 /** The facts that one statement reads inside the admitting transaction. */
 export interface AdmissionFactsRow {

@@ -1,13 +1,13 @@
 import type { SandboxFile } from '@runwire/models';
-import type { StoredAttachment } from './attachment.ts';
-import type { ClientTool } from './client-tool.ts';
+import type { StoredAttachment } from '../attachment/attachment.ts';
+import type { FileScope } from '../file/file-access.ts';
+import type { IntegrationId } from '../ids.ts';
+import type { ModelUsage, Usage } from '../model/usage.ts';
+import type { ClientTool } from '../question/client-tool.ts';
+import type { Continuation } from '../question/question.ts';
+import type { RequestTrace } from '../request-trace.ts';
 import type { RunEvent } from './events.ts';
-import type { FileScope } from './file-access.ts';
-import type { IntegrationId } from './ids.ts';
-import type { Continuation } from './question.ts';
-import type { RequestTrace } from './request-trace.ts';
 import type { JournalledStep } from './step.ts';
-import type { ModelUsage, Usage } from './usage.ts';
 
 /** The columns of a run that never change. */
 export interface RunIdentity {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pathInMount } from '@runwire/test-kit/test-files.ts';
+import { Refusal } from '../refusal.ts';
 import {
   type AdmissionAgency,
   type AdmissionFactsRow,
@@ -10,7 +11,6 @@ import {
   decideAdmission,
   missingFileRefusal,
 } from './admission.ts';
-import { Refusal } from './refusal.ts';
 
 const NOW = Date.parse('2030-01-15T12:00:00Z');
 

@@ -1,4 +1,4 @@
-import type { CheckedText } from './checked-text.ts';
+import type { CheckedText } from '../checked-text.ts';
 import { type CheckedPath, checkAnyFolderPath, checkFilePath, MOUNT, type MountPath, wholePath } from './mount-path.ts';
 
 /** The path under which an agent sees the files of its agency. They are read-only. */

@@ -1,5 +1,5 @@
 import type { ClientPermission } from '@runwire/contract/schemas';
-import type { IntegrationId } from './ids.ts';
+import type { IntegrationId } from '../ids.ts';
 import type { Principal } from './principal.ts';
 import type { MemberScope } from './scope.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALLOW_NOTHING } from '@runwire/guarded-fetch/url-rules';
+import { Refusal } from '../refusal.ts';
 import { MAX_URL_CHARACTERS } from './attachment.ts';
 import { type AttachmentRefresh, checkRefreshes, type EarlierUrls, readRefreshes } from './attachment-refresh.ts';
-import { Refusal } from './refusal.ts';
 
 const NOW = Date.parse('2030-01-15T12:00:00Z');
 const A = 'https://files.example.com/a.pdf';

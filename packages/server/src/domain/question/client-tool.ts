@@ -1,6 +1,6 @@
 import { validateJsonSchema } from '@runwire/lib/json-schema.ts';
 import { withObjectType } from '@runwire/lib/object-type.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '../refusal.ts';
 
 /** A tool that a request brings. Only the caller can run it. */
 export interface ClientTool {

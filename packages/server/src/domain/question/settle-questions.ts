@@ -1,5 +1,5 @@
+import { Refusal } from '../refusal.ts';
 import type { Continuation, OpenQuestions, Question, RequestAnswer, Settlement } from './question.ts';
-import { Refusal } from './refusal.ts';
 
 const MAX_OUTPUT_BYTES = 1_048_576;
 

@@ -1,6 +1,6 @@
-import { creditsOf, type ModelPrice } from './prices.ts';
-import type { RunEndStatus } from './run-state.ts';
-import { estimateTokens, type ModelUsage, totalTokens, type Usage } from './usage.ts';
+import { creditsOf, type ModelPrice } from '../model/prices.ts';
+import { estimateTokens, type ModelUsage, totalTokens, type Usage } from '../model/usage.ts';
+import type { RunEndStatus } from '../run/run-state.ts';
 
 export type AllowanceUnit = 'runs' | 'tokens' | 'credits';
 export type AllowancePeriod = 'day' | 'week' | 'month' | 'lifetime';

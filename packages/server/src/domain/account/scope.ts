@@ -1,4 +1,4 @@
-import type { IntegrationId } from './ids.ts';
+import type { IntegrationId } from '../ids.ts';
 /** The member that a client token speaks for. */
 export interface MemberScope {
   readonly consumerId: string;

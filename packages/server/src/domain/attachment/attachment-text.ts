@@ -1,5 +1,5 @@
+import { IMAGE_TEXT_BYTES } from '../model/usage.ts';
 import { attachmentName, type StoredAttachment } from './attachment.ts';
-import { IMAGE_TEXT_BYTES } from './usage.ts';
 
 const MARK_CHARACTERS = 16;
 

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import type { IntegrationId } from './ids.ts';
-import type { MountPath } from './mount-path.ts';
+import type { MountPath } from '../file/mount-path.ts';
+import type { IntegrationId } from '../ids.ts';
 
 const PREFIX = 'erased_';
 /** The range of all ids that replaced others. */

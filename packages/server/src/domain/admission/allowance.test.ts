@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cites } from '../../../../requirements/cite.ts';
+import { cites } from '../../../../../requirements/cite.ts';
 import {
   type AllowancePeriod,
   allowanceJson,

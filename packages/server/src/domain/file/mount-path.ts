@@ -1,6 +1,6 @@
 import { maxFileBytes } from '@runwire/contract';
 import { isBlank } from '@runwire/lib/is-blank.ts';
-import type { CheckedText } from './checked-text.ts';
+import type { CheckedText } from '../checked-text.ts';
 
 /** The path under which an agent sees the files of its integration. */
 export const MOUNT = '/app/mnt';

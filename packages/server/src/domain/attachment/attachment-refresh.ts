@@ -1,6 +1,6 @@
 import { checkFetchUrl, type FetchAllow, sameHostAndPath, urlKey } from '@runwire/guarded-fetch/url-rules';
+import { Refusal } from '../refusal.ts';
 import { MAX_URL_CHARACTERS } from './attachment.ts';
-import { Refusal } from './refusal.ts';
 import { expiresAt } from './signed-link.ts';
 
 /** A fresh link for an earlier attachment, which is identified by its URL without query and fragment. */
