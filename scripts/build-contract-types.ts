@@ -129,7 +129,7 @@ async function operationFiles(): Promise<Record<string, string>> {
   return { 'operations.gen.ts': text, 'routes.gen.ts': fileOf(routes) };
 }
 
-/** The named schemas of request bodies, and those that they refer to. */
+/** The named schemas of request bodies, and the schemas to which these refer. */
 const sent = new Set<string>();
 const addSent = (schema: object) => {
   for (const [, name = ''] of JSON.stringify(schema).matchAll(/"\$ref":"(\w+)#"/g)) {

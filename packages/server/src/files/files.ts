@@ -80,7 +80,7 @@ const BATCH = 500;
 
 /**
  * The files of all integrations: a row in the store for each, with its bytes in a blob. Paths are canonical
- * (`domain/mount-path.ts`); `''` is the mount. Rejects with `StoreUnavailable` if a later retry can succeed.
+ * (`domain/file/mount-path.ts`); `''` is the mount. Rejects with `StoreUnavailable` if a later retry can succeed.
  */
 export class Files {
   readonly #deps: FilesDeps;
