@@ -1,3 +1,4 @@
+import { CellMap } from '@runwire/lib/cells.ts';
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import {
   deleteReaders,
@@ -31,7 +32,7 @@ export class RemoteReaders implements AsyncDisposable {
   readonly #store: Store;
   readonly #node: ThisNode;
   readonly #runsHere: (runId: string) => boolean;
-  readonly #runs = new Map<string, ReadRun>();
+  readonly #runs = new CellMap<string, ReadRun>();
   readonly #loop: WakeableLoop;
 
   constructor(store: Store, node: ThisNode, runsHere: (runId: string) => boolean, logger: Logger) {
