@@ -388,6 +388,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       ),
   },
   escape: {
+    files: ['packages/sandbox/src/escape.full.test.ts'],
     minutes: 8,
     faults: {
       'no-seccomp': /^escaped: expected 0, found \d+: .*bubblewrap as root: a vsock socket \(printed\)/m,
@@ -420,7 +421,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     figures: () => ({ leaks: 0 }),
   },
   console: {
-    files: ['test/console/visits.full.test.ts'],
+    files: ['test/console/visits.test.ts'],
     minutes: 15,
     faults: { unlabelled: /: axe: button-name /, 'inline-style': /: console: error: .* inline style violates/ },
     figures: () => ({ axe: 0, messages: 0, violations: 0, foreign: 0 }),

@@ -8,7 +8,7 @@ import { closingLines, sumOfCounts, type TestReport, withoutClosingLines } from 
 const CONCURRENCY = 5;
 const TEST_TIMEOUT_MS = 120_000;
 /** For a process that does not even notice that a test takes too long. */
-const PROCESS_TIMEOUT_MS = 900_000;
+const PROCESS_TIMEOUT_MS = 1_800_000;
 
 const scriptPath = (name: string) => join(import.meta.dirname, name);
 
@@ -21,7 +21,8 @@ function ownReport(file: string): TestReport | null {
 async function runGroup(files: readonly string[], reportFile: string, env: NodeJS.ProcessEnv): Promise<TestReport> {
   const options = [
     // Threads of the garbage collector only compete with the other test processes: 4 % less CPU time without them.
-    ['--single-threaded-gc'],
+    // A young generation of 32 MiB from the start saves about 4 % more, measured over eight files.
+    ['--single-threaded-gc', '--min-semi-space-size=32'],
     ['--import', scriptPath('measure-test-file.ts')],
     ['--test', '--test-isolation=none', '--test-force-exit', `--test-timeout=${TEST_TIMEOUT_MS}`],
     ['--test-reporter=spec', '--test-reporter-destination=stdout'],

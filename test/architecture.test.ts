@@ -290,6 +290,7 @@ const rules: readonly Rule[] = [
     ],
     allowed: new Map([
       ...files({
+        'packages/mcp-sessions/src/connection.ts': "import { Client } from '@modelcontextprotocol/client';",
         'packages/models/src/openai.ts': "import { request } from 'undici';",
         'packages/guarded-fetch/src/real-network.ts':
           "import { connect } from 'node:tls';\nimport 'node:dns/promises';",
@@ -298,7 +299,6 @@ const rules: readonly Rule[] = [
         'http/listen.ts': "import { createServer } from 'node:http';",
         'runs/read.ts':
           "import type { IncomingMessage } from 'node:http';\nstore.fetch(1);\nprefetch();\n// fetch(url)",
-        'mcp/connection.ts': "import { Client } from '@modelcontextprotocol/client';",
         'files/s3/open-s3.ts': "const sdk = await import('@aws-sdk/client-s3');",
         'store/postgres/gathering-socket.ts': "import { Socket } from 'node:net';",
         'engine/attach.ts': 'await this.#fetcher.fetch(url, signal);\nconst { fetched } = await fetchAll(urls);',

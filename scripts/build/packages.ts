@@ -26,7 +26,7 @@ const serverThreads = (source: string) => ({
   'checkpoint-worker': `${source}store/sqlite/checkpoint-worker.ts`,
   'strict-json-thread': `${source}http/body/strict-json-thread.ts`,
   'agency-child': `${source}agencies/agency-child.ts`,
-  'bash-child': `${source}sandbox/just-bash/bash-child.ts`,
+  'bash-child': `${source}../../sandbox/src/just-bash/bash-child.ts`,
 });
 
 /** The server looks for the pages of the console beside its code. */
@@ -91,6 +91,22 @@ export const publishedPackages: readonly PublishedPackage[] = [
       './ai-sdk': 'ai-sdk',
       './offline-model': 'offline-model',
     },
+    needs: [],
+  },
+  {
+    folder: 'sandbox',
+    description:
+      'Runs commands that a model wrote: bubblewrap, or bash in JavaScript if the machine forbids namespaces.',
+    files: { index: 'index.ts', 'bash-child': 'just-bash/bash-child.ts' },
+    exports: { '.': 'index' },
+    needs: [],
+  },
+  {
+    folder: 'mcp-sessions',
+    description:
+      'Sessions with MCP servers that stay connected: stdio and HTTP, OAuth, renewal, limits for bad servers.',
+    files: { index: 'index.ts' },
+    exports: { '.': 'index' },
     needs: [],
   },
   {

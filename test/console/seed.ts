@@ -54,6 +54,18 @@ const memberId = (index: number) => `user-${String(index + 1).padStart(2, '0')}`
 const members = NAMES.map((_, index) => memberId(index));
 const isActive = (index: number) => index % 7 !== 6;
 
+const NO_CHATS = Object.fromEntries(Object.keys(CHATS).map((name) => [name, ''])) as Record<ChatName, string>;
+/** The store of a new installation. */
+export const NO_SEED: Seed = {
+  integration: 'demo',
+  otherIntegration: 'demo',
+  members: [],
+  names: [],
+  chats: NO_CHATS,
+  runs: NO_CHATS,
+  folder: '',
+};
+
 /** Fills the store by the public API, on several days, and leaves the server running. */
 export async function seed(rig: ConsoleRig): Promise<Seed> {
   for (const [index, days] of PAST_DAYS.entries()) {

@@ -41,6 +41,7 @@ interface AgencyState {
   readonly agency: string;
   readonly version: string | null;
   readonly error: object | null;
+  readonly process: { readonly state: string; readonly restarts: number } | null;
 }
 
 /** Resolves when the server lists the agency as wanted. The agency is undefined if it is not listed. */

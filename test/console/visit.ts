@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { ApiClient } from '@runwire/test-kit';
+import { inGate } from '@runwire/test-kit/scale.ts';
 import type { Page } from 'playwright-core';
 import { axeFindings } from './axe-check.ts';
 import type { ConsoleRig } from './console-rig.ts';
@@ -64,7 +65,7 @@ export interface Viewport {
   readonly height: number;
 }
 
-const SCHEMES = ['light', 'dark'] as const;
+const SCHEMES = inGate() ? (['light'] as const) : (['light', 'dark'] as const);
 const SCREENSHOTS = resolve(import.meta.dirname, '../../.work/console-screenshots');
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 

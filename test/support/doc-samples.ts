@@ -67,11 +67,18 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'packages/client/README.md': { ts: 2 },
   'packages/client-python/README.md': { sh: 1, python: 1 },
   'packages/guarded-fetch/README.md': { ts: 1 },
+  'packages/mcp-sessions/README.md': { ts: 1 },
   'packages/models/README.md': { ts: 1 },
+  'packages/sandbox/README.md': { ts: 1 },
 };
 
 /** Pages of packages that have one sample, and what it prints. */
-export const PACKAGE_PAGES = ['packages/guarded-fetch/README.md', 'packages/models/README.md'];
+export const PACKAGE_PAGES = [
+  'packages/guarded-fetch/README.md',
+  'packages/mcp-sessions/README.md',
+  'packages/models/README.md',
+  'packages/sandbox/README.md',
+];
 
 /** The first block without a language: what the sample of a page prints. */
 export const shownOutput = (page: string): string =>

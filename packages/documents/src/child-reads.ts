@@ -1,4 +1,4 @@
-import { codeReads } from './code-reads.ts';
+import { codeReads } from '@runwire/lib/code-reads.ts';
 
 /** The packages that the child imports. `child-permissions.test.ts` compares this list with the imports. */
 export const READER_PACKAGES: readonly string[] = ['htmlparser2', 'mammoth', 'unpdf'];

@@ -1,12 +1,13 @@
 import { newIntegrationId } from '@runwire/server/src/domain/ids.ts';
 import type { RunsTable } from '@runwire/server/src/store/schema.ts';
 import type { Store } from '@runwire/server/src/store/store.ts';
+import { testChatKey, testRunId } from './test-ids.ts';
 
 /** The columns that an admission writes, without a member, a request id or an allowance. */
 export const ADMITTED_RUN = {
-  run_id: 'r',
+  run_id: testRunId('r'),
   integration_id: newIntegrationId('i'),
-  chat_key: 'c',
+  chat_key: testChatKey('c'),
   consumer_id: null,
   usage_request_id: null,
   fingerprint: null,

@@ -1,10 +1,10 @@
-import type { StartChild } from '@runwire/documents';
 import {
   DEFAULT_DOCUMENT_LIMITS,
   type DocumentLimits,
   DocumentReader,
   type FileContent,
   type SourceFile,
+  type StartChild,
   Unreadable,
 } from '@runwire/documents';
 import { FairBudget } from '@runwire/lib/fair-budget.ts';

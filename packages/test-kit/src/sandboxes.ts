@@ -1,12 +1,7 @@
-import type { Sandbox } from '@runwire/server/src/agent/sandbox-port.ts';
+import { type BubblewrapOptions, BubblewrapSandbox, JustBashSandbox, type Sandbox } from '@runwire/sandbox';
+import { answer, encodeProgram } from '@runwire/sandbox/src/bubblewrap/bpf.ts';
+import { ALLOW } from '@runwire/sandbox/src/bubblewrap/seccomp-filter.ts';
 import { chooseSandbox } from '@runwire/server/src/compose/choose-sandbox.ts';
-import { answer, encodeProgram } from '@runwire/server/src/sandbox/bubblewrap/bpf.ts';
-import {
-  type BubblewrapOptions,
-  BubblewrapSandbox,
-} from '@runwire/server/src/sandbox/bubblewrap/bubblewrap-sandbox.ts';
-import { ALLOW } from '@runwire/server/src/sandbox/bubblewrap/seccomp-filter.ts';
-import { JustBashSandbox } from '@runwire/server/src/sandbox/just-bash/just-bash-sandbox.ts';
 
 /** `auto` is what a server chooses. */
 export type SandboxName = 'bubblewrap' | 'bubblewrap-without-proc' | 'just-bash' | 'auto';

@@ -6,6 +6,9 @@
 /** Returns `small` in the gate and in the short form of a proof, `full` at full scale. */
 export const scale = <T>(small: T, full: T): T => (process.env.TEST_SCALE === 'full' ? full : small);
 
+/** True in the gate, which is smaller than the short form of a proof in a few tests. */
+export const inGate = (): boolean => process.env.TEST_SCALE === undefined;
+
 /** The fault that every server of this process gets, unless a test gives it its own; null without one. */
 export const plantedFault = (): string | null => process.env.TEST_FAULT ?? null;
 

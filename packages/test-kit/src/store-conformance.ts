@@ -8,6 +8,7 @@ import { chunkAfter, insertChunk, lastStoredId } from '@runwire/server/src/store
 import { lockMember } from '@runwire/server/src/store/queries/locks.ts';
 import { raiseUsageHour, type UsageHour } from '@runwire/server/src/store/queries/rollups.ts';
 import { first, type Store, UniqueViolation } from '@runwire/server/src/store/store.ts';
+import { testChatId, testChatKey, testRunId } from './test-ids.ts';
 
 export interface StoreHarness {
   /** A store on the same data each time it is called within one test. */
@@ -15,11 +16,16 @@ export interface StoreHarness {
   cleanUp(): Promise<void>;
 }
 
-const chunk = (runId: string, id: number, data = 'x') => ({ run_id: runId, first_id: id, last_id: id, data });
+const chunk = (runId: string, id: number, data = 'x') => ({
+  run_id: testRunId(runId),
+  first_id: id,
+  last_id: id,
+  data,
+});
 const chat = (chatKey: string, chatId: string) => ({
-  chat_key: chatKey,
+  chat_key: testChatKey(chatKey),
   integration_id: newIntegrationId('i'),
-  chat_id: chatId,
+  chat_id: testChatId(chatId),
   alias: null,
   consumer_id: null,
   num_messages: 0,
@@ -72,7 +78,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
       }
     });
   const last = async (store: Store, runId: string) =>
-    (await first(store.reads.all(lastStoredId, { runId })))?.last_id ?? null;
+    (await first(store.reads.all(lastStoredId, { runId: testRunId(runId) })))?.last_id ?? null;
 
   storeTest('a committed transaction is stored after a restart', async (store, again) => {
     await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1)));
@@ -104,7 +110,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     let seenOutside: number | null = -1;
     await store.transact('flush', async (tx) => {
       await tx.run(insertChunk, chunk('r', 7));
-      assert.equal((await first(tx.all(lastStoredId, { runId: 'r' })))?.last_id, 7);
+      assert.equal((await first(tx.all(lastStoredId, { runId: testRunId('r') })))?.last_id, 7);
       seenOutside = await last(store, 'r');
     });
     assert.equal(seenOutside, null);
@@ -118,7 +124,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
         store
           .transact('flush', async (tx) => {
             // Each transaction sees all earlier ones.
-            const before = (await first(tx.all(lastStoredId, { runId: 'r' })))?.last_id ?? 0;
+            const before = (await first(tx.all(lastStoredId, { runId: testRunId('r') })))?.last_id ?? 0;
             assert.equal(before, index);
             await tx.run(insertChunk, chunk('r', index + 1));
           })
@@ -188,12 +194,12 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
   storeTest('concurrent writes take effect in their order', async (store) => {
     const none = { error_code: null, error_message: null, sandbox_files_json: null };
     const unasked = { alias: null, questionsJson: null, askingRunId: null, knownQuestionsJson: null };
-    const message = { chat_key: 'k', run_id: 'r', agent: 'a', content_json: '""', ...none };
+    const message = { chat_key: testChatKey('k'), run_id: testRunId('r'), agent: 'a', content_json: '""', ...none };
     await store.transact('end', async (tx) => {
       await Promise.all([
         tx.run(insertChat, chat('k', 'c')),
         ...[1, 2, 3].flatMap((id) => [
-          tx.run(growChat, { chatKey: 'k', textBytes: 1, ...unasked, now: id }),
+          tx.run(growChat, { chatKey: testChatKey('k'), textBytes: 1, ...unasked, now: id }),
           tx.run(insertMessage, {
             ...message,
             message_id: `m${id}`,
@@ -220,10 +226,10 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
   storeTest('integers are numbers up to the largest safe one, also sums and counts', async (store) => {
     const largest = Number.MAX_SAFE_INTEGER;
     await store.transact('flush', (tx) =>
-      tx.run(insertChunk, { run_id: 'r', first_id: largest - 1, last_id: largest, data: '' }),
+      tx.run(insertChunk, { run_id: testRunId('r'), first_id: largest - 1, last_id: largest, data: '' }),
     );
     assert.equal(await last(store, 'r'), largest);
-    const after = await first(store.reads.all(chunkAfter, { runId: 'r', after: 3_000_000_000 }));
+    const after = await first(store.reads.all(chunkAfter, { runId: testRunId('r'), after: 3_000_000_000 }));
     assert.equal(after?.last_id, largest);
     const [totals] = await store.reads.query((db) =>
       db

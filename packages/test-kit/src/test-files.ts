@@ -10,8 +10,6 @@ import { checkAnyFolderPath, checkFilePath, MOUNT, type MountPath } from '@runwi
 import { FileTexts } from '@runwire/server/src/files/file-texts.ts';
 import { Files } from '@runwire/server/src/files/files.ts';
 import { PendingBlobs } from '@runwire/server/src/files/pending-blobs.ts';
-import { DocumentTexts } from '@runwire/server/src/sandbox/document-texts.ts';
-import { runFiles } from '@runwire/server/src/sandbox/run-files.ts';
 import type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';
 import { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 import { insertIntegration, insertOwner } from '@runwire/server/src/store/queries/accounts.ts';
@@ -20,8 +18,11 @@ import { insertForm } from '@runwire/server/src/store/queries/upload-forms.ts';
 import type { Store } from '@runwire/server/src/store/store.ts';
 import { ThisNode } from '@runwire/server/src/store/this-node.ts';
 import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
+import { DocumentTexts } from '@runwire/server/src/workspace/document-texts.ts';
+import { runFiles } from '@runwire/server/src/workspace/run-files.ts';
 import { temporaryFolder } from '@runwire/server/testing';
 import { documentReader } from './read-document.ts';
+import { testChatKey, testOwnerId } from './test-ids.ts';
 import { embeddedStore, migratedDatabase, postgresStore, type StoreName } from './test-store.ts';
 
 export { storedPath };
@@ -89,7 +90,13 @@ export class TestFiles implements AsyncDisposable {
         ? opening.use(await postgresStore(opening.use(await migratedDatabase()).url))
         : opening.use(await embeddedStore(folder));
     await store.transact('account', async (tx) => {
-      await tx.run(insertOwner, { owner_id: 'own', email: null, name_json: null, administrator: 1, created_at: 1 });
+      await tx.run(insertOwner, {
+        owner_id: testOwnerId('own'),
+        email: null,
+        name_json: null,
+        administrator: 1,
+        created_at: 1,
+      });
       for (const integrationId of INTEGRATIONS)
         await tx.run(insertIntegration, { ...FIELDS, integration_id: integrationId });
     });
@@ -133,7 +140,12 @@ export class TestFiles implements AsyncDisposable {
 
   #seenBy(integration: string, documents: DocumentTexts): AgentFiles {
     const scope = { access: 'all', memberFolder: null } as const;
-    const run = { integrationId: newIntegrationId(integration), ownerId: 'own', chatKey: '', files: scope };
+    const run = {
+      integrationId: newIntegrationId(integration),
+      ownerId: testOwnerId('own'),
+      chatKey: testChatKey(''),
+      files: scope,
+    };
     return runFiles({ files: this.files, documents }, run);
   }
 
@@ -142,4 +154,4 @@ export class TestFiles implements AsyncDisposable {
   }
 }
 
-const FIELDS = { ...INTEGRATION_DEFAULTS, sort_key: '1', owner_id: 'own', created_at: 1 };
+const FIELDS = { ...INTEGRATION_DEFAULTS, sort_key: '1', owner_id: testOwnerId('own'), created_at: 1 };

@@ -13,7 +13,7 @@ import {
   type TestServerOptions,
   temporaryFolder,
 } from '@runwire/server/testing';
-import { plantedFault } from './scale.ts';
+import { plantedFault, scale } from './scale.ts';
 import { ARM, type FillAt, LOOP, MEMORY, type ProcessOptions, SWEEP, TEST_AGENCIES } from './server-process.ts';
 import { copyEmbeddedTemplate, forgetStore, type StoreName, storeEnvironment } from './test-store.ts';
 
@@ -63,6 +63,9 @@ function folderOfDatabase(databaseUrl: string): string {
 /** Requests that wait for each other are not refused on a slow machine. */
 const LONG_DATABASE_TIMES = { idleInTransactionMs: 60_000, lockMs: 60_000, statementMs: 60_000, answerMs: 70_000 };
 
+/** A hash costs 0.1 s of a CPU in production. Servers in processes of their own have that cost, and all at full scale. */
+const CHEAP_HASHES = scale({ hashCost: { memory: 64, passes: 1 } }, {});
+
 /** The real server in this process, on a free port, on the store of the options. */
 export async function startTestServer(options: StoreTestServerOptions = {}): Promise<TestServer> {
   const shared = options.env?.DATABASE_URL ?? '';
@@ -71,7 +74,11 @@ export async function startTestServer(options: StoreTestServerOptions = {}): Pro
   const overrides = fault === null ? given : (await import('./faults/faults.ts')).plantFault(fault, given);
   const settings = await environment(dataDir, env, store);
   if (options.dataDir === undefined && (settings.DATABASE_URL ?? '') === '') await copyEmbeddedTemplate(dataDir);
-  const server = await startWithOverrides(settings, { databaseTimes: LONG_DATABASE_TIMES, ...overrides });
+  const server = await startWithOverrides(settings, {
+    databaseTimes: LONG_DATABASE_TIMES,
+    ...CHEAP_HASHES,
+    ...overrides,
+  });
   return new TestServer(server, dataDir, async () => {
     if (options.dataDir !== undefined || shared !== '') return;
     rmSync(dataDir, { recursive: true, force: true });

@@ -6,8 +6,8 @@ import {
   load,
   unless,
   when,
-} from '@runwire/server/src/sandbox/bubblewrap/bpf.ts';
-import { ABSENT, ALLOW, AUDIT_ARCHITECTURES, REFUSE } from '@runwire/server/src/sandbox/bubblewrap/seccomp-filter.ts';
+} from '@runwire/sandbox/src/bubblewrap/bpf.ts';
+import { ABSENT, ALLOW, AUDIT_ARCHITECTURES, REFUSE } from '@runwire/sandbox/src/bubblewrap/seccomp-filter.ts';
 
 const PERL = '/usr/bin/perl';
 const NAMESPACE_FLAGS = 0x7e020000;

@@ -23,7 +23,45 @@ function manyAgents(count: number): string {
   return `name: Large\nentryPoints: [Desk 0]\nagents:\n${lines.join('\n')}\nflows:\n${flows.join('\n')}\n`;
 }
 
+const TILL_TOOLS = `export const open_till = {
+  inputSchema: { type: 'object' },
+  execute: () => new Promise(() => setTimeout(() => { throw new Error('The till is stuck.'); }, 1)),
+};
+`;
+
+/** A tool ends the process of its agency. The page of the agency shows the new process and what happened. */
+export const processFaultVisit: ConsoleVisit = {
+  name: 'agency-process-fault',
+  async run(visit) {
+    const { api, page, rig } = visit;
+    const id = idOf(visit, 'till');
+    const clerk = '{ name: Clerk, instructions: You help., tools: [open_till] }';
+    rig.agencies.write({
+      [`${id}/tools.ts`]: TILL_TOOLS,
+      [`${id}/agency.yaml`]: `name: Till\ntoolFiles: [./tools.ts]\nagents: [${clerk}]\n`,
+    });
+    await untilAgency(visit, id, isLoaded);
+    await api.post('/v2/integrations', { apiIntegrationId: id, agency: id });
+    const answer = await api.post('/get_completion_v2', { apiIntegrationId: id, message: 'tool open_till {}' });
+    await untilAgency(visit, id, (found) => found?.process?.restarts === 1 && found.process.state === 'running');
+    await visit.open(`agencies/${id}`);
+    const shown = page.getByRole('region', { name: 'Process', exact: true });
+    await shown.getByText('The till is stuck.').waitFor();
+    const [state, memory, restarts, pid, , tool, call = '', runId] = await shown
+      .getByRole('definition')
+      .allInnerTexts();
+    const run = answer.headers.get('x-run-id');
+    expectEqual('process, tool and run', [state, restarts, tool, runId], ['running', '1', 'open_till', run]);
+    expectEqual('the call', /^call_/.test(call), true);
+    expectEqual('memory and process id', /^(not measured|[\d.]+ MB) \d+$/.test(`${memory} ${pid}`), true);
+    await api.delete(`/v2/integrations/${id}`);
+    rig.agencies.delete(id);
+    await untilAgency(visit, id, (found) => found === undefined);
+  },
+};
+
 export const agencyVisits: readonly ConsoleVisit[] = [
+  processFaultVisit,
   {
     name: 'agencies',
     async run(visit) {

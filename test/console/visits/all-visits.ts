@@ -1,6 +1,7 @@
 import type { ConsoleVisit } from '../visit.ts';
-import { agencyVisits } from './agencies.ts';
+import { agencyVisits, processFaultVisit } from './agencies.ts';
 import { chatVisits } from './chats.ts';
+import { clientVisit } from './client.ts';
 import { connectionVisits } from './connection.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
@@ -15,7 +16,7 @@ import { refusalVisits } from './refusals.ts';
 import { runVisits } from './runs.ts';
 import { shellVisits } from './shell.ts';
 import { signInVisits } from './sign-in.ts';
-import { togetherVisits } from './together.ts';
+import { togetherVisits, twoTabsVisit } from './together.ts';
 import { usageVisits } from './usage.ts';
 
 /*
@@ -40,9 +41,18 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   health: healthVisits,
   together: togetherVisits,
   refusals: refusalVisits,
+  client: [clientVisit],
   // Last, because it stops the server.
   connection: connectionVisits,
 };
+
+/** The visits of the gate. They need no seeded data. */
+export const gateVisits: readonly ConsoleVisit[] = [
+  ...keyVisits.slice(0, 1),
+  twoTabsVisit,
+  processFaultVisit,
+  clientVisit,
+];
 
 /** The visits of all areas, or of the areas that `CONSOLE_VISITS` names. */
 export function consoleVisits(chosen = process.env.CONSOLE_VISITS): readonly ConsoleVisit[] {

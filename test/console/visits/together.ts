@@ -2,7 +2,7 @@ import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { chooseInProfile, openMenu, setUp, signOut } from '../sign-in-pages.ts';
 import { invite, signInNewOwner, toast } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
-import { ended, openPlayground, send, sentMessages } from './playground.ts';
+import { answers, ended, openPlayground, send, sentMessages } from './playground.ts';
 
 /** An integration of this visit alone, with its settings open. */
 async function openSettings({ api, open, unique }: VisitContext): Promise<string> {
@@ -13,8 +13,28 @@ async function openSettings({ api, open, unique }: VisitContext): Promise<string
   return path;
 }
 
+/** Two tabs have the same chat. Each shows what the other one sends. */
+export const twoTabsVisit: ConsoleVisit = {
+  name: 'failed-and-team-turns-in-two-tabs',
+  async run(visit) {
+    const { page } = visit;
+    await openPlayground({ ...visit, integration: 'demo' });
+    await send(visit, 'tool absent {}');
+    const isFailed = answers(page).getByRole('group').getByText('failed', { exact: true });
+    await isFailed.and(page.locator('.badge-bad')).waitFor();
+    await page.waitForURL(/chat=/);
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await ended({ ...visit, page: other }, 1);
+    await send({ ...visit, page: other }, 'team up');
+    await answers(page).nth(1).getByRole('heading', { name: 'Guide', exact: true }).waitFor();
+    await ended(visit, 2);
+  },
+};
+
 /** Several people, tabs and programs that change the same things. */
 export const togetherVisits: readonly ConsoleVisit[] = [
+  twoTabsVisit,
   {
     name: 'a-chat-in-three-tabs',
     async run(visit) {

@@ -35,6 +35,7 @@ const internal = [
   'packages/server/src/testing',
   'packages/guarded-fetch/src/testing',
   'packages/models/src/testing',
+  'packages/sandbox/src/testing',
 ];
 
 /** The sources and the pages that people read. */

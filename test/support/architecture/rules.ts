@@ -15,6 +15,8 @@ export const packageEntries: Readonly<Record<string, string>> = {
   '@runwire/models/ai-sdk': 'packages/models/src/ai-sdk.ts',
   '@runwire/models/offline-model': 'packages/models/src/offline-model.ts',
   '@runwire/models/provider-models': 'packages/models/src/provider-models.ts',
+  '@runwire/sandbox': 'packages/sandbox/src/index.ts',
+  '@runwire/mcp-sessions': 'packages/mcp-sessions/src/index.ts',
   '@runwire/client': 'packages/client/src/index.ts',
   '@runwire/server': 'packages/server/src/index.ts',
   '@runwire/server/testing': 'packages/server/src/testing/index.ts',
@@ -26,7 +28,9 @@ export const packageEntries: Readonly<Record<string, string>> = {
 export const packageFolders: Readonly<Record<string, string>> = {
   '@runwire/lib/': 'packages/lib/src/',
   '@runwire/guarded-fetch/src/': 'packages/guarded-fetch/src/',
+  '@runwire/mcp-sessions/src/': 'packages/mcp-sessions/src/',
   '@runwire/models/src/': 'packages/models/src/',
+  '@runwire/sandbox/src/': 'packages/sandbox/src/',
   '@runwire/server/src/': 'packages/server/src/',
   '@runwire/test-kit/': 'packages/test-kit/src/',
 };
@@ -40,7 +44,6 @@ const agentPorts = [
   'agent/ports.ts',
   'agent/files-port.ts',
   'agent/mcp-port.ts',
-  'agent/sandbox-port.ts',
   'agent/workspace-port.ts',
   'agent/publication.ts',
 ];
@@ -91,7 +94,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   attachments: ['files', 'storage/*.ts', 'store', ...base],
   files: ['storage', 'store', ...base],
   storage: base,
-  sandbox: [...agentPorts, 'files', ...base],
+  workspace: [...agentPorts, 'files', ...base],
   mcp: [...agentPorts, ...base],
   erasure: ['accounts', 'runs', 'chats', 'attachments', 'files', 'store', ...base],
   agent: base,
@@ -108,8 +111,8 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
 export const serverMayImport: Readonly<Record<string, readonly string[]>> = {
   '@runwire/contract': ['domain', 'agencies', 'http', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
   '@runwire/agency': ['agencies', 'agent', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
-  '@runwire/documents': ['http', 'attachments', 'sandbox', 'compose'],
-  '@runwire/guarded-fetch': ['attachments', 'mcp', 'compose'],
+  '@runwire/documents': ['http', 'attachments', 'workspace', 'compose'],
+  '@runwire/guarded-fetch': ['attachments', 'compose'],
   '@runwire/guarded-fetch/url-rules': ['config', 'domain', 'http', 'compose'],
   '@runwire/models': [
     'domain',
@@ -126,6 +129,8 @@ export const serverMayImport: Readonly<Record<string, readonly string[]>> = {
   '@runwire/models/ai-sdk': ['compose'],
   '@runwire/models/offline-model': ['compose'],
   '@runwire/models/provider-models': ['compose'],
+  '@runwire/sandbox': ['agent', 'workspace', 'compose'],
+  '@runwire/mcp-sessions': ['agent', 'agencies', 'mcp', 'compose'],
 };
 
 /** Adapters: imported only by `compose/`, `commands/`, the test kit and their own folder, tests included. */
@@ -136,9 +141,6 @@ export const adapters = [
   'storage/s3/**',
   'files/disk/**',
   'files/s3/**',
-  'sandbox/bubblewrap/**',
-  'sandbox/just-bash/**',
-  'sandbox/exec/**',
 ];
 export const adapterUsers = ['compose/**', 'commands/**', 'files/disk/**', 'files/s3/**'];
 
@@ -158,9 +160,16 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
   'packages/contract/src/': { own: [], others: false },
   'packages/contract/src/schemas/': { own: [], others: false, types: ['typebox'] },
   'packages/agency/src/': { own: [], others: false },
-  'packages/documents/src/': { own: [], others: true },
+  'packages/documents/src/': { own: ['@runwire/lib/**'], others: true },
   'packages/lib/src/': { own: [], others: true },
   'packages/guarded-fetch/src/': { own: ['@runwire/lib/**'], others: ['node:**'] },
+  // The guarded fetcher is passed to it: it knows only its type.
+  'packages/mcp-sessions/src/': {
+    own: ['@runwire/lib/**'],
+    lazily: ['@runwire/guarded-fetch'],
+    others: ['node:**', '@modelcontextprotocol/**'],
+  },
+  'packages/sandbox/src/': { own: ['@runwire/lib/**'], others: ['node:**', 'just-bash'] },
   'packages/models/src/': { own: ['@runwire/agency', '@runwire/lib/**'], others: ['node:**', 'undici'] },
   'packages/client/src/': { own: ['@runwire/contract', '@runwire/contract/routes'], others: false },
   'packages/server/src/': {
@@ -172,10 +181,12 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
       '@runwire/guarded-fetch',
       '@runwire/guarded-fetch/url-rules',
       '@runwire/lib/**',
+      '@runwire/mcp-sessions',
       '@runwire/models',
       '@runwire/models/ai-sdk',
       '@runwire/models/offline-model',
       '@runwire/models/provider-models',
+      '@runwire/sandbox',
     ],
     others: true,
   },
@@ -221,7 +232,7 @@ export const databaseModules: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The packages whose requests are checked. Patterns for the server are relative to its source. */
-export const packagesWithRequests = ['server', 'lib', 'guarded-fetch', 'models'];
+export const packagesWithRequests = ['server', 'lib', 'guarded-fetch', 'models', 'sandbox', 'mcp-sessions'];
 
 /** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models, S3 and MCP for what the operator set. */
 export const outgoingUsers = [
@@ -229,7 +240,7 @@ export const outgoingUsers = [
   'packages/models/src/**',
   'storage/s3/**',
   'files/s3/**',
-  'mcp/**',
+  'packages/mcp-sessions/src/**',
   'testing/**',
   '**.test.ts',
 ];
@@ -248,7 +259,7 @@ export const socketUsers = [
   ...outgoingUsers,
   'http/**',
   'store/postgres/gathering-socket.ts',
-  'sandbox/bubblewrap/output-pipe.ts',
+  'packages/sandbox/src/bubblewrap/output-pipe.ts',
   'agencies/process/serve-code.ts',
 ];
 

@@ -1,6 +1,6 @@
 import { sortableId } from '@runwire/lib/sortable-id.ts';
 import type { Agencies } from '../agencies/agencies.ts';
-import { newId, newIntegrationId } from '../domain/ids.ts';
+import { newIntegrationId, newOwnerId } from '../domain/ids.ts';
 import {
   anyKey,
   insertInstallation,
@@ -23,7 +23,7 @@ export const DEMO_INTEGRATION = 'demo';
 export async function firstStart(store: Store, agencies: Agencies, wanted: string | null): Promise<string | null> {
   if ((await first(store.reads.all(installation, {}))) !== undefined) return null;
   const own = wanted === null || agencies.defaultAgent(wanted) === null ? DEMO_INTEGRATION : wanted;
-  const ownerId = newId('own');
+  const ownerId = newOwnerId();
   const now = Date.now();
   const made = store.transact('account', async (tx) => {
     await tx.run(insertInstallation, { created_at: now });

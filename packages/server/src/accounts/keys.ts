@@ -1,4 +1,4 @@
-import { newId } from '../domain/ids.ts';
+import { newId, type OwnerId } from '../domain/ids.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { StartRefused } from '../domain/start-refused.ts';
@@ -40,7 +40,7 @@ function keyJson(row: KeyRow) {
  */
 export async function signKey(
   signing: KeySigning,
-  key: { readonly ownerId: string; readonly name: string; readonly expiresAt: number | null },
+  key: { readonly ownerId: OwnerId; readonly name: string; readonly expiresAt: number | null },
 ) {
   const keyId = newId('key');
   const now = Date.now();

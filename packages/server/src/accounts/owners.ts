@@ -1,5 +1,5 @@
 import { administratorOnly } from '../domain/administrator-only.ts';
-import { newId } from '../domain/ids.ts';
+import { newOwnerId } from '../domain/ids.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
@@ -47,7 +47,7 @@ export class Owners {
   /** `setUpSecret` is the secret of a link with which the owner sets a password. */
   async create(principal: Principal, input: { email: string; name?: string }) {
     administratorOnly(principal);
-    const ownerId = newId('own');
+    const ownerId = newOwnerId();
     const email = storedEmail(input.email);
     const key = await signKey(this.#signing, { ownerId, name: 'first', expiresAt: null });
     const link = newSetUpLink(ownerId);
@@ -86,10 +86,12 @@ export class Owners {
   }
 
   /** Deletes an owner with its keys, its password and its sessions. Its deleted integrations keep their usage. */
-  async delete(principal: Principal, ownerId: string): Promise<void> {
+  async delete(principal: Principal, requested: string): Promise<void> {
     administratorOnly(principal);
     await this.#changes.change(async (tx) => {
-      if ((await tx.all(ownerById, { ownerId })).length === 0) throw new Refusal('owner_not_found');
+      const owner = await first(tx.all(ownerById, { ownerId: requested }));
+      if (owner === undefined) throw new Refusal('owner_not_found');
+      const ownerId = owner.owner_id;
       if (ownerId === principal.ownerId) {
         throw new Refusal('owner_in_use', 'You cannot delete yourself; the installation needs its administrator.');
       }

@@ -4,9 +4,14 @@ import { Refusal } from '../domain/refusal.ts';
 
 const argon2Hash = promisify(argon2);
 
+/** What a new hash costs. Its parameters are stored with it. */
+export interface HashCost {
+  readonly memory: number;
+  readonly passes: number;
+}
+
 /** One hash takes 19 MiB and about 0.1 s of a CPU. */
-const MEMORY_KIB = 19 * 1024;
-const PASSES = 2;
+const HASH_COST: HashCost = { memory: 19 * 1024, passes: 2 };
 const TAG_BYTES = 32;
 const SALT_BYTES = 16;
 const MAX_CONCURRENT = 2;
@@ -17,9 +22,7 @@ const MIN_CHARACTERS = 12;
 const MAX_CHARACTERS = 1024;
 const MIN_DIFFERENT = 8;
 
-interface StoredHash {
-  readonly memory: number;
-  readonly passes: number;
+interface StoredHash extends HashCost {
   readonly salt: Buffer;
   readonly tag: Buffer;
 }
@@ -37,15 +40,20 @@ export interface Hashing {
  * transactions of a sign-in too: a flood of sign-ins must not take all connections of the database.
  */
 export class PasswordTurns {
+  readonly #hashing: Hashing;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
+
+  constructor(cost = HASH_COST) {
+    this.#hashing = { hash: (password) => hash(password, cost), verify: (...given) => verify(cost, ...given) };
+  }
 
   /** Throws a `Refusal` if so many jobs wait that another one would take too long. */
   async run<T>(job: (hashing: Hashing) => Promise<T>): Promise<T> {
     if (this.#running < MAX_CONCURRENT) this.#running += 1;
     else await this.#wait();
     try {
-      return await job({ hash, verify });
+      return await job(this.#hashing);
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
@@ -71,14 +79,14 @@ export function checkPassword(password: string, email: string): void {
   }
 }
 
-async function hash(password: string): Promise<string> {
+async function hash(password: string, { memory, passes }: HashCost): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const tag = await tagOf(password, { memory: MEMORY_KIB, passes: PASSES, salt });
-  return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${base64(salt)}$${base64(tag)}`;
+  const tag = await tagOf(password, { memory, passes, salt });
+  return `$argon2id$v=19$m=${memory},t=${passes},p=1$${base64(salt)}$${base64(tag)}`;
 }
 
-async function verify(password: string, stored: string | null): Promise<boolean> {
-  const { tag, ...parameters } = stored === null ? nothing() : parse(stored);
+async function verify(cost: HashCost, password: string, stored: string | null): Promise<boolean> {
+  const { tag, ...parameters } = stored === null ? nothing(cost) : parse(stored);
   return timingSafeEqual(await tagOf(password, parameters), tag) && stored !== null;
 }
 
@@ -90,9 +98,8 @@ function tagOf(password: string, { memory, passes, salt }: Omit<StoredHash, 'tag
 
 const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 
-const nothing = (): StoredHash => ({
-  memory: MEMORY_KIB,
-  passes: PASSES,
+const nothing = (cost: HashCost): StoredHash => ({
+  ...cost,
   salt: randomBytes(SALT_BYTES),
   tag: Buffer.alloc(TAG_BYTES),
 });

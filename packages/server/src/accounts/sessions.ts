@@ -1,4 +1,4 @@
-import { newId } from '../domain/ids.ts';
+import { newId, type OwnerId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import {
@@ -19,7 +19,7 @@ const TOKEN_MS = 600_000;
 const LAST_USE_EVERY_MS = 60_000;
 
 /** Makes a session. It exists after `store`. The secret is the value of the cookie. */
-export function newSession(ownerId: string) {
+export function newSession(ownerId: OwnerId) {
   const secret = newSecretValue();
   const row = {
     session_id: newId('ses'),

@@ -1,3 +1,4 @@
+import type { OwnerId } from '../domain/ids.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { firstOwner, lockInstallation, ownerByEmail } from '../store/queries/accounts.ts';
 import { passwordOf, putSetUpLink, setUpLinkOf } from '../store/queries/sign-in.ts';
@@ -12,7 +13,7 @@ type Reads = Pick<Store['reads'], 'all'>;
 export const setUpUrl = (base: string, secret: string): string => `${base}/console/#set_up=${secret}`;
 
 /** Makes a link of this owner. It is valid after `store`, which ends the earlier link. */
-export function newSetUpLink(ownerId: string, expiresAt: number | null = Date.now() + LINK_MS) {
+export function newSetUpLink(ownerId: OwnerId, expiresAt: number | null = Date.now() + LINK_MS) {
   const secret = newSecretValue();
   const row = { ownerId, secretHash: secretValueHash(secret), now: Date.now(), expiresAt };
   return { secret, store: (tx: Tx) => tx.run(putSetUpLink, row) };

@@ -1,3 +1,4 @@
+import type { OwnerId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { lockInstallation, ownerById, setOwnerEmail } from '../store/queries/accounts.ts';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../store/queries/sign-in.ts';
 import { first, type Reads, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
-import { checkPassword, type Hashing, PasswordTurns } from './password-turns.ts';
+import { checkPassword, type HashCost, type Hashing, PasswordTurns } from './password-turns.ts';
 import { secretValueHash } from './secret-value.ts';
 import { newSession, type Sessions } from './sessions.ts';
 import { SignInLimits } from './sign-in-limits.ts';
@@ -23,6 +24,7 @@ export interface SignInDeps {
   readonly reads: Reads;
   readonly changes: AccountChanges;
   readonly sessions: Sessions;
+  readonly hashCost: HashCost | undefined;
 }
 
 interface Credentials {
@@ -40,14 +42,15 @@ export class SignIn {
   readonly #changes: AccountChanges;
   readonly #sessions: Sessions;
   readonly #limits: SignInLimits;
-  readonly #turns = new PasswordTurns();
+  readonly #turns: PasswordTurns;
 
-  constructor({ store, reads, changes, sessions }: SignInDeps) {
+  constructor({ store, reads, changes, sessions, hashCost }: SignInDeps) {
     this.#store = store;
     this.#reads = reads;
     this.#changes = changes;
     this.#sessions = sessions;
     this.#limits = new SignInLimits(store, reads);
+    this.#turns = new PasswordTurns(hashCost);
   }
 
   /** Resolves to the secret of a new session. */
@@ -128,7 +131,7 @@ export class SignIn {
   }
 }
 
-async function ownerOfLink(reads: Reads, secretHash: string): Promise<string> {
+async function ownerOfLink(reads: Reads, secretHash: string): Promise<OwnerId> {
   const link = await first(reads.all(setUpLinkBySecret, { secretHash }));
   if (link === undefined || (link.expires_at !== null && link.expires_at <= Date.now())) {
     throw new Refusal('invalid_set_up_link');

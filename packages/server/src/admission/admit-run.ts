@@ -3,6 +3,7 @@ import type { Hold } from '@runwire/lib/fair-budget.ts';
 import type { AttachmentBlobs, StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { isInline } from '../attachments/request-attachment.ts';
 import { missingFileRefusal, type Replay } from '../domain/admission.ts';
+import type { ChatId, RunId } from '../domain/ids.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';
@@ -16,8 +17,8 @@ import { FactsChanged, reserveRun } from './reserve-run.ts';
 import { type StartableRun, type StartDeps, startIfCommitted, startRun } from './start-run.ts';
 
 export interface Admission {
-  readonly runId: string;
-  readonly chatId: string;
+  readonly runId: RunId;
+  readonly chatId: ChatId;
   readonly textOnly: boolean;
   readonly replayed: boolean;
 }

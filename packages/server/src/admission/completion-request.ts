@@ -1,14 +1,14 @@
 import type { SandboxFile } from '@runwire/models';
 import type { RequestAttachment } from '../attachments/request-attachment.ts';
 import type { AdmissionRequest } from '../domain/admission.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { IntegrationId, OwnerId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
   /** The owner of the integration. */
-  readonly ownerId: string;
+  readonly ownerId: OwnerId;
   readonly integrationId: IntegrationId;
   readonly trace: RequestTrace;
   readonly message: string;

@@ -1,4 +1,5 @@
 import { type AttachmentRefresh, checkRefreshes, type EarlierUrls } from '../domain/attachment-refresh.ts';
+import type { ChatKey } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { earlierWithoutCopy, refreshUrl, urlsOfChat } from '../store/queries/attachments.ts';
 import type { Reads, Tx } from '../store/store.ts';
@@ -8,7 +9,7 @@ const NONE: EarlierUrls = { known: new Set(), withoutCopy: [] };
 /** Returns the refusal if a refresh or the link of an earlier attachment is invalid. `chatKey` is null if the chat is new. */
 export async function refreshesRefusal(
   reads: Reads,
-  chatKey: string | null,
+  chatKey: ChatKey | null,
   refreshes: readonly AttachmentRefresh[] | Refusal,
   now: number,
 ): Promise<Refusal | null> {
@@ -17,7 +18,7 @@ export async function refreshesRefusal(
 }
 
 /** Reads the known URLs only if the request has refreshes. */
-async function earlierUrls(reads: Reads, chatKey: string | null, hasRefreshes: boolean): Promise<EarlierUrls> {
+async function earlierUrls(reads: Reads, chatKey: ChatKey | null, hasRefreshes: boolean): Promise<EarlierUrls> {
   if (chatKey === null) return NONE;
   const [known, withoutCopy] = await Promise.all([
     hasRefreshes ? reads.all(urlsOfChat, { chatKey }) : [],
@@ -30,7 +31,7 @@ async function earlierUrls(reads: Reads, chatKey: string | null, hasRefreshes: b
 }
 
 /** Stores the fresh links for this turn and all later ones; also if a copy exists, because the copy may be lost. */
-export async function applyRefreshes(tx: Tx, chatKey: string, refreshes: readonly AttachmentRefresh[]): Promise<void> {
+export async function applyRefreshes(tx: Tx, chatKey: ChatKey, refreshes: readonly AttachmentRefresh[]): Promise<void> {
   const fresh = new Map(refreshes.map(({ urlKey, url }) => [urlKey, url]));
   const rows = await tx.all(urlsOfChat, { chatKey });
   await Promise.all(

@@ -5,7 +5,7 @@ import type { Admit } from '../domain/admission.ts';
 import { type AdmittedRun, admittedRun } from '../domain/admitted-run.ts';
 import { dayOf } from '../domain/allowance.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
-import { newId } from '../domain/ids.ts';
+import { newChatKey, newId, newRunId, ownChatId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import {
   JOURNAL_FORMAT,
@@ -55,12 +55,12 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const { userContext, clientTools } = request;
   const { agency, agent, chat, hasHistory, continuation } = decision;
   const { maxRunSeconds, onDisconnect, keepAttachments, model, files } = decision;
-  const runId = newId('run');
+  const runId = newRunId();
   const agencyVersion = reservation.agency?.version ?? null;
   const day = dayOf(now);
   const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
-  const chatKey = chat?.chatKey ?? newId('chat');
-  const chatId = chat?.chatId ?? request.chatId ?? chatKey;
+  const chatKey = chat?.chatKey ?? newChatKey();
+  const chatId = chat?.chatId ?? request.chatId ?? ownChatId(chatKey);
   const textBytes = messageBytes;
   // All statements are sent together: that is one round trip to the database.
   const joined =

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
+import type { RunId } from '../domain/ids.ts';
 import { type CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { RunEngine } from '../engine/port.ts';
 import { type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
@@ -57,7 +58,7 @@ export function startIfCommitted(
 }
 
 /** Retries until the store answers. Returns undefined if the run has ended or this server is shutting down. */
-async function readUnfinished({ store, isShuttingDown }: StartDeps, runId: string): Promise<UnfinishedRun | undefined> {
+async function readUnfinished({ store, isShuttingDown }: StartDeps, runId: RunId): Promise<UnfinishedRun | undefined> {
   while (!isShuttingDown()) {
     try {
       return await first(store.reads.all(unfinishedRun, { runId }));

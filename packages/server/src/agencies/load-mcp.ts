@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { AboutRun } from '@runwire/agency';
 import type { AgencyFile } from '@runwire/contract/schemas';
-import type { McpAddress, McpServer } from '../agent/mcp-port.ts';
+import type { McpAddress } from '@runwire/mcp-sessions';
+import type { McpServer } from '../agent/mcp-port.ts';
 import type { AgencyDraft, AgentDraft } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';
 import { expandVariables, type ReadVariable } from './expand-variables.ts';

@@ -1,6 +1,6 @@
+import type { SandboxEnd } from '@runwire/sandbox';
 import type { MountPath } from '../domain/mount-path.ts';
 import type { Publication } from './publication.ts';
-import type { SandboxEnd } from './sandbox-port.ts';
 
 /** The tools of an agent with `sandbox: true`. */
 export const SANDBOX_TOOLS = ['write_file', 'run_command'] as const;

@@ -1,7 +1,7 @@
 import type { DocumentReader } from '@runwire/documents';
 import type { GuardedFetcher } from '@runwire/guarded-fetch';
 import type { FairBudget } from '@runwire/lib/fair-budget.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { ChatKey, IntegrationId, OwnerId, RunId } from '../domain/ids.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -27,13 +27,13 @@ export interface AttachmentDeps {
 
 /** The run that sends the attachments, as far as this folder needs it. The engine hands it in. */
 export interface AttachmentRun {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly attempt: number;
   /** The owner of the integration, whose share of the budgets the run uses. */
-  readonly ownerId: string;
+  readonly ownerId: OwnerId;
   readonly integrationId: IntegrationId;
   readonly consumerId: string | null;
-  readonly chatKey: string;
+  readonly chatKey: ChatKey;
   /** True if copies of fetched files are stored as long as the chat exists. */
   readonly keepAttachments: boolean;
   /** True if the run's model accepts PDFs unchanged. */

@@ -43,7 +43,7 @@ export class DeletedIntegrations {
   /** Resolves to true if no attachment is left. */
   async #empty({ integration_id: integrationId, deleted_at: since }: DeletedIntegration, isClosed: () => boolean) {
     let emptied = true;
-    let oldest = { createdAt: Number.MAX_SAFE_INTEGER, chatKey: '' };
+    let oldest: { createdAt: number; chatKey: string } = { createdAt: Number.MAX_SAFE_INTEGER, chatKey: '' };
     for (;;) {
       const chats = await this.#store.reads.all(chatsWithAttachments, { integrationId, ...oldest, limit: BATCH });
       for (const { chat_key: chatKey, created_at: createdAt } of chats) {

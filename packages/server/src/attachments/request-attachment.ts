@@ -1,5 +1,5 @@
 import type { AttachmentKind, ImageDetail, StoredAttachment } from '../domain/attachment.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 import { claimBlobs } from '../files/pending-blobs.ts';
 import { insertAttachment } from '../store/queries/attachments.ts';
 import type { Tx } from '../store/store.ts';
@@ -29,8 +29,8 @@ export const isInline = (
 
 interface AdmittedMessage {
   readonly integrationId: IntegrationId;
-  readonly chatKey: string;
-  readonly runId: string;
+  readonly chatKey: ChatKey;
+  readonly runId: RunId;
   readonly now: number;
 }
 

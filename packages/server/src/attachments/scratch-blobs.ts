@@ -1,4 +1,5 @@
 import { withTimeout } from '@runwire/lib/with-timeout.ts';
+import type { RunId } from '../domain/ids.ts';
 import type { PendingBatch } from '../files/pending-blobs.ts';
 import type { BlobKey } from '../storage/blob-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -54,7 +55,7 @@ export class ScratchCleanup implements AsyncDisposable {
     this.#logger = logger;
   }
 
-  delete(scratch: ScratchBlobs, runId: string): void {
+  delete(scratch: ScratchBlobs, runId: RunId): void {
     if (scratch.isEmpty) return;
     const deleted = scratch
       .delete()

@@ -1,3 +1,4 @@
+import type { ChatKey } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { lockChatByKey } from '../store/queries/attachment-copies.ts';
 import type { Store, Tx } from '../store/store.ts';
@@ -14,7 +15,7 @@ import type { Logger } from '../telemetry/logger.ts';
 export async function sweepChat(
   store: Store,
   logger: Logger,
-  chatKey: string,
+  chatKey: ChatKey,
   job: (tx: Tx) => Promise<boolean>,
 ): Promise<boolean> {
   try {

@@ -1,7 +1,7 @@
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
-import { type IntegrationId, newId } from '../domain/ids.ts';
+import { type ChatId, type ChatKey, chosenChatId, type IntegrationId, newChatKey, ownChatId } from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
@@ -79,7 +79,7 @@ function inlineImage({ media_type, blob_key, size_bytes }: StoredAttachment): st
   return `data:${media_type};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
 }
 
-function messageJson(chatId: string, row: MessageRow, attachments: readonly StoredAttachment[]): string {
+function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly StoredAttachment[]): string {
   const message = {
     messageId: row.message_id,
     chatId,
@@ -126,17 +126,18 @@ export interface ChatChange {
 export class Chats {
   readonly #store: Store;
   readonly #pages: LargePages;
-  readonly #forgetTurns: (chatKey: string) => void;
+  readonly #forgetTurns: (chatKey: ChatKey) => void;
 
   /** `forgetTurns` removes the turns of a deleted chat from the memory of this node. */
-  constructor(store: Store, pages: LargePages, forgetTurns: (chatKey: string) => void) {
+  constructor(store: Store, pages: LargePages, forgetTurns: (chatKey: ChatKey) => void) {
     this.#forgetTurns = forgetTurns;
     this.#store = store;
     this.#pages = pages;
   }
 
   async create(integrationId: IntegrationId, input: NewChat) {
-    const chatId = input.chatId ?? newId('chat');
+    const chatKey = newChatKey();
+    const chatId = input.chatId ? chosenChatId(input.chatId) : ownChatId(chatKey);
     const alias = input.aliasChatId ?? null;
     const consumerId = input.consumerId ?? null;
     if (consumerId !== null && isBlank(consumerId)) {
@@ -156,7 +157,7 @@ export class Chats {
         if (others.some((other) => other.chat_id === chatId)) throw new Refusal('chat_exists');
         if (others.length > 0) throw new Refusal('alias_taken');
         await tx.run(insertChat, {
-          chat_key: input.chatId === undefined ? chatId : newId('chat'),
+          chat_key: chatKey,
           integration_id: integrationId,
           chat_id: chatId,
           alias,
@@ -213,9 +214,9 @@ export class Chats {
     });
   }
 
-  async messages(scope: Scope, chatId: string, query: LargeListQuery) {
+  async messages(scope: Scope, requested: string, query: LargeListQuery) {
     const { reads } = this.#store;
-    const { chat_key: chatKey } = await chatRow(reads, scope, chatId);
+    const { chat_key: chatKey, chat_id: chatId } = await chatRow(reads, scope, requested);
     return this.#pages.read(query, {
       showsAll: true,
       sizes: ({ before, limit }) => reads.all(messageSizes, { chatKey, before: numberBefore(before), limit }),

@@ -1,5 +1,5 @@
 import { LruCache } from '@runwire/lib/lru-cache.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 import type { MeasuredTurn } from './fit-window.ts';
 import type { HistoryItem, StoredTurn } from './heal-history.ts';
 
@@ -23,10 +23,10 @@ export interface EarlierTurn extends MeasuredTurn {
 
 /** A run of the chat, without its attachments. */
 export interface StoredRun extends Omit<StoredTurn, 'later' | 'attachments'> {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly position: number;
   /** The run whose questions this one settled, or null. */
-  readonly continues: string | null;
+  readonly continues: RunId | null;
   readonly failed: boolean;
   readonly hasAttachments: boolean;
   readonly memoryBytes: number;
@@ -74,18 +74,18 @@ export class TurnMemory implements Disposable {
     this.#sweep.unref();
   }
 
-  get(chatKey: string): ChatTurns | undefined {
+  get(chatKey: ChatKey): ChatTurns | undefined {
     return this.#chats.get(chatKey);
   }
 
-  set(integrationId: IntegrationId, chatKey: string, chat: ChatTurns): void {
+  set(integrationId: IntegrationId, chatKey: ChatKey, chat: ChatTurns): void {
     let memoryBytes = ENTRY_BYTES;
     for (const turn of chat.turns) memoryBytes += turn.memoryBytes;
     this.#chats.set(chatKey, { ...chat, integrationId, memoryBytes, usedAt: performance.now() });
   }
 
   /** Call it when the chat is deleted. */
-  delete(chatKey: string): void {
+  delete(chatKey: ChatKey): void {
     this.#chats.delete(chatKey);
   }
 

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
+import { testChatId, testChatKey } from '@runwire/test-kit/test-ids.ts';
 import { EMBEDDED_FILE, embeddedStore, migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { newIntegrationId } from '../domain/ids.ts';
@@ -13,11 +14,13 @@ import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
 import type { Store } from '../store/store.ts';
 import { BATCH_ROWS, type BackupSource, type Row } from '../store/transfer/ports.ts';
 
-/** Texts that JSON, CSV or a page of rows could change. */
+/** Texts that JSON, COPY or a page of rows could change. */
 const TEXTS = [
   '\u0000 and \u0001\u0002\u001f\u007f\u0080',
   '"quoted", \\back\\slashed\\, \\N \\. \t\r\n\u2028',
   'é 😀 \ufeff',
+  '\b\f\v\\v\\\\\u001b',
+  'null',
   '',
   'x'.repeat(100_000),
 ];
@@ -28,9 +31,9 @@ async function fill(store: Store): Promise<void> {
     for (let number = 0; number < BATCH_ROWS * 2; number += 1) {
       const text = TEXTS[number % TEXTS.length] as string;
       const chat = {
-        chat_key: `chat ${number}`,
+        chat_key: testChatKey(`chat ${number}`),
         integration_id: newIntegrationId('demo'),
-        chat_id: `${number}`,
+        chat_id: testChatId(`${number}`),
         alias: null,
       };
       const size = { num_messages: number, text_bytes: Number.MAX_SAFE_INTEGER - number, created_at: number };
@@ -48,7 +51,11 @@ async function read(snapshot: BackupSource, table: string): Promise<{ rows: Row[
   const lines: Row[] = [];
   let counted = 0;
   for await (const { bytes, count } of snapshot.lines(table, columns)) {
-    for (const line of Buffer.from(bytes).toString().split('\n')) lines.push(JSON.parse(line));
+    for (const line of Buffer.from(bytes).toString().split('\n')) {
+      const row = JSON.parse(line) as Row;
+      assert.equal(line, JSON.stringify(row), table);
+      lines.push(row);
+    }
     counted += count;
   }
   const inOrder = (all: Row[]) => all.map((row) => JSON.stringify(row)).toSorted();

@@ -1,6 +1,6 @@
 import { GuardedFetcher, type Network } from '@runwire/guarded-fetch';
+import { type AskForeign, MAX_OAUTH_BYTES, OAUTH_MS } from '@runwire/mcp-sessions';
 import type { Config } from '../config/config.ts';
-import { type AskForeign, MAX_OAUTH_BYTES, OAUTH_MS } from '../mcp/oauth-fetch.ts';
 
 /** How MCP sessions reach addresses of other origins than their server's. */
 export function openAskForeign({ fetchAllow }: Pick<Config, 'fetchAllow'>, network?: Network): AskForeign {

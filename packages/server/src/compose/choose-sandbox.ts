@@ -1,10 +1,13 @@
-import type { Sandbox, SandboxInfo } from '../agent/sandbox-port.ts';
+import {
+  BubblewrapSandbox,
+  ExecSandbox,
+  JustBashSandbox,
+  type Sandbox,
+  type SandboxInfo,
+  trySandbox,
+} from '@runwire/sandbox';
 import type { SandboxConfig } from '../config/config.ts';
 import { StartRefused } from '../domain/start-refused.ts';
-import { BubblewrapSandbox } from '../sandbox/bubblewrap/bubblewrap-sandbox.ts';
-import { ExecSandbox } from '../sandbox/exec/exec-sandbox.ts';
-import { JustBashSandbox } from '../sandbox/just-bash/just-bash-sandbox.ts';
-import { trySandbox } from '../sandbox/try-sandbox.ts';
 
 /** The sandbox of this node. It is null if there is none, because the setting is `off` or because nothing works. */
 export interface SandboxChoice {

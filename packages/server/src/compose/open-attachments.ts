@@ -1,5 +1,4 @@
-import type { DocumentReader } from '@runwire/documents';
-import { DEFAULT_DOCUMENT_LIMITS } from '@runwire/documents';
+import { DEFAULT_DOCUMENT_LIMITS, type DocumentReader } from '@runwire/documents';
 import { GuardedFetcher, type Network } from '@runwire/guarded-fetch';
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FairBudget } from '@runwire/lib/fair-budget.ts';

@@ -169,7 +169,7 @@ function addConsoleRoutes(
 ): void {
   const { publicUrl, trustedProxies } = config;
   const sessions = new Sessions(store, reads, changes, consoleSigning);
-  const signIn = new SignIn({ store, reads, changes, sessions });
+  const signIn = new SignIn({ store, reads, changes, sessions, hashCost: overrides.hashCost });
   consoleSignIn(app, { signIn, sessions, publicUrl, trustedProxies });
   consolePages(app, {
     folder: overrides.consoleFolder ?? builtConsole(),

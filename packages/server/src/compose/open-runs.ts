@@ -3,7 +3,7 @@ import { RunAdmission } from '../admission/admit-run.ts';
 import { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import { healTurn } from '../chats/heal-history.ts';
 import { TurnMemory } from '../chats/turn-memory.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import { wholeIntegration } from '../domain/scope.ts';
 import { Engine } from '../engine/engine.ts';
@@ -21,7 +21,7 @@ import { cancelRun } from '../runs/cancel-run.ts';
 import { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import { RunReads } from '../runs/read-runs.ts';
 import { RemoteReaders } from '../runs/remote-readers.ts';
-import { DocumentTexts } from '../sandbox/document-texts.ts';
+import { DocumentTexts } from '../workspace/document-texts.ts';
 import { openAskForeign } from './ask-foreign.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';
@@ -85,7 +85,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const { reader, budget, maxBytes } = attachments;
   const texts = new FileTexts(store, blobs, pending);
   const documents = new DocumentTexts({ files, texts, reader, budget, maxBytes, logger });
-  const runsHere = (runId: string) => eventLog.hot(runId) !== undefined;
+  const runsHere = (runId: RunId) => eventLog.hot(runId) !== undefined;
   const remoteReaders = isAlone ? null : stack.use(new RemoteReaders(store, node, runsHere, logger));
   await remoteReaders?.forgetGoneNodes();
   const disconnects = new DisconnectWatch(
@@ -148,13 +148,13 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const cancel = {
     store,
     runReads,
-    signalStop: (runId: string, mode: CancelMode) => {
+    signalStop: (runId: RunId, mode: CancelMode) => {
       const isHere = stop(runId, mode);
       // The run waits for its agency. No other node ends it, and no heartbeat looks for orphans.
       if (!isHere && isAlone) takeover?.look();
       return isHere;
     },
-    ended: (runId: string) => engine.ended(runId),
+    ended: (runId: RunId) => engine.ended(runId),
     elsewhere: isAlone ? null : notifier,
     patienceMs: limits.cancelPatienceMs,
     waitAt,
@@ -186,7 +186,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     attachments,
     mcp,
     /** Call it when a chat is deleted. */
-    forgetTurns: (chatKey: string) => memory.delete(chatKey),
+    forgetTurns: (chatKey: ChatKey) => memory.delete(chatKey),
     /** Call it when an integration is deleted. */
     forgetIntegration: (integrationId: IntegrationId) => memory.deleteIntegration(integrationId),
     resumedRuns: resumed.length,

@@ -1,14 +1,14 @@
 import type { FairBudget } from '@runwire/lib/fair-budget.ts';
+import { StageFolders } from '@runwire/sandbox';
 import { filesBelow, withAgencyFiles } from '../agent/files-in-scope.ts';
 import { commandTools } from '../agent/tools/command-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { EngineDeps, FilesScope, RunCommands } from '../engine/deps.ts';
-import { AgencyFiles } from '../sandbox/agency-files.ts';
-import type { DocumentTexts } from '../sandbox/document-texts.ts';
-import { runFiles } from '../sandbox/run-files.ts';
-import { StageFolders } from '../sandbox/stage-folders.ts';
-import { RunWorkspace } from '../sandbox/workspace.ts';
 import { lockFile } from '../store/sqlite/data-folder-lock.ts';
+import { AgencyFiles } from '../workspace/agency-files.ts';
+import type { DocumentTexts } from '../workspace/document-texts.ts';
+import { runFiles } from '../workspace/run-files.ts';
+import { RunWorkspace } from '../workspace/workspace.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Opens what agents see and change. Deletes what commands of earlier processes left. */

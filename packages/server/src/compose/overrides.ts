@@ -2,6 +2,7 @@ import type { AgencyDefinition } from '@runwire/agency';
 import type { Network } from '@runwire/guarded-fetch';
 import type { FairBudget } from '@runwire/lib/fair-budget.ts';
 import type { PageTurns } from '@runwire/lib/page-turns.ts';
+import type { HashCost } from '../accounts/password-turns.ts';
 import type { Fault } from '../agencies/fault.ts';
 import type { Model } from '../agent/ports.ts';
 import type { healTurn } from '../chats/heal-history.ts';
@@ -23,6 +24,8 @@ export interface Overrides {
   readonly wrapFault?: (fault: Fault) => Fault;
   readonly limits?: Partial<Limits>;
   readonly databaseTimes?: DatabaseTimes;
+  /** The cost of password hashes. */
+  readonly hashCost?: HashCost | undefined;
   readonly waitAt?: WaitAt;
   readonly judgeCommit?: JudgeCommit;
   readonly healTurn?: typeof healTurn;

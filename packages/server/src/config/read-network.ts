@@ -35,10 +35,13 @@ export function readMetrics(read: ReadSetting, apiPort: number): MetricsConfig |
   return Object.freeze({ host: host ?? '127.0.0.1', port });
 }
 
+const NOTHING_ALLOWED = parseFetchAllow('', 'RUNWIRE_FETCH_ALLOW');
+
 /** `RUNWIRE_FETCH_ALLOW`: hosts other than the public internet from which files may be fetched; empty by default. */
 export function readFetchAllow(read: ReadSetting): FetchAllow {
   try {
-    return parseFetchAllow(read('RUNWIRE_FETCH_ALLOW') ?? '', 'RUNWIRE_FETCH_ALLOW');
+    const text = read('RUNWIRE_FETCH_ALLOW');
+    return text === null ? NOTHING_ALLOWED : parseFetchAllow(text, NOTHING_ALLOWED.setting);
   } catch (error) {
     throw new SettingRefused(`RUNWIRE_FETCH_ALLOW ${(error as Error).message}.`);
   }

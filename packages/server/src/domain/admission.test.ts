@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pathInMount } from '@runwire/test-kit/test-files.ts';
+import { testChatId, testChatKey, testRunId } from '@runwire/test-kit/test-ids.ts';
 import {
   type AdmissionAgency,
   type AdmissionFactsRow,
@@ -40,7 +41,7 @@ const goodFacts: AdmissionFactsRow = {
   known_chat_id: null,
   known_alias: null,
   known_chat_deleted_at: null,
-  chat_key: 'chat_1',
+  chat_key: testChatKey('chat_1'),
   chat_alias: null,
   chat_consumer_id: 'ann',
   chat_num_messages: 2,
@@ -63,7 +64,7 @@ const goodFacts: AdmissionFactsRow = {
 const goodRequest: AdmissionRequest = {
   consumerId: 'ann',
   usageRequestId: 'u1',
-  chatId: 'c1',
+  chatId: testChatId('c1'),
   member: null,
   aliasChatId: null,
   agent: null,
@@ -134,11 +135,14 @@ const refresh = { urlKey: 'https://a.example/b', url: 'https://a.example/b?c' };
 /** What can be wrong, in the order of the checks. */
 const order: readonly (readonly [string, Situation])[] = [
   ['missing_allowance_attribution', { request: { usageRequestId: null } }],
-  ['usage_request_id_reused', { facts: { known_run_id: 'run_1', known_fingerprint: 'another' } }],
+  ['usage_request_id_reused', { facts: { known_run_id: testRunId('run_1'), known_fingerprint: 'another' } }],
   ['member_not_found', { facts: { member_active: null } }],
   ['consumer_inactive', { facts: { member_active: 0 } }],
   ['chat_not_found', { facts: { chat_consumer_id: 'bob' } }],
-  ['invalid_request', { facts: { alias_chat_key: 'chat_2', alias_consumer_id: 'ann' }, request: { aliasChatId: 'a' } }],
+  [
+    'invalid_request',
+    { facts: { alias_chat_key: testChatKey('chat_2'), alias_consumer_id: 'ann' }, request: { aliasChatId: 'a' } },
+  ],
   ['unknown_agency', { agencyExists: false }],
   ['unknown_agent', { request: { agent: 'Nobody' } }],
   [
@@ -154,7 +158,7 @@ const order: readonly (readonly [string, Situation])[] = [
   ],
   ['shutting_down', { shuttingDown: true }],
   ['unavailable', { full: true }],
-  ['run_active', { facts: { busy_run_id: 'run_2', busy_usage_request_id: 'u2' } }],
+  ['run_active', { facts: { busy_run_id: testRunId('run_2'), busy_usage_request_id: 'u2' } }],
   ['consumer_allowance_exhausted', { facts: { used: 100 } }],
   ['too_many_runs', { facts: { member_active_runs: 2 } }],
 ];
@@ -171,8 +175,8 @@ test('admits a request without fault', () => {
     keepAttachments: true,
     files: { access: 'chat', memberFolder: null },
     chat: {
-      chatKey: 'chat_1',
-      chatId: 'c1',
+      chatKey: testChatKey('chat_1'),
+      chatId: testChatId('c1'),
       alias: null,
       knownAlias: null,
       numMessages: 2,
@@ -204,7 +208,7 @@ test('refuses a broken agency without a check of the agent, between shutdown and
   };
   assert.equal(codeOf({ request: { agent: 'Nobody' }, full: true }), 'agency_unavailable');
   assert.equal(codeOf({ shuttingDown: true }), 'shutting_down');
-  assert.equal(codeOf({ facts: { busy_run_id: 'run_2' } }), 'agency_unavailable');
+  assert.equal(codeOf({ facts: { busy_run_id: testRunId('run_2') } }), 'agency_unavailable');
 });
 
 test('the earlier of two faults in the order wins', () => {
@@ -244,7 +248,11 @@ test('asks for links of earlier attachments if request or chat has a reason', ()
     const asksLinks = (situation: Situation) => questionsOf(situation).some(({ ask }) => ask === 'refreshes');
     for (const [code, fault] of order.slice(0, index)) assert.equal(asksLinks(within(fault)), false, code);
     for (const [code, fault] of order.slice(index + 1)) {
-      assert.deepEqual(questionsOf(within(fault)), [{ ask: 'refreshes', chatKey: 'chat_1' }], `before ${code}`);
+      assert.deepEqual(
+        questionsOf(within(fault)),
+        [{ ask: 'refreshes', chatKey: testChatKey('chat_1') }],
+        `before ${code}`,
+      );
       assert.equal(refusedWith(within(fault)).code, code);
     }
     assert.equal(decide(within({})).kind, 'admit');
@@ -261,8 +269,13 @@ test('asks for links of earlier attachments if request or chat has a reason', ()
 });
 
 test('replays a known usage request id before any later check', () => {
-  const known = { known_run_id: 'run_1', known_fingerprint: 'print', known_chat_id: 'c1', known_chat_key: 'chat_1' };
-  const replay = { kind: 'replay', runId: 'run_1', chatId: 'c1', textOnly: false };
+  const known = {
+    known_run_id: testRunId('run_1'),
+    known_fingerprint: 'print',
+    known_chat_id: testChatId('c1'),
+    known_chat_key: testChatKey('chat_1'),
+  };
+  const replay = { kind: 'replay', runId: testRunId('run_1'), chatId: testChatId('c1'), textOnly: false };
   assert.deepEqual(decide({ facts: known }), replay);
   for (const [code, fault] of order.slice(2)) {
     // Another agent or alias is another body, but a replay needs the body that was admitted.
@@ -275,12 +288,12 @@ test('replays a known usage request id before any later check', () => {
   for (const different of [
     { facts: { ...known, ...gone } },
     { facts: { ...known, known_fingerprint: 'another' } },
-    { facts: known, request: { chatId: 'another' } },
+    { facts: known, request: { chatId: testChatId('another') } },
     { facts: known, request: { aliasChatId: 'another' } },
   ]) {
     const refusal = refusedWith(different);
     assert.equal(refusal.code, 'usage_request_id_reused');
-    assert.deepEqual(refusal.details, { runId: 'run_1' });
+    assert.deepEqual(refusal.details, { runId: testRunId('run_1') });
   }
   assert.deepEqual(decide({ facts: known, request: { chatId: null } }), replay);
   assert.deepEqual(decide({ facts: { ...known, known_alias: 'a' }, request: { aliasChatId: 'a' } }), replay);
@@ -310,11 +323,16 @@ test('binds an alias to a chat without one, and never confuses two chats', () =>
   assert.equal(admitted({ request: { aliasChatId: 'a' } })?.alias, 'a', 'known chat, unknown alias');
   const other = { chat_alias: 'b' };
   assert.equal(refusedWith({ facts: other, request: { aliasChatId: 'a' } }).code, 'invalid_request');
-  const byAlias = { ...none, alias_chat_key: 'chat_2', alias_chat_id: 'c2', alias_consumer_id: 'ann' };
+  const byAlias = {
+    ...none,
+    alias_chat_key: testChatKey('chat_2'),
+    alias_chat_id: testChatId('c2'),
+    alias_consumer_id: 'ann',
+  };
   assert.equal(refusedWith({ facts: byAlias, request: { aliasChatId: 'a' } }).code, 'invalid_request');
   const found = admitted({ facts: byAlias, request: { chatId: null, aliasChatId: 'a' } });
   assert.deepEqual([found?.chatKey, found?.chatId, found?.alias], ['chat_2', 'c2', null]);
-  const both = { chat_alias: 'a', alias_chat_key: 'chat_1', alias_consumer_id: 'ann' };
+  const both = { chat_alias: 'a', alias_chat_key: testChatKey('chat_1'), alias_consumer_id: 'ann' };
   assert.equal(admitted({ facts: both, request: { aliasChatId: 'a' } })?.alias, null);
   const foreign = { ...byAlias, alias_consumer_id: null };
   assert.equal(refusedWith({ facts: foreign, request: { chatId: null, aliasChatId: 'a' } }).code, 'chat_not_found');

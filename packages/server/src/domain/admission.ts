@@ -10,6 +10,7 @@ import {
 import type { AttachmentRefresh } from './attachment-refresh.ts';
 import type { ClientTool } from './client-tool.ts';
 import { type FileAccess, fileScope, isBelow } from './file-access.ts';
+import type { ChatId, ChatKey, RunId } from './ids.ts';
 import { type MountPath, wholePath } from './mount-path.ts';
 import type { ModelPrice } from './prices.ts';
 import type { Continuation, RequestAnswer } from './question.ts';
@@ -36,26 +37,26 @@ export interface AdmissionFactsRow {
   client_tools: number;
   member_active: number | null;
   member_limit: number | null;
-  known_run_id: string | null;
+  known_run_id: RunId | null;
   known_fingerprint: string | null;
   known_consumer_id: string | null;
-  known_chat_key: string | null;
-  known_chat_id: string | null;
+  known_chat_key: ChatKey | null;
+  known_chat_id: ChatId | null;
   known_alias: string | null;
   known_chat_deleted_at: number | null;
-  chat_key: string | null;
+  chat_key: ChatKey | null;
   chat_alias: string | null;
   chat_consumer_id: string | null;
   chat_num_messages: number | null;
   chat_text_bytes: number | null;
   chat_questions_json: string | null;
-  alias_chat_key: string | null;
-  alias_chat_id: string | null;
+  alias_chat_key: ChatKey | null;
+  alias_chat_id: ChatId | null;
   alias_consumer_id: string | null;
   alias_num_messages: number | null;
   alias_text_bytes: number | null;
   alias_questions_json: string | null;
-  busy_run_id: string | null;
+  busy_run_id: RunId | null;
   busy_usage_request_id: string | null;
   /** 1 if runs of the integration have other ids since their member was erased. */
   has_erased_runs: number;
@@ -73,7 +74,7 @@ export interface AdmissionRequest {
   readonly member: MemberScope | null;
   readonly consumerId: string | null;
   readonly usageRequestId: string | null;
-  readonly chatId: string | null;
+  readonly chatId: ChatId | null;
   readonly aliasChatId: string | null;
   readonly agent: string | null;
   readonly messageBytes: number;
@@ -101,12 +102,12 @@ export type AdmissionQuestion =
   /** Do all sandbox files of the request exist? */
   | { readonly ask: 'files' }
   /** Are the links of earlier attachments valid? `chatKey` is null if the chat is new. */
-  | { readonly ask: 'refreshes'; readonly chatKey: string | null };
+  | { readonly ask: 'refreshes'; readonly chatKey: ChatKey | null };
 
 export interface Replay {
   readonly kind: 'replay';
-  readonly runId: string;
-  readonly chatId: string;
+  readonly runId: RunId;
+  readonly chatId: ChatId;
   readonly textOnly: boolean;
 }
 
@@ -305,15 +306,15 @@ function refuseTools(
   return refuse('invalid_request', `\`clientTools[${place}].name\` is \`${name}\`, a tool of the agents; rename it.`);
 }
 
-function decideReplay(facts: AdmissionFactsRow, runId: string, request: AdmissionRequest): AdmissionDecision {
+function decideReplay(facts: AdmissionFactsRow, runId: RunId, request: AdmissionRequest): AdmissionDecision {
   const sameBody =
     facts.known_fingerprint === request.fingerprint &&
     facts.known_chat_deleted_at === null &&
     // `contract-4-same-body-chat`: a chat id or alias that names the run's own chat does not make another body.
     (request.chatId === null || request.chatId === facts.known_chat_id) &&
     (request.aliasChatId === null || request.aliasChatId === facts.known_alias);
-  if (sameBody) {
-    return { kind: 'replay', runId, chatId: facts.known_chat_id ?? '', textOnly: facts.text_only === 1 };
+  if (sameBody && facts.known_chat_id !== null) {
+    return { kind: 'replay', runId, chatId: facts.known_chat_id, textOnly: facts.text_only === 1 };
   }
   if (!isVisible(request.member, facts.known_consumer_id, facts.known_chat_id))
     return refuse('usage_request_id_reused');
@@ -325,8 +326,8 @@ function decideReplay(facts: AdmissionFactsRow, runId: string, request: Admissio
 }
 
 interface KnownChat {
-  readonly chatKey: string;
-  readonly chatId: string;
+  readonly chatKey: ChatKey;
+  readonly chatId: ChatId;
   /** The alias that the chat gets, or null. */
   readonly alias: string | null;
   /** The alias that the chat has, or null. */
@@ -342,7 +343,7 @@ function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownC
   if (facts.chat_key !== null && foreign(facts.chat_consumer_id)) return new Refusal('chat_not_found');
   if (facts.alias_chat_key !== null && foreign(facts.alias_consumer_id)) return new Refusal('chat_not_found');
 
-  if (facts.chat_key !== null) {
+  if (facts.chat_key !== null && request.chatId !== null) {
     if (facts.alias_chat_key !== null && facts.alias_chat_key !== facts.chat_key) {
       return new Refusal('invalid_request', '`aliasChatId` and `chatId` name different chats; send only one of them.');
     }
@@ -355,7 +356,7 @@ function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownC
     }
     return {
       chatKey: facts.chat_key,
-      chatId: request.chatId ?? '',
+      chatId: request.chatId,
       alias: facts.chat_alias === null ? request.aliasChatId : null,
       knownAlias: facts.chat_alias,
       numMessages: facts.chat_num_messages ?? 0,
@@ -363,13 +364,13 @@ function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownC
       questionsJson: facts.chat_questions_json,
     };
   }
-  if (facts.alias_chat_key !== null) {
+  if (facts.alias_chat_key !== null && facts.alias_chat_id !== null) {
     if (request.chatId !== null) {
       return new Refusal('invalid_request', '`aliasChatId` and `chatId` name different chats; send only one of them.');
     }
     return {
       chatKey: facts.alias_chat_key,
-      chatId: facts.alias_chat_id ?? '',
+      chatId: facts.alias_chat_id,
       alias: null,
       knownAlias: request.aliasChatId,
       numMessages: facts.alias_num_messages ?? 0,

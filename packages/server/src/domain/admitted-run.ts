@@ -3,7 +3,7 @@ import type { StoredAttachment } from './attachment.ts';
 import type { ClientTool } from './client-tool.ts';
 import type { RunEvent } from './events.ts';
 import type { FileScope } from './file-access.ts';
-import type { IntegrationId } from './ids.ts';
+import type { ChatId, ChatKey, IntegrationId, OwnerId, RunId } from './ids.ts';
 import type { Continuation } from './question.ts';
 import type { RequestTrace } from './request-trace.ts';
 import type { JournalledStep } from './step.ts';
@@ -11,11 +11,11 @@ import type { ModelUsage, Usage } from './usage.ts';
 
 /** The columns of a run that never change. */
 export interface RunIdentity {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly integrationId: IntegrationId;
   readonly consumerId: string | null;
-  readonly chatKey: string;
-  readonly chatId: string;
+  readonly chatKey: ChatKey;
+  readonly chatId: ChatId;
   readonly agency: string;
   readonly agent: string;
   /** The version of the agency that admission checked; null for runs of earlier versions. */
@@ -93,7 +93,7 @@ export interface AttemptStart {
 /** What the user sent, and where. */
 export interface RunInput {
   /** The owner of the integration, whose share of the node's budgets the run uses. */
-  readonly ownerId: string;
+  readonly ownerId: OwnerId;
   readonly message: string;
   readonly attachments: readonly StoredAttachment[];
   readonly sandboxFiles: readonly SandboxFile[];

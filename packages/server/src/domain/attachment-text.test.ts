@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
+import { testRunId } from '@runwire/test-kit/test-ids.ts';
 import { attachmentName, type StoredAttachment } from './attachment.ts';
 import { attachedBytes, attachmentText, unreadPdfText } from './attachment-text.ts';
 
@@ -8,7 +9,7 @@ const text = 'Größe;Preis\n1;2';
 const about = { name: 'prices "new".csv', mediaType: 'text/csv', sha256: hash('sha256', text) };
 
 const row: StoredAttachment = {
-  run_id: 'run_1',
+  run_id: testRunId('run_1'),
   position: 0,
   kind: 'input_file',
   url: 'https://files.example.com/a/prices.csv?signature=secret',

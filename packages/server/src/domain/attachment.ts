@@ -1,4 +1,5 @@
 import type { ImageDetail } from '@runwire/models';
+import type { RunId } from './ids.ts';
 
 export type { ImageDetail };
 
@@ -18,7 +19,7 @@ export type AttachmentForm = 'image' | 'pdf' | 'text';
  * fetches the file again.
  */
 export interface StoredAttachment {
-  readonly run_id: string;
+  readonly run_id: RunId;
   /** The index in `attachments` of the request, from 0. */
   readonly position: number;
   readonly kind: AttachmentKind;

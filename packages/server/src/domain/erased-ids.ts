@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import type { IntegrationId } from './ids.ts';
+import type { ChatId, IntegrationId } from './ids.ts';
 import type { MountPath } from './mount-path.ts';
 
 const PREFIX = 'erased_';
@@ -25,8 +25,8 @@ export class ErasedIds {
     return this.#id('consumer', integrationId, consumerId, DIGITS);
   }
 
-  chat(integrationId: IntegrationId, chatId: string): string {
-    return this.#id('chat', integrationId, chatId, DIGITS);
+  chat(integrationId: IntegrationId, chatId: ChatId): ChatId {
+    return this.#id('chat', integrationId, chatId, DIGITS) as ChatId;
   }
 
   /** An erased run keeps this in place of its `usageRequestId`, so that the id is never used twice. */

@@ -4,8 +4,35 @@ import type { CheckedText } from './checked-text.ts';
 /** The id of an integration that exists. Only `IntegrationOwnership` makes one from the text of a request. */
 export type IntegrationId = CheckedText<'IntegrationId'>;
 
+/** The id of an owner that was loaded or made. */
+export type OwnerId = CheckedText<'OwnerId'>;
+
+/** The id of a run that was loaded or made. The text of a request becomes one by a read in the scope of its caller. */
+export type RunId = CheckedText<'RunId'>;
+
+/** The key of a chat, which callers do not choose. */
+export type ChatKey = CheckedText<'ChatKey'>;
+
+/** The id of a chat within its integration. A caller chose it, and it was checked, or it is the chat's key. */
+export type ChatId = CheckedText<'ChatId'>;
+
 /** The id of an integration that is being created. */
 export const newIntegrationId = (wanted: string = newId('int')): IntegrationId => wanted as IntegrationId;
+
+export const newOwnerId = (): OwnerId => newId('own') as OwnerId;
+
+export const newRunId = (): RunId => newId('run') as RunId;
+
+export const newChatKey = (): ChatKey => newId('chat') as ChatKey;
+
+/** The id of a chat for which the caller chose none. */
+export const ownChatId = (chatKey: ChatKey): ChatId => chatKey as string as ChatId;
+
+/** The id that a caller chose for a chat. The schema has refused others already. */
+export function chosenChatId(id: string): ChatId {
+  if (!isCallerId(id)) throw new Error('The id of the chat was not checked.');
+  return id as ChatId;
+}
 
 export type IdPrefix =
   | 'run'

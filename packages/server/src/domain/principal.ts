@@ -1,6 +1,8 @@
+import type { OwnerId } from './ids.ts';
+
 /** The owner of a request, and the API key or the session with which it was sent. */
 export interface Principal {
-  readonly ownerId: string;
+  readonly ownerId: OwnerId;
   readonly administrator: boolean;
   readonly email: string | null;
   readonly name: string | null;

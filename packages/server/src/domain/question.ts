@@ -1,3 +1,5 @@
+import type { RunId } from './ids.ts';
+
 /** `approval`: a person decides whether the call is made. `tool`: only the caller can make it. */
 export type QuestionKind = 'approval' | 'tool';
 
@@ -15,7 +17,7 @@ export interface Question {
 
 /** The open questions of a chat: those of its newest run, as the chat's row stores them. */
 export interface OpenQuestions {
-  readonly runId: string;
+  readonly runId: RunId;
   /** The agent at which the asking run began. */
   readonly agent: string;
   readonly questions: readonly Question[];
@@ -40,6 +42,6 @@ export type Settlement = { readonly questionId: string; readonly callId: string 
 
 /** The run that asked, and what becomes of its calls. */
 export interface Continuation {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly settlements: readonly Settlement[];
 }

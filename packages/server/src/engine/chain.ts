@@ -1,6 +1,7 @@
 import type { PromptItem } from '../agent/ports.ts';
 import type { RunContinuation } from '../agent/run-scope.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
+import type { RunId } from '../domain/ids.ts';
 import type { Continuation } from '../domain/question.ts';
 import type { JournalledStep } from '../domain/step.ts';
 import { journalledStep } from '../runs/journal.ts';
@@ -13,7 +14,7 @@ import { first, type Reads } from '../store/store.ts';
  * loops walk the journal of the chain as one, so that the run continues at the end of the chain.
  */
 export interface Chain {
-  readonly runIds: readonly string[];
+  readonly runIds: readonly RunId[];
   readonly steps: readonly JournalledStep[];
   /** For each run of the chain the number of steps of the root loop at its end. */
   readonly rootSteps: readonly number[];
@@ -24,8 +25,8 @@ export const NO_CHAIN: Chain = { runIds: [], steps: [], rootSteps: [] };
 
 /** Reads the chain of a run that settles the questions of this one. */
 export async function readChain(reads: Reads, { runId: askingRun }: Continuation): Promise<Chain> {
-  const runIds: string[] = [];
-  for (let runId: string | null = askingRun; runId !== null; ) {
+  const runIds: RunId[] = [];
+  for (let runId: RunId | null = askingRun; runId !== null; ) {
     runIds.unshift(runId);
     runId = (await first(reads.all(continuedRun, { runId })))?.continues ?? null;
   }

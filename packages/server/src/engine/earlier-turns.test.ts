@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
+import { testChatId, testChatKey } from '@runwire/test-kit/test-ids.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import fc from 'fast-check';
 import { AccountChanges } from '../accounts/accounts-version.ts';
@@ -11,7 +12,7 @@ import { Chats } from '../chats/chats.ts';
 import { healTurn } from '../chats/heal-history.ts';
 import { TurnMemory } from '../chats/turn-memory.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
-import { newIntegrationId } from '../domain/ids.ts';
+import { newIntegrationId, type RunId } from '../domain/ids.ts';
 import { insertChat, insertRun } from '../store/queries/admission.ts';
 import type { Store } from '../store/store.ts';
 import { planPrompt } from './build-prompt.ts';
@@ -29,9 +30,9 @@ class Rows {
 
   async newChat(chatKey: string, chatId = chatKey, integration = 'demo'): Promise<void> {
     const fields = {
-      chat_key: chatKey,
+      chat_key: testChatKey(chatKey),
       integration_id: newIntegrationId(integration),
-      chat_id: chatId,
+      chat_id: testChatId(chatId),
       alias: null,
       consumer_id: null,
       created_at: 1,
@@ -174,10 +175,10 @@ test('a prompt from memory equals the prompt from the store', { timeout: 120_000
 test('a chain of runs that answered questions is one turn, also from memory', async () => {
   using rig = open();
   await rows.newChat('chain');
-  const run = async (message: string, continues: string | null) => {
+  const run = async (message: string, continues: RunId | null) => {
     const one = await rows.admit('chain', message);
     await store.transact('account', (tx) =>
-      tx.run(insertRun, { ...ADMITTED_RUN, chat_key: 'chain', run_id: one.runId, continues }),
+      tx.run(insertRun, { ...ADMITTED_RUN, chat_key: testChatKey('chain'), run_id: one.runId, continues }),
     );
     // Only one run of a chat may be active.
     await rows.write(`update runs set status = 'completed'`);
@@ -213,7 +214,7 @@ test('an entry that is not the beginning of the chat is not used', async () => {
   }
   const run = await rows.admit('entry', 'Three?');
   const { items } = await rig.compare(run);
-  const entry = memory.get('entry');
+  const entry = memory.get(testChatKey('entry'));
   assert.ok(entry);
   const [turn] = entry.turns;
   assert.ok(turn);
@@ -225,7 +226,7 @@ test('an entry that is not the beginning of the chat is not used', async () => {
     { ...entry, turns: [stale, ...entry.turns.slice(1)], textBytes: entry.textBytes + 1 },
     { ...entry, turns: [stale], from: 2, before: 4 },
   ]) {
-    memory.set(newIntegrationId('demo'), 'entry', planted);
+    memory.set(newIntegrationId('demo'), testChatKey('entry'), planted);
     assert.deepEqual((await rig.plan(run)).items, items);
   }
 });
@@ -239,7 +240,7 @@ test('an entry is not used if the last message is that of another run', async ()
     await rig.plan(run);
     await rows.end(run, ANSWER);
   }
-  const known = memory.get('lost');
+  const known = memory.get(testChatKey('lost'));
   assert.ok(known);
   const read = ({ chatKey, runId, message }: AdmittedRun) =>
     readAdded(store.reads, { chatKey, runId, message, chained: 0 }, known, healTurn);
@@ -255,10 +256,10 @@ test('an entry is not used if the last message is that of another run', async ()
 test('a turn that has grown since it was remembered is read again', async () => {
   using rig = open();
   await rows.newChat('grown');
-  const run = async (message: string, continues: string | null) => {
+  const run = async (message: string, continues: RunId | null) => {
     const one = await rows.admit('grown', message);
     await store.transact('account', (tx) =>
-      tx.run(insertRun, { ...ADMITTED_RUN, chat_key: 'grown', run_id: one.runId, continues }),
+      tx.run(insertRun, { ...ADMITTED_RUN, chat_key: testChatKey('grown'), run_id: one.runId, continues }),
     );
     await rows.write(`update runs set status = 'completed'`);
     return one;
@@ -269,7 +270,7 @@ test('a turn that has grown since it was remembered is read again', async () => 
   const answers = await run('Do it.', asks.runId);
   // Without its chain, the questions are a whole turn of the entry.
   await rig.plan(answers);
-  assert.equal(rig.memory.get('grown')?.turns.at(-1)?.lastRunId, asks.runId);
+  assert.equal(rig.memory.get(testChatKey('grown'))?.turns.at(-1)?.lastRunId, asks.runId);
   // The call of the questions is made now, so the grown turn has its output.
   const output = [{ kind: 'tool_output', callId: 'refund', text: 'Refunded.' }];
   await rows.step(answers, { step: 0, kind: 'tool', callId: 'refund', output });
@@ -294,11 +295,11 @@ test('a node that takes a run over uses its older memory of the chat', async () 
   await rig.plan(run, AGENT, others);
   // The other node crashes after it has stored a step of the run.
   await rows.steps(run, { ...ANSWER, calls: ['five'] });
-  assert.equal(rig.memory.get('taken')?.turns.length, 1);
+  assert.equal(rig.memory.get(testChatKey('taken'))?.turns.length, 1);
   const { items } = await rig.compare(run);
   const said = items.flatMap((item) => (item.kind === 'user' ? [item.text] : []));
   assert.deepEqual(said, ['One?', 'Two?', 'Three?', 'Four?', 'Five?']);
-  assert.equal(rig.memory.get('taken')?.turns.length, 4);
+  assert.equal(rig.memory.get(testChatKey('taken'))?.turns.length, 4);
 });
 
 test('a deleted chat leaves the memory, and another chat with its id has none of it', async () => {
@@ -317,9 +318,9 @@ test('a deleted chat leaves the memory, and another chat with its id has none of
     last ??= second;
   }
   await chats.delete(newIntegrationId('demo'), 'c');
-  assert.deepEqual([memory.get('c'), memory.size], [undefined, 1]);
+  assert.deepEqual([memory.get(testChatKey('c')), memory.size], [undefined, 1]);
   // The other node still has the turns. It shows them neither in a run of the deleted chat nor in a new chat with its id.
-  assert.notEqual(others.get('c'), undefined);
+  assert.notEqual(others.get(testChatKey('c')), undefined);
   assert.ok(last);
   assert.deepEqual((await rig.plan(last, AGENT, others)).items, [{ kind: 'user', text: 'Two?' }]);
   await assert.rejects(rows.newChat('c'), /unique|constraint/i, 'the key of a deleted chat is never used again');
@@ -348,9 +349,12 @@ test('a deleted integration leaves the memory', async () => {
   await rows.newChat('left');
   await rows.end(await rows.admit('left', 'One?'), ANSWER);
   await rig.plan(await rows.admit('left', 'Two?'));
-  const turns = memory.get('left');
+  const turns = memory.get(testChatKey('left'));
   assert.ok(turns);
-  memory.set(newIntegrationId('shop'), 's', turns);
+  memory.set(newIntegrationId('shop'), testChatKey('s'), turns);
   await integrations.delete(newIntegrationId('demo'));
-  assert.deepEqual([memory.get('left'), memory.get('s')?.before, memory.size], [undefined, turns.before, 1]);
+  assert.deepEqual(
+    [memory.get(testChatKey('left')), memory.get(testChatKey('s'))?.before, memory.size],
+    [undefined, turns.before, 1],
+  );
 });

@@ -12,6 +12,7 @@ import {
 import type { ChatTurns, EarlierTurn, StoredRun } from '../chats/turn-memory.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { attachedBytes } from '../domain/attachment-text.ts';
+import type { ChatKey, RunId } from '../domain/ids.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { estimateTokens } from '../domain/usage.ts';
 import { stepOutcome } from '../runs/journal.ts';
@@ -21,8 +22,8 @@ import { first, type Reads } from '../store/store.ts';
 
 /** The run whose earlier turns are read. Its message is the last one of the chat: until it ends, no other is added. */
 export interface ReadingRun {
-  readonly chatKey: string;
-  readonly runId: string;
+  readonly chatKey: ChatKey;
+  readonly runId: RunId;
   readonly message: string;
   /** How many of the runs before it belong to its chain. */
   readonly chained: number;
@@ -95,7 +96,7 @@ export async function readAdded(
 /** Reads older turns page by page, newest first, until all turns exceed the budget: a long chat is not read whole. */
 export async function readOlder<T extends ChatTurns>(
   reads: Reads,
-  chatKey: string,
+  chatKey: ChatKey,
   chat: T,
   heal: Heal,
   budgetTokens: number,
@@ -219,7 +220,7 @@ const NO_RUNS: ReadRuns = { runs: [], attachments: new Map() };
 
 async function readRuns(
   reads: Reads,
-  chatKey: string,
+  chatKey: ChatKey,
   from: number,
   before: number,
   attachmentsFrom = from,

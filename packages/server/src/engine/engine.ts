@@ -3,6 +3,7 @@ import type { Hold } from '@runwire/lib/fair-budget.ts';
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import { ScratchBlobs, ScratchCleanup } from '../attachments/scratch-blobs.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
+import type { RunId } from '../domain/ids.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import type { EngineDeps } from './deps.ts';
@@ -27,7 +28,7 @@ export class Engine implements RunEngine, AsyncDisposable {
   readonly #prepared: PreparedAgencies;
   #handsOver = false;
   #isClosed = false;
-  readonly #active = new CellMap<string, ActiveRun>();
+  readonly #active = new CellMap<RunId, ActiveRun>();
   /** Runs that this node has lost and whose execution has not returned yet. */
   readonly #lost = new Set<Promise<void>>();
   readonly #scratchCleanup: ScratchCleanup;
@@ -78,13 +79,13 @@ export class Engine implements RunEngine, AsyncDisposable {
     this.#active.set(run.runId, { stop, log, slot, done });
   }
 
-  stop(runId: string, mode: CancelMode): boolean {
+  stop(runId: RunId, mode: CancelMode): boolean {
     const active = this.#active.get(runId);
     active?.stop.cancel(mode);
     return active !== undefined;
   }
 
-  ended(runId: string): Promise<void> | null {
+  ended(runId: RunId): Promise<void> | null {
     return this.#active.get(runId)?.done ?? null;
   }
 
@@ -98,7 +99,7 @@ export class Engine implements RunEngine, AsyncDisposable {
    * The other nodes have fenced this node and take its runs over. In one synchronous step, nothing more of the runs is
    * sent or stored. Returns the ids of the runs, whose readers the caller cuts.
    */
-  loseAll(): Set<string> {
+  loseAll(): Set<RunId> {
     const { eventLog, disconnects } = this.#deps;
     const runIds = new Set(this.#active.keys());
     for (const [runId, { stop, log, slot, done }] of this.#active) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testRunId } from '@runwire/test-kit/test-ids.ts';
 import type { RunEventBody } from '../domain/events.ts';
 import { decodeChunk } from '../eventlog/chunk-codec.ts';
 import { RunLog } from '../eventlog/run-log.ts';
@@ -11,7 +12,7 @@ const left = (turns: number): RunEventBody => ({ type: 'history_left_out', agent
 function newLog(): RunLog {
   const bounds = { chunkBytes: 10_000, heldBytes: 10_000, unstoredRunBytes: 10_000 };
   const unstored = new UnstoredBytes(100_000, () => {});
-  return new RunLog({ runId: 'run_1', attempt: 1, stored: [], bounds, unstored, onAppend: () => {} });
+  return new RunLog({ runId: testRunId('run_1'), attempt: 1, stored: [], bounds, unstored, onAppend: () => {} });
 }
 
 const turnsOf = (log: RunLog) =>

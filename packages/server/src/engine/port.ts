@@ -1,5 +1,6 @@
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
+import type { RunId } from '../domain/ids.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 
 export interface RunEngine {
@@ -10,7 +11,7 @@ export interface RunEngine {
    */
   start(run: AdmittedRun, letGo?: Promise<void> | null, agency?: LoadedAgency | null): void;
   /** Returns false if this node does not execute the run. */
-  stop(runId: string, mode: CancelMode): boolean;
+  stop(runId: RunId, mode: CancelMode): boolean;
   /** Resolves when the run has ended here; returns null if this node does not execute it. */
-  ended(runId: string): Promise<void> | null;
+  ended(runId: RunId): Promise<void> | null;
 }

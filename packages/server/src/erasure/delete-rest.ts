@@ -1,4 +1,5 @@
 import type { ErasedIds } from '../domain/erased-ids.ts';
+import type { ChatKey } from '../domain/ids.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { lockChatByKey } from '../store/queries/attachment-copies.ts';
 import { deleteAttachments, deleteBlobRow, freeBlobsOfChat, keepUsedBlob } from '../store/queries/attachments.ts';
@@ -25,7 +26,7 @@ export interface DeleteDeps {
   readonly ids: ErasedIds;
   readonly deleteBlob: (blobKey: string) => Promise<void>;
   /** Removes the turns of a chat from the memory of this node. */
-  readonly forgetTurns: (chatKey: string) => void;
+  readonly forgetTurns: (chatKey: ChatKey) => void;
   readonly waitAt: WaitAt | undefined;
   /** True if the server stops: another server continues. */
   readonly isClosed: () => boolean;
@@ -86,7 +87,7 @@ async function deleteContentOfChats(deps: DeleteDeps, person: ErasedPerson): Pro
   }
 }
 
-async function deleteContentOfChat(tx: Tx, chatKey: string): Promise<void> {
+async function deleteContentOfChat(tx: Tx, chatKey: ChatKey): Promise<void> {
   await tx.all(lockChatByKey, { chatKey });
   // Chats of other members can refer to the same blobs, so the next step looks at each.
   await tx.run(freeBlobsOfChat, { chatKey, since: Date.now() });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '@runwire/server/testing';
+import { testOwnerId } from '@runwire/test-kit/test-ids.ts';
 import { EMBEDDED_FILE, embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { INTEGRATION_DEFAULTS } from '../accounts/integrations.ts';
 import { Members } from '../accounts/members.ts';
@@ -14,7 +15,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { ErasureLoop } from './erasure-loop.ts';
 import { Erasures } from './erasures.ts';
 
-const OWNERS = ['many', 'few'];
+const OWNERS = ['many', 'few'].map(testOwnerId);
 
 /** Erasures on an embedded store, without a server. Each owner has an integration of the same name. */
 async function open() {

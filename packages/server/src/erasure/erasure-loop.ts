@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapAtMost } from '@runwire/lib/map-concurrently.ts';
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { IntegrationId, RunId } from '../domain/ids.ts';
 import { beginRewrite, endRewrite } from '../store/leftovers.ts';
 import {
   activeRunsOfPerson,
@@ -21,7 +21,7 @@ import { replaceEarly, replacePerson } from './replace-person.ts';
 
 export interface ErasureLoopDeps extends Omit<DeleteDeps, 'isClosed'> {
   /** Cancels a run on any node, and waits a while for its end. */
-  readonly cancelRun: (integrationId: IntegrationId, runId: string) => Promise<unknown>;
+  readonly cancelRun: (integrationId: IntegrationId, runId: RunId) => Promise<unknown>;
   /** Deletes what S3 received for closed forms of the integration. */
   readonly settleUploads: (integrationId: IntegrationId) => Promise<void>;
   /** True if no request, run or upload of the person still writes or deletes bytes, on any node. */

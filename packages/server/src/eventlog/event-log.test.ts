@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
+import { testRunId } from '@runwire/test-kit/test-ids.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { MessageItem, RunEventBody } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
@@ -56,7 +57,7 @@ async function withLog(
 }
 
 const stored = async (store: Store, runId: string) =>
-  (await first(store.reads.all(lastStoredId, { runId })))?.last_id ?? null;
+  (await first(store.reads.all(lastStoredId, { runId: testRunId(runId) })))?.last_id ?? null;
 
 test('flushAll stores what was appended during a flush', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -67,7 +68,7 @@ test('flushAll stores what was appended during a flush', async () => {
     await mine?.promise;
   };
   await withLog(gate, async (log, store) => {
-    const run = log.open('r', 1, []);
+    const run = log.open(testRunId('r'), 1, []);
     run.append(delta('early'));
     const early = log.flush();
     run.append(delta('late'));
@@ -88,7 +89,7 @@ test('logs the next failure after refused flushes succeeded one by one', async (
   };
   await withLog(gate, async (log, store, errors) => {
     for (const id of [1, 2]) {
-      const run = log.open(`r${id}`, 1, []);
+      const run = log.open(testRunId(`r${id}`), 1, []);
       run.append(delta('text'));
       refused = 1;
       await log.flush();
@@ -103,7 +104,7 @@ const MEBIBYTE = 1024 * 1024;
 /** Three runs with 12 MiB of events, each event in its own chunk. */
 const sayMuch = (log: EventLog) =>
   ['r1', 'r2', 'r3'].map((runId) => {
-    const run = log.open(runId, 1, []);
+    const run = log.open(testRunId(runId), 1, []);
     for (let i = 0; i < 4; i += 1) run.append(delta('x'.repeat(MEBIBYTE)));
     return run;
   });
@@ -136,7 +137,7 @@ test('stores nothing of a run that was lost between two transactions of a flush'
   const gate = async () => {
     commits += 1;
     // During the first transaction.
-    if (commits === 1) for (const runId of ['r2', 'r3']) log.drop(log.hot(runId) ?? assert.fail());
+    if (commits === 1) for (const runId of ['r2', 'r3']) log.drop(log.hot(testRunId(runId)) ?? assert.fail());
   };
   await withLog(gate, async (eventLog, store) => {
     log = eventLog;
@@ -154,7 +155,7 @@ test('stores no events of a run after refused ones', async () => {
     if (commits <= 2) throw new Error('refused');
   };
   await withLog(gate, async (log, store) => {
-    const run = log.open('r', 1, []);
+    const run = log.open(testRunId('r'), 1, []);
     let refused = 0;
     run.onRefused = () => {
       refused += 1;
@@ -188,7 +189,7 @@ test('a log that waits for room makes events durable that were committed early',
   {
     await using log = new EventLog(committing, OPTIONS, createLogger('silent'));
     for (const moment of ['after', 'during']) {
-      const run = log.open(moment, 1, []);
+      const run = log.open(testRunId(moment), 1, []);
       run.append(delta('x'.repeat(OPTIONS.unstoredBytes)));
       const flush = log.flush();
       if (moment === 'after') await flush;

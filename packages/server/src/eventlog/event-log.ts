@@ -1,5 +1,6 @@
 import { CellMap } from '@runwire/lib/cells.ts';
 import { attemptBase, lastFrameId, type RunEvent } from '../domain/events.ts';
+import type { RunId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';
@@ -22,7 +23,7 @@ export interface EventLogOptions extends RunLogBounds {
 const FLUSH_BYTES = 8 * 1024 * 1024;
 
 /** Writes chunks inside the caller's transaction, so that a step or an end commits together with its events. */
-export async function storeChunks(tx: Tx, runId: string, chunks: readonly Chunk[]): Promise<void> {
+export async function storeChunks(tx: Tx, runId: RunId, chunks: readonly Chunk[]): Promise<void> {
   // Read when the job runs, not when it is handed in: before a job runs on a new connection, the flags are reset.
   const unsent = chunks.filter(({ isSent }) => isSent !== true);
   await Promise.all(
@@ -60,9 +61,9 @@ export class EventLog implements AsyncDisposable {
   readonly #store: Store;
   readonly #options: EventLogOptions;
   readonly #logger: Logger;
-  readonly #logs = new CellMap<string, RunLog>();
+  readonly #logs = new CellMap<RunId, RunLog>();
   readonly #unstored: UnstoredBytes;
-  readonly #dirty = new CellMap<string, RunLog>();
+  readonly #dirty = new CellMap<RunId, RunLog>();
   #undelivered: RunLog[] = [];
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> | null = null;
@@ -92,7 +93,7 @@ export class EventLog implements AsyncDisposable {
   }
 
   /** `stored` holds the events of this attempt that are already durable. */
-  open(runId: string, attempt: number, stored: readonly RunEvent[]): RunLog {
+  open(runId: RunId, attempt: number, stored: readonly RunEvent[]): RunLog {
     const log = new RunLog({
       runId,
       attempt,
@@ -112,17 +113,17 @@ export class EventLog implements AsyncDisposable {
     return this.#unstored.bytes;
   }
 
-  hot(runId: string): RunLog | undefined {
+  hot(runId: RunId): RunLog | undefined {
     return this.#logs.get(runId);
   }
 
   /** The source of new events: the hot end, or the remote log of a run that another node executes. */
-  live(runId: string): LiveLog | undefined {
+  live(runId: RunId): LiveLog | undefined {
     return this.#logs.get(runId) ?? this.#remote?.get(runId);
   }
 
   /** Follows a run that this node does not execute. Returns null if no other node exists: then no event will follow. */
-  followElsewhere(runId: string, cursor: number): LiveLog | null {
+  followElsewhere(runId: RunId, cursor: number): LiveLog | null {
     return this.#remote?.open(runId, cursor) ?? null;
   }
 
@@ -317,7 +318,7 @@ export class EventLog implements AsyncDisposable {
   }
 
   /** Returns the stored chunk that continues after `cursor`, or null if there is none. */
-  async storedAfter(runId: string, cursor: number): Promise<DecodedChunk | null> {
+  async storedAfter(runId: RunId, cursor: number): Promise<DecodedChunk | null> {
     const row = await first(this.#store.reads.all(chunkAfter, { runId, after: cursor }));
     if (row === undefined) return null;
     const { events, compacted } = decodeChunk(row.first_id, row.data);
@@ -326,18 +327,18 @@ export class EventLog implements AsyncDisposable {
   }
 
   /** The id before `messages`, for a reader whose cursor is after the end. Null if the end of the run is not stored. */
-  async idBeforeEnd(runId: string): Promise<number | null> {
+  async idBeforeEnd(runId: RunId): Promise<number | null> {
     const last = await first(this.#store.reads.all(lastStoredId, { runId }));
     if (last === undefined) return null;
     const page = await this.storedAfter(runId, last.last_id - 1);
     return page?.events.at(-1)?.type === 'end' ? last.last_id - FRAMES_OF_END : null;
   }
 
-  readFailed(runId: string, error: unknown): void {
+  readFailed(runId: RunId, error: unknown): void {
     this.#logger.error({ err: error, runId }, 'the event log of a run could not be read; its reader was disconnected');
   }
 
-  async allStored(tx: Tx, runId: string): Promise<RunEvent[]> {
+  async allStored(tx: Tx, runId: RunId): Promise<RunEvent[]> {
     const rows = await tx.all(allChunks, { runId });
     return rows.flatMap((row) => decodeChunk(row.first_id, row.data).events);
   }

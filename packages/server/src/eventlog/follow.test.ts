@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
+import { testOwnerId, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
@@ -45,7 +46,7 @@ async function withEnded(gate: () => void, body: (log: EventLog) => Promise<void
   const folder = temporaryFolder();
   await using store = await embeddedStore(folder);
   const data = encodeChunk([{ type: 'end', id: 1 }]);
-  await store.transact('flush', (tx) => tx.run(insertChunk, { run_id: 'r', first_id: 1, last_id: 1, data }));
+  await store.transact('flush', (tx) => tx.run(insertChunk, { run_id: testRunId('r'), first_id: 1, last_id: 1, data }));
   const gated: Store = {
     kind: store.kind,
     transact: store.transact.bind(store),
@@ -83,7 +84,7 @@ test('a reader waits while the store is unavailable, then continues', async (t) 
   };
   await withEnded(gate, async (log) => {
     const sink = new Outcome();
-    new Follower(log, turns, { runId: 'r', after: 0, ownerId: 'o' }, sink).start();
+    new Follower(log, turns, { runId: testRunId('r'), after: 0, ownerId: testOwnerId('o') }, sink).start();
     for (let failed = 1; failed <= 2; failed += 1) {
       await settled();
       assert.equal(reads, failed, 'not asked again before its time');
@@ -101,7 +102,12 @@ test('stops reading for a reader that left', async (t) => {
     away();
   };
   await withEnded(gate, async (log) => {
-    const follower = new Follower(log, turns, { runId: 'r', after: 0, ownerId: 'o' }, new Outcome());
+    const follower = new Follower(
+      log,
+      turns,
+      { runId: testRunId('r'), after: 0, ownerId: testOwnerId('o') },
+      new Outcome(),
+    );
     follower.start();
     await settled();
     follower.close();
@@ -114,15 +120,15 @@ test('stops reading for a reader that left', async (t) => {
 test('cuts a reader that waits for the store when its run reaches its limit', async () => {
   let log: EventLog | null = null;
   const gate = () => {
-    log?.hot('r')?.cut();
+    log?.hot(testRunId('r'))?.cut();
     away();
   };
   await withEnded(gate, async (eventLog) => {
     log = eventLog;
     // The events of the first attempt are no longer in memory.
-    log.open('r', 2, []);
+    log.open(testRunId('r'), 2, []);
     const sink = new Outcome();
-    new Follower(log, turns, { runId: 'r', after: 0, ownerId: 'o' }, sink).start();
+    new Follower(log, turns, { runId: testRunId('r'), after: 0, ownerId: testOwnerId('o') }, sink).start();
     assert.equal(await sink.over, 'cut');
   });
 });
@@ -133,7 +139,7 @@ test('an error other than an outage cuts the reader immediately', async () => {
   };
   await withEnded(gate, async (log) => {
     const sink = new Outcome();
-    new Follower(log, turns, { runId: 'r', after: 0, ownerId: 'o' }, sink).start();
+    new Follower(log, turns, { runId: testRunId('r'), after: 0, ownerId: testOwnerId('o') }, sink).start();
     assert.equal(await sink.over, 'cut');
   });
 });

@@ -1,5 +1,6 @@
 import type { PageTurns } from '@runwire/lib/page-turns.ts';
 import { lastFrameId, type RunEvent } from '../domain/events.ts';
+import type { OwnerId, RunId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { EventLog } from './event-log.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';
@@ -23,11 +24,11 @@ type Turns = Pick<PageTurns, 'take'>;
 
 /** What a follower reads, and for whom. */
 export interface FollowedEvents {
-  readonly runId: string;
+  readonly runId: RunId;
   /** The id of the last event that the reader has; 0 if it reads from the start. */
   readonly after: number;
   /** The owner that reads: the pages of all its readers share its turns. */
-  readonly ownerId: string;
+  readonly ownerId: OwnerId;
 }
 
 /** The pause between two reads while the store is unavailable. */
@@ -49,8 +50,8 @@ const RETRY_MS = 1000;
 export class Follower implements LiveReader {
   readonly #eventLog: EventLog;
   readonly #turns: Turns;
-  readonly #runId: string;
-  readonly #ownerId: string;
+  readonly #runId: RunId;
+  readonly #ownerId: OwnerId;
   readonly #sink: Sink;
   #cursor: number;
   #attachedTo: LiveLog | null = null;

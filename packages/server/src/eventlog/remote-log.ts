@@ -1,4 +1,5 @@
 import type { RunEvent } from '../domain/events.ts';
+import type { RunId } from '../domain/ids.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';
 
 const NOTHING = { events: [], from: 0 } as const;
@@ -8,7 +9,7 @@ const NOTHING = { events: [], from: 0 } as const;
  * new ones are delivered to all readers immediately, and a reader without room reads them from the store later.
  */
 export class RemoteLog implements LiveLog {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly #onLeft: (log: RemoteLog) => void;
   readonly #readers = new Set<LiveReader>();
   /** The readers have all stored events up to this id. */
@@ -16,7 +17,7 @@ export class RemoteLog implements LiveLog {
   /** The node that executes the run, as of the last query; null before the first one. */
   nodeId: string | null = null;
 
-  constructor(runId: string, lastId: number, onLeft: (log: RemoteLog) => void) {
+  constructor(runId: RunId, lastId: number, onLeft: (log: RemoteLog) => void) {
     this.runId = runId;
     this.#lastId = lastId;
     this.#onLeft = onLeft;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PageTurns } from '@runwire/lib/page-turns.ts';
 import { insertRun } from '@runwire/test-kit/insert-run.ts';
+import { testOwnerId, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { lastFrameId, type MessageItem, type RunEvent } from '../domain/events.ts';
@@ -75,7 +76,7 @@ class Taker implements Sink {
 
 const stored = (store: Store, runId: string, ...events: RunEvent[]) => {
   const [first, last] = [events[0] as RunEvent, events.at(-1) as RunEvent];
-  const chunk = { run_id: runId, first_id: first.id, last_id: lastFrameId(last), data: encodeChunk(events) };
+  const chunk = { run_id: testRunId(runId), first_id: first.id, last_id: lastFrameId(last), data: encodeChunk(events) };
   return store.transact('flush', (tx) => tx.run(insertChunk, chunk));
 };
 
@@ -97,14 +98,25 @@ test('readers follow a run that this node takes over', { skip }, async () => {
     await insertRun(store, 'run_1', { status: 'running' });
     await stored(store, 'run_1', delta(1), delta(2));
     const taker = new Taker();
-    const follower = new Follower(log, turns, { runId: 'run_1', after: 0, ownerId: 'o' }, taker);
+    const follower = new Follower(
+      log,
+      turns,
+      { runId: testRunId('run_1'), after: 0, ownerId: testOwnerId('o') },
+      taker,
+    );
     follower.start();
     await taker.until(({ ids }) => ids.includes(2));
     while (remote.size === 0) await new Promise(setImmediate);
     // This node has taken the run over: from here on its own events are delivered.
-    const opening: RunEvent = { type: 'resumed', runId: 'run_1', attempt: 2, discardAfter: 2, id: 1_000_000_001 };
+    const opening: RunEvent = {
+      type: 'resumed',
+      runId: testRunId('run_1'),
+      attempt: 2,
+      discardAfter: 2,
+      id: 1_000_000_001,
+    };
     await stored(store, 'run_1', opening);
-    const hot = log.open('run_1', 2, [opening]);
+    const hot = log.open(testRunId('run_1'), 2, [opening]);
     assert.equal(remote.size, 0);
     await taker.until(({ ids }) => ids.includes(opening.id));
     const said = hot.append({ type: 'delta', item, text: 'hot' });
@@ -137,14 +149,14 @@ test('a cursor after all stored events neither blocks other readers nor spins', 
     await stored(store, 'run_1', delta(1), delta(2));
     const [ahead, behind] = [new Taker(), new Taker()];
     const followers = [
-      new Follower(log, turns, { runId: 'run_1', after: 5, ownerId: 'o' }, ahead),
-      new Follower(log, turns, { runId: 'run_1', after: 2, ownerId: 'o' }, behind),
+      new Follower(log, turns, { runId: testRunId('run_1'), after: 5, ownerId: testOwnerId('o') }, ahead),
+      new Follower(log, turns, { runId: testRunId('run_1'), after: 2, ownerId: testOwnerId('o') }, behind),
     ];
     followers[0]?.start();
     while (remote.size === 0) await new Promise(setImmediate);
     followers[1]?.start();
     // During the time of twenty queries, a spinning reader would make far more than the single query that it needs.
-    for (let asked = 0; asked < 20; asked += 1) await store.reads.all(lastStoredId, { runId: 'run_1' });
+    for (let asked = 0; asked < 20; asked += 1) await store.reads.all(lastStoredId, { runId: testRunId('run_1') });
     assert.ok(pages <= 2, `${pages} pages were asked for`);
     for (const id of [3, 4, 5, 6]) await stored(store, 'run_1', delta(id));
     await Promise.all([ahead, behind].map((taker) => taker.until(({ ids }) => ids.includes(6))));
@@ -172,7 +184,7 @@ test('readers of one run share each read, and a reader that left gets nothing', 
     await stored(store, 'run_1', delta(1));
     const takers = [new Taker(), new Taker(), new Taker()];
     const followers = takers.map(
-      (taker) => new Follower(log, turns, { runId: 'run_1', after: 0, ownerId: 'o' }, taker),
+      (taker) => new Follower(log, turns, { runId: testRunId('run_1'), after: 0, ownerId: testOwnerId('o') }, taker),
     );
     for (const follower of followers) follower.start();
     await Promise.all(takers.map((taker) => taker.until(({ ids }) => ids.includes(1))));
@@ -194,7 +206,7 @@ test('cuts a reader if no event will follow', { skip }, async () => {
     await insertRun(store, 'ended', { status: 'completed' });
     for (const runId of ['ended', 'unknown']) {
       const taker = new Taker();
-      new Follower(log, turns, { runId, after: 7, ownerId: 'o' }, taker).start();
+      new Follower(log, turns, { runId: testRunId(runId), after: 7, ownerId: testOwnerId('o') }, taker).start();
       await taker.until(({ outcome }) => outcome !== null);
       assert.deepEqual([taker.outcome, taker.ids], ['cut', []]);
     }

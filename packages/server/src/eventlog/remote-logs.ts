@@ -1,4 +1,5 @@
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
+import type { RunId } from '../domain/ids.ts';
 import { isFinished } from '../domain/run-state.ts';
 import type { Notifier } from '../store/notifier.ts';
 import { type RemoteNews, remoteNews } from '../store/queries/across-nodes.ts';
@@ -20,7 +21,7 @@ const RUNS_PER_QUERY = 64;
 export class RemoteLogs implements AsyncDisposable {
   readonly #reads: Reads;
   readonly #logger: Logger;
-  readonly #logs = new Map<string, RemoteLog>();
+  readonly #logs = new Map<RunId, RemoteLog>();
   readonly #due = new Set<RemoteLog>();
   readonly #loop: WakeableLoop;
   readonly #unlisten: () => void;
@@ -43,7 +44,7 @@ export class RemoteLogs implements AsyncDisposable {
     return this.#logs.size;
   }
 
-  get(runId: string): RemoteLog | undefined {
+  get(runId: RunId): RemoteLog | undefined {
     return this.#logs.get(runId);
   }
 
@@ -51,7 +52,7 @@ export class RemoteLogs implements AsyncDisposable {
    * The caller has read everything that is stored up to `cursor`, and attaches its reader in the same synchronous step. The
    * next query finds what was stored since then. Another reader may have a cursor after everything that is stored.
    */
-  open(runId: string, cursor: number): RemoteLog {
+  open(runId: RunId, cursor: number): RemoteLog {
     const log = this.#logs.get(runId) ?? new RemoteLog(runId, cursor, this.#left);
     log.goBackTo(cursor);
     this.#logs.set(runId, log);
@@ -61,7 +62,7 @@ export class RemoteLogs implements AsyncDisposable {
   }
 
   /** Called when this node has taken the run over. */
-  move(runId: string): void {
+  move(runId: RunId): void {
     this.#logs.get(runId)?.move();
   }
 

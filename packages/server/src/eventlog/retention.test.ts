@@ -5,6 +5,7 @@ import { temporaryFolder } from '@runwire/server/testing';
 import { insertRun } from '@runwire/test-kit/insert-run.ts';
 import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
 import { until } from '@runwire/test-kit/shortfall.ts';
+import { testRunId } from '@runwire/test-kit/test-ids.ts';
 import {
   embeddedStore,
   migratedDatabase,
@@ -14,7 +15,7 @@ import {
 } from '@runwire/test-kit/test-store.ts';
 import { DAY_MS, endFirstPartition, today } from '../../../../test/support/old-partitions.ts';
 import type { RunEvent } from '../domain/events.ts';
-import { firstRunId } from '../domain/ids.ts';
+import { firstRunId, type RunId } from '../domain/ids.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import { noEarlierNodes } from '../store/earlier-nodes.ts';
 import { eraseCompacted, eraseEvents } from '../store/queries/erasures.ts';
@@ -63,14 +64,14 @@ const retention = (store: Store, earlierNodes = noEarlierNodes, logMs = LOG_MS) 
     { logMs, sweepMs: 600_000, chunkBytes: 65_536 },
   );
 
-const runFrom = (ms: number, name: string) => `${firstRunId(ms)}${name}`;
+const runFrom = (ms: number, name: string) => testRunId(`${firstRunId(ms)}${name}`);
 
-async function addRun(store: Store, runId: string, endedAt: number | null, data = encodeChunk(EVENTS)): Promise<void> {
+async function addRun(store: Store, runId: RunId, endedAt: number | null, data = encodeChunk(EVENTS)): Promise<void> {
   await insertRun(store, runId, { status: endedAt === null ? 'running' : 'completed', completed_at: endedAt });
   await store.transact('flush', (tx) => tx.run(insertChunk, { run_id: runId, first_id: 1, last_id: 3, data }));
 }
 
-const end = (store: Store, runId: string, endedAt: number) =>
+const end = (store: Store, runId: RunId, endedAt: number) =>
   store.transact('account', (tx) =>
     tx.query((db) =>
       db
@@ -82,7 +83,7 @@ const end = (store: Store, runId: string, endedAt: number) =>
   );
 
 /** The ids of the stored events: all, or the rest after compaction. Undefined if the run has none. */
-async function eventIds(store: Store, runId: string): Promise<number[] | undefined> {
+async function eventIds(store: Store, runId: RunId): Promise<number[] | undefined> {
   const row = await first(store.reads.all(chunkAfter, { runId, after: 0 }));
   return row === undefined ? undefined : decodeChunk(row.first_id, row.data).events.map(({ id }) => id);
 }

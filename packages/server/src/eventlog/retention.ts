@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Sweep } from '@runwire/lib/sweep.ts';
 import { eventSize, type RunEvent } from '../domain/events.ts';
-import { firstRunId } from '../domain/ids.ts';
+import { firstRunId, type RunId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { allChunks } from '../store/queries/eventlog.ts';
@@ -49,7 +49,7 @@ const BYTES_PER_BATCH = 1024 * 1024;
 const BYTES_PER_TURN = 512 * 1024;
 
 interface VisitedRun {
-  readonly run_id: string;
+  readonly run_id: RunId;
   readonly completed_at: number | null;
   readonly compacted_at: number | null;
 }
@@ -61,7 +61,7 @@ interface EventSweep {
 }
 
 interface Compaction {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly chunksBefore: number;
   readonly bytesBefore: number;
   readonly chunks: readonly Chunk[];
@@ -171,7 +171,7 @@ export class Retention extends Sweep {
   }
 
   /** Stores the position together with the runs before it that are not compacted, so that none of them is forgotten. */
-  async #passTo(position: string, whole: ReadonlySet<string>): Promise<void> {
+  async #passTo(position: string, whole: ReadonlySet<RunId>): Promise<void> {
     await this.#store.transact('sweep', async (tx) => {
       const skipped = [...whole].filter((runId) => runId <= position);
       await Promise.all(skipped.map((runId) => tx.run(insertSkippedRun, { run_id: runId })));
@@ -180,7 +180,7 @@ export class Retention extends Sweep {
   }
 
   /** Returns the runs that are not compacted: they are active or ended recently. */
-  async #compactReady(runs: readonly VisitedRun[], { until, partitions }: EventSweep): Promise<Set<string>> {
+  async #compactReady(runs: readonly VisitedRun[], { until, partitions }: EventSweep): Promise<Set<RunId>> {
     const whole = new Set(runs.filter((run) => run.compacted_at === null).map((run) => run.run_id));
     let batch: Compaction[] = [];
     let bytes = 0;
@@ -210,7 +210,7 @@ export class Retention extends Sweep {
    * Outside the transaction: the chunks of an ended run change only if they are deleted with its chat. Resolves to null if
    * only a node of a later version can read them.
    */
-  async #prepare(runId: string): Promise<Compaction | null> {
+  async #prepare(runId: RunId): Promise<Compaction | null> {
     const rows = await this.#store.reads.all(allChunks, { runId });
     const bytesBefore = rows.reduce((sum, row) => sum + row.data.length, 0);
     try {

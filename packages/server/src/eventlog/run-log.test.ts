@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testRunId } from '@runwire/test-kit/test-ids.ts';
 import fc from 'fast-check';
 import { eventSize, lastFrameId, type MessageItem, type RunEvent, type RunEventBody } from '../domain/events.ts';
 import { decodeChunk } from './chunk-codec.ts';
@@ -21,7 +22,7 @@ const delta = (text: string): RunEventBody => ({ type: 'delta', item, text });
 type Bounds = Partial<RunLogBounds> & Pick<RunLogBounds, 'chunkBytes' | 'heldBytes'>;
 const newLog = (bounds: Bounds, attempt = 1, unstored = new UnstoredBytes(1_000_000, () => {})) =>
   new RunLog({
-    runId: 'run_1',
+    runId: testRunId('run_1'),
     attempt,
     stored: [],
     bounds: { unstoredRunBytes: 1_000_000, ...bounds },

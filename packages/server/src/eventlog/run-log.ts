@@ -1,4 +1,5 @@
 import { attemptBase, eventSize, eventWidth, lastFrameId, type RunEvent, type RunEventBody } from '../domain/events.ts';
+import type { RunId } from '../domain/ids.ts';
 import { encodeChunk } from './chunk-codec.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';
 import type { UnstoredBytes } from './unstored-bytes.ts';
@@ -21,7 +22,7 @@ export interface RunLogBounds {
 }
 
 interface RunLogParts {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly attempt: number;
   /** The events of this attempt that are already durable. */
   readonly stored: readonly RunEvent[];
@@ -35,7 +36,7 @@ interface RunLogParts {
  * same turn; the store gets it up to 100 ms later. It holds all events that are not stored yet, and the newest stored ones.
  */
 export class RunLog implements LiveLog {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly attempt: number;
   readonly #bounds: RunLogBounds;
   readonly #unstored: UnstoredBytes;

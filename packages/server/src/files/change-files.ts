@@ -1,4 +1,4 @@
-import type { IntegrationId } from '../domain/ids.ts';
+import type { ChatKey, IntegrationId } from '../domain/ids.ts';
 import { foldersAbove, type MountPath, wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type IntegrationRow, integrationById } from '../store/queries/accounts.ts';
@@ -44,7 +44,7 @@ export interface FilePut {
   /** Null if a run made the file. */
   readonly signedAt: number | null;
   /** Null for an upload. */
-  readonly chatKey: string | null;
+  readonly chatKey: ChatKey | null;
 }
 
 export type FileChange = FilePut | { readonly kind: 'delete'; readonly path: MountPath };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pathInMount, TestFiles } from '@runwire/test-kit/test-files.ts';
+import { testChatKey } from '@runwire/test-kit/test-ids.ts';
 import { STORES } from '@runwire/test-kit/test-store.ts';
 import { newIntegrationId } from '../domain/ids.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
@@ -11,7 +12,7 @@ import { first, type Tx } from '../store/store.ts';
 import { publishChanges } from './publish-changes.ts';
 
 const INTEGRATION = newIntegrationId('one');
-const CHAT = 'chat_a';
+const CHAT = testChatKey('chat_a');
 const FILES = 120;
 
 /** Counts the statements of a transaction. */

@@ -1,5 +1,5 @@
 import { isBelow } from '../domain/file-access.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { ChatKey, IntegrationId } from '../domain/ids.ts';
 import { type MountPath, wholePath } from '../domain/mount-path.ts';
 import type { StagedChange } from '../domain/staged-change.ts';
 import { MAX_UNREFERRED_MS } from '../storage/blob-store.ts';
@@ -11,7 +11,7 @@ import { type FileChange, pathsTakenByFiles, pathsTakenByForms, readFiles, write
 import { checkQuotas, type FileQuotas, QuotaExceeded } from './quotas.ts';
 
 export interface RunChanges {
-  readonly chatKey: string;
+  readonly chatKey: ChatKey;
   /** The files that the run sees. */
   readonly seen: SeenFiles;
   readonly changes: readonly StagedChange[];

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { type Cell, CellSet } from '@runwire/lib/cells.ts';
 import type { PageTurns } from '@runwire/lib/page-turns.ts';
 import type { RunEvent } from '../domain/events.ts';
+import type { RunId } from '../domain/ids.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import { type FollowedEvents, Follower, type Sink } from '../eventlog/follow.ts';
@@ -19,8 +20,8 @@ export interface StreamBounds {
 
 /** Is informed about the runs that have readers. */
 export interface Readers {
-  readerAttached(runId: string): void;
-  readerLeft(runId: string): void;
+  readerAttached(runId: RunId): void;
+  readerLeft(runId: RunId): void;
 }
 
 export interface StreamsDeps {
@@ -97,7 +98,7 @@ export class Streams implements Disposable {
   }
 
   /** Closes the streams of these runs. Their readers may reconnect. */
-  cutRuns(runIds: ReadonlySet<string>): void {
+  cutRuns(runIds: ReadonlySet<RunId>): void {
     for (const stream of [...this.#open]) if (runIds.has(stream.runId)) stream.cut();
   }
 
@@ -135,7 +136,7 @@ export interface StreamSource extends FollowedEvents {
 
 /** One response that follows one run, in one framing. It has no socket while an earlier answer uses the connection. */
 export class RunStream implements Sink {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly keyId: string | null;
   readonly #response: ServerResponse;
   readonly #body: ChunkedBody;

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { ToolCall } from '@runwire/agency';
+import type { McpAddress } from '@runwire/mcp-sessions';
 import { SCRIPTED_MCP } from '@runwire/test-kit/scripted-mcp-program.ts';
 import { cites } from '../../../../requirements/cite.ts';
-import type { McpAddress, McpServer } from '../agent/mcp-port.ts';
+import type { McpServer } from '../agent/mcp-port.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { McpServers } from './mcp-servers.ts';
 

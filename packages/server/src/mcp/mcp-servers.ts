@@ -1,11 +1,10 @@
+import type { AskForeign, ReadVariable } from '@runwire/mcp-sessions';
+import { leftOutSentence, McpSession, type ServerTools, type SessionState, selectedTools } from '@runwire/mcp-sessions';
 import type { McpServer, RunServers } from '../agent/mcp-port.ts';
+import { VERSION } from '../domain/version.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { ReadVariable } from './connection.ts';
-import type { AskForeign } from './oauth-fetch.ts';
 import { RunSessions } from './run-sessions.ts';
 import type { ServerProblem } from './server-problem.ts';
-import { leftOutSentence, type ServerTools, selectedTools } from './server-tools.ts';
-import { McpSession, type SessionState } from './session.ts';
 import { wholeName } from './tool-names.ts';
 
 export interface McpServersOptions {
@@ -87,9 +86,7 @@ export class McpServers implements AsyncDisposable {
     let shared = this.#shared.get(key);
     if (shared === undefined) {
       const session = new McpSession({
-        ...this.#options,
-        agency,
-        server: server.name,
+        ...this.#about(agency, server),
         address: server.address(NO_RUN),
         known: null,
       });
@@ -97,6 +94,10 @@ export class McpServers implements AsyncDisposable {
       this.#shared.set(key, shared);
     }
     return shared;
+  }
+
+  #about(agency: string, { name: server }: McpServer) {
+    return { ...this.#options, client: { name: 'runwire', version: VERSION }, server, labels: { agency, server } };
   }
 
   #closeUnused(key: string, shared: SharedSession): void {
@@ -139,9 +140,7 @@ export class McpServers implements AsyncDisposable {
     // Another member may have other tools.
     const known = server.isFilled ? null : (this.#lastTools.get(id) ?? null);
     const session = new McpSession({
-      ...this.#options,
-      agency,
-      server: server.name,
+      ...this.#about(agency, server),
       address: server.address(about),
       known,
     });

@@ -1,11 +1,10 @@
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { withTimeout } from '@runwire/lib/with-timeout.ts';
+import type { McpSession } from '@runwire/mcp-sessions';
+import { resultText, type ServerTool, type ServerTools, selectedTools } from '@runwire/mcp-sessions';
 import type { McpServer, McpTool, McpTools, RunServers } from '../agent/mcp-port.ts';
 import { alwaysAsks, type CheckResult, checkedCall, type ModelTool } from '../agent/ports.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { resultText } from './result-text.ts';
-import { type ServerTool, type ServerTools, selectedTools } from './server-tools.ts';
-import type { McpSession } from './session.ts';
 import { possibleNames, toolName } from './tool-names.ts';
 
 /** How long a run waits for servers whose tools are not known, all waits together. */

@@ -1,4 +1,5 @@
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
+import type { RunId } from '../domain/ids.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import type { Notifier } from '../store/notifier.ts';
 import { cancelIntents } from '../store/queries/across-nodes.ts';
@@ -13,7 +14,7 @@ export interface CancelIntentsDeps {
   readonly node: ThisNode;
   readonly notifier: Notifier;
   readonly activeRuns: () => number;
-  readonly stop: (runId: string, mode: CancelMode) => boolean;
+  readonly stop: (runId: RunId, mode: CancelMode) => boolean;
   readonly logger: Logger;
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunId } from '../domain/ids.ts';
 import { type CancelMode, isFinished } from '../domain/run-state.ts';
 import type { Scope } from '../domain/scope.ts';
 import { usageFromRow, usageJson } from '../domain/usage.ts';
@@ -15,8 +16,8 @@ export interface CancelDeps {
   readonly store: Store;
   readonly runReads: RunReads;
   /** Stops the run if this node executes it; otherwise returns false. */
-  readonly signalStop: (runId: string, mode: CancelMode) => boolean;
-  readonly ended: (runId: string) => Promise<void> | null;
+  readonly signalStop: (runId: RunId, mode: CancelMode) => boolean;
+  readonly ended: (runId: RunId) => Promise<void> | null;
   /** Null if there are no other nodes that could execute the run. */
   readonly elsewhere: Notifier | null;
   readonly patienceMs: number;
@@ -27,8 +28,9 @@ export interface CancelDeps {
  * Cancels exactly that run, from any node. First the intent becomes durable (T5), then the run is stopped, here or by a
  * hint to its node, then its end is awaited.
  */
-export async function cancelRun(deps: CancelDeps, scope: Scope, runId: string, mode: CancelMode) {
-  const before = await deps.runReads.row(scope, runId);
+export async function cancelRun(deps: CancelDeps, scope: Scope, requested: string, mode: CancelMode) {
+  const before = await deps.runReads.row(scope, requested);
+  const runId = before.run_id;
   const until = performance.now() + deps.patienceMs;
   if (!isFinished(before.status)) {
     deps.waitAt?.('cancel-intent.before');

@@ -1,5 +1,5 @@
 import type { Charge } from '../domain/allowance.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { IntegrationId, RunId } from '../domain/ids.ts';
 import type { RunEndStatus } from '../domain/run-state.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import { type ModelUsage, totalTokens, type Usage } from '../domain/usage.ts';
@@ -14,7 +14,7 @@ import type { Tx } from '../store/store.ts';
 
 /** The columns of a run by which it is counted. */
 export interface CountedColumns {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly integrationId: IntegrationId;
   readonly consumerId: string | null;
   readonly nodeId: string;

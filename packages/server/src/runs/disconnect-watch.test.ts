@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
+import { testRunId } from '@runwire/test-kit/test-ids.ts';
 import { migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { cites } from '../../../../requirements/cite.ts';
 import { missingService } from '../../../../test/support/services.ts';
@@ -50,7 +51,7 @@ test('logs each outage once, and has patience after it', { skip }, async (t) => 
     cancels += 1;
   };
   using watch = new DisconnectWatch(PATIENCE_MS, cancel, logger, remote);
-  watch.watch('run_1', newIntegrationId('i'));
+  watch.watch(testRunId('run_1'), newIntegrationId('i'));
   for (const outage of [1, 2]) {
     away = true;
     for (let tick = 0; tick < 5; tick += 1) {
@@ -102,7 +103,7 @@ test('waits its patience after the last reader on another node left', {
     cancelledAt = now;
   };
   using watch = new DisconnectWatch(PATIENCE_MS, cancel, logger, remote);
-  watch.watch('run_1', newIntegrationId('i'));
+  watch.watch(testRunId('run_1'), newIntegrationId('i'));
   const look = async () => {
     const before = looks;
     now += TICK_MS;

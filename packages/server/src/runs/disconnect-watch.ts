@@ -1,4 +1,4 @@
-import type { IntegrationId } from '../domain/ids.ts';
+import type { IntegrationId, RunId } from '../domain/ids.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { RemoteReaders } from './remote-readers.ts';
 
@@ -21,11 +21,11 @@ const TICKS_PER_PATIENCE = 20;
  */
 export class DisconnectWatch implements Disposable {
   /** The number of readers of each run on this node. */
-  readonly #readers = new Map<string, number>();
-  readonly #runs = new Map<string, WatchedRun>();
+  readonly #readers = new Map<RunId, number>();
+  readonly #runs = new Map<RunId, WatchedRun>();
   readonly #patienceMs: number;
   readonly #tickMs: number;
-  readonly #cancel: (integrationId: IntegrationId, runId: string) => Promise<unknown>;
+  readonly #cancel: (integrationId: IntegrationId, runId: RunId) => Promise<unknown>;
   /** Null if there are no other nodes. */
   readonly #remote: RemoteReaders | null;
   readonly #logger: Logger;
@@ -35,7 +35,7 @@ export class DisconnectWatch implements Disposable {
 
   constructor(
     patienceMs: number,
-    cancel: (integrationId: IntegrationId, runId: string) => Promise<unknown>,
+    cancel: (integrationId: IntegrationId, runId: RunId) => Promise<unknown>,
     logger: Logger,
     remote: RemoteReaders | null = null,
   ) {
@@ -49,21 +49,21 @@ export class DisconnectWatch implements Disposable {
   }
 
   /** Call it before a reader of this attempt can attach. A run that was taken over may have readers already. */
-  watch(runId: string, integrationId: IntegrationId): void {
+  watch(runId: RunId, integrationId: IntegrationId): void {
     this.#runs.set(runId, { integrationId, aloneSince: performance.now(), readElsewhere: false, cancelling: false });
   }
 
-  forget(runId: string): void {
+  forget(runId: RunId): void {
     this.#runs.delete(runId);
   }
 
-  readerAttached(runId: string): void {
+  readerAttached(runId: RunId): void {
     const before = this.#readers.get(runId) ?? 0;
     this.#readers.set(runId, before + 1);
     if (before === 0) this.#remote?.firstAttached(runId);
   }
 
-  readerLeft(runId: string): void {
+  readerLeft(runId: RunId): void {
     const now = (this.#readers.get(runId) ?? 1) - 1;
     if (now > 0) {
       this.#readers.set(runId, now);
@@ -94,14 +94,14 @@ export class DisconnectWatch implements Disposable {
    * Logs a failure once, however long it lasts. Without the store no reader can attach, and streams may have been cut for
    * that reason: the patience counts from the end of the outage.
    */
-  #onFailure(error: unknown, alone: readonly (readonly [string, WatchedRun])[]): void {
+  #onFailure(error: unknown, alone: readonly (readonly [RunId, WatchedRun])[]): void {
     for (const [, run] of alone) run.aloneSince = performance.now();
     if (!this.#failing)
       this.#logger.warn({ err: error }, 'readers on other nodes could not be read from the store; tried again');
     this.#failing = true;
   }
 
-  async #look(alone: readonly (readonly [string, WatchedRun])[]): Promise<void> {
+  async #look(alone: readonly (readonly [RunId, WatchedRun])[]): Promise<void> {
     const askedAt = performance.now();
     const elsewhere = (await this.#remote?.readElsewhere(alone.map(([runId]) => runId))) ?? null;
     const answeredAt = performance.now();
@@ -119,13 +119,13 @@ export class DisconnectWatch implements Disposable {
   }
 
   /** While the other nodes were asked, the run may have ended, or a reader may have attached here. */
-  #mayCancel(runId: string, run: WatchedRun, askedAt: number): boolean {
+  #mayCancel(runId: RunId, run: WatchedRun, askedAt: number): boolean {
     // A reader of another node is seen one look later, because its row is written after it attached.
     const patienceMs = this.#patienceMs + (this.#remote === null ? 0 : this.#tickMs);
     return this.#runs.get(runId) === run && !this.#readers.has(runId) && askedAt - run.aloneSince >= patienceMs;
   }
 
-  async #cancelAlone(runId: string, run: WatchedRun): Promise<void> {
+  async #cancelAlone(runId: RunId, run: WatchedRun): Promise<void> {
     this.#logger.info(
       { runId },
       'a run has no reader any more; it is cancelled because its integration has onDisconnect set to cancel',

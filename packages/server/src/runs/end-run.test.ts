@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
+import { testChatId } from '@runwire/test-kit/test-ids.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { newIntegrationId } from '../domain/ids.ts';
 import { NO_TRACE } from '../domain/request-trace.ts';
@@ -25,7 +26,7 @@ const OUTCOME: RunOutcome = {
     integrationId: RUN.integration_id,
     consumerId: RUN.consumer_id,
     chatKey: RUN.chat_key,
-    chatId: 'c1',
+    chatId: testChatId('c1'),
     agency: RUN.agency,
     agent: RUN.agent,
     agencyVersion: null,
@@ -45,7 +46,7 @@ test('a run that failed ends once, however often its end is written', async () =
   const folder = temporaryFolder();
   await using store = await embeddedStore(folder);
   await store.transact('admit', async (tx) => {
-    await tx.run(insertChat, { ...RUN, chat_id: 'c1', alias: null, num_messages: 1, text_bytes: 0 });
+    await tx.run(insertChat, { ...RUN, chat_id: testChatId('c1'), alias: null, num_messages: 1, text_bytes: 0 });
     await tx.run(insertRun, RUN);
     await tx.run(insertActiveRun, RUN);
   });

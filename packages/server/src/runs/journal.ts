@@ -1,3 +1,4 @@
+import type { RunId } from '../domain/ids.ts';
 import { RunLost } from '../domain/run-lost.ts';
 import {
   JOURNAL_FORMAT,
@@ -12,7 +13,7 @@ import type { Chunk } from '../eventlog/run-log.ts';
 import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
 
-export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
+export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
   const { usage, output, replay, tried, asks, asked, files } = step;
   // `JSON.stringify` omits undefined fields.
   const record_json = JSON.stringify({ usage, output, replay, tried, asks, asked, files });
@@ -65,7 +66,7 @@ export function journalledStep(row: StepRow): JournalledStep {
 }
 
 export interface StepDone {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly step: JournalledStep;
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];

@@ -1,5 +1,6 @@
 import { CellMap } from '@runwire/lib/cells.ts';
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
+import type { RunId } from '../domain/ids.ts';
 import {
   deleteReaders,
   deleteReadersOfDeadNodes,
@@ -31,11 +32,11 @@ interface ReadRun {
 export class RemoteReaders implements AsyncDisposable {
   readonly #store: Store;
   readonly #node: ThisNode;
-  readonly #runsHere: (runId: string) => boolean;
-  readonly #runs = new CellMap<string, ReadRun>();
+  readonly #runsHere: (runId: RunId) => boolean;
+  readonly #runs = new CellMap<RunId, ReadRun>();
   readonly #loop: WakeableLoop;
 
-  constructor(store: Store, node: ThisNode, runsHere: (runId: string) => boolean, logger: Logger) {
+  constructor(store: Store, node: ThisNode, runsHere: (runId: RunId) => boolean, logger: Logger) {
     this.#store = store;
     this.#node = node;
     this.#runsHere = runsHere;
@@ -52,7 +53,7 @@ export class RemoteReaders implements AsyncDisposable {
     await this.#store.transact('account', (tx) => tx.run(deleteReadersOfDeadNodes, {}));
   }
 
-  firstAttached(runId: string): void {
+  firstAttached(runId: RunId): void {
     const known = this.#runs.get(runId);
     if (known !== undefined) known.read = true;
     // The node that executes the run knows its own readers without rows.
@@ -61,7 +62,7 @@ export class RemoteReaders implements AsyncDisposable {
     this.#loop.wake();
   }
 
-  lastLeft(runId: string): void {
+  lastLeft(runId: RunId): void {
     const run = this.#runs.get(runId);
     if (run === undefined) return;
     run.read = false;
@@ -69,7 +70,7 @@ export class RemoteReaders implements AsyncDisposable {
   }
 
   /** Returns those of these runs of this node that a reader on another node follows. */
-  async readElsewhere(runIds: readonly string[]): Promise<ReadonlySet<string>> {
+  async readElsewhere(runIds: readonly RunId[]): Promise<ReadonlySet<RunId>> {
     const rows = await this.#store.reads.all(runsReadElsewhere, { runIds, nodeId: this.#node.nodeId });
     return new Set(rows.map(({ run_id }) => run_id));
   }

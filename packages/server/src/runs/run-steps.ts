@@ -21,8 +21,14 @@ interface StepsDeps {
 }
 
 /** Lists the finished steps of a run from its journal, newest first. */
-export async function runSteps({ reads, runReads, pages }: StepsDeps, scope: Scope, runId: string, query: StepQuery) {
-  const run = await runReads.row(scope, runId);
+export async function runSteps(
+  { reads, runReads, pages }: StepsDeps,
+  scope: Scope,
+  requested: string,
+  query: StepQuery,
+) {
+  const run = await runReads.row(scope, requested);
+  const runId = run.run_id;
   if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
   const stored = await first(reads.all(onlyStepOfRun, { runId }));
   const only = stored === undefined ? null : onlyStepRow(stored);

@@ -1,6 +1,8 @@
+import type { RunId } from '../domain/ids.ts';
+
 /** The events of runs. `compacted_chunks` has the same columns, and the events of a run that remain after compaction. */
 export interface EventChunksTable {
-  run_id: string;
+  run_id: RunId;
   first_id: number;
   last_id: number;
   data: string;
@@ -15,5 +17,5 @@ export interface SweepPositionsTable {
 
 /** Runs that were not ready when the sweep of events passed them. */
 export interface SkippedRunsTable {
-  run_id: string;
+  run_id: RunId;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FairBudget } from '@runwire/lib/fair-budget.ts';
 import { PageTurns } from '@runwire/lib/page-turns.ts';
+import { testOwnerId } from '@runwire/test-kit/test-ids.ts';
 import { cites } from '../../../../requirements/cite.ts';
 import { LargePages } from './large-pages.ts';
 import type { Page } from './queries/page.ts';
@@ -29,7 +30,7 @@ async function pageOf(rows: readonly Row[], limit: number, change: (rows: Row[])
       })
       .slice(0, most);
   const page = await pages.read(
-    { ownerId: 'own_1', hasLeft: () => false, limit, ...(cursor === undefined ? {} : { cursor }) },
+    { ownerId: testOwnerId('own_1'), hasLeft: () => false, limit, ...(cursor === undefined ? {} : { cursor }) },
     {
       showsAll: true,
       sizes: async (asked) => {
@@ -86,7 +87,7 @@ test('an owner whose large pages are not read waits; other owners do not', async
   const pages = new LargePages(new PageTurns(1), unsent);
   const read = (ownerId: string, hasLeft = false) =>
     pages.read(
-      { ownerId, hasLeft: () => hasLeft },
+      { ownerId: testOwnerId(ownerId), hasLeft: () => hasLeft },
       {
         showsAll: true,
         sizes: async () => [{ created_at: 1, id: 'a', bytes: 3 * MEBIBYTE }],

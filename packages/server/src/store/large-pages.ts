@@ -1,5 +1,6 @@
 import type { FairBudget } from '@runwire/lib/fair-budget.ts';
 import type { PageTurns } from '@runwire/lib/page-turns.ts';
+import type { OwnerId } from '../domain/ids.ts';
 import { decodeCursor, encodeCursor, type ListPosition } from '../domain/list-cursor.ts';
 import { ListPage, MAX_PAGE_BYTES } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -8,7 +9,7 @@ import { DEFAULT_LIMIT, type ListQuery } from './read-page.ts';
 
 export interface LargeListQuery extends ListQuery {
   /** The owner that reads the list. */
-  readonly ownerId: string;
+  readonly ownerId: OwnerId;
   /** True if the caller closed the connection: no client would read the page. */
   readonly hasLeft: () => boolean;
 }
@@ -81,7 +82,7 @@ export class LargePages {
     }
   }
 
-  async #sizes<R>(ownerId: string, list: LargeList<R>, page: Page): Promise<RowSize[]> {
+  async #sizes<R>(ownerId: OwnerId, list: LargeList<R>, page: Page): Promise<RowSize[]> {
     using _turn = await this.#turns.take(ownerId);
     return await list.sizes(page);
   }

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { IntegrationId, RunId } from '../domain/ids.ts';
 import type { RunEndStatus } from '../domain/run-state.ts';
 
 /**
@@ -69,6 +69,6 @@ export interface UsageWalkTable {
 
 /** Ended runs that are not part of the rollups: a node of an earlier version ended them. The sweep adds them. */
 export interface UncountedRunsTable {
-  run_id: string;
+  run_id: RunId;
   integration_id: IntegrationId;
 }

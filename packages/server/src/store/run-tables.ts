@@ -1,5 +1,5 @@
 import type { AllowanceUnit } from '../domain/allowance.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 import type { RunStatus } from '../domain/run-state.ts';
 
 /** One row for each unfinished run: T1 writes it, and the end of the run deletes it. */
@@ -7,8 +7,8 @@ export interface ActiveRunsTable {
   integration_id: IntegrationId;
   /** Empty if the run has no member. */
   consumer_id: string;
-  chat_key: string;
-  run_id: string;
+  chat_key: ChatKey;
+  run_id: RunId;
   /** As in `runs`. */
   node_id: string;
   held: number;
@@ -21,5 +21,5 @@ export interface UnsuccessfulRunsTable {
   integration_id: IntegrationId;
   status: RunStatus;
   created_at: number;
-  run_id: string;
+  run_id: RunId;
 }

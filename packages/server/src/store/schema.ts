@@ -3,7 +3,7 @@ import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import type { CheckedText } from '../domain/checked-text.ts';
 import type { FileAccess } from '../domain/file-access.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { ChatId, ChatKey, IntegrationId, OwnerId, RunId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
@@ -80,7 +80,7 @@ export interface CommitMarksTable {
  * Nodes that have readers of a run whose integration sets `onDisconnect: "cancel"`. Rows of dead nodes do not count.
  */
 export interface RunReadersTable {
-  run_id: string;
+  run_id: RunId;
   node_id: string;
 }
 
@@ -97,7 +97,7 @@ export interface BlobFolderTable {
 }
 
 export interface OwnersTable {
-  owner_id: string;
+  owner_id: OwnerId;
   email: string | null;
   name_json: string | null;
   administrator: number;
@@ -106,7 +106,7 @@ export interface OwnersTable {
 
 export interface ApiKeysTable {
   key_id: string;
-  owner_id: string;
+  owner_id: OwnerId;
   name_json: string;
   created_at: number;
   expires_at: number | null;
@@ -115,7 +115,7 @@ export interface ApiKeysTable {
 }
 
 export interface PasswordsTable {
-  owner_id: string;
+  owner_id: OwnerId;
   /** In the PHC string format: the algorithm, its parameters, the salt and the hash. */
   password_hash: string;
   changed_at: number;
@@ -124,7 +124,7 @@ export interface PasswordsTable {
 /** The sessions of people who signed in to the console. A session that was ended has no row. */
 export interface SessionsTable {
   session_id: string;
-  owner_id: string;
+  owner_id: OwnerId;
   /** SHA-256 of the value of the cookie. */
   secret_hash: string;
   created_at: number;
@@ -134,7 +134,7 @@ export interface SessionsTable {
 
 /** The newest set-up link of an owner. A link that was used has no row. */
 export interface SetUpLinksTable {
-  owner_id: string;
+  owner_id: OwnerId;
   /** SHA-256 of the secret in the link. */
   secret_hash: string;
   created_at: number;
@@ -153,7 +153,7 @@ export interface IntegrationsTable {
   integration_id: IntegrationId;
   /** Sorts integrations in the order in which they were made, also within a millisecond. */
   sort_key: string;
-  owner_id: string;
+  owner_id: OwnerId;
   name_json: string;
   agency: string;
   default_agent: string;
@@ -202,9 +202,9 @@ export interface MembersTable {
 }
 
 export interface ChatsTable {
-  chat_key: string;
+  chat_key: ChatKey;
   integration_id: IntegrationId;
-  chat_id: string;
+  chat_id: ChatId;
   alias: string | null;
   consumer_id: string | null;
   num_messages: number;
@@ -216,7 +216,7 @@ export interface ChatsTable {
   /** The open questions of its newest run (`OpenQuestions`). Null if there are none. */
   questions_json: Generated<string | null>;
   /** The run that asked them. Null if there are none. */
-  asking_run_id: Generated<string | null>;
+  asking_run_id: Generated<RunId | null>;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
@@ -224,10 +224,10 @@ export interface ChatsTable {
 
 export interface MessagesTable {
   message_id: string;
-  chat_key: string;
+  chat_key: ChatKey;
   /** 1, 2, 3 … within the chat. */
   position: number;
-  run_id: string;
+  run_id: RunId;
   role: 'user' | 'assistant';
   status: 'completed' | 'failed' | 'cancelled';
   agent: string;
@@ -241,9 +241,9 @@ export interface MessagesTable {
 
 /** A run and its usage record in one row, so each run has exactly one record and the two never disagree. */
 export interface RunsTable {
-  run_id: string;
+  run_id: RunId;
   integration_id: IntegrationId;
-  chat_key: string;
+  chat_key: ChatKey;
   consumer_id: string | null;
   usage_request_id: string | null;
   fingerprint: string | null;
@@ -271,7 +271,7 @@ export interface RunsTable {
   period_start: number | null;
   user_context_json: string | null;
   /** The run whose questions this one settles. It continues at the end of that one. */
-  continues: Generated<string | null>;
+  continues: Generated<RunId | null>;
   /** What becomes of these questions (`Settlement`s), and the tools of the request, until the run has ended. */
   answers_json: Generated<string | null>;
   client_tools_json: Generated<string | null>;
@@ -337,7 +337,7 @@ export interface AdjustmentsTable {
 
 /** The journal of finished model and tool steps. A resumed run continues from them and does not repeat them. */
 export interface StepsTable {
-  run_id: string;
+  run_id: RunId;
   step: number;
   attempt: number;
   kind: 'model' | 'tool' | 'begin';
@@ -372,7 +372,7 @@ export interface BlobsTable {
 
 /** The attachments of a user's message. */
 export interface AttachmentsTable extends StoredAttachment {
-  chat_key: string;
+  chat_key: ChatKey;
 }
 
 /** The secrets that sign upload forms are derived from the installation's secret and these numbers. */
@@ -425,7 +425,7 @@ export interface FilesTable {
   /** When the upload form was signed. Null if a run made the file. */
   signed_at: number | null;
   /** The chat whose run made the file. Null for an upload. */
-  chat_key: string | null;
+  chat_key: ChatKey | null;
   /** The blob with the text of the document. Null if it was not converted yet, or needs no conversion. */
   text_key: string | null;
   /** When the file was replaced or deleted. The sweep deletes the row with its blobs a day later. */
@@ -434,7 +434,7 @@ export interface FilesTable {
 
 /** The paths that `sandboxFiles` of the runs of a chat named. */
 export interface AnnouncedFilesTable {
-  chat_key: string;
+  chat_key: ChatKey;
   path: StoredPath;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@runwire/mcp-sessions/src/connection.ts';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
-import { Connection } from '@runwire/server/src/mcp/connection.ts';
 import { McpServers } from '@runwire/server/src/mcp/mcp-servers.ts';
 
 /** A run waits until all MCP servers of its agency are connected. */

@@ -1,8 +1,8 @@
 import type { ToolCall } from '@runwire/agency';
 import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
+import type { SandboxInfo, SandboxLimit } from '@runwire/sandbox';
 import { checkedCall, type FileResult, type ModelTool, type Tool } from '../ports.ts';
 import { changedFile, type Publication } from '../publication.ts';
-import type { SandboxInfo, SandboxLimit } from '../sandbox-port.ts';
 import {
   type CommandOutput,
   type CommandReport,

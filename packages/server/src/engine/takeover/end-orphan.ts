@@ -1,5 +1,6 @@
 import { type ChangedFile, changedFiles } from '../../domain/changed-file.ts';
 import { attemptBase, eventWidth, lastFrameId, type RunEvent, type RunItem } from '../../domain/events.ts';
+import type { RunId } from '../../domain/ids.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
 import type { RunError } from '../../domain/run-state.ts';
 import type { UsageTotals } from '../../domain/usage.ts';
@@ -42,7 +43,7 @@ export function reportEndedOrphan(deps: EndDeps, { outcome, attempt, startedAt }
 }
 
 /** Ends a run that no process executes any more: as cancelled if a caller has cancelled it, otherwise with this error. */
-export async function endOrphan(deps: EndDeps, runId: string, error: RunError): Promise<void> {
+export async function endOrphan(deps: EndDeps, runId: RunId, error: RunError): Promise<void> {
   const end = await deps.store.transact('takeover', async (tx) => {
     const run = await first(tx.all(unfinishedRun, { runId }));
     return run === undefined ? null : writeEnd(tx, deps, run, error);
@@ -51,7 +52,7 @@ export async function endOrphan(deps: EndDeps, runId: string, error: RunError): 
 }
 
 /** Ends an orphan of which only the row can be read. Returns false if the run is no orphan any more. */
-export async function endUnreadableOrphan(deps: EndDeps, runId: string, error: RunError): Promise<boolean> {
+export async function endUnreadableOrphan(deps: EndDeps, runId: RunId, error: RunError): Promise<boolean> {
   const end = await deps.store.transact('takeover', async (tx) => {
     const run = await first(tx.all(unfinishedRun, { runId }));
     if (run === undefined || run.node_dead === NODE_ALIVE) return null;

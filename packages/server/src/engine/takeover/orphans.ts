@@ -1,5 +1,6 @@
 import { monotonicMs } from '@runwire/lib/monotonic.ts';
 import type { AdmittedRun } from '../../domain/admitted-run.ts';
+import type { RunId } from '../../domain/ids.ts';
 import { AlreadyEnded, RunLost } from '../../domain/run-lost.ts';
 import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import { orphanedRuns } from '../../store/queries/takeover.ts';
@@ -33,7 +34,7 @@ export class Orphans {
   readonly #deps: TakeoverDeps;
   readonly #options: OrphansOptions;
   /** Orphans that could not be taken over even alone, for example because they are too large for the time limit. */
-  readonly #retries = new Map<string, Retry>();
+  readonly #retries = new Map<RunId, Retry>();
   /** The reasons that were logged for each orphan that was left. */
   readonly #logged = new Map<string, Set<string>>();
   #ended = 0;
@@ -56,7 +57,7 @@ export class Orphans {
     const { room } = this.#options;
     const seen = new Set<string>();
     const failed: unknown[] = [];
-    const alone = async (runId: string) => {
+    const alone = async (runId: RunId) => {
       const error = room() > 0 ? await this.#takeOverAlone(runId) : null;
       if (error !== null) failed.push(error);
       if (failed.length >= MAX_FAILED) throw error;
@@ -78,19 +79,20 @@ export class Orphans {
   }
 
   /** Oldest first. Uses a transaction, because ordinary reads may be waiting for a connection. */
-  async #find(after: string): Promise<string[]> {
+  async #find(after: string): Promise<RunId[]> {
     const rows = await this.#deps.store.transact('lease', (tx) => tx.all(orphanedRuns, { after }));
     return rows.map(({ run_id: runId }) => runId);
   }
 
   /** Takes the orphans over in one group commit, whose time limit they share. Resolves to those to try one by one. */
-  async #takeOverBatch(runIds: readonly string[]): Promise<string[]> {
+  async #takeOverBatch(runIds: readonly RunId[]): Promise<RunId[]> {
     const identity = this.#deps.node.identity;
     const results = await Promise.allSettled(runIds.map((runId) => this.#takeOver(runId)));
-    const failed: string[] = [];
+    const failed: RunId[] = [];
     let fault: { readonly error: unknown } | null = null;
-    for (const [index, result] of results.entries()) {
-      const runId = runIds[index] ?? '';
+    for (const [index, runId] of runIds.entries()) {
+      const result = results[index];
+      if (result === undefined) continue;
       // A run that was taken over is started even if another one of its batch failed.
       if (result.status === 'fulfilled') this.#settle(runId, result.value, this.#deps.node.identity === identity);
       else if (mayRetry(result.reason)) failed.push(runId);
@@ -101,7 +103,7 @@ export class Orphans {
   }
 
   /** Returns null if the orphan was taken over or left, otherwise the error. */
-  async #takeOverAlone(runId: string): Promise<unknown> {
+  async #takeOverAlone(runId: RunId): Promise<unknown> {
     const identity = this.#deps.node.identity;
     try {
       const takeover = await this.#takeOver(runId);
@@ -122,7 +124,7 @@ export class Orphans {
   }
 
   /** `isSameNode` is false if this node was fenced in between: then other nodes take the run over. */
-  #settle(runId: string, takeover: Takeover, isSameNode: boolean): void {
+  #settle(runId: RunId, takeover: Takeover, isSameNode: boolean): void {
     const { logger, metrics } = this.#deps;
     if (takeover.outcome === 'ended') {
       this.#ended += 1;
@@ -141,7 +143,7 @@ export class Orphans {
   }
 
   /** Logs each reason once. */
-  #logLeft(runId: string, why: string): void {
+  #logLeft(runId: RunId, why: string): void {
     const logged = this.#logged.get(runId) ?? new Set();
     if (logged.has(why)) return;
     this.#logged.set(runId, logged.add(why));
@@ -154,7 +156,7 @@ export class Orphans {
   }
 
   /** Takes one orphan over. If its rows cannot be read, ends it, so that its chat does not stay busy. */
-  async #takeOver(runId: string): Promise<Takeover> {
+  async #takeOver(runId: RunId): Promise<Takeover> {
     const deps = this.#deps;
     try {
       return await takeOver(deps, runId, this.#options.closing);

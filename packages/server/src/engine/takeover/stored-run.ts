@@ -1,6 +1,7 @@
 import { estimatedUsage } from '../../agent/progress.ts';
 import type { RunIdentity } from '../../domain/admitted-run.ts';
 import { attemptBase, type Meta, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
+import type { RunId } from '../../domain/ids.ts';
 import { sandboxFilesOf } from '../../domain/sandbox-file.ts';
 import type { JournalledStep } from '../../domain/step.ts';
 import {
@@ -71,7 +72,7 @@ export async function storeMeta(tx: Tx, run: UnfinishedRun): Promise<RunEvent> {
 }
 
 /** Stores the event that opens an attempt, in its own chunk. Nothing changes if it is stored so already. */
-export async function storeOpening(tx: Tx, runId: string, opening: RunEvent): Promise<void> {
+export async function storeOpening(tx: Tx, runId: RunId, opening: RunEvent): Promise<void> {
   const { id } = opening;
   await tx.run(insertChunk, { run_id: runId, first_id: id, last_id: id, data: encodeChunk([opening]) });
 }

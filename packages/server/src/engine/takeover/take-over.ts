@@ -3,6 +3,7 @@ import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { type AdmittedRun, admittedRun, runSettings } from '../../domain/admitted-run.ts';
 import type { ClientTool } from '../../domain/client-tool.ts';
 import { attemptBase, type RunEvent } from '../../domain/events.ts';
+import type { RunId } from '../../domain/ids.ts';
 import type { Settlement } from '../../domain/question.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
 import { RunLost } from '../../domain/run-lost.ts';
@@ -89,7 +90,7 @@ type Decision = Takeover | { readonly outcome: 'ended'; readonly end: EndedOrpha
  * others leave the run, or get `RunLost` or `AlreadyEnded`. After `closing` is aborted, it does not wait for a store that
  * is unavailable.
  */
-export async function takeOver(deps: TakeoverDeps, runId: string, closing: AbortSignal): Promise<Takeover> {
+export async function takeOver(deps: TakeoverDeps, runId: RunId, closing: AbortSignal): Promise<Takeover> {
   let decided = LEFT_TO_OTHERS as Decision;
   const outcome = await deps.store
     .transact('takeover', async (tx) => {
@@ -107,7 +108,7 @@ export async function takeOver(deps: TakeoverDeps, runId: string, closing: Abort
   return outcome;
 }
 
-async function decide(tx: Tx, deps: TakeoverDeps, runId: string): Promise<Decision> {
+async function decide(tx: Tx, deps: TakeoverDeps, runId: RunId): Promise<Decision> {
   const locked = await tx.all(lockOrphan, { runId });
   // If several nodes share the store, the node that has the row locked takes the run over.
   if (deps.store.kind === 'postgres' && locked.length === 0) return LEFT_TO_OTHERS;

@@ -9,6 +9,7 @@ import type { CompletionRequest } from '../../admission/completion-request.ts';
 import { readRefreshes } from '../../domain/attachment-refresh.ts';
 import { checkClientTools } from '../../domain/client-tool.ts';
 import { fingerprint } from '../../domain/fingerprint.ts';
+import { chosenChatId, type RunId } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isFinished } from '../../domain/run-state.ts';
 import { checkSandboxFile } from '../../domain/sandbox-file.ts';
@@ -89,7 +90,7 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
 async function replayCursor(
   deps: GetCompletionDeps,
   scope: Scope,
-  runId: string,
+  runId: RunId,
   header: string | string[] | undefined,
 ): Promise<number> {
   const after = parseEventId(givenCursor(header) ?? '0') ?? 0;
@@ -150,7 +151,7 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
     sandboxFiles,
     consumerId: body.consumerId ?? null,
     usageRequestId,
-    chatId: body.chatId ?? null,
+    chatId: body.chatId ? chosenChatId(body.chatId) : null,
     aliasChatId: body.aliasChatId ?? null,
     agent: body.agent ?? null,
     fingerprint: usageRequestId === null ? null : fingerprint(known),

@@ -30,20 +30,20 @@ export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
   };
 
   route(app, operations.getRunEvents, async (request, reply, scope) => {
-    const { runId } = request.params;
     const after = parseEventId(
       givenCursor(request.headers['last-event-id']) ?? givenCursor(request.query.after) ?? '0',
     );
     if (after === null) {
       throw new Refusal('invalid_cursor', '`Last-Event-ID` or `after` must be an event id: an integer of at least 0.');
     }
-    const run = await readRun(request.principal.ownerId, scope, runId);
+    const run = await readRun(request.principal.ownerId, scope, request.params.runId);
     if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
     if (isFinished(run.status) && after >= (run.last_event_id ?? 0)) return reply.code(204).send();
     if (run.compacted_at !== null && after > 0) throw new Refusal('cursor_too_old');
     deps.streamLimits.add(request, reply.raw);
     app.noteAnswer(request, 200);
     reply.hijack();
+    const runId = run.run_id;
     const { ownerId, key } = request.principal;
     const source = { runId, after, ownerId, keyId: key.keyId };
     const stream = new RunStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, source);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
 import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
 import { until, within } from '@runwire/test-kit/shortfall.ts';
+import { testChatId, testChatKey, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import { sql } from 'kysely';
 import { missingService } from '../../../../../test/support/services.ts';
@@ -22,7 +23,13 @@ const skip = (await missingService('postgres')) ?? false;
 const integrationId = newIntegrationId('i');
 const locks = (consumerId: string | null, ...names: string[]) => ({ integrationId, consumerId, names });
 const chat = (chatKey: string, consumerId: string | null = null) => ({
-  ...{ chat_key: chatKey, integration_id: integrationId, chat_id: chatKey, alias: null, consumer_id: consumerId },
+  ...{
+    chat_key: testChatKey(chatKey),
+    integration_id: integrationId,
+    chat_id: testChatId(chatKey),
+    alias: null,
+    consumer_id: consumerId,
+  },
   ...{ num_messages: 1, text_bytes: 1, created_at: 1 },
 });
 
@@ -221,22 +228,22 @@ test('on a fresh database the request path reads no table as a whole', { skip },
   {
     await using store = await openStore(database.url);
     const admit = (id: string, consumerId: string) => async (tx: Tx) => {
-      const run = { chat_key: id, run_id: id };
+      const run = { chat_key: testChatKey(id), run_id: testRunId(id) };
       await tx.run(insertChat, chat(id, consumerId));
       await tx.run(insertMessage, { ...MESSAGE, ...run, message_id: `u${id}`, role: 'user' });
       await tx.run(insertRun, { ...ADMITTED_RUN, ...run, consumer_id: consumerId });
-      await tx.run(insertChunk, { run_id: id, first_id: 1, last_id: 1, data: '' });
+      await tx.run(insertChunk, { run_id: testRunId(id), first_id: 1, last_id: 1, data: '' });
     };
     const end = (id: string) => async (tx: Tx) => {
-      const run = { chat_key: id, run_id: id };
+      const run = { chat_key: testChatKey(id), run_id: testRunId(id) };
       const unasked = { questionsJson: null, askingRunId: null, knownQuestionsJson: null };
-      const grown = { chatKey: id, textBytes: 1, ...unasked, now: 2 };
+      const grown = { chatKey: testChatKey(id), textBytes: 1, ...unasked, now: 2 };
       const counts = await Promise.all([
         tx.run(growChat, grown),
         tx.run(insertMessage, { ...MESSAGE, ...run, message_id: `a${id}`, role: 'assistant' }),
-        tx.run(finishRun, { ...END, runId: id, status: 'failed' }),
-        tx.run(insertUnsuccessfulRun, { runId: id }),
-        tx.run(insertChunk, { run_id: id, first_id: 2, last_id: 2, data: '' }),
+        tx.run(finishRun, { ...END, runId: testRunId(id), status: 'failed' }),
+        tx.run(insertUnsuccessfulRun, { runId: testRunId(id) }),
+        tx.run(insertChunk, { run_id: testRunId(id), first_id: 2, last_id: 2, data: '' }),
       ]);
       assert.deepEqual(counts, [1, 1, 1, 1, 1]);
     };

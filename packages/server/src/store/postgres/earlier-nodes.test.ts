@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
+import { testChatKey, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
@@ -42,8 +43,9 @@ const USAGE = {
 const integrationId = newIntegrationId('i');
 const NEW_RUN = {
   ...ADMITTED_RUN,
-  run_id: 'new',
-  chat_key: 'c9',
+  run_id: testRunId('new'),
+  integration_id: integrationId,
+  chat_key: testChatKey('c9'),
   consumer_id: 'ann',
   usage_request_id: 'u',
   fingerprint: 'f',
@@ -51,7 +53,7 @@ const NEW_RUN = {
 };
 const END = {
   ...USAGE,
-  runId: 'new',
+  runId: testRunId('new'),
   attempt: 1,
   nextAttempt: 1,
   status: 'completed' as const,

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PostgresServer } from '@runwire/test-kit/postgres-server.ts';
 import { until } from '@runwire/test-kit/shortfall.ts';
+import { testRunId } from '@runwire/test-kit/test-ids.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import type { RunEventBody } from '../../domain/events.ts';
+import type { RunId } from '../../domain/ids.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { EventLog, storeChunks } from '../../eventlog/event-log.ts';
 import { createLogger } from '../../telemetry/logger.ts';
@@ -35,7 +37,7 @@ test('events of a flush that a crash of PostgreSQL loses are stored again', { sk
   const url = await postgres.database();
   await using store = await PostgresStore.open({ url, pool: 2, pooled: false, migrate: true, waitAt: undefined });
   await using eventLog = new EventLog(store, OPTIONS, createLogger('silent'));
-  const bounds = async (runId: string) => {
+  const bounds = async (runId: RunId) => {
     const rows = await store.reads.all(allChunks, { runId });
     return rows.map((row) => [row.first_id, row.last_id]);
   };
@@ -50,8 +52,8 @@ test('events of a flush that a crash of PostgreSQL loses are stored again', { sk
       }
     });
   for (const way of ['postmaster', 'immediate'] as const) {
-    const flushed = eventLog.open(`flushed-${way}`, 1, []);
-    const stepped = eventLog.open(`stepped-${way}`, 1, []);
+    const flushed = eventLog.open(testRunId(`flushed-${way}`), 1, []);
+    const stepped = eventLog.open(testRunId(`stepped-${way}`), 1, []);
     for (const log of [flushed, stepped]) log.append(delta('first'));
     await eventLog.flush();
     assert.deepEqual(await bounds(flushed.runId), [[1, 1]], 'other nodes see it');
@@ -85,7 +87,7 @@ test('a durable commit follows an early one within a second', { skip }, async ()
   const url = await postgres.database();
   await using store = await PostgresStore.open({ url, pool: 2, pooled: false, migrate: true, waitAt: undefined });
   await using eventLog = new EventLog(store, OPTIONS, createLogger('silent'));
-  const log = eventLog.open('r', 1, []);
+  const log = eventLog.open(testRunId('r'), 1, []);
   log.append(delta('only'));
   await eventLog.flush();
   assert.ok(log.wantsFlush);
@@ -93,6 +95,6 @@ test('a durable commit follows an early one within a second', { skip }, async ()
   await postgres.crash('postmaster');
   await until(
     'it is stored',
-    async () => (await store.reads.all(allChunks, { runId: 'r' }).catch(() => [])).length === 1,
+    async () => (await store.reads.all(allChunks, { runId: testRunId('r') }).catch(() => [])).length === 1,
   );
 });

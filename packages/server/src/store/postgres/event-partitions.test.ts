@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { insertRun } from '@runwire/test-kit/insert-run.ts';
 import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
 import { until } from '@runwire/test-kit/shortfall.ts';
+import { testRunId } from '@runwire/test-kit/test-ids.ts';
 import { freshDatabase, migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
@@ -25,7 +26,7 @@ import { ignoreErrorEvents } from './settings.ts';
 const skip = (await missingService('postgres')) ?? false;
 /** The id of a run of the day so many days from now. */
 const runOn = (days: number, name = 'r') => `${firstRunId(today + days * DAY_MS + HOUR_MS)}${name}`;
-const chunk = (runId: string) => ({ run_id: runId, first_id: 1, last_id: 9, data: `events of ${runId}` });
+const chunk = (runId: string) => ({ run_id: testRunId(runId), first_id: 1, last_id: 9, data: `events of ${runId}` });
 
 const store = (store: Store, runId: string) => store.transact('flush', (tx) => tx.run(insertChunk, chunk(runId)));
 const compact = (store: Store, runId: string) =>

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { CommitProxy } from '@runwire/test-kit/commit-proxy.ts';
 import { until } from '@runwire/test-kit/shortfall.ts';
 import { storeConformance } from '@runwire/test-kit/store-conformance.ts';
+import { testChatId, testChatKey, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { freshDatabase, migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
@@ -32,9 +33,9 @@ const skip = missing ?? false;
 
 const open = (url: string, options: Partial<PostgresStoreOptions> = {}) =>
   PostgresStore.open({ url, pool: 4, pooled: false, migrate: true, waitAt: undefined, ...options });
-const chunk = (runId: string, id: number) => ({ run_id: runId, first_id: id, last_id: id, data: 'x' });
+const chunk = (runId: string, id: number) => ({ run_id: testRunId(runId), first_id: id, last_id: id, data: 'x' });
 const lastOf = async (store: PostgresStore, runId: string) =>
-  (await first(store.reads.all(lastStoredId, { runId })))?.last_id ?? null;
+  (await first(store.reads.all(lastStoredId, { runId: testRunId(runId) })))?.last_id ?? null;
 const member = (consumerId: string) => ({
   integration_id: integrationId,
   consumer_id: consumerId,
@@ -98,7 +99,7 @@ test('a job that is still running when its commit fails is rolled back too', { s
   });
   const good = store.transact('flush', async (tx) => {
     tries += 1;
-    await tx.all(lastStoredId, { runId: 'r' });
+    await tx.all(lastStoredId, { runId: testRunId('r') });
     // Runs after the other job has failed. Each attempt writes another row, so an extra attempt would be visible.
     await tx.run(insertChunk, chunk('r', tries));
   });
@@ -335,11 +336,13 @@ test('an unanswered commit is unknown until the database can be reached again', 
   const size = { num_messages: 0, text_bytes: 0, created_at: 1 };
   const row = { integration_id: integrationId, alias: null, consumer_id: null, ...size };
   const unknown = await store
-    .transact('admit', (tx) => tx.run(insertChat, { ...row, chat_key: 'k', chat_id: 'c' }))
+    .transact('admit', (tx) => tx.run(insertChat, { ...row, chat_key: testChatKey('k'), chat_id: testChatId('c') }))
     .catch((error: unknown) => error);
   assert.ok(unknown instanceof CommitUnknown, String(unknown));
   await assert.rejects(
-    store.transact('admit', (tx) => tx.run(insertChat, { ...row, chat_key: 'l', chat_id: 'd' })),
+    store.transact('admit', (tx) =>
+      tx.run(insertChat, { ...row, chat_key: testChatKey('l'), chat_id: testChatId('d') }),
+    ),
     (error) => error instanceof StoreUnavailable && !(error instanceof CommitUnknown),
   );
   proxy.unblock();

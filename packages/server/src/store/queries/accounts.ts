@@ -1,8 +1,9 @@
 import { type Selectable, sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { IntegrationId, OwnerId } from '../../domain/ids.ts';
 import type { IntegrationsTable } from '../schema.ts';
 import { insertInto, pickColumns, type RowOf, sameAs, statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
+import { soughtId } from './sought-id.ts';
 
 type Db = Parameters<(typeof ownerById)['build']>[0];
 
@@ -41,7 +42,7 @@ export const raiseAccountsVersion = statement('raise accounts version', (db, _: 
 export const insertOwner = insertInto('owners', ['owner_id', 'email', 'name_json', 'administrator', 'created_at']);
 
 export const ownerById = statement('owner by id', (db, p: { ownerId: string }) =>
-  db.selectFrom('owners').selectAll().where('owner_id', '=', p.ownerId),
+  db.selectFrom('owners').selectAll().where('owner_id', '=', soughtId<OwnerId>(p.ownerId)),
 );
 export type OwnerRow = RowOf<typeof ownerById>;
 
@@ -56,15 +57,15 @@ export const ownerByEmail = statement('owner by email', (db, p: { email: string 
 
 export const updateOwner = statement(
   'update owner',
-  (db, p: { ownerId: string; email: string | null; nameJson: string | null }) =>
+  (db, p: { ownerId: OwnerId; email: string | null; nameJson: string | null }) =>
     db.updateTable('owners').set({ email: p.email, name_json: p.nameJson }).where('owner_id', '=', p.ownerId),
 );
 
-export const setOwnerEmail = statement('set owner email', (db, p: { ownerId: string; email: string }) =>
+export const setOwnerEmail = statement('set owner email', (db, p: { ownerId: OwnerId; email: string }) =>
   db.updateTable('owners').set({ email: p.email }).where('owner_id', '=', p.ownerId),
 );
 
-export const deleteOwner = statement('delete owner', (db, p: { ownerId: string }) =>
+export const deleteOwner = statement('delete owner', (db, p: { ownerId: OwnerId }) =>
   db.deleteFrom('owners').where('owner_id', '=', p.ownerId),
 );
 
@@ -93,7 +94,7 @@ export const revokeKey = statement('revoke key', (db, p: { keyId: string; now: n
   db.updateTable('api_keys').set({ revoked_at: p.now }).where('key_id', '=', p.keyId).where('revoked_at', 'is', null),
 );
 
-export const usableKeys = statement('usable keys', (db, p: { ownerId: string; now: number }) =>
+export const usableKeys = statement('usable keys', (db, p: { ownerId: OwnerId; now: number }) =>
   db
     .selectFrom('api_keys')
     .select('key_id')
@@ -106,7 +107,7 @@ export const usableKeys = statement('usable keys', (db, p: { ownerId: string; no
 export const unrevokedAmong = (keyIds: readonly string[]) => (db: Db) =>
   db.selectFrom('api_keys').select('key_id').where('key_id', 'in', keyIds).where('revoked_at', 'is', null);
 
-export const deleteKeysOf = statement('delete keys of', (db, p: { ownerId: string }) =>
+export const deleteKeysOf = statement('delete keys of', (db, p: { ownerId: OwnerId }) =>
   db.deleteFrom('api_keys').where('owner_id', '=', p.ownerId),
 );
 
@@ -114,7 +115,7 @@ export const touchKey = statement('touch key', (db, p: { keyId: string; now: num
   db.updateTable('api_keys').set({ last_used_at: p.now }).where('key_id', '=', p.keyId),
 );
 
-export const listKeys = (ownerId: string, page: Page) => (db: Db) =>
+export const listKeys = (ownerId: OwnerId, page: Page) => (db: Db) =>
   pageOf(db.selectFrom('api_keys').selectAll().where('owner_id', '=', ownerId), page, 'created_at', 'key_id');
 
 /** What an owner can set. */
@@ -194,7 +195,7 @@ export const integrationById = statement('integration by id', (db, p: { integrat
   db
     .selectFrom('integrations')
     .selectAll()
-    .where('integration_id', '=', p.integrationId as IntegrationId)
+    .where('integration_id', '=', soughtId<IntegrationId>(p.integrationId))
     .where('deleted_at', 'is', null),
 );
 export type IntegrationRow = RowOf<typeof integrationById>;
@@ -225,7 +226,7 @@ export const activeRunOfIntegration = statement(
 );
 
 /** Returns a row if the owner has an integration that is not deleted. */
-export const anyIntegrationOf = statement('any integration of', (db, p: { ownerId: string }) =>
+export const anyIntegrationOf = statement('any integration of', (db, p: { ownerId: OwnerId }) =>
   db
     .selectFrom('integrations')
     .select('integration_id')
@@ -234,7 +235,7 @@ export const anyIntegrationOf = statement('any integration of', (db, p: { ownerI
     .limit(1),
 );
 
-export const listIntegrations = (ownerId: string, page: Page) => (db: Db) =>
+export const listIntegrations = (ownerId: OwnerId, page: Page) => (db: Db) =>
   pageOf(
     db.selectFrom('integrations').selectAll().where('owner_id', '=', ownerId).where('deleted_at', 'is', null),
     page,

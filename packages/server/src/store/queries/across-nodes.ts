@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { RunId } from '../../domain/ids.ts';
 import type { CancelMode, RunStatus } from '../../domain/run-state.ts';
 import { NODE_ALIVE } from '../schema.ts';
 import { insertInto, statement } from '../statement.ts';
@@ -10,7 +11,7 @@ import { raw } from './raw.ts';
  */
 
 export interface RemoteNews {
-  run_id: string;
+  run_id: RunId;
   /** Null if the run does not exist. */
   status: RunStatus | null;
   node_id: string | null;
@@ -25,7 +26,7 @@ export interface RemoteNews {
 }
 
 /** Reads for each run the chunk that contains event `after + 1`, or the next one, by the primary key. */
-export const remoteNews = statement('far news', (db, p: { runIds: readonly string[]; afters: readonly number[] }) =>
+export const remoteNews = statement('far news', (db, p: { runIds: readonly RunId[]; afters: readonly number[] }) =>
   raw(
     db,
     sql<RemoteNews>`
@@ -54,7 +55,7 @@ export const cancelIntents = statement('cancel intents', (db, p: { nodeId: strin
 );
 
 /** Returns the runs among these that are cancelled if no client reads them. */
-export const runsThatNeedReaders = statement('runs that want readers', (db, p: { runIds: readonly string[] }) =>
+export const runsThatNeedReaders = statement('runs that want readers', (db, p: { runIds: readonly RunId[] }) =>
   db
     .selectFrom('runs')
     .innerJoin('integrations', 'integrations.integration_id', 'runs.integration_id')
@@ -66,7 +67,7 @@ export const runsThatNeedReaders = statement('runs that want readers', (db, p: {
 
 export const insertReaders = insertInto('run_readers', ['run_id', 'node_id'], { unlessExists: ['run_id', 'node_id'] });
 
-export const deleteReaders = statement('forget readers', (db, p: { runId: string; nodeId: string }) =>
+export const deleteReaders = statement('forget readers', (db, p: { runId: RunId; nodeId: string }) =>
   db.deleteFrom('run_readers').where('run_id', '=', p.runId).where('node_id', '=', p.nodeId),
 );
 
@@ -80,7 +81,7 @@ export const deleteReadersOfDeadNodes = statement('forget readers of gone nodes'
 /** Returns the runs among these that have readers on other living nodes. */
 export const runsReadElsewhere = statement(
   'runs read elsewhere',
-  (db, p: { runIds: readonly string[]; nodeId: string }) =>
+  (db, p: { runIds: readonly RunId[]; nodeId: string }) =>
     db
       .selectFrom('run_readers')
       .innerJoin('nodes', 'nodes.node_id', 'run_readers.node_id')

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { RunId } from '../../domain/ids.ts';
 import type { ActiveRunsTable } from '../run-tables.ts';
 import { insertInto, statement } from '../statement.ts';
 import { ACTIVE_RUN_ORDER } from './locks.ts';
@@ -43,7 +44,7 @@ export const moveActiveRun = statement('move active run', (db, p: ActiveRunKey &
 /** Call it after the statement that ends the run. Nothing changes if the run has ended before: its end may be written again. */
 export const insertUnsuccessfulRun = statement(
   'insert unsuccessful run',
-  (db, p: { runId: string }) =>
+  (db, p: { runId: RunId }) =>
     db
       .insertInto('unsuccessful_runs')
       .columns(['integration_id', 'status', 'created_at', 'run_id'])

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AdmissionFactsRow } from '../../domain/admission.ts';
 import { ERASED_IDS } from '../../domain/erased-ids.ts';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatId, ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
 import type { MessagesTable } from '../schema.ts';
 import { insertInto, sameAs, statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
@@ -22,7 +22,7 @@ export const admissionFacts = statement(
       integrationId: IntegrationId;
       consumerId: string | null;
       usageRequestId: string | null;
-      chatId: string | null;
+      chatId: ChatId | null;
       aliasChatId: string | null;
     },
   ) => {
@@ -97,10 +97,10 @@ export const growChat = statement(
   (
     db,
     p: {
-      chatKey: string;
+      chatKey: ChatKey;
       textBytes: number;
       questionsJson: string | null;
-      askingRunId: string | null;
+      askingRunId: RunId | null;
       knownQuestionsJson: string | null;
       now: number;
     },
@@ -121,7 +121,7 @@ export const growChat = statement(
 );
 
 /** Sets the alias of a chat that has none. */
-export const bindAlias = statement('bind alias', (db, p: { chatKey: string; alias: string }) =>
+export const bindAlias = statement('bind alias', (db, p: { chatKey: ChatKey; alias: string }) =>
   db.updateTable('chats').set({ alias: p.alias }).where('chat_key', '=', p.chatKey).where('alias', 'is', null),
 );
 

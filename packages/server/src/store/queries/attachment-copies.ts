@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatKey, IntegrationId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { isActiveIn } from './active-runs.ts';
 import { pageOf } from './page.ts';
+import { soughtId } from './sought-id.ts';
 
 /**
  * Starts from the blobs of an integration: an integration that keeps no copies has few. SQLite executes cross joins in
@@ -21,7 +22,7 @@ export const chatsWithCopiesToRelease = statement(
       .whereRef('b.integration_id', '=', 'i.integration_id')
       .whereRef('a.blob_key', '=', 'b.blob_key')
       .where('a.url', 'is not', null)
-      .where('a.chat_key', '>', p.after)
+      .where('a.chat_key', '>', soughtId<ChatKey>(p.after))
       .where(sql<boolean>`not exists (select 1 from chats c, active_runs r
         where c.chat_key = a.chat_key and ${isActiveIn('r', 'c')})`)
       .orderBy('a.chat_key')
@@ -30,12 +31,12 @@ export const chatsWithCopiesToRelease = statement(
 
 export const lockChatByKey = statement(
   'lock chat by key',
-  (db, p: { chatKey: string }) =>
+  (db, p: { chatKey: ChatKey }) =>
     db.selectFrom('chats').select('chat_key').where('chat_key', '=', p.chatKey).forUpdate(),
   { locks: true },
 );
 
-export const activeRunOfChat = statement('active run of chat', (db, p: { chatKey: string }) =>
+export const activeRunOfChat = statement('active run of chat', (db, p: { chatKey: ChatKey }) =>
   db
     .selectFrom('chats')
     .innerJoin('active_runs', (join) => join.on(isActiveIn('active_runs', 'chats')))
@@ -46,7 +47,7 @@ export const activeRunOfChat = statement('active run of chat', (db, p: { chatKey
 /** Returns a row if the chat has no active run and its integration still keeps no copies. */
 export const mayReleaseCopies = statement(
   'may let go of copies',
-  (db, p: { chatKey: string; integrationId: IntegrationId }) =>
+  (db, p: { chatKey: ChatKey; integrationId: IntegrationId }) =>
     db
       .selectFrom('integrations')
       .select('integration_id')
@@ -57,7 +58,7 @@ export const mayReleaseCopies = statement(
 );
 
 /** An inline image or another chat may refer to the same blobs: the sweep checks this before it deletes them. */
-export const freeCopiesOfChat = statement('free copies of chat', (db, p: { chatKey: string; now: number }) =>
+export const freeCopiesOfChat = statement('free copies of chat', (db, p: { chatKey: ChatKey; now: number }) =>
   db
     .updateTable('blobs')
     .set({ unused_since: p.now })
@@ -72,7 +73,7 @@ export const freeCopiesOfChat = statement('free copies of chat', (db, p: { chatK
     ),
 );
 
-export const clearCopiesOfChat = statement('let go of copies', (db, p: { chatKey: string }) =>
+export const clearCopiesOfChat = statement('let go of copies', (db, p: { chatKey: ChatKey }) =>
   db
     .updateTable('attachments')
     .set({ blob_key: null })
@@ -88,7 +89,7 @@ export const deletedIntegrations = statement(
       .selectFrom('integrations')
       .select(['integration_id', 'deleted_at'])
       .where('deleted_at', '<=', p.until)
-      .where('integration_id', '>', p.after as IntegrationId)
+      .where('integration_id', '>', soughtId<IntegrationId>(p.after))
       .orderBy('integration_id')
       .limit(p.limit)
       .$narrowType<{ deleted_at: number }>(),

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { StoredAttachment } from '../../domain/attachment.ts';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
 import { insertInto, pickColumns, statement } from '../statement.ts';
 import { type PositionRange, runsOfRange } from './chats.ts';
 
@@ -50,7 +50,7 @@ export type FetchedColumns = Pick<StoredAttachment, (typeof FETCHED_COLUMNS)[num
 
 export const attachmentFetched = statement(
   'attachment fetched',
-  (db, p: FetchedColumns & { chat_key: string; run_id: string; position: number }) =>
+  (db, p: FetchedColumns & { chat_key: ChatKey; run_id: RunId; position: number }) =>
     db
       .updateTable('attachments')
       .set(pickColumns(p, FETCHED_COLUMNS))
@@ -71,7 +71,7 @@ export const historyAttachments = statement('history attachments', (db, p: Posit
 );
 
 /** Reads the attachments that must be fetched again for the next turn: those of ended turns that did not fail. */
-export const earlierWithoutCopy = statement('earlier without copy', (db, p: { chatKey: string }) =>
+export const earlierWithoutCopy = statement('earlier without copy', (db, p: { chatKey: ChatKey }) =>
   db
     .selectFrom('attachments as a')
     .innerJoin('runs as r', 'r.run_id', 'a.run_id')
@@ -85,7 +85,7 @@ export const earlierWithoutCopy = statement('earlier without copy', (db, p: { ch
 );
 
 /** Reads the URLs of all attachments of the chat. */
-export const urlsOfChat = statement('urls of chat', (db, p: { chatKey: string }) =>
+export const urlsOfChat = statement('urls of chat', (db, p: { chatKey: ChatKey }) =>
   db
     .selectFrom('attachments')
     .select(['run_id', 'position', 'url', 'url_key'])
@@ -96,7 +96,7 @@ export const urlsOfChat = statement('urls of chat', (db, p: { chatKey: string })
 
 export const refreshUrl = statement(
   'refresh url',
-  (db, p: { chatKey: string; runId: string; position: number; url: string }) =>
+  (db, p: { chatKey: ChatKey; runId: RunId; position: number; url: string }) =>
     db
       .updateTable('attachments')
       .set({ url: p.url })
@@ -105,7 +105,7 @@ export const refreshUrl = statement(
       .where('position', '=', p.position),
 );
 
-export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKey: string; runId: string }) =>
+export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKey: ChatKey; runId: RunId }) =>
   db
     .selectFrom('attachments')
     .select(attachmentColumns)
@@ -114,7 +114,7 @@ export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKe
     .orderBy('position'),
 );
 
-export function attachmentsOfRuns(chatKey: string, runIds: readonly string[]) {
+export function attachmentsOfRuns(chatKey: ChatKey, runIds: readonly RunId[]) {
   return (db: Parameters<(typeof historyAttachments)['build']>[0]) =>
     db
       .selectFrom('attachments')
@@ -131,7 +131,7 @@ export const freeBlob = statement('free blob', (db, p: { blobKey: string; now: n
 );
 
 /** Another chat may refer to the same blobs: the sweep checks this before it deletes them. */
-export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: string; since: number }) =>
+export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: ChatKey; since: number }) =>
   db
     .updateTable('blobs')
     .set({ unused_since: p.since })
@@ -145,7 +145,7 @@ export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey
     ),
 );
 
-export const deleteAttachments = statement('delete attachments', (db, p: { chatKey: string }) =>
+export const deleteAttachments = statement('delete attachments', (db, p: { chatKey: ChatKey }) =>
   db.deleteFrom('attachments').where('chat_key', '=', p.chatKey),
 );
 

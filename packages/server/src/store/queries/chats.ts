@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatId, ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
 import type { MemberScope } from '../../domain/scope.ts';
 import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
@@ -47,7 +47,7 @@ export const chatById = statement('chat by id', (db, p: { integrationId: Integra
 /** Reads the chats with this id or alias in one snapshot: two reads could find a new chat only by its alias. */
 export const chatsInTheWay = statement(
   'chats in the way',
-  (db, p: { integrationId: IntegrationId; chatId: string; alias: string | null }) => {
+  (db, p: { integrationId: IntegrationId; chatId: ChatId; alias: string | null }) => {
     const chats = db.selectFrom('chats').select('chat_id').where('integration_id', '=', p.integrationId).where(live);
     // With `or`, SQLite reads all chats of the integration: 380 ms for 10 000 chats with metadata.
     const byId = chats.where('chat_key', '=', chatKeyById(p.integrationId, p.chatId));
@@ -106,7 +106,7 @@ const busyChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
 
 export const updateChat = statement(
   'update chat',
-  (db, p: { chatKey: string; titleJson: string | null; metadataJson: string | null; now: number }) =>
+  (db, p: { chatKey: ChatKey; titleJson: string | null; metadataJson: string | null; now: number }) =>
     db
       .updateTable('chats')
       .set({ title_json: p.titleJson, metadata_json: p.metadataJson, updated_at: p.now })
@@ -114,7 +114,7 @@ export const updateChat = statement(
 );
 
 /** The row stays for the runs of the chat, without the texts of the caller. */
-export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
+export const deleteChat = statement('delete chat', (db, p: { chatKey: ChatKey; now: number }) =>
   db
     .updateTable('chats')
     .set({
@@ -128,7 +128,7 @@ export const deleteChat = statement('delete chat', (db, p: { chatKey: string; no
     .where('chat_key', '=', p.chatKey),
 );
 
-export const deleteMessages = statement('delete messages', (db, p: { chatKey: string }) =>
+export const deleteMessages = statement('delete messages', (db, p: { chatKey: ChatKey }) =>
   db.deleteFrom('messages').where('chat_key', '=', p.chatKey),
 );
 
@@ -147,7 +147,7 @@ const messageColumns = [
 ] as const;
 
 /** The sizes of the messages that `messagesBefore` reads. */
-export const messageSizes = statement('message sizes', (db, p: { chatKey: string; before: number; limit: number }) =>
+export const messageSizes = statement('message sizes', (db, p: { chatKey: ChatKey; before: number; limit: number }) =>
   db
     .selectFrom('messages')
     .select(['position as created_at', sql<string>`''`.as('id')])
@@ -160,7 +160,7 @@ export const messageSizes = statement('message sizes', (db, p: { chatKey: string
 
 export const messagesBefore = statement(
   'messages before',
-  (db, p: { chatKey: string; before: number; limit: number }) =>
+  (db, p: { chatKey: ChatKey; before: number; limit: number }) =>
     db
       .selectFrom('messages')
       .select(messageColumns)
@@ -174,7 +174,7 @@ export const messagesBefore = statement(
 export type MessageRow = RowOf<typeof messagesBefore>;
 
 /** Reads the length of a chat without reading its messages. */
-export const chatLength = statement('chat length', (db, p: { chatKey: string }) =>
+export const chatLength = statement('chat length', (db, p: { chatKey: ChatKey }) =>
   db.selectFrom('chats').select(['num_messages', 'text_bytes']).where('chat_key', '=', p.chatKey),
 );
 
@@ -183,7 +183,7 @@ export const END_OF_CHAT = 2 ** 31 - 1;
 
 /** A range of positions in a chat. `before` is exclusive. */
 export interface PositionRange {
-  readonly chatKey: string;
+  readonly chatKey: ChatKey;
   readonly from: number;
   readonly before: number;
 }
@@ -195,9 +195,7 @@ export const history = statement('history', (db, p: PositionRange) =>
     .select(['run_id', 'position', 'role', 'status', 'content_json', 'sandbox_files_json'])
     // Null for the answer of the run, which is in the same turn.
     .select(
-      sql<
-        string | null
-      >`case when role = 'user' then (select runs.continues from runs where runs.run_id = messages.run_id) end`.as(
+      sql<RunId | null>`case when role = 'user' then (select runs.continues from runs where runs.run_id = messages.run_id) end`.as(
         'continues',
       ),
     )
@@ -229,7 +227,7 @@ export const historySteps = statement('history steps', (db, p: PositionRange) =>
 /** The newest messages of an agent to another one in earlier runs of the chat that were answered. */
 export const delegationsOfChat = statement(
   'delegations of chat',
-  (db, p: { chatKey: string; runId: string; sender: string; recipient: string; limit: number }) =>
+  (db, p: { chatKey: ChatKey; runId: RunId; sender: string; recipient: string; limit: number }) =>
     db
       .selectFrom('steps')
       .innerJoin('runs', 'runs.run_id', 'steps.run_id')
@@ -250,7 +248,7 @@ export const delegationsOfChat = statement(
       .limit(p.limit),
 );
 
-export const userMessageOfRun = statement('user message of run', (db, p: { chatKey: string; runId: string }) =>
+export const userMessageOfRun = statement('user message of run', (db, p: { chatKey: ChatKey; runId: RunId }) =>
   db
     .selectFrom('messages')
     .select(['content_json', 'sandbox_files_json', 'created_at'])

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { raw } from './raw.ts';
@@ -14,7 +14,7 @@ export interface DaySum extends UsedAmounts {
   has_member: number;
   runs: number | string;
   model_runs: number | string;
-  newest_run_id: string;
+  newest_run_id: RunId;
   charged_runs: number | string;
   charged_model_runs: number | string;
   charged_tokens: number | string;
@@ -56,7 +56,7 @@ export interface MemberTokens {
   consumer_id: string;
   tokens: number | string;
   runs: number | string;
-  newest_run_id: string;
+  newest_run_id: RunId;
 }
 
 interface MemberDays {

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatId, ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
 import { insertInto, type RowOf, statement } from '../statement.ts';
 import type { JsonRows } from './file-batches.ts';
 import { type FileRange, isFileIn, NO_PATH } from './files.ts';
 import { raw } from './raw.ts';
+import { soughtId } from './sought-id.ts';
 
 /** A person by the id that the caller chose. */
 export interface Person {
@@ -171,7 +172,7 @@ export const runsOfPerson = statement('runs of person', (db, p: Person & { limit
 /** The row stays for the runs that refer to it. */
 export const replaceChat = statement(
   'replace chat',
-  (db, p: { chatKey: string; erasedId: string; erasedChatId: string; now: number }) =>
+  (db, p: { chatKey: ChatKey; erasedId: string; erasedChatId: ChatId; now: number }) =>
     db
       .updateTable('chats')
       .set((eb) => ({
@@ -360,7 +361,7 @@ export const erasedRuns = statement('erased runs', (db, p: RunsAfter) =>
     .select(['run_id', 'created_at', 'usage_request_id', 'fingerprint'])
     .where('integration_id', '=', p.integrationId)
     .where('consumer_id', '=', p.erasedId)
-    .where((eb) => eb(eb.refTuple('created_at', 'run_id'), '>', eb.tuple(p.afterTime, p.afterRunId)))
+    .where((eb) => eb(eb.refTuple('created_at', 'run_id'), '>', eb.tuple(p.afterTime, soughtId<RunId>(p.afterRunId))))
     .orderBy('created_at')
     .orderBy('run_id')
     .limit(p.limit),
@@ -369,7 +370,7 @@ export const erasedRuns = statement('erased runs', (db, p: RunsAfter) =>
 /** The fingerprint shows whether the id is the caller's: both are replaced together. */
 export const replaceUsageRequest = statement(
   'replace usage request',
-  (db, p: { runId: string; erasedUsageRequestId: string }) =>
+  (db, p: { runId: RunId; erasedUsageRequestId: string }) =>
     db
       .updateTable('runs')
       .set({ usage_request_id: p.erasedUsageRequestId, fingerprint: null })
@@ -377,16 +378,16 @@ export const replaceUsageRequest = statement(
       .where('fingerprint', 'is not', null),
 );
 
-export const eraseEvents = statement('erase events', (db, p: { runId: string }) =>
+export const eraseEvents = statement('erase events', (db, p: { runId: RunId }) =>
   db.deleteFrom('event_chunks').where('run_id', '=', p.runId),
 );
 
 /** Called after `eraseEvents`: a compaction locks a chunk, so this statement sees what it wrote. */
-export const eraseCompacted = statement('erase compacted', (db, p: { runId: string }) =>
+export const eraseCompacted = statement('erase compacted', (db, p: { runId: RunId }) =>
   db.deleteFrom('compacted_chunks').where('run_id', '=', p.runId),
 );
 
-export const eraseSteps = statement('erase steps', (db, p: { runId: string }) =>
+export const eraseSteps = statement('erase steps', (db, p: { runId: RunId }) =>
   db.deleteFrom('steps').where('run_id', '=', p.runId),
 );
 
@@ -396,13 +397,13 @@ export const erasedChats = statement('erased chats', (db, p: ErasedPerson & { af
     .select('chat_key')
     .where('integration_id', '=', p.integrationId)
     .where('consumer_id', '=', p.erasedId)
-    .where('chat_key', '>', p.after)
+    .where('chat_key', '>', soughtId<ChatKey>(p.after))
     .orderBy('chat_key')
     .limit(p.limit),
 );
 
 /** Every run added a message, so a chat without messages never had a run. */
-export const deleteChatWithoutRuns = statement('delete chat without runs', (db, p: { chatKey: string }) =>
+export const deleteChatWithoutRuns = statement('delete chat without runs', (db, p: { chatKey: ChatKey }) =>
   db.deleteFrom('chats').where('chat_key', '=', p.chatKey).where('num_messages', '=', 0),
 );
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { ChatKey, RunId } from '../../domain/ids.ts';
 import { insertInto, statement } from '../statement.ts';
 import { CHUNK_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
@@ -13,7 +14,7 @@ export const insertChunk = insertInto('event_chunks', ['run_id', 'first_id', 'la
 });
 
 /** Selects the chunk that contains event `after + 1`, or the next one, by the primary key. */
-const selectChunk = (table: 'event_chunks' | 'compacted_chunks', p: { runId: string; after: number }) => {
+const selectChunk = (table: 'event_chunks' | 'compacted_chunks', p: { runId: RunId; after: number }) => {
   const chunks = sql.table(table);
   return sql`select first_id, last_id, data from ${chunks} where run_id = ${p.runId} and first_id >= coalesce((
       select c.first_id from ${chunks} c where c.run_id = ${p.runId} and c.first_id <= ${p.after}
@@ -25,7 +26,7 @@ const selectChunk = (table: 'event_chunks' | 'compacted_chunks', p: { runId: str
  * The chunks of a compacted run can still exist, but its readers get only the compacted ones. Both end with the same event,
  * so either both tables have a next chunk or none.
  */
-export const chunkAfter = statement('chunk after', (db, p: { runId: string; after: number }) =>
+export const chunkAfter = statement('chunk after', (db, p: { runId: RunId; after: number }) =>
   raw(
     db,
     sql<{ first_id: number; last_id: number; data: string }>`
@@ -36,7 +37,7 @@ export const chunkAfter = statement('chunk after', (db, p: { runId: string; afte
   ),
 );
 
-export const allChunks = statement('all chunks', (db, p: { runId: string }) =>
+export const allChunks = statement('all chunks', (db, p: { runId: RunId }) =>
   db
     .selectFrom('event_chunks')
     .select(['first_id', 'last_id', 'data'])
@@ -44,10 +45,10 @@ export const allChunks = statement('all chunks', (db, p: { runId: string }) =>
     .orderBy('first_id'),
 );
 
-const selectLast = (table: 'event_chunks' | 'compacted_chunks', runId: string) =>
+const selectLast = (table: 'event_chunks' | 'compacted_chunks', runId: RunId) =>
   sql`select last_id from ${sql.table(table)} where run_id = ${runId} order by first_id desc limit 1`;
 
-export const lastStoredId = statement('last stored id', (db, p: { runId: string }) =>
+export const lastStoredId = statement('last stored id', (db, p: { runId: RunId }) =>
   raw(
     db,
     sql<{ last_id: number }>`
@@ -57,20 +58,20 @@ export const lastStoredId = statement('last stored id', (db, p: { runId: string 
   ),
 );
 
-export const deleteChunksOfChat = statement('delete chunks of chat', (db, p: { chatKey: string }) =>
+export const deleteChunksOfChat = statement('delete chunks of chat', (db, p: { chatKey: ChatKey }) =>
   db
     .deleteFrom('event_chunks')
     .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),
 );
 
 /** Called after `deleteChunksOfChat`: a compaction locks a chunk, so this statement sees what it wrote. */
-export const deleteCompactedOfChat = statement('delete compacted of chat', (db, p: { chatKey: string }) =>
+export const deleteCompactedOfChat = statement('delete compacted of chat', (db, p: { chatKey: ChatKey }) =>
   db
     .deleteFrom('compacted_chunks')
     .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),
 );
 
-export const deleteStepsOfChat = statement('delete steps of chat', (db, p: { chatKey: string }) =>
+export const deleteStepsOfChat = statement('delete steps of chat', (db, p: { chatKey: ChatKey }) =>
   db
     .deleteFrom('steps')
     .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),

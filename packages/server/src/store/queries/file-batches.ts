@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatKey, IntegrationId } from '../../domain/ids.ts';
 import type { MountPath } from '../../domain/mount-path.ts';
 import type { StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -31,7 +31,7 @@ export const filesAt = statement('files at', (db, p: { integrationId: Integratio
 );
 
 /** Returns those of the paths that were announced in the chat. */
-export const announcedAt = statement('announced at', (db, p: { chatKey: string; paths: JsonRows }) =>
+export const announcedAt = statement('announced at', (db, p: { chatKey: ChatKey; paths: JsonRows }) =>
   raw<{ path: StoredPath }>(
     db,
     sql<{ path: StoredPath }>`

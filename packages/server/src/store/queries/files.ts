@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatKey, IntegrationId } from '../../domain/ids.ts';
 import type { MountPath } from '../../domain/mount-path.ts';
 import type { Schema, StoredPath } from '../schema.ts';
 import { insertInto, statement } from '../statement.ts';
@@ -51,7 +51,7 @@ export type SeenFiles =
   | {
       readonly all: false;
       /** Announced in this chat, or made by its runs. */
-      readonly chatKey: string;
+      readonly chatKey: ChatKey;
       /** And all files below this folder. */
       readonly folder: MountPath | null;
     };
@@ -197,6 +197,6 @@ export const announceFile = insertInto('announced_files', ['chat_key', 'path'], 
   unlessExists: ['chat_key', 'path'],
 });
 
-export const deleteAnnounced = statement('delete announced', (db, p: { chatKey: string }) =>
+export const deleteAnnounced = statement('delete announced', (db, p: { chatKey: ChatKey }) =>
   db.deleteFrom('announced_files').where('chat_key', '=', p.chatKey),
 );

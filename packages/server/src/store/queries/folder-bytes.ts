@@ -5,6 +5,7 @@ import { statement } from '../statement.ts';
 import type { JsonRows } from './file-batches.ts';
 import { AFTER_FOLDER, BEFORE_SEGMENT, type FileRange } from './files.ts';
 import { raw } from './raw.ts';
+import { soughtId } from './sought-id.ts';
 
 /*
  * The sums of the files below the folders of members. A folder gets its row when its sum is needed for the first time;
@@ -59,7 +60,7 @@ export const integrationsWithFolders = statement(
       .selectFrom('folder_bytes')
       .select('integration_id')
       .distinct()
-      .where('integration_id', '>', p.after as IntegrationId)
+      .where('integration_id', '>', soughtId<IntegrationId>(p.after))
       .orderBy('integration_id')
       .limit(p.limit),
 );

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { ChatId, IntegrationId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { raw } from './raw.ts';
+import { soughtId } from './sought-id.ts';
 
 /*
  * Row locks. Every transaction takes them in this order, so that two transactions wait for each other in one direction
@@ -95,7 +96,7 @@ export const lockChat = statement(
       .selectFrom('chats')
       .select('chat_key')
       .where('integration_id', '=', p.integrationId)
-      .where('chat_id', '=', p.chatId)
+      .where('chat_id', '=', soughtId<ChatId>(p.chatId))
       .where('deleted_at', 'is', null)
       .forUpdate(),
   { locks: true },

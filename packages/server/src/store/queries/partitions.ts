@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { RunId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import type { Reads, Tx } from '../store.ts';
 import { raw } from './raw.ts';
@@ -78,7 +79,7 @@ export function dropPartition(tx: Tx, { name }: EventPartition): Promise<void> {
 }
 
 export interface RunWithoutCompacted {
-  readonly run_id: string;
+  readonly run_id: RunId;
   readonly compacted_at: number | null;
 }
 
@@ -102,7 +103,7 @@ export function runsWithoutCompacted(
  */
 export const lockEvents = statement(
   'lock events',
-  (db, p: { runId: string }) =>
+  (db, p: { runId: RunId }) =>
     db
       .selectFrom('event_chunks')
       .select('first_id')
@@ -114,7 +115,7 @@ export const lockEvents = statement(
 );
 
 /** For a run that a node of the version before compacted: it leaves the compacted chunks among the others. */
-export const moveToCompacted = statement('move to compacted', (db, p: { runId: string }) =>
+export const moveToCompacted = statement('move to compacted', (db, p: { runId: RunId }) =>
   db
     .insertInto('compacted_chunks')
     .columns(['run_id', 'first_id', 'last_id', 'data'])

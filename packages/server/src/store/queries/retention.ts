@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
+import type { RunId } from '../../domain/ids.ts';
 import { insertInto, statement } from '../statement.ts';
+import { soughtId } from './sought-id.ts';
 
 /** The name of the position of the sweep that compacts events. */
 const EVENTS = 'events';
@@ -23,8 +25,8 @@ export const runsToVisit = statement('runs to visit', (db, p: { after: string; b
   db
     .selectFrom('runs')
     .select(['run_id', 'completed_at', 'compacted_at'])
-    .where('run_id', '>', p.after)
-    .where('run_id', '<', p.before)
+    .where('run_id', '>', soughtId<RunId>(p.after))
+    .where('run_id', '<', soughtId<RunId>(p.before))
     .orderBy('run_id')
     .limit(p.limit),
 );
@@ -34,19 +36,19 @@ export const skippedRuns = statement('skipped runs', (db, p: { after: string; li
     .selectFrom('skipped_runs')
     .innerJoin('runs', 'runs.run_id', 'skipped_runs.run_id')
     .select(['runs.run_id', 'runs.completed_at', 'runs.compacted_at'])
-    .where('skipped_runs.run_id', '>', p.after)
+    .where('skipped_runs.run_id', '>', soughtId<RunId>(p.after))
     .orderBy('skipped_runs.run_id')
     .limit(p.limit),
 );
 
 export const insertSkippedRun = insertInto('skipped_runs', ['run_id'], { unlessExists: ['run_id'] });
 
-export const deleteSkippedRun = statement('delete skipped run', (db, p: { runId: string }) =>
+export const deleteSkippedRun = statement('delete skipped run', (db, p: { runId: RunId }) =>
   db.deleteFrom('skipped_runs').where('run_id', '=', p.runId),
 );
 
 /** Changes no row if the run is already compacted. */
-export const markCompacted = statement('mark compacted', (db, p: { runId: string; now: number }) =>
+export const markCompacted = statement('mark compacted', (db, p: { runId: RunId; now: number }) =>
   db
     .updateTable('runs')
     .set({ compacted_at: p.now })
@@ -54,7 +56,7 @@ export const markCompacted = statement('mark compacted', (db, p: { runId: string
     .where(sql<boolean>`completed_at is not null and compacted_at is null`),
 );
 
-export const deleteChunks = statement('delete chunks', (db, p: { runId: string }) =>
+export const deleteChunks = statement('delete chunks', (db, p: { runId: RunId }) =>
   db.deleteFrom('event_chunks').where('run_id', '=', p.runId),
 );
 

@@ -1,10 +1,11 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import { HOUR_MS } from '../../domain/time.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { PageStart } from './page.ts';
 import { raw } from './raw.ts';
+import { soughtId } from './sought-id.ts';
 import { uncountedIds } from './uncounted.ts';
 import type { UsageRange } from './usage.ts';
 import { AMOUNT_COLUMNS, listColumns, sumColumns, USAGE_COLUMNS, type UsedAmounts } from './usage-columns.ts';
@@ -221,7 +222,7 @@ const inRange = ({ fromMs, toMs, newestRunId }: UsageRange, table: string) => [
 ];
 
 export interface NewestRun {
-  run_id: string;
+  run_id: RunId;
   created_at: number;
   /** Null in the last row: the oldest run of the slice. */
   consumer_id: string | null;
@@ -258,7 +259,7 @@ export const admissionOfRun = statement('admission of run', (db, p: { integratio
   db
     .selectFrom('runs')
     .select(['created_at', 'consumer_id'])
-    .where('run_id', '=', p.runId)
+    .where('run_id', '=', soughtId<RunId>(p.runId))
     .where('integration_id', '=', p.integrationId),
 );
 

@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import type { ListPosition } from '../../domain/list-cursor.ts';
 import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run-state.ts';
 import type { Schema } from '../schema.ts';
@@ -7,13 +7,14 @@ import { insertInto, type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
 import { RUN_ORDER, STEP_ORDER } from './locks.ts';
 import { type Page, pageOf, sizesOf } from './page.ts';
+import { soughtId } from './sought-id.ts';
 
 const unfinished = sql<boolean>`status in ('admitted', 'running')`;
 
 /** The first flush, step or end of a run marks it as running. */
 export const markRunning = statement(
   'mark running',
-  (db, p: { runId: string; now: number }) =>
+  (db, p: { runId: RunId; now: number }) =>
     db
       .updateTable('runs')
       .set({ status: 'running', started_at: p.now })
@@ -54,7 +55,7 @@ export const finishRun = statement(
   (
     db,
     p: UsageColumns & {
-      runId: string;
+      runId: RunId;
       attempt: number;
       nextAttempt: number;
       status: RunEndStatus;
@@ -121,7 +122,7 @@ export const finishRun = statement(
 
 export const advanceRun = statement(
   'advance run',
-  (db, p: UsageColumns & { runId: string; attempt: number; step: number; leastFormat: number; startedAt: number }) =>
+  (db, p: UsageColumns & { runId: RunId; attempt: number; step: number; leastFormat: number; startedAt: number }) =>
     db
       .updateTable('runs')
       .set((eb) => ({
@@ -144,7 +145,7 @@ export const advanceRun = statement(
 );
 
 /** Locks the run for this transaction. Changes no row if another attempt owns the run. */
-export const holdRun = statement('hold run', (db, p: { runId: string; attempt: number }) =>
+export const holdRun = statement('hold run', (db, p: { runId: RunId; attempt: number }) =>
   db
     .updateTable('runs')
     .set({ attempt: p.attempt })
@@ -158,11 +159,11 @@ export const ownerOfRun = statement('owner of run', (db, p: { runId: string }) =
     .selectFrom('runs')
     .innerJoin('integrations', 'integrations.integration_id', 'runs.integration_id')
     .select('integrations.owner_id')
-    .where('runs.run_id', '=', p.runId),
+    .where('runs.run_id', '=', soughtId<RunId>(p.runId)),
 );
 
 /** Reads which run a run continues. */
-export const continuedRun = statement('continued run', (db, p: { runId: string }) =>
+export const continuedRun = statement('continued run', (db, p: { runId: RunId }) =>
   db.selectFrom('runs').select('continues').where('run_id', '=', p.runId),
 );
 
@@ -206,17 +207,17 @@ export const insertStep = insertInto(
 );
 
 /** Finds a step that is stored, for a writer that did not learn the outcome of its commit. */
-export const stepOfRun = statement('step of run', (db, p: { runId: string; step: number }) =>
+export const stepOfRun = statement('step of run', (db, p: { runId: RunId; step: number }) =>
   db.selectFrom('steps').select('step').where('run_id', '=', p.runId).where('step', '=', p.step),
 );
 
 /** Reads the stored end of a run, for a writer that did not learn the outcome of its commit. */
-export const endOfRun = statement('end of run', (db, p: { runId: string }) =>
+export const endOfRun = statement('end of run', (db, p: { runId: RunId }) =>
   db.selectFrom('runs').select(['status', 'attempt', 'last_event_id']).where('run_id', '=', p.runId),
 );
 
 /** T5 changes only an unfinished run. `immediate` replaces a pending `after_step`, never the reverse. */
-export const requestCancel = statement('request cancel', (db, p: { runId: string; mode: CancelMode; now: number }) =>
+export const requestCancel = statement('request cancel', (db, p: { runId: RunId; mode: CancelMode; now: number }) =>
   db
     .updateTable('runs')
     .set((eb) => ({
@@ -281,7 +282,7 @@ export const runById = statement('run by id', (db, p: { integrationId: Integrati
     .selectFrom('runs')
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
     .select([...runColumns, questionsOfRun, answer])
-    .where('runs.run_id', '=', p.runId)
+    .where('runs.run_id', '=', soughtId<RunId>(p.runId))
     .where('runs.integration_id', '=', p.integrationId),
 );
 
@@ -392,7 +393,7 @@ function runsOfPage(db: Db, filter: RunFilter) {
   if (oldest !== undefined && oldest !== null) {
     query = query
       .where('created_at', '>=', oldest.createdAt)
-      .where((eb) => eb.or([eb('created_at', '>', oldest.createdAt), eb('run_id', '>=', oldest.id)]));
+      .where((eb) => eb.or([eb('created_at', '>', oldest.createdAt), eb('run_id', '>=', soughtId<RunId>(oldest.id))]));
   }
   return pageOf(query, filter, 'created_at', 'run_id');
 }
@@ -417,7 +418,7 @@ export const runSizes = (filter: RunFilter) => (db: Db) =>
   sizesOf(listRuns(filter)(db), 'runs.created_at', 'runs.run_id', answerBytes);
 
 /** The sizes of the steps that `stepsBefore` reads. A call that begins is shown by its outcome. */
-export const stepSizes = statement('step sizes', (db, p: { runId: string; before: number; limit: number }) =>
+export const stepSizes = statement('step sizes', (db, p: { runId: RunId; before: number; limit: number }) =>
   db
     .selectFrom('steps')
     .select(['step as created_at', sql<string>`''`.as('id'), sql<number>`octet_length(record_json)`.as('bytes')])
@@ -428,7 +429,7 @@ export const stepSizes = statement('step sizes', (db, p: { runId: string; before
     .limit(p.limit),
 );
 
-export const stepsBefore = statement('steps before', (db, p: { runId: string; before: number; limit: number }) =>
+export const stepsBefore = statement('steps before', (db, p: { runId: RunId; before: number; limit: number }) =>
   db
     .selectFrom('steps')
     .selectAll()
@@ -440,7 +441,7 @@ export const stepsBefore = statement('steps before', (db, p: { runId: string; be
 );
 
 /** Reads what the row of a run has of its only step. */
-export const onlyStepOfRun = statement('only step of run', (db, p: { runId: string }) =>
+export const onlyStepOfRun = statement('only step of run', (db, p: { runId: RunId }) =>
   db
     .selectFrom('runs')
     .select(['run_id', 'agent', 'attempt', 'request_count', 'input_tokens', 'cached_tokens', 'output_tokens'])

@@ -1,3 +1,4 @@
+import type { OwnerId } from '../../domain/ids.ts';
 import { insertInto, type RowOf, sameAs, statement } from '../statement.ts';
 
 type Db = Parameters<(typeof sessionById)['build']>[0];
@@ -11,13 +12,13 @@ export const passwordByEmail = statement('password by email', (db, p: { email: s
     .where('owners.email', '=', p.email),
 );
 
-export const passwordOf = statement('password of', (db, p: { ownerId: string }) =>
+export const passwordOf = statement('password of', (db, p: { ownerId: OwnerId }) =>
   db.selectFrom('passwords').select('password_hash').where('owner_id', '=', p.ownerId),
 );
 
 export const putPassword = statement(
   'put password',
-  (db, p: { ownerId: string; passwordHash: string; now: number }) => {
+  (db, p: { ownerId: OwnerId; passwordHash: string; now: number }) => {
     const values = { password_hash: p.passwordHash, changed_at: p.now };
     return db
       .insertInto('passwords')
@@ -26,7 +27,7 @@ export const putPassword = statement(
   },
 );
 
-export const deletePassword = statement('delete password', (db, p: { ownerId: string }) =>
+export const deletePassword = statement('delete password', (db, p: { ownerId: OwnerId }) =>
   db.deleteFrom('passwords').where('owner_id', '=', p.ownerId),
 );
 
@@ -57,7 +58,7 @@ export const deleteSession = statement('delete session', (db, p: { sessionId: st
 );
 
 /** Ends the sessions of an owner except one. No session has an empty id. */
-export const deleteSessionsOf = statement('delete sessions of', (db, p: { ownerId: string; exceptId: string }) =>
+export const deleteSessionsOf = statement('delete sessions of', (db, p: { ownerId: OwnerId; exceptId: string }) =>
   db.deleteFrom('sessions').where('owner_id', '=', p.ownerId).where('session_id', '!=', p.exceptId),
 );
 
@@ -76,7 +77,7 @@ export const deleteOldSessions = statement(
 /** A new link replaces the earlier link of the same owner. */
 export const putSetUpLink = statement(
   'put set-up link',
-  (db, p: { ownerId: string; secretHash: string; now: number; expiresAt: number | null }) => {
+  (db, p: { ownerId: OwnerId; secretHash: string; now: number; expiresAt: number | null }) => {
     const values = { secret_hash: p.secretHash, created_at: p.now, expires_at: p.expiresAt };
     return db
       .insertInto('set_up_links')
@@ -85,7 +86,7 @@ export const putSetUpLink = statement(
   },
 );
 
-export const setUpLinkOf = statement('set-up link of', (db, p: { ownerId: string }) =>
+export const setUpLinkOf = statement('set-up link of', (db, p: { ownerId: OwnerId }) =>
   db.selectFrom('set_up_links').selectAll().where('owner_id', '=', p.ownerId),
 );
 
@@ -93,7 +94,7 @@ export const setUpLinkBySecret = statement('set-up link by secret', (db, p: { se
   db.selectFrom('set_up_links').selectAll().where('secret_hash', '=', p.secretHash),
 );
 
-export const deleteSetUpLink = statement('delete set-up link', (db, p: { ownerId: string }) =>
+export const deleteSetUpLink = statement('delete set-up link', (db, p: { ownerId: OwnerId }) =>
   db.deleteFrom('set_up_links').where('owner_id', '=', p.ownerId),
 );
 

@@ -1,15 +1,17 @@
 import { sql } from 'kysely';
+import type { RunId } from '../../domain/ids.ts';
 import { IMAGE_TEXT_BYTES } from '../../domain/usage.ts';
 import { NODE_ALIVE, RELEASED_RUN } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { type UsageColumns, usageColumns } from './runs.ts';
+import { soughtId } from './sought-id.ts';
 
 /** Reads unfinished runs whose node is not alive, oldest first, after the run `after`. */
 export const orphanedRuns = statement('orphaned runs', (db, p: { after: string }) =>
   db
     .selectFrom('active_runs')
     .select('run_id')
-    .where('run_id', '>', p.after)
+    .where('run_id', '>', soughtId<RunId>(p.after))
     .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('node_id').where('dead', '=', NODE_ALIVE))
     .orderBy('run_id')
     .limit(100),
@@ -18,13 +20,13 @@ export const orphanedRuns = statement('orphaned runs', (db, p: { after: string }
 /** Returns no row if another node has locked the run, so nodes never wait for each other here. */
 export const lockOrphan = statement(
   'lock orphan',
-  (db, p: { runId: string }) =>
+  (db, p: { runId: RunId }) =>
     db.selectFrom('runs').select('run_id').where('run_id', '=', p.runId).forUpdate().skipLocked(),
   { locks: true },
 );
 
 /** Reads a run with the columns of its chat, its integration and its last node that a takeover needs. */
-export const unfinishedRun = statement('unfinished run', (db, p: { runId: string }) =>
+export const unfinishedRun = statement('unfinished run', (db, p: { runId: RunId }) =>
   db
     .selectFrom('runs')
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
@@ -58,7 +60,7 @@ export type UnfinishedRun = RowOf<typeof unfinishedRun>;
 /** The fence of T6: it changes only an unfinished run of this attempt, so one node takes the run. */
 export const takeRun = statement(
   'take run',
-  (db, p: UsageColumns & { runId: string; attempt: number; nextAttempt: number; nodeId: string; crashes: number }) =>
+  (db, p: UsageColumns & { runId: RunId; attempt: number; nextAttempt: number; nodeId: string; crashes: number }) =>
     db
       .updateTable('runs')
       .set({
@@ -73,7 +75,7 @@ export const takeRun = statement(
 );
 
 /** Releases a run if this node still owns it. */
-export const releaseRun = statement('release run', (db, p: { runId: string; attempt: number }) =>
+export const releaseRun = statement('release run', (db, p: { runId: RunId; attempt: number }) =>
   db
     .updateTable('runs')
     .set({ node_id: RELEASED_RUN })
@@ -83,7 +85,7 @@ export const releaseRun = statement('release run', (db, p: { runId: string; atte
 );
 
 /** Deletes also a chunk that begins with the event `after` and has later ones: the first chunk of a run is one. */
-export const deleteChunksAfter = statement('delete chunks after', (db, p: { runId: string; after: number }) =>
+export const deleteChunksAfter = statement('delete chunks after', (db, p: { runId: RunId; after: number }) =>
   db
     .deleteFrom('event_chunks')
     .where('run_id', '=', p.runId)
@@ -92,6 +94,6 @@ export const deleteChunksAfter = statement('delete chunks after', (db, p: { runI
 );
 
 /** Reads the journal of a run in the order in which the steps finished, which is the order of their events. */
-export const journalOf = statement('journal of', (db, p: { runId: string }) =>
+export const journalOf = statement('journal of', (db, p: { runId: RunId }) =>
   db.selectFrom('steps').selectAll().where('run_id', '=', p.runId).orderBy('last_event_id').orderBy('step'),
 );

@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
+import { soughtId } from './sought-id.ts';
 import { AMOUNT_COLUMNS } from './usage-columns.ts';
 
 /** Reads how far the walk is. Returns no row if all runs of earlier versions are part of the rollups. */
@@ -14,8 +15,8 @@ export const walkPage = statement('walk page', (db, p: { after: string; last: st
   db
     .selectFrom('runs')
     .select(['run_id', 'integration_id'])
-    .where('run_id', '>', p.after)
-    .where('run_id', '<=', p.last)
+    .where('run_id', '>', soughtId<RunId>(p.after))
+    .where('run_id', '<=', soughtId<RunId>(p.last))
     .orderBy('run_id')
     .limit(p.limit),
 );
@@ -54,8 +55,8 @@ export const uncountedOfWalk = statement('uncounted of walk', (db, p: { after: s
   db
     .selectFrom('runs')
     .select(COLUMNS)
-    .where('run_id', '>', p.after)
-    .where('run_id', '<=', p.to)
+    .where('run_id', '>', soughtId<RunId>(p.after))
+    .where('run_id', '<=', soughtId<RunId>(p.to))
     .where(hasEnded)
     .where('run_id', 'not in', (eb) => eb.selectFrom('uncounted_runs').select('run_id')),
 );
@@ -65,15 +66,15 @@ export const queuedRuns = statement('queued runs', (db, p: { limit: number }) =>
 );
 
 /** Changes no row if another node has counted the run. */
-export const markCounted = statement('mark counted', (db, p: { runId: string }) =>
+export const markCounted = statement('mark counted', (db, p: { runId: RunId }) =>
   db.updateTable('runs').set({ counted: 1 }).where('run_id', '=', p.runId).where(hasEnded),
 );
 
-export const runToCount = statement('run to count', (db, p: { runId: string }) =>
+export const runToCount = statement('run to count', (db, p: { runId: RunId }) =>
   db.selectFrom('runs').select(COLUMNS).where('run_id', '=', p.runId),
 );
 
-export const unqueueRun = statement('unqueue run', (db, p: { runId: string }) =>
+export const unqueueRun = statement('unqueue run', (db, p: { runId: RunId }) =>
   db.deleteFrom('uncounted_runs').where('run_id', '=', p.runId),
 );
 

@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import type { IntegrationId } from '../../domain/ids.ts';
+import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { olderThan, type PageStart } from './page.ts';
+import { soughtId } from './sought-id.ts';
 import { CHARGE_COLUMNS, USAGE_COLUMNS } from './usage-columns.ts';
 
 /** The runs of an integration that a summary adds up. */
@@ -35,7 +36,7 @@ function runsOf(db: Kysely<Schema>, slice: UsageSlice) {
   if (fromMs !== undefined && !hasIndex) query = query.where('created_at', '>=', fromMs);
   const isInTime = toMs === undefined || (before !== null && before.createdAt < toMs);
   if (!isInTime) query = query.where('created_at', '<', toMs);
-  if (newestRunId !== null) query = query.where('run_id', '<=', newestRunId);
+  if (newestRunId !== null) query = query.where('run_id', '<=', soughtId<RunId>(newestRunId));
   return query
     .where(olderThan(before, 'created_at', 'run_id'))
     .orderBy('created_at', 'desc')

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { storeConformance, USAGE_HOUR } from '@runwire/test-kit/store-conformance.ts';
+import { testChatKey, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
@@ -53,7 +54,9 @@ test('transactions of one turn share one commit, and each passes its wait points
   await using store = await SqliteStore.open(options);
   await Promise.all(
     [1, 2].map((id) =>
-      store.transact('flush', (tx) => tx.run(insertChunk, { run_id: 'r', first_id: id, last_id: id, data: '' })),
+      store.transact('flush', (tx) =>
+        tx.run(insertChunk, { run_id: testRunId('r'), first_id: id, last_id: id, data: '' }),
+      ),
     ),
   );
   assert.deepEqual(points, ['flush.before-commit', 'flush.before-commit', 'flush.after-commit', 'flush.after-commit']);
@@ -86,7 +89,12 @@ test('ends that commit together raise a row of the rollups once', async () => {
 
 /** Runs SQL on the connection that writes. */
 const execute = (tx: Tx, text: string) => tx.query((db) => raw(db, sql.raw(text)));
-const chunk = (runId: string, id: number, data = 'x') => ({ run_id: runId, first_id: id, last_id: id, data });
+const chunk = (runId: string, id: number, data = 'x') => ({
+  run_id: testRunId(runId),
+  first_id: id,
+  last_id: id,
+  data,
+});
 
 test('a full disk fails all concurrent writes; later all of them are stored', async () => {
   const folder = temporaryFolder();
@@ -129,7 +137,7 @@ test('a refused write rolls back its own job and no other', async () => {
   const swallowing = (own: string) =>
     store.transact('step', async (tx) => {
       const writes = [own, null, `${own} after`].map((data) =>
-        tx.run(insertChunk, { ...chunk('r', 1), run_id: `${own} ${data}`, data: data as string }),
+        tx.run(insertChunk, { ...chunk('r', 1), run_id: testRunId(`${own} ${data}`), data: data as string }),
       );
       statuses = (await Promise.allSettled(writes)).map(({ status }) => status);
       throw new Error('no');
@@ -189,7 +197,7 @@ test('the write-ahead log is checkpointed while the store is open', async () => 
   const write = async (count: number) => {
     for (let i = 0; i < count; i += 1) {
       last += 1;
-      const chunk = { run_id: 'r', first_id: last, last_id: last, data };
+      const chunk = { run_id: testRunId('r'), first_id: last, last_id: last, data };
       await store.transact('flush', (tx) => tx.run(insertChunk, chunk));
     }
   };
@@ -247,7 +255,7 @@ test('a database of the first version is migrated and keeps its rows', async () 
   database.close();
   await using store = await open();
   assert.deepEqual(await store.reads.all(compactionPosition, {}), []);
-  assert.deepEqual(await store.reads.all(attachmentsOfRun, { chatKey: 'c', runId: 'r' }), []);
+  assert.deepEqual(await store.reads.all(attachmentsOfRun, { chatKey: testChatKey('c'), runId: testRunId('r') }), []);
   const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('data'));
   assert.deepEqual(
     rows.map((row) => row.data),
@@ -258,7 +266,7 @@ test('a database of the first version is migrated and keeps its rows', async () 
   const migrated = new DatabaseSync(path);
   assert.equal(migrated.prepare('select rowid from event_chunks').all().length, 1);
   migrated.close();
-  const again = { run_id: 'r', first_id: 1, last_id: 1, data: 'told again' };
+  const again = { run_id: testRunId('r'), first_id: 1, last_id: 1, data: 'told again' };
   assert.equal(await store.transact('flush', (tx) => tx.run(insertChunk, again)), 0);
   rmSync(folder, { recursive: true });
 });
@@ -326,13 +334,18 @@ test('a scrub leaves no byte of a deleted row, and transactions wait for it', as
   const put = (runId: string, text: string) =>
     store.transact('flush', async (tx) => {
       for (let id = 1; id <= 300; id += 1) {
-        await tx.run(insertChunk, { run_id: runId, first_id: id, last_id: id, data: `${text} ${id}`.repeat(id % 40) });
+        await tx.run(insertChunk, {
+          run_id: testRunId(runId),
+          first_id: id,
+          last_id: id,
+          data: `${text} ${id}`.repeat(id % 40),
+        });
       }
     });
   const isStored = (text: string) =>
     [path, `${path}-wal`].some((file) => statSync(file).size > 0 && readFileSync(file).includes(text));
   await Promise.all([put('kept', 'KeptText'), put('gone', 'GoneText')]);
-  await store.transact('erasure', (tx) => tx.run(eraseEvents, { runId: 'gone' }));
+  await store.transact('erasure', (tx) => tx.run(eraseEvents, { runId: testRunId('gone') }));
   assert.equal(isStored('GoneText'), true);
   const order: string[] = [];
   const scrubs = [store.scrub('log'), store.scrub('file')].map((scrub) => scrub.then(() => order.push('scrubbed')));

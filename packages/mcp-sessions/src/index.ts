@@ -1,0 +1,18 @@
+export type { ClientInfo, ReadVariable } from './connection.ts';
+export type { McpAddress, McpOAuth } from './mcp-address.ts';
+export { type AskForeign, MAX_OAUTH_BYTES, OAUTH_MS } from './oauth-fetch.ts';
+export { resultText } from './result-text.ts';
+export {
+  leftOutSentence,
+  type ServerTool,
+  type ServerTools,
+  selectedTools,
+  type ToolSelection,
+} from './server-tools.ts';
+export {
+  type McpCall,
+  McpSession,
+  type SessionLog,
+  type SessionSetting,
+  type SessionState,
+} from './session.ts';

@@ -1,0 +1,10 @@
+import type { SandboxCommand, SandboxLimit } from '../sandbox.ts';
+
+/** What the server sends to the process that interprets a command. */
+export type BashRequest = SandboxCommand;
+
+export interface BashResult {
+  readonly exitCode: number;
+  /** The limit of the interpreter at which the command was ended; null if it ended by itself. */
+  readonly limit: Extract<SandboxLimit, 'output' | 'interpreter'> | null;
+}
