@@ -1,3 +1,5 @@
+export const HOUR_MS = 3_600_000;
+
 export function iso(ms: number): string;
 export function iso(ms: number | null): string | null;
 export function iso(ms: number | null): string | null {

@@ -1,4 +1,5 @@
 import { firstRunId, readRunIdTime } from '../domain/ids.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import {
   addPartition,
   dropPartition,
@@ -14,7 +15,6 @@ import {
 } from '../store/queries/partitions.ts';
 import type { Reads, Store } from '../store/store.ts';
 
-const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** Partitions are added so long before the first run needs them. */
 const AHEAD_MS = 2 * DAY_MS;

@@ -16,6 +16,7 @@ import {
 import { DAY_MS, endFirstPartition, today } from '../../../../test/support/old-partitions.ts';
 import { firstRunId, type RunId } from '../domain/ids.ts';
 import type { RunEvent } from '../domain/run/events.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import { noEarlierNodes } from '../store/earlier-nodes.ts';
 import { eraseCompacted, eraseEvents } from '../store/queries/erasures.ts';
 import { chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
@@ -25,7 +26,6 @@ import { createLogger } from '../telemetry/logger.ts';
 import { decodeChunk, encodeChunk } from './chunk-codec.ts';
 import { Retention } from './retention.ts';
 
-const HOUR_MS = 3_600_000;
 const LOG_MS = 7 * DAY_MS;
 const item = {
   kind: 'message',

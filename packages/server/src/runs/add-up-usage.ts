@@ -1,4 +1,5 @@
 import type { IntegrationId } from '../domain/ids.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import type { DaySum } from '../store/queries/closed-days.ts';
 import {
   admissionOfRun,
@@ -16,7 +17,6 @@ import { first, type Reads } from '../store/store.ts';
 import { type ClosedRange, readErasureMark } from './closed-days.ts';
 import { isByModel, type UsageGroup, type UsageGrouping, UsageGroups, type UsageSource } from './usage-groups.ts';
 
-export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 const HOURS_A_DAY = 24;
 /** Rows of `usage_days` that one query adds up, for each run of a slice. */

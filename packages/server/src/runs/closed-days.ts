@@ -1,6 +1,7 @@
 import { LruCache } from '@runwire/lib/lru-cache.ts';
 import type { TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { IntegrationId } from '../domain/ids.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import {
   type DaySum,
   erasureMark,
@@ -14,7 +15,6 @@ import { memberBoundary, type SumRow } from '../store/queries/rollup-sums.ts';
 import { first, type Reads } from '../store/store.ts';
 import { readSlice } from './usage-slices.ts';
 
-const HOUR_MS = 3_600_000;
 const HOURS_A_DAY = 24;
 /** Admissions commit, and clocks of nodes differ, by less than this time. */
 const CLOSING_MS = 3_600_000;

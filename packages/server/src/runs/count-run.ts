@@ -2,6 +2,7 @@ import type { Charge } from '../domain/admission/allowance.ts';
 import type { IntegrationId, RunId } from '../domain/ids.ts';
 import { type ModelUsage, totalTokens, type Usage } from '../domain/model/usage.ts';
 import type { RunEndStatus } from '../domain/run/run-state.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import {
   type HourKey,
   type MemberDay,
@@ -10,8 +11,6 @@ import {
   type UsageHour,
 } from '../store/queries/rollups.ts';
 import type { Tx } from '../store/store.ts';
-
-export const HOUR_MS = 3_600_000;
 
 /** The columns of a run by which it is counted. */
 export interface CountedColumns {

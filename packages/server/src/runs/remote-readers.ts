@@ -1,3 +1,4 @@
+import { CellMap } from '@runwire/lib/cells.ts';
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import type { RunId } from '../domain/ids.ts';
 import {
@@ -32,7 +33,7 @@ export class RemoteReaders implements AsyncDisposable {
   readonly #store: Store;
   readonly #node: ThisNode;
   readonly #runsHere: (runId: RunId) => boolean;
-  readonly #runs = new Map<RunId, ReadRun>();
+  readonly #runs = new CellMap<RunId, ReadRun>();
   readonly #loop: WakeableLoop;
 
   constructor(store: Store, node: ThisNode, runsHere: (runId: RunId) => boolean, logger: Logger) {

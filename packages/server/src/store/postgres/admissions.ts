@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CellSet } from '@runwire/lib/cells.ts';
 import { withTimeout } from '@runwire/lib/with-timeout.ts';
 import type { Kysely } from 'kysely';
 import type { PoolClient } from 'pg';
@@ -62,7 +63,7 @@ export class Admissions implements AsyncDisposable {
   #queue: QueuedJob[] = [];
   /** The names of the jobs that were started and not answered yet. */
   readonly #namesInFlight = new Set<string>();
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #underWay = new CellSet<Promise<void>>();
   #draining: Promise<void> | null = null;
 
   constructor(options: AdmissionsOptions) {
@@ -90,8 +91,8 @@ export class Admissions implements AsyncDisposable {
       const batch = this.#takeBatch();
       if (batch.length === 0) break;
       const committing = this.#commit(batch);
-      this.#underWay.add(committing);
-      void committing.finally(() => this.#underWay.delete(committing));
+      const cell = this.#underWay.add(committing);
+      void committing.finally(() => this.#underWay.delete(cell));
       await withTimeout(committing, PATIENCE_MS, () => {});
     }
     this.#draining = null;

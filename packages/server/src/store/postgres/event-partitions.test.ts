@@ -10,6 +10,7 @@ import pg from 'pg';
 import { DAY_MS, endFirstPartition, today } from '../../../../../test/support/old-partitions.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import { firstRunId } from '../../domain/ids.ts';
+import { HOUR_MS } from '../../domain/time.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { EventPartitions, isInDroppable, partitionsBefore } from '../../eventlog/event-partitions.ts';
 import { withEventBound } from '../event-bound.ts';
@@ -23,7 +24,6 @@ import { PostgresSnapshot } from './postgres-snapshot.ts';
 import { ignoreErrorEvents } from './settings.ts';
 
 const skip = (await missingService('postgres')) ?? false;
-const HOUR_MS = 3_600_000;
 /** The id of a run of the day so many days from now. */
 const runOn = (days: number, name = 'r') => `${firstRunId(today + days * DAY_MS + HOUR_MS)}${name}`;
 const chunk = (runId: string) => ({ run_id: testRunId(runId), first_id: 1, last_id: 9, data: `events of ${runId}` });

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { IntegrationId, RunId } from '../../domain/ids.ts';
+import { HOUR_MS } from '../../domain/time.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { PageStart } from './page.ts';
@@ -68,7 +69,6 @@ export interface HourSums {
   readonly columns: ReadonlySet<'day' | 'agent' | 'model'>;
 }
 
-const HOUR_MS = 3_600_000;
 const HOURS_A_DAY = 24;
 
 const inMs = (units: number | null, unitMs: number) => (units === null ? null : units * unitMs);

@@ -3,6 +3,7 @@ import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { olderThan, type PageStart } from './page.ts';
 import { soughtId } from './sought-id.ts';
+import { CHARGE_COLUMNS, USAGE_COLUMNS } from './usage-columns.ts';
 
 /** The runs of an integration that a summary adds up. */
 export interface UsageRange {
@@ -72,14 +73,8 @@ export function usageByColumns(slice: UsageSlice, groupBy: UsageColumn, splitBy:
         sql<string | number | null>`${splitBy === null ? sql`null` : sql.ref(KEYS[splitBy])}`.as('split'),
         eb.fn.countAll<number | string>().as('runs'),
         eb.fn.max('runs.run_id').as('newest_run_id'),
-        eb.fn.sum<number | string>('request_count').as('request_count'),
-        eb.fn.sum<number | string>('input_tokens').as('input_tokens'),
-        eb.fn.sum<number | string>('cached_tokens').as('cached_tokens'),
-        eb.fn.sum<number | string>('output_tokens').as('output_tokens'),
-        eb.fn.sum<number | string>('reasoning_tokens').as('reasoning_tokens'),
-        eb.fn.sum<number | string | null>('charged_runs').as('charged_runs'),
-        eb.fn.sum<number | string | null>('charged_tokens').as('charged_tokens'),
-        eb.fn.sum<number | string | null>('charged_credits').as('charged_credits'),
+        ...USAGE_COLUMNS.map((column) => eb.fn.sum<number | string>(column).as(column)),
+        ...CHARGE_COLUMNS.map((column) => eb.fn.sum<number | string | null>(column).as(column)),
         sql<number>`(select min(created_at) from slice)`.as('last_created_at'),
         sql<string>`(select run_id from slice order by created_at, run_id limit 1)`.as('last_run_id'),
       ])
