@@ -32,16 +32,16 @@ async function run(input: { readonly command: string; readonly folder?: string }
   return Date.parse(step.completedAt) - Date.parse(step.startedAt);
 }
 
-async function medianOf(input: Parameters<typeof run>[0], times: number): Promise<number> {
+async function computeMedian(input: Parameters<typeof run>[0], times: number): Promise<number> {
   const all: number[] = [];
   for (let n = 0; n < times; n += 1) all.push(await run(input));
   return median(all);
 }
 
-const empty = await medianOf({ command: 'true', folder: '/app/mnt/empty' }, COMMANDS);
+const empty = await computeMedian({ command: 'true', folder: '/app/mnt/empty' }, COMMANDS);
 const write = `for n in $(seq ${FILES.count}); do head -c ${FILES.bytes} /dev/urandom > f$n; done`;
 const published = await run({ command: write, folder: '/app/mnt/full' });
-const staged = await medianOf({ command: 'true', folder: '/app/mnt/full' }, 5);
+const staged = await computeMedian({ command: 'true', folder: '/app/mnt/full' }, 5);
 const { sandbox } = (await rig.api().get('/readyz')).body;
 process.stdout.write(
   `${sandbox.kind}: empty command ${empty} ms; 1 000 files and 20 MB: written and published ${published} ms, staged ${staged} ms\n`,

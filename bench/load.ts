@@ -29,7 +29,7 @@ const order = JSON.parse(process.argv[2] ?? '') as LoadOrder;
 const bootId = `${process.pid}-${Date.now().toString(36)}`;
 let requests = 0;
 
-const portOf = (connection: number) => order.servers[connection % order.servers.length]?.port ?? 0;
+const getPort = (connection: number) => order.servers[connection % order.servers.length]?.port ?? 0;
 const serversCpuMs = () => order.servers.reduce((sum, { pid }) => sum + cpuMs(pid), 0);
 
 function requestText(phase: Phase, connection: number, chatId?: string): string {
@@ -43,7 +43,7 @@ function requestText(phase: Phase, connection: number, chatId?: string): string 
   });
   const authorization = order.apiKey === null ? '' : `authorization: Bearer ${order.apiKey}\r\n`;
   return (
-    `POST ${order.path} HTTP/1.1\r\nhost: 127.0.0.1:${portOf(connection)}\r\n${authorization}` +
+    `POST ${order.path} HTTP/1.1\r\nhost: 127.0.0.1:${getPort(connection)}\r\n${authorization}` +
     `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   );
 }
@@ -78,7 +78,7 @@ const NOTHING = {
 };
 
 async function answers(phase: Phase): Promise<PhaseResult> {
-  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), null));
+  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(getPort(i), null));
   const firstTokens: number[] = [];
   let slowestMs = 0;
   const meter = new Meter();
@@ -114,7 +114,7 @@ async function answers(phase: Phase): Promise<PhaseResult> {
 /** Measures all streams, from their common start to their end. */
 async function paced(phase: Phase): Promise<PhaseResult> {
   const lags: number[] = [];
-  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), lags));
+  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(getPort(i), lags));
   await Promise.all(connections.map((connection) => connection.opened()));
   const meter = new Meter();
   const asked = connections.map((connection, index) => connection.ask(requestText(phase, index), phase, null));
@@ -139,7 +139,7 @@ class Chats {
 
   constructor(phase: Phase) {
     this.#phase = phase;
-    this.#connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), null));
+    this.#connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(getPort(i), null));
   }
 
   /** Returns the CPU of the server. */
@@ -177,7 +177,7 @@ async function turns(phase: Phase): Promise<PhaseResult> {
 async function idle(phase: Phase): Promise<PhaseResult> {
   const before = await serverMemory();
   const meter = new Meter();
-  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), null));
+  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(getPort(i), null));
   await Promise.all(
     connections.map(async (connection, index) => {
       const { promise: began, resolve } = Promise.withResolvers<void>();

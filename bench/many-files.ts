@@ -105,7 +105,7 @@ async function measure(): Promise<void> {
   process.exit();
 }
 
-const nameOf = (n: number) => `file-${String(n).padStart(6, '0')}.txt`;
+const getName = (n: number) => `file-${String(n).padStart(6, '0')}.txt`;
 
 function fillSqlite(path: string, count: number): void {
   using database = new DatabaseSync(path);
@@ -145,8 +145,8 @@ async function operations(store: string, api: ApiClient, model: ModelController,
   const files = (query: Record<string, string>) => `/v2/integrations/demo/files?${new URLSearchParams(query)}`;
   // The first characters of a cursor name its list.
   const { nextCursor } = (await api.get(files({ folder: FOLDER, limit: '1' }))).body;
-  const cursor = (n: number) => `${nextCursor.slice(0, 8)}${Buffer.from(nameOf(n)).toString('base64url')}`;
-  const last = `${FOLDER}/${nameOf(count - 1)}`;
+  const cursor = (n: number) => `${nextCursor.slice(0, 8)}${Buffer.from(getName(n)).toString('base64url')}`;
+  const last = `${FOLDER}/${getName(count - 1)}`;
   const head = (path: string) =>
     api.call('HEAD', `/v2/integrations/demo/files/content?${new URLSearchParams({ path })}`);
   let number = 0;
@@ -155,7 +155,7 @@ async function operations(store: string, api: ApiClient, model: ModelController,
     const terms = { folder: FOLDER, filename: `new-${number}.txt`, contentType: 'text/plain', sizeBytes: 10 };
     return api.post('/create_agency_upload', { apiIntegrationId: 'demo', ...terms });
   };
-  const sandboxFiles = [0, count - 1].map((n) => ({ name: nameOf(n), path: `${FOLDER}/${nameOf(n)}` }));
+  const sandboxFiles = [0, count - 1].map((n) => ({ name: getName(n), path: `${FOLDER}/${getName(n)}` }));
   const listAsAgent = async (shown: object[]) => {
     const reader = await api.complete({
       chatId: `chat-${number++}`,
@@ -192,7 +192,7 @@ async function operations(store: string, api: ApiClient, model: ModelController,
       5,
     ],
     ['list as agent, none seen', () => listAsAgent([]), 5],
-    ['delete one', () => check(api.delete(files({ path: `${FOLDER}/${nameOf(number++)}` }))), 20],
+    ['delete one', () => check(api.delete(files({ path: `${FOLDER}/${getName(number++)}` }))), 20],
     ['recursive delete', () => check(api.delete(files({ path: FOLDER, recursive: 'true' }))), 1],
   ];
   for (const [what, work, times] of todo) {

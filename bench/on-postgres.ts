@@ -124,9 +124,9 @@ const figures: readonly Figure[] = [
     digits: 2,
     values: columns.map((column) => trips.get(column)?.get(phase) ?? null),
   })),
-].sort((one, other) => phaseOf(one.name) - phaseOf(other.name));
+].sort((one, other) => getPhase(one.name) - getPhase(other.name));
 
-function phaseOf(name: string): number {
+function getPhase(name: string): number {
   return phases.findIndex((phase) => name.startsWith(phase.name));
 }
 

@@ -13,7 +13,7 @@ const SEVERAL = '3';
 /** Every proof, the longest first, then every planted fault in the short form, which must fail with its sentence. */
 export function proofParts(): Part[] {
   const [proved, faulty]: [Part[], Part[]] = [[], []];
-  for (const [name, proof] of [...PROOFS].toSorted(([, a], [, b]) => minutesOf(b) - minutesOf(a))) {
+  for (const [name, proof] of [...PROOFS].toSorted(([, a], [, b]) => toMinutes(b) - toMinutes(a))) {
     const scale = isLong(proof) ? ['--short'] : [];
     for (const nodes of proof.spreads === true ? [[], ['--nodes', SEVERAL]] : [[]]) {
       proved.push(makePart(name, proof, [...nodes, ...scale], null));
@@ -26,7 +26,7 @@ export function proofParts(): Part[] {
 }
 
 const isLong = ({ minutes }: Proof) => minutes > MAX_MINUTES;
-const minutesOf = (proof: Proof) => (isLong(proof) ? 0 : proof.minutes);
+const toMinutes = (proof: Proof) => (isLong(proof) ? 0 : proof.minutes);
 
 /** `sentence` is what the proof must fail with; null if it must pass. */
 function makePart(name: string, proof: Proof, args: readonly string[], sentence: RegExp | null): Part {

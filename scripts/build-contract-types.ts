@@ -8,12 +8,12 @@ const banner = `// Made from packages/contract/src/schemas by \`${command}\`; do
 
 type Json = { [key: string]: unknown };
 
-function shapeOf(schema: object): string {
+function getShape(schema: object): string {
   const { $id: _id, nullable: _nullable, description: _description, ...shape } = schema as Json;
   return JSON.stringify(shape);
 }
 
-const nameByShape = new Map(namedSchemas.map((schema) => [shapeOf(schema), schema.$id]));
+const nameByShape = new Map(namedSchemas.map((schema) => [getShape(schema), schema.$id]));
 if (nameByShape.size !== namedSchemas.length) {
   throw new Error('Two named schemas are the same; give one of them up.');
 }
@@ -29,7 +29,7 @@ function typeOf(name: string, schema: Json): Json {
  * that Ajv would not take.
  */
 function withNames(schema: Json): Json {
-  const name = typeof schema.$ref === 'string' ? schema.$ref.replace(/#$/, '') : nameByShape.get(shapeOf(schema));
+  const name = typeof schema.$ref === 'string' ? schema.$ref.replace(/#$/, '') : nameByShape.get(getShape(schema));
   return name === undefined ? withNamesInside(schema) : typeOf(name, schema);
 }
 
@@ -74,17 +74,17 @@ const withUndefined = (type: string): string =>
     property.replace(/;$/, ' | undefined;'),
   );
 
-const fileOf = (parts: readonly string[]) => `${[banner, ...parts.map((part) => part.trimEnd())].join('\n\n')}\n`;
+const getFile = (parts: readonly string[]) => `${[banner, ...parts.map((part) => part.trimEnd())].join('\n\n')}\n`;
 
 const namesIn = (text: string) =>
   namedSchemas.map(({ $id }) => $id).filter((name) => new RegExp(`(?<![\\w'.])${name}(?![\\w'])`).test(text));
 
 /** The name of a referenced schema. Null if the schema has no name. */
-const refOf = (schema: object | undefined) =>
+const getRef = (schema: object | undefined) =>
   (schema as { readonly $ref?: string } | undefined)?.$ref?.replace(/#$/, '') ?? null;
 
 /** The parameters of the path and of the query of an operation, as one type. Null if it has none. */
-async function parametersOf({ operationId, params, query }: Operation): Promise<[string, string] | null> {
+async function listParameters({ operationId, params, query }: Operation): Promise<[string, string] | null> {
   const parts = [params, query].filter((part) => part !== undefined) as Json[];
   const properties = Object.assign({}, ...parts.map((part) => part.properties));
   if (Object.keys(properties).length === 0) return null;
@@ -95,9 +95,9 @@ async function parametersOf({ operationId, params, query }: Operation): Promise<
 }
 
 /** The type of a successful answer: JSON by its name, and undefined for an answer without a body. */
-function answerOf({ responses }: Operation): string {
+function toAnswer({ responses }: Operation): string {
   const found = Object.entries(responses).flatMap(([status, { schema }]) =>
-    Number(status) < 300 ? [schema === undefined ? 'undefined' : (refOf(schema) ?? 'unknown')] : [],
+    Number(status) < 300 ? [schema === undefined ? 'undefined' : (getRef(schema) ?? 'unknown')] : [],
   );
   return [...new Set(found)].join(' | ') || 'undefined';
 }
@@ -108,25 +108,25 @@ async function operationFiles(): Promise<Record<string, string>> {
   const types: string[] = [];
   const entries: string[] = [];
   for (const operation of all) {
-    const parameters = await parametersOf(operation);
+    const parameters = await listParameters(operation);
     if (parameters !== null) types.push(parameters[1]);
-    const body = refOf(operation.body);
+    const body = getRef(operation.body);
     const input = [parameters?.[0], body].filter((part) => typeof part === 'string').join(' & ');
     entries.push(
       `  /**\n   * ${operation.summary}.\n   */\n` +
-        `  ${operation.operationId}: { input: ${input || 'Record<never, never>'}; answer: ${answerOf(operation)} };`,
+        `  ${operation.operationId}: { input: ${input || 'Record<never, never>'}; answer: ${toAnswer(operation)} };`,
     );
   }
   const table = `export interface Operations {\n${entries.join('\n')}\n}`;
   // Constants of their own: a bundler leaves out the ones that a program does not use, and their names.
   const routes = all.map(({ operationId, method, path }) => `export const ${operationId} = '${method} ${path}';`);
   const names = namesIn([...types, table].join('\n'));
-  const text = fileOf([
+  const text = getFile([
     `import type {\n${names.map((name) => `  ${name},`).join('\n')}\n} from './types.gen.ts';`,
     ...types,
     `/**\n * What each operation takes, path, query and body in one object, and what it answers.\n */\n${table}`,
   ]);
-  return { 'operations.gen.ts': text, 'routes.gen.ts': fileOf(routes) };
+  return { 'operations.gen.ts': text, 'routes.gen.ts': getFile(routes) };
 }
 
 /** The named schemas of request bodies, and the schemas to which these refer. */
@@ -144,7 +144,7 @@ const compiled = namedSchemas.map(async (schema) => {
   const type = await compileType({ ...schema }, schema.$id);
   return sent.has(schema.$id) ? withUndefined(type) : type;
 });
-const types = fileOf(await Promise.all(compiled));
+const types = getFile(await Promise.all(compiled));
 const below = (folder: string, texts: Readonly<Record<string, string>>) =>
   Object.entries(texts).map(([name, text]) => ({ name: `${folder}/${name}`, text }));
 const files = [

@@ -43,11 +43,11 @@ async function tests(services: GateServices): Promise<string | null> {
   const found = await services.environment;
   if (found === null) return 'a service that tests need could not be installed or started';
   ranEverything = 'TEST_POSTGRES_URL' in found && 'TEST_S3' in found;
-  const [{ runTests }, { gateFiles, groupsOf }] = await Promise.all([
+  const [{ runTests }, { gateFiles, toGroups }] = await Promise.all([
     import('./run-tests.ts'),
     import('./test-files.ts'),
   ]);
-  report = await runTests(groupsOf(gateFiles()), { ...env, ...found, TEST_BUILD: '1' });
+  report = await runTests(toGroups(gateFiles()), { ...env, ...found, TEST_BUILD: '1' });
   if (process.env.CI && report.skipped.length > 0)
     return `CI skips no test, but these did: ${report.skipped.join(', ')}`;
   return report.passed ? null : `${report.failed.length} failed`;

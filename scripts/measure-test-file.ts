@@ -17,17 +17,17 @@ function secondsSoFar(): number {
 }
 
 function measure(): void {
-  const secondsOf = new Map<string, number>();
+  const toSeconds = new Map<string, number>();
   let [current, since] = [LOADING, 0];
-  const endOf = (next: string) => {
+  const getEnd = (next: string) => {
     const now = secondsSoFar();
-    secondsOf.set(current, (secondsOf.get(current) ?? 0) + now - since);
+    toSeconds.set(current, (toSeconds.get(current) ?? 0) + now - since);
     [current, since] = [next, now];
   };
-  beforeEach((t: TestContext | SuiteContext) => endOf(relative('.', t.filePath ?? '')));
+  beforeEach((t: TestContext | SuiteContext) => getEnd(relative('.', t.filePath ?? '')));
   process.once('exit', () => {
-    endOf('');
-    for (const [file, seconds] of secondsOf) appendFileSync(log, `${JSON.stringify({ file, seconds })}\n`);
+    getEnd('');
+    for (const [file, seconds] of toSeconds) appendFileSync(log, `${JSON.stringify({ file, seconds })}\n`);
   });
 }
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listedWords } from '../test/support/architecture/plain-words.ts';
-import { countWords, type Passage, passagesOf, proseKinds, readProse } from '../test/support/architecture/prose.ts';
+import { countWords, type Passage, proseKinds, readProse, splitPassages } from '../test/support/architecture/prose.ts';
 import {
   baselinePath,
   countFindings,
@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
 });
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
-const passages = passagesOf(readProse(values.root));
+const passages = splitPassages(readProse(values.root));
 const findings = findListedWords(passages);
 
 if (values.list) {

@@ -38,7 +38,7 @@ async function runGroup(files: readonly string[], reportFile: string, env: NodeJ
   return { failed, skipped: [], passed: false, counts: { tests: 1, fail: 1 }, cpu: [] };
 }
 
-/** Runs groups of test files, see `groupsOf`. Prints the closing lines for all of them. */
+/** Runs groups of test files, see `toGroups`. Prints the closing lines for all of them. */
 export async function runTests(groups: readonly (readonly string[])[], env: NodeJS.ProcessEnv): Promise<TestReport> {
   const start = performance.now();
   const folder = resolve('.work/tests');

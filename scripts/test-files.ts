@@ -27,7 +27,7 @@ export const GROUP_BYTES = 320_000;
  * its first servers run code that is not optimized yet. Measured: six files took 13 CPU seconds together and 21 alone, and
  * 30 files took 102 in one process and 109 in two.
  */
-export function groupsOf(files: readonly string[]): string[][] {
+export function toGroups(files: readonly string[]): string[][] {
   const sources = files.toSorted().map((file) => ({ file, source: readFileSync(file, 'utf8') }));
   const isAlone = ({ source }: { readonly source: string }) => FILE_HOOK.test(source) || source.includes(OWN_PROCESS);
   const shared = sources.filter((one) => !isAlone(one));

@@ -20,7 +20,7 @@ interface TestFailure {
   readonly cause?: unknown;
 }
 
-function reasonOf(error: TestFailure | undefined): string {
+function getReason(error: TestFailure | undefined): string {
   const cause = (error?.cause ?? error) as TestFailure | string | undefined;
   return typeof cause === 'string' ? cause : (cause?.stack ?? cause?.message ?? 'failed');
 }
@@ -47,9 +47,9 @@ export function closingLines(counts: TestReport['counts'], ms: number): string {
 const COSTLIEST = 15;
 
 export function costliestFiles({ cpu }: Pick<TestReport, 'cpu'>): string {
-  const secondsOf = new Map<string, number>();
-  for (const { file, seconds } of cpu) secondsOf.set(file, (secondsOf.get(file) ?? 0) + seconds);
-  const files = [...secondsOf]
+  const toSeconds = new Map<string, number>();
+  for (const { file, seconds } of cpu) toSeconds.set(file, (toSeconds.get(file) ?? 0) + seconds);
+  const files = [...toSeconds]
     .map(([file, seconds]) => ({ file, seconds }))
     .toSorted((a, b) => b.seconds - a.seconds)
     .slice(0, COSTLIEST);
@@ -78,7 +78,7 @@ export async function* testReport(source: AsyncIterable<TestEvent>): AsyncGenera
       // The failed subtests are reported themselves.
       if (error?.failureType === 'subtestsFailed') continue;
       const location = data.file === undefined ? '' : `${relative('.', data.file)}:${data.line ?? 0}`;
-      failed.push({ location, name: data.name, error: reasonOf(error) });
+      failed.push({ location, name: data.name, error: getReason(error) });
     }
     if (type === 'test:pass' && data.skip !== undefined) skipped.push(relative('.', data.file ?? ''));
     if (type === 'test:summary') {

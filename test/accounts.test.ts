@@ -9,7 +9,7 @@ import {
   testAgency,
 } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { columnOf } from './support/columns.ts';
+import { pickColumn } from './support/columns.ts';
 import { refused } from './support/refused.ts';
 import { ISO_TIME } from './support/scripted-server.ts';
 
@@ -257,7 +257,7 @@ function tests(store: StoreName): void {
     const { allowance } = (await api.get(`${path}/ann`)).body;
     assert.ok(allowance.used > 0);
     const listed = (await api.get(path)).body.items;
-    assert.deepEqual(columnOf(listed, 'consumerId'), ['bob', 'ann']);
+    assert.deepEqual(pickColumn(listed, 'consumerId'), ['bob', 'ann']);
     assert.deepEqual(listed[1].allowance, allowance);
     const withBody = api.call('DELETE', `${path}/ann`, { erase: true });
     await refused(withBody, 400, 'invalid_request', /^`erase` is not a known field: .* `\?erase=true`\.$/);
@@ -401,7 +401,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([gone.status, gone.body], [204, '']);
     await refused(eve.get('/v2/me'), 401, 'invalid_api_key');
     await refused(api.delete(path), 404, 'owner_not_found');
-    assert.ok(!columnOf((await api.get('/v2/owners')).body.items, 'ownerId').includes(ownerId));
+    assert.ok(!pickColumn((await api.get('/v2/owners')).body.items, 'ownerId').includes(ownerId));
     await created('/v2/owners', { email: 'eve@example.com' });
   });
 
@@ -421,7 +421,7 @@ function tests(store: StoreName): void {
       sandbox: false,
       starters: ['What time is it in Athens?', 'Plan 3 days in Athens for 80 euros a day.'],
     });
-    assert.deepEqual(columnOf(demo.agents, 'name'), ['Concierge', 'Guide', 'Accountant']);
+    assert.deepEqual(pickColumn(demo.agents, 'name'), ['Concierge', 'Guide', 'Accountant']);
     const { version, loadedAt, ...listed } = demo;
     assert.match(version, /^[0-9a-f]{16}$/);
     assert.ok(Date.parse(loadedAt) <= Date.now());

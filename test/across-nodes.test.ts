@@ -36,7 +36,7 @@ const equalFrames = (readers: readonly StreamReader[]) => {
   const [first, ...others] = readers.map(({ text }) => withoutComments(text));
   for (const other of others) assert.equal(other, first);
 };
-const statusOf = (reader: StreamReader) => messagesFrame(reader).status;
+const getStatus = (reader: StreamReader) => messagesFrame(reader).status;
 
 for (const hints of both) {
   const how = hints ? 'with hints' : 'with every hint dropped';
@@ -61,7 +61,7 @@ for (const hints of both) {
     await next.end();
     for (const one of [...readers, late]) assert.equal(await one.over, true);
     equalFrames(readers);
-    assert.equal(statusOf(replay), 'completed');
+    assert.equal(getStatus(replay), 'completed');
     assert.ok(withoutComments(reader.text).endsWith(withoutComments(late.text)), 'from a cursor on, the same bytes');
     assert.equal(there.controller.calls.length + third.controller.calls.length, 0, 'no other node runs it');
   });
@@ -366,7 +366,7 @@ test('a revoked key ends its streams on every node; the run continues', { skip }
   await inStep(call, 'two', [reader, others]);
   await call.end();
   for (const stream of [reader, others]) assert.equal(await stream.over, true);
-  assert.equal(statusOf(reader), 'completed');
+  assert.equal(getStatus(reader), 'completed');
 });
 
 test('a node that is cut off from its database ends the streams of a revoked key', { skip }, async (t) => {

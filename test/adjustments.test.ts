@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SCRIPTED_USAGE, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { columnOf, rowsOf } from './support/columns.ts';
+import { pickColumn, toRows } from './support/columns.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const SPENT = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
@@ -24,7 +24,7 @@ function tests(store: StoreName): void {
     `/v2/integrations/${integration}/members/${consumerId}/adjustments`;
   const adjust = (integration: string, more: object = {}, consumerId = 'ann') =>
     rig.api.post(path(integration, consumerId), { ...REQUEST, ...more });
-  const usedOf = async (integration: string) => (await rig.allowance(integration)).used;
+  const readUsed = async (integration: string) => (await rig.allowance(integration)).used;
 
   test('gives back and takes in the current period, and answers a repeat', async (t) => {
     cites(
@@ -52,9 +52,9 @@ function tests(store: StoreName): void {
       periodStart: '2030-05-01T00:00:00.000Z',
       createdAt: '2030-05-15T10:00:00.000Z',
     });
-    assert.equal(await usedOf(integration), SPENT - 5);
+    assert.equal(await readUsed(integration), SPENT - 5);
     await rig.answer(ask(integration, 'u2'));
-    assert.equal(await usedOf(integration), 2 * SPENT - 5);
+    assert.equal(await readUsed(integration), 2 * SPENT - 5);
 
     t.mock.timers.tick(60_000);
     const repeat = await adjust(integration);
@@ -63,15 +63,15 @@ function tests(store: StoreName): void {
       const { status, body } = await adjust(integration, other);
       assert.deepEqual([status, body.code], [400, 'idempotency_key_reused'], JSON.stringify(other));
     }
-    assert.equal(await usedOf(integration), 2 * SPENT - 5, 'a repeat changes nothing');
+    assert.equal(await readUsed(integration), 2 * SPENT - 5, 'a repeat changes nothing');
 
     assert.equal((await adjust(integration, { amount: -7, idempotencyKey: 'k2' })).body.applied, -7);
-    assert.equal(await usedOf(integration), 2 * SPENT + 2);
+    assert.equal(await readUsed(integration), 2 * SPENT + 2);
     const all = (await adjust(integration, { amount: 1_000_000, idempotencyKey: 'k3' })).body;
     assert.deepEqual([all.amount, all.applied], [1_000_000, 2 * SPENT + 2]);
-    assert.deepEqual([await usedOf(integration), (await rig.allowance(integration)).remaining], [0, SPENT]);
+    assert.deepEqual([await readUsed(integration), (await rig.allowance(integration)).remaining], [0, SPENT]);
     assert.equal((await adjust(integration, { amount: 1, idempotencyKey: 'k4' })).body.applied, 0);
-    assert.equal(await usedOf(integration), 0);
+    assert.equal(await readUsed(integration), 0);
     await rig.member(integration, 'ben');
     assert.equal((await adjust(integration, {}, 'ben')).status, 201, 'another member may use the same key');
   });
@@ -85,18 +85,18 @@ function tests(store: StoreName): void {
     await rig.answer(ask(integration, 'u1'));
     t.mock.timers.setTime(Date.parse('2030-05-15T10:00:00.000Z'));
     assert.equal((await adjust(integration, { amount: 4 })).body.applied, 4);
-    assert.equal(await usedOf(integration), SPENT - 4);
+    assert.equal(await readUsed(integration), SPENT - 4);
     await setTo('day');
-    assert.equal(await usedOf(integration), 0, 'this day has only the adjustment');
+    assert.equal(await readUsed(integration), 0, 'this day has only the adjustment');
     assert.equal((await adjust(integration, { idempotencyKey: 'k2' })).body.applied, 0);
     await rig.answer(ask(integration, 'u2'));
-    assert.equal(await usedOf(integration), SPENT - 4);
+    assert.equal(await readUsed(integration), SPENT - 4);
     await setTo('lifetime');
-    assert.equal(await usedOf(integration), 2 * SPENT - 4);
+    assert.equal(await readUsed(integration), 2 * SPENT - 4);
     const { periodStart } = (await adjust(integration, { amount: -4, idempotencyKey: 'k3' })).body;
     assert.equal(periodStart, null);
     await setTo('month', 'runs');
-    assert.equal(await usedOf(integration), 2, 'other units are not changed');
+    assert.equal(await readUsed(integration), 2, 'other units are not changed');
     await setTo('month');
     t.mock.timers.setTime(Date.parse('2030-06-01T00:00:00.000Z'));
     assert.equal((await adjust(integration, { idempotencyKey: 'k4' })).body.applied, 0, 'nothing is used in June');
@@ -137,7 +137,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([unknown.status, unknown.body.code], [404, 'member_not_found']);
     assert.equal((await rig.api.get(path(integration, 'nobody'))).body.code, 'member_not_found');
     assert.deepEqual((await rig.api.get(path(integration))).body, { items: [], nextCursor: null });
-    assert.equal(await usedOf(integration), SPENT);
+    assert.equal(await readUsed(integration), SPENT);
 
     assert.equal((await adjust(integration)).status, 201);
     await rig.api.patch(`/v2/integrations/${integration}`, { allowances: null });
@@ -174,7 +174,7 @@ function tests(store: StoreName): void {
     const { items } = (await rig.api.get(`${path(integration)}?limit=200`)).body;
     assert.equal(items.length, 9);
     const applied = items.reduce((sum: number, item: { applied: number }) => sum + item.applied, 0);
-    const used = await usedOf(integration);
+    const used = await readUsed(integration);
     assert.equal(used, 1 - applied, 'the run, less what the adjustments applied');
     assert.ok(used >= 0 && used <= 1);
   });
@@ -200,7 +200,7 @@ function tests(store: StoreName): void {
     }
     const listed = async (query: string) => {
       const { items } = (await rig.api.get(`${below}/usage?${query}`)).body;
-      return rowsOf(items, 'kind', 'usageRequestId', 'idempotencyKey').map(([kind, run, key]) => [kind, run ?? key]);
+      return toRows(items, 'kind', 'usageRequestId', 'idempotencyKey').map(([kind, run, key]) => [kind, run ?? key]);
     };
     const all = [
       ['run', 'u3'],
@@ -236,14 +236,14 @@ function tests(store: StoreName): void {
     assert.equal(lines[1], `,ann${','.repeat(14)}${start},,,adjustment,${adjustmentId},${written}`);
     assert.match(lines[0] ?? '', /,run,,,,,,,$/);
     const { items } = (await rig.api.get(`${below}/usage/summary?groupBy=consumer`)).body;
-    assert.deepEqual(rowsOf(items, 'key', 'runs'), [['ann', 3]]);
+    assert.deepEqual(toRows(items, 'key', 'runs'), [['ann', 3]]);
     assert.equal(items[0].charged.tokens, 3 * SPENT);
 
     assert.equal((await rig.api.delete(`${below}/members/ann`)).status, 204);
     assert.equal((await rig.api.get(path(integration))).status, 404);
     assert.deepEqual(await listed(''), all, 'the deletion of a member keeps its usage records');
     await rig.member(integration, 'ann');
-    assert.deepEqual(columnOf((await rig.api.get(path(integration))).body.items, 'idempotencyKey'), ['k3', 'k1']);
+    assert.deepEqual(pickColumn((await rig.api.get(path(integration))).body.items, 'idempotencyKey'), ['k3', 'k1']);
     assert.equal((await adjust(integration, { ...odd, idempotencyKey: 'k3' })).status, 200);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { askDatabase, hookStore, imageAttachment, migratedDatabase, pngOf } from '@runwire/test-kit';
+import { askDatabase, hookStore, imageAttachment, makePng, migratedDatabase } from '@runwire/test-kit';
 import { within } from '@runwire/test-kit/shortfall.ts';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
@@ -122,7 +122,7 @@ describe('PostgreSQL', { skip }, () => {
       winner.resolve(await rig.hold(of({ aliasChatId: 'a', usageRequestId: 'won' })));
     });
     const { status, admitted, body } = await refusal(
-      await rig.api.complete(of({ chatId: 'c', usageRequestId: 'lost', attachments: [imageAttachment(pngOf(100))] })),
+      await rig.api.complete(of({ chatId: 'c', usageRequestId: 'lost', attachments: [imageAttachment(makePng(100))] })),
     );
     assert.deepEqual([status, admitted, body.code], [409, 'false', 'run_active']);
     const held = await winner.promise;

@@ -181,7 +181,7 @@ function tests(store: StoreName): void {
 
   test('every answer at the path has the header, also to other requests', async (t) => {
     cites(t, 'contract-4-header-always');
-    const headerOf = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
+    const getHeader = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
       const response = await fetch(rig.server.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
       await response.text();
       return [response.status, response.headers.get('x-agent-run-admitted')];
@@ -189,16 +189,16 @@ function tests(store: StoreName): void {
     const path = '/get_completion_v2';
     const key = { authorization: `Bearer ${TEST_API_KEY}` };
     const json = { ...key, 'content-type': 'application/json' };
-    assert.deepEqual(await headerOf('POST', path, {}), [401, 'false']);
-    assert.deepEqual(await headerOf('POST', path, json, '{"apiIntegrationId":'), [400, 'false']);
-    assert.deepEqual(await headerOf('POST', path, json, ''), [400, 'false']);
-    assert.deepEqual(await headerOf('POST', path, { ...key, 'content-type': 'text/plain' }, 'Hi'), [400, 'false']);
+    assert.deepEqual(await getHeader('POST', path, {}), [401, 'false']);
+    assert.deepEqual(await getHeader('POST', path, json, '{"apiIntegrationId":'), [400, 'false']);
+    assert.deepEqual(await getHeader('POST', path, json, ''), [400, 'false']);
+    assert.deepEqual(await getHeader('POST', path, { ...key, 'content-type': 'text/plain' }, 'Hi'), [400, 'false']);
     for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-      assert.deepEqual(await headerOf(method, path, key), [405, 'false'], method);
+      assert.deepEqual(await getHeader(method, path, key), [405, 'false'], method);
     }
-    assert.deepEqual(await headerOf('POST', `${path}/`, {}), [401, 'false']);
-    assert.deepEqual(await headerOf('POST', `${path}?a=b`, {}), [401, 'false']);
-    assert.deepEqual(await headerOf('POST', '/get%5Fcompletion_v2', {}), [401, 'false']);
+    assert.deepEqual(await getHeader('POST', `${path}/`, {}), [401, 'false']);
+    assert.deepEqual(await getHeader('POST', `${path}?a=b`, {}), [401, 'false']);
+    assert.deepEqual(await getHeader('POST', '/get%5Fcompletion_v2', {}), [401, 'false']);
 
     const post = `POST ${path} HTTP/1.1\r\n`;
     const close = 'Connection: close\r\n\r\n';

@@ -202,7 +202,7 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
       await call.end();
     }
   };
-  const versionOf = async () => (await listed(rig.api())).get('words')?.version;
+  const getVersion = async () => (await listed(rig.api())).get('words')?.version;
   /** Kills the process of the loaded version when the client has this many events. */
   const killAt = async (events: number) => {
     const { pid, restarts } = await agencyProcess(rig.api(), 'words');
@@ -221,10 +221,10 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
   };
   for (let edit = 1; edit <= edits; edit += 1) {
     await start(8);
-    const before = await versionOf();
+    const before = await getVersion();
     // Both files in one quiet time, so that no version has one old and one new file.
     folder.write({ 'words/agency.yaml': wordAgency(edit), 'words/tools.ts': wordTool(edit) });
-    await until('reload', async () => (await versionOf()) !== before);
+    await until('reload', async () => (await getVersion()) !== before);
     await release();
     await killAt(1 + ((edit * 4) % KILL_EVENTS));
   }

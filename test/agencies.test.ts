@@ -32,7 +32,7 @@ agents:
     instructions: "You talk to {{member.name}}, who has {{user_context.plan}}. Today is {{date}}."
 `;
 
-const agencyOf = async (api: ApiClient, id: string) =>
+const getAgency = async (api: ApiClient, id: string) =>
   (await api.get('/v2/agencies')).body.items.find(({ agency }: { agency: string }) => agency === id);
 
 test('an agency.yaml with one agent answers', async (t) => {
@@ -42,7 +42,7 @@ test('an agency.yaml with one agent answers', async (t) => {
   await using server = await start(folder, controller);
   const { api } = server;
   await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
-  const { agents, process: code } = await agencyOf(api, 'support');
+  const { agents, process: code } = await getAgency(api, 'support');
   assert.equal(agents[0].description, null);
   assert.deepEqual(code, NO_PROCESS);
   await api.put('/v2/integrations/own/members/m1', { name: 'Ada' });
@@ -72,7 +72,7 @@ test('the same agency as YAML, Markdown and TypeScript asks the model the same',
   const requests: unknown[] = [];
   const shown: unknown[] = [];
   for (const form of Object.keys(ONE_AGENCY)) {
-    const { source, version, loadedAt, agency, process: code, ...rest } = await agencyOf(api, form);
+    const { source, version, loadedAt, agency, process: code, ...rest } = await getAgency(api, form);
     assert.equal(code.state, 'running');
     assert.deepEqual([source, rest.error], [form, null]);
     assert.match(version, /^[0-9a-f]{16}$/);
@@ -126,14 +126,14 @@ test('an edit while the store is away is loaded later; until then the agency sta
     for (let i = 0; i < 2; i += 1) await api.post('/get_completion_v2', { apiIntegrationId: 'own', message: 'Hi' });
   };
   await askTwice();
-  const before = await agencyOf(api, 'support');
+  const before = await getAgency(api, 'support');
   isAway = true;
   folder.write({ 'support/agency.yaml': TRIAGE.replace('Support', 'Edited') });
   await until(async () => refusals > 0);
-  assert.deepEqual(await agencyOf(api, 'support'), before);
+  assert.deepEqual(await getAgency(api, 'support'), before);
   isAway = false;
-  await until(async () => (await agencyOf(api, 'support')).name === 'Edited');
-  assert.equal((await agencyOf(api, 'support')).error, null);
+  await until(async () => (await getAgency(api, 'support')).name === 'Edited');
+  assert.equal((await getAgency(api, 'support')).error, null);
   // What depends on the version alone is made once for all its runs.
   await askTwice();
   const [first, second, third, fourth] = requests.map(({ tools, settings }) => ({ tools, settings }));
@@ -157,7 +157,7 @@ test('a broken agency answers 503, and the others answer as before', async (t) =
   await using controller = await ModelController.start();
   await using server = await start(folder, controller, { RUNWIRE_AGENCIES_WATCH: 'true' });
   const { api } = server;
-  const { error, ...broken } = await agencyOf(api, 'bad');
+  const { error, ...broken } = await getAgency(api, 'bad');
   assert.deepEqual(broken, {
     agency: 'bad',
     name: 'bad',
@@ -183,8 +183,8 @@ test('a broken agency answers 503, and the others answer as before', async (t) =
 
   // A bad edit: the last good version stays in use.
   folder.write({ 'good/agency.yaml': 'name: [\n' });
-  await until(async () => (await agencyOf(api, 'good')).error !== null);
-  const { name, source, error: edited } = await agencyOf(api, 'good');
+  await until(async () => (await getAgency(api, 'good')).error !== null);
+  const { name, source, error: edited } = await getAgency(api, 'good');
   assert.deepEqual([name, source, edited.faults.length], ['Support', 'yaml', 1]);
   const answer = api.post('/get_completion_v2', { apiIntegrationId: 'own', message: 'Hi' });
   const call = await controller.nextCall();
@@ -192,11 +192,11 @@ test('a broken agency answers 503, and the others answer as before', async (t) =
   assert.equal((await answer).status, 200);
 
   folder.write({ 'good/agency.yaml': TRIAGE.replace('Support', 'Sales') });
-  await until(async () => (await agencyOf(api, 'good')).name === 'Sales');
-  assert.equal((await agencyOf(api, 'good')).error, null);
+  await until(async () => (await getAgency(api, 'good')).name === 'Sales');
+  assert.equal((await getAgency(api, 'good')).error, null);
 
   folder.delete('good');
-  await until(async () => (await agencyOf(api, 'good')) === undefined);
+  await until(async () => (await getAgency(api, 'good')) === undefined);
   const gone = await api.post('/get_completion_v2', { apiIntegrationId: 'own', message: 'Hi' });
   assert.deepEqual([gone.status, gone.body.code], [400, 'unknown_agency']);
 });
@@ -262,9 +262,9 @@ export const word = { description: 'A word.', inputSchema: { type: 'object' }, r
   };
   const before = await ask('c1');
   const orphan = await ask('c3');
-  const { version, process: old } = await agencyOf(api, 'support');
+  const { version, process: old } = await getAgency(api, 'support');
   folder.write({ 'support/agency.yaml': agency('New'), 'support/helper.ts': helper('!') });
-  await until(async () => (await agencyOf(api, 'support')).version !== version);
+  await until(async () => (await getAgency(api, 'support')).version !== version);
   await until(async () => {
     const one = await ask(`c${Math.random()}`);
     const [, output] = await finish(one);
@@ -272,7 +272,7 @@ export const word = { description: 'A word.', inputSchema: { type: 'object' }, r
   });
   assert.deepEqual(await finish(await ask('c2')), ['New', 'old!']);
   assert.deepEqual(await finish(before), ['Old', 'old?']);
-  assert.notEqual((await agencyOf(api, 'support')).process.pid, old.pid);
+  assert.notEqual((await getAgency(api, 'support')).process.pid, old.pid);
   // The files of the old version are gone, so its run continues with the code of the new one. The call may be repeated.
   process.kill(old.pid, 'SIGKILL');
   assert.deepEqual(await finish(orphan), ['Old', 'old!']);
@@ -297,11 +297,11 @@ export default defineAgency({ name: 'Support', agents: [desk, throws, quits] });
   await using controller = await ModelController.start();
   await using server = await start(folder, controller);
   const { api } = server;
-  const processOf = async () => (await agencyOf(api, 'support')).process;
-  const { memoryBytes: _, ...before } = await processOf();
+  const getProcess = async () => (await getAgency(api, 'support')).process;
+  const { memoryBytes: _, ...before } = await getProcess();
   assert.deepEqual(before, { state: 'running', pid: before.pid, restarts: 0, lastFault: null });
   assert.ok(before.pid > 0 && before.pid !== process.pid);
-  await until(async () => (await processOf()).memoryBytes > 1_000_000);
+  await until(async () => (await getProcess()).memoryBytes > 1_000_000);
 
   await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
   const answer = api.post('/get_completion_v2', { apiIntegrationId: 'own', message: 'Hi' });
@@ -315,8 +315,8 @@ export default defineAgency({ name: 'Support', agents: [desk, throws, quits] });
   const { status, headers } = await answer;
   assert.equal(status, 200);
   assert.equal((await api.get('/readyz')).status, 200);
-  await until(async () => (await processOf()).state === 'running');
-  const { pid, restarts, lastFault } = await processOf();
+  await until(async () => (await getProcess()).state === 'running');
+  const { pid, restarts, lastFault } = await getProcess();
   assert.ok(pid > 0 && pid !== before.pid);
   assert.equal(restarts, 1);
   const runId = headers.get('x-run-id');
@@ -324,7 +324,7 @@ export default defineAgency({ name: 'Support', agents: [desk, throws, quits] });
   assert.deepEqual(fault, { message: 'The till is open.', tool: 'fail', callId: 'call_1', runId });
   assert.ok(Math.abs(Date.now() - Date.parse(at)) < 60_000);
   const { body: other } = await api.post('/v2/owners', { email: 'other@example.com' });
-  const seen = (await agencyOf(api.as(other.apiKey), 'support')).process.lastFault;
+  const seen = (await getAgency(api.as(other.apiKey), 'support')).process.lastFault;
   const message = 'An error that nothing caught; the log of the server has its message.';
   assert.deepEqual(seen, { message, tool: 'fail', callId: null, runId: null, at }, 'the run is of another owner');
 
@@ -337,5 +337,5 @@ export default defineAgency({ name: 'Support', agents: [desk, throws, quits] });
     assert.deepEqual(error, { code: 'agency_error', message: `${failed}; the log of the server has the reason.` });
     assert.doesNotMatch(reader.text, /secret/);
   }
-  assert.match((await processOf()).lastFault.message, /exit code 3/);
+  assert.match((await getProcess()).lastFault.message, /exit code 3/);
 });

@@ -89,7 +89,7 @@ class Rig implements AsyncDisposable {
     return { answer, runId: first.request.runId };
   }
 
-  async outputOf(tool: string): Promise<string> {
+  async getOutput(tool: string): Promise<string> {
     const { answer } = await this.call(tool);
     const second = await this.controller.nextCall();
     const output = second.request.prompt.findLast(({ kind }) => kind === 'tool_output');
@@ -138,29 +138,29 @@ test('a fault of a tool ends its process at most, and the server and its other r
   const stream = await controller.nextCall();
   await stream.text('first ');
 
-  assert.equal(await rig.outputOf('forgets'), 'fine');
+  assert.equal(await rig.getOutput('forgets'), 'fine');
   const rejection = rig.log.find(({ msg }) => msg.startsWith("a promise of an agency's code was rejected"));
   assert.deepEqual([rejection?.agency, rejection?.tool, rejection?.callId], ['bad', 'forgets', 'call_1']);
   assert.match(rejection?.runId ?? '', /^run_/);
   assert.equal(await rig.metric('rejection'), 1);
 
-  assert.match(await rig.outputOf('throws_later'), UNKNOWN);
+  assert.match(await rig.getOutput('throws_later'), UNKNOWN);
   const ended = rig.log.find(({ msg }) => msg === 'the process of an agency ended');
   assert.deepEqual([ended?.tool, ended?.callId], ['throws_later', 'call_1']);
   assert.equal(await rig.metric('exception'), 1);
 
-  assert.match(await rig.outputOf('dies'), UNKNOWN);
+  assert.match(await rig.getOutput('dies'), UNKNOWN);
   assert.equal(rig.made('dies'), 1);
   assert.match(
-    await rig.outputOf('dies_again'),
+    await rig.getOutput('dies_again'),
     /^The tool `dies_again` of the agency `bad` \(`tools.ts`\) ended its process twice, and is not called again: /,
   );
   assert.equal(rig.made('dies_again'), 2);
-  assert.match(await rig.outputOf('loops'), UNKNOWN);
+  assert.match(await rig.getOutput('loops'), UNKNOWN);
   assert.equal(await rig.metric('silent'), 1);
-  assert.match(await rig.outputOf('unreadable'), /^The tool failed: it threw a value that cannot be read/);
-  assert.match(await rig.outputOf('large'), /\[The output has 100000 characters; these are the first 40000\.\]$/);
-  assert.equal(await rig.outputOf('counts'), 'two');
+  assert.match(await rig.getOutput('unreadable'), /^The tool failed: it threw a value that cannot be read/);
+  assert.match(await rig.getOutput('large'), /\[The output has 100000 characters; these are the first 40000\.\]$/);
+  assert.equal(await rig.getOutput('counts'), 'two');
 
   await stream.text('last');
   await stream.end();
@@ -170,23 +170,23 @@ test('a fault of a tool ends its process at most, and the server and its other r
 test('a tool has limits of time and memory, and what it started ends with its process', async (t) => {
   cites(t, 'agents-29-timeout', 'agents-29-memory', 'agents-29-memory-counts', 'agents-29-group');
   await using rig = await Rig.open();
-  assert.equal(await rig.outputOf('late'), 'The tool failed: The tool took longer than 1 seconds and was stopped.');
+  assert.equal(await rig.getOutput('late'), 'The tool failed: The tool took longer than 1 seconds and was stopped.');
   assert.equal(await rig.metric('replaced'), 0);
-  assert.equal(await rig.outputOf('stuck'), 'The tool failed: The tool took longer than 1 seconds and was stopped.');
+  assert.equal(await rig.getOutput('stuck'), 'The tool failed: The tool took longer than 1 seconds and was stopped.');
   await eventually('the process is replaced', async () => (await rig.metric('replaced')) === 1);
-  assert.equal(await rig.outputOf('counts'), 'two');
-  assert.match(await rig.outputOf('spawns'), UNKNOWN);
+  assert.equal(await rig.getOutput('counts'), 'two');
+  assert.match(await rig.getOutput('spawns'), UNKNOWN);
   await eventually('the end of what a tool started', async () => !isAlive(rig.spawned()));
-  assert.match(await rig.outputOf('hoards'), /outcome is unknown.*It used more than 128 MiB; /);
+  assert.match(await rig.getOutput('hoards'), /outcome is unknown.*It used more than 128 MiB; /);
   assert.equal(await rig.metric('memory'), 1);
 });
 
 test('the code does not get the secrets of the server, and `env` passes single variables on', async (t) => {
   cites(t, 'agents-29-env');
   await using rig = await Rig.open();
-  assert.deepEqual(JSON.parse(await rig.outputOf('reads_env')), [null, TEST_API_KEY, 'text']);
+  assert.deepEqual(JSON.parse(await rig.getOutput('reads_env')), [null, TEST_API_KEY, 'text']);
   assert.equal(
-    await rig.outputOf('reads_env').then(() => rig.log.filter(({ variable }) => variable !== undefined).length),
+    await rig.getOutput('reads_env').then(() => rig.log.filter(({ variable }) => variable !== undefined).length),
     1,
   );
 });

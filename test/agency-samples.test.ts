@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { type ApiClient, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { runwire } from './support/cli-process.ts';
-import { paste, samplesOf } from './support/doc-samples.ts';
+import { listSamples, paste } from './support/doc-samples.ts';
 import { eventually } from './support/eventually.ts';
 import { starterFolder } from './support/portable-starters.ts';
 
@@ -25,9 +25,12 @@ async function listed(api: ApiClient): Promise<ReadonlyMap<string, AgencyRow>> {
 test('your first agency in five minutes works as written', async (t) => {
   using folder = new AgenciesFolder({});
   const page = 'docs/first-agency.md';
-  const [mkdir = '', check = '', start = '', variables = '', first = '', second = '', ask = ''] = samplesOf(page, 'sh');
-  const [one = '', two = ''] = samplesOf(page, 'yaml');
-  const [tools = ''] = samplesOf(page, 'ts');
+  const [mkdir = '', check = '', start = '', variables = '', first = '', second = '', ask = ''] = listSamples(
+    page,
+    'sh',
+  );
+  const [one = '', two = ''] = listSamples(page, 'yaml');
+  const [tools = ''] = listSamples(page, 'ts');
   assert.equal(mkdir, 'mkdir -p agencies/support\n');
   assert.equal(start, 'RUNWIRE_AGENCIES_DIR=agencies RUNWIRE_AGENCIES_WATCH=true npm start\n');
   assert.match(variables, /^URL=http:\/\/127\.0\.0\.1:8787\nKEY=/);
@@ -57,12 +60,12 @@ test('the recipes of the pages about other frameworks are the files that the pro
   } as const;
   for (const [page, samples] of Object.entries(pages)) {
     for (const [language, [name, file]] of Object.entries(samples)) {
-      assert.equal(samplesOf(page, language as 'yaml' | 'ts')[0], ported(name, file), `${page}: ${file}`);
+      assert.equal(listSamples(page, language as 'yaml' | 'ts')[0], ported(name, file), `${page}: ${file}`);
     }
   }
-  const [lead, debug] = samplesOf('docs/from-claude-agents.md', 'markdown');
+  const [lead, debug] = listSamples('docs/from-claude-agents.md', 'markdown');
   assert.deepEqual([lead, debug], [ported('claude', 'agents/lead.md'), ported('claude', 'agents/debugger.md')]);
-  const [python = ''] = samplesOf('docs/from-openai-agents.md', 'yaml');
+  const [python = ''] = listSamples('docs/from-openai-agents.md', 'yaml');
   using folder = new AgenciesFolder({ 'food/agency.yaml': python });
   const env = { RUNWIRE_AGENCIES_DIR: folder.path };
   await using server = await startTestServer({ env });
@@ -75,12 +78,12 @@ test('the samples of the pages about agencies load, and the server reports its f
   const tool =
     "export const find_invoice = { description: 'Finds it.', inputSchema: { type: 'object' }, execute: () => '' };\n";
   using folder = new AgenciesFolder({
-    'support/agency.yaml': samplesOf(page, 'yaml')[0] ?? '',
+    'support/agency.yaml': listSamples(page, 'yaml')[0] ?? '',
     'support/billing.md': 'You answer questions about invoices.\n',
-    'support/agents/reviewer.md': samplesOf(page, 'markdown')[0] ?? '',
+    'support/agents/reviewer.md': listSamples(page, 'markdown')[0] ?? '',
     'support/tools.ts': tool,
-    'shop/agency.yaml': samplesOf(ofCode, 'yaml')[0] ?? '',
-    'shop/tools.ts': samplesOf(ofCode, 'ts')[0] ?? '',
+    'shop/agency.yaml': listSamples(ofCode, 'yaml')[0] ?? '',
+    'shop/tools.ts': listSamples(ofCode, 'ts')[0] ?? '',
     'broken/agency.yaml': 'name: Broken\nagents:\n  - name: A\n    role: Helper\n    instructions: Help.\n',
   });
   const env = { RUNWIRE_AGENCIES_DIR: folder.path, AWS_REGION: 'eu-central-1' };
@@ -96,5 +99,5 @@ test('the samples of the pages about agencies load, and the server reports its f
       ['Reviewer', 'read_file', 'search_files'],
     ],
   );
-  assert.deepEqual(agencies.get('broken')?.error, JSON.parse(samplesOf(page, 'json')[0] ?? ''));
+  assert.deepEqual(agencies.get('broken')?.error, JSON.parse(listSamples(page, 'json')[0] ?? ''));
 });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { hookStore, type ModelCall, STORES, type StoreName, StoreUnavailable } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { agentOf, ask, calls, play, say, type Turn } from './support/play.ts';
+import { ask, calls, getAgent, play, say, type Turn } from './support/play.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const agent = (name: string, tools: NonNullable<Parameters<typeof defineAgent>[0]['tools']> = []) =>
@@ -152,7 +152,7 @@ function tests(store: StoreName): void {
       'user Lead',
     ]);
     await (await rig.api.complete({ apiIntegrationId, chatId: 'c', message: 'More.' })).whole();
-    assert.equal(agentOf(made[2] as ModelCall), 'Lead');
+    assert.equal(getAgent(made[2] as ModelCall), 'Lead');
   });
 
   test('an agent remembers its exchanges with the same sender, in the run and in the chat', async (t) => {
@@ -175,11 +175,11 @@ function tests(store: StoreName): void {
     }
     const texts = (call: ModelCall | undefined) =>
       call?.request.prompt.map((item) => ('text' in item ? item.text : item.kind));
-    const facts = made.filter((call) => agentOf(call) === 'Facts');
+    const facts = made.filter((call) => getAgent(call) === 'Facts');
     assert.deepEqual(texts(facts[2]), ['When?', 'In May.', 'Where?']);
     assert.deepEqual(texts(facts[3]), ['When?', 'In May.', 'Where?', 'Here.', 'Who?']);
     assert.deepEqual(
-      texts(made.find((call) => agentOf(call) === 'Research')),
+      texts(made.find((call) => getAgent(call) === 'Research')),
       ['Why?'],
       'another agent sees none of it',
     );
@@ -203,7 +203,7 @@ function tests(store: StoreName): void {
     for (const message of ['One.', 'Two.']) {
       await (await rig.api.complete({ apiIntegrationId, chatId: 'c', message })).whole();
     }
-    const [, second] = made.filter((call) => agentOf(call) === 'Facts');
+    const [, second] = made.filter((call) => getAgent(call) === 'Facts');
     assert.deepEqual(
       second?.request.prompt.map((item) => ('text' in item ? item.text : item.kind)),
       ['When?', 'In May.', 'Who?'],
@@ -222,7 +222,7 @@ function tests(store: StoreName): void {
       await (await rig.api.complete({ apiIntegrationId, chatId: 'c', message })).whole();
     }
     const seen = made
-      .filter((call) => agentOf(call) === 'Facts')
+      .filter((call) => getAgent(call) === 'Facts')
       .map(({ request }) => request.prompt.map((item) => ('text' in item ? item.text[0] : item.kind)).join(''));
     assert.deepEqual(seen, ['a', 'aAb', 'aAbBc', 'bBcCd']);
   });

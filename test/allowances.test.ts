@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Model, type ModelOutput, SCRIPTED_USAGE, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { columnOf } from './support/columns.ts';
+import { pickColumn } from './support/columns.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const SPENT = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
@@ -81,7 +81,7 @@ function tests(store: StoreName): void {
 
   test('concurrent requests cannot exceed a token limit many times over', async (t) => {
     cites(t, 'contract-6-reserve-answer');
-    const admittedOf = async (limit: number) => {
+    const countAdmitted = async (limit: number) => {
       const integration = await rig.metered({ unit: 'tokens', limit, period: 'day' });
       const posts = Array.from({ length: 20 }, (_, i) => rig.api.complete(ask(integration, `u${i}`)));
       const readers = await Promise.all(posts);
@@ -92,8 +92,8 @@ function tests(store: StoreName): void {
       const { used } = await rig.allowance(integration);
       return { admitted: admitted.length, reserved, used };
     };
-    assert.deepEqual(await admittedOf(50), { admitted: 1, reserved: 1002, used: 105 });
-    assert.deepEqual(await admittedOf(2500), { admitted: 3, reserved: 3006, used: 315 });
+    assert.deepEqual(await countAdmitted(50), { admitted: 1, reserved: 1002, used: 105 });
+    assert.deepEqual(await countAdmitted(2500), { admitted: 3, reserved: 3006, used: 315 });
   });
 
   test('`RUNWIRE_RESERVE_TOKENS` sets the reserve for instructions and answer', async (t) => {
@@ -177,7 +177,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(member)).status, 404);
     assert.deepEqual((await rig.api.get(`/v2/integrations/${integration}/members`)).body.items, []);
     const { body } = await rig.api.get(`/v2/integrations/${integration}/usage?consumerId=ann`);
-    assert.deepEqual(columnOf(body.items, 'runId'), [runId]);
+    assert.deepEqual(pickColumn(body.items, 'runId'), [runId]);
     assert.equal((await rig.api.put(member, {})).status, 201);
     assert.deepEqual(await counts(integration), { used: SPENT, reserved: 0, remaining: 0, exhausted: true });
     assert.equal((await refusal(await rig.api.complete(ask(integration, 'u2')))).status, 429);
@@ -254,13 +254,13 @@ function tests(store: StoreName): void {
     const [record] = (await own.api.get(`/v2/integrations/${integration}/usage`)).body.items;
     assert.deepEqual([record.status, record.charged], ['failed', { unit: 'tokens', amount: 0 }]);
     assert.ok(record.usage.total_tokens > 0, 'the real tokens stand beside');
-    const usedOf = async () => {
+    const readUsed = async () => {
       const { used, reserved } = await own.allowance(integration);
       return [used, reserved];
     };
-    assert.deepEqual(await usedOf(), [0, 0]);
+    assert.deepEqual(await readUsed(), [0, 0]);
     await own.api.patch(`/v2/integrations/${integration}`, { allowances: { unit: 'runs', limit: 5, period: 'day' } });
-    assert.deepEqual(await usedOf(), [0, 0]);
+    assert.deepEqual(await readUsed(), [0, 0]);
   });
 
   test('a 429 tells when to retry: at the reset, immediately, or never', async (t) => {

@@ -13,9 +13,9 @@ import {
   checkTesting,
   checkUnusedRules,
 } from './support/architecture/import-checks.ts';
-import { passagesOf, readProse } from './support/architecture/prose.ts';
+import { readProse, splitPassages } from './support/architecture/prose.ts';
 import { checkProse, findListedWords, type ProseCounts, readBaseline } from './support/architecture/prose-check.ts';
-import { codeOf, importsOf, readSources, type Sources } from './support/architecture/sources.ts';
+import { getCode, listImports, readSources, type Sources } from './support/architecture/sources.ts';
 import {
   checkBarrels,
   checkDefaultExports,
@@ -363,7 +363,7 @@ test('sees a planted sentence with a listed word', () => {
     'docs/style.md': 'Do not write nobody.',
     'packages/contract/src/types.gen.ts': '// nobody',
   });
-  assert.deepEqual(findListedWords(passagesOf(allowed)), []);
+  assert.deepEqual(findListedWords(splitPassages(allowed)), []);
   assert.deepEqual(checkProse(files({ [path]: '// nobody' }), { ...none, comments: 1 }), []);
 });
 
@@ -390,7 +390,7 @@ test('finds every form of import, and imports only in code', () => {
     "export function importFrom() { return array.from('no-7'); }",
   ].join('\n');
   assert.deepEqual(
-    importsOf('packages/server/src/lib/a.ts', text)
+    listImports('packages/server/src/lib/a.ts', text)
       .sort((a, b) => a.line - b.line)
       .map(({ specifier, kind }) => `${kind} ${specifier}`),
     [
@@ -427,15 +427,15 @@ test('code, text and comments of JSX are told apart', () => {
     mask,
     /<Rows<Row> .* of=\{list\.map\(\(row\) => <b key=\{`\$\{row\} `\}>\{row\}<\/b>\)\} disabled \/><\/> : <hr\/>;\n/,
   );
-  assert.deepEqual(importsOf('packages/console/src/a.tsx', text).map(({ specifier }) => specifier), ['./page.tsx']); // biome-ignore format: short
+  assert.deepEqual(listImports('packages/console/src/a.tsx', text).map(({ specifier }) => specifier), ['./page.tsx']); // biome-ignore format: short
   const path = 'packages/console/src/a.tsx';
-  const sees = (line: string) => findListedWords(passagesOf(files({ [path]: `const a = ${line};` }))).length;
+  const sees = (line: string) => findListedWords(splitPassages(files({ [path]: `const a = ${line};` }))).length;
   assert.deepEqual([sees('<p>{/* nobody */}</p>'), sees("<p>It's said that nobody reads this.</p>")], [1, 1]);
 });
 
 test('the scanner finds the end of every string, template and element', () => {
   for (const [path, text] of sources) {
-    const code = codeOf(path, text);
+    const code = getCode(path, text);
     const count = (bracket: string) => code.split(bracket).length;
     assert.deepEqual([count('{'), count('('), count('[')], [count('}'), count(')'), count(']')], path);
   }

@@ -88,7 +88,7 @@ async function answer(call: ModelCall, port: number): Promise<void> {
 
 type Completion = Parameters<ApiClient['complete']>[0];
 
-const bodyOf = (chatId: string, more: object): Completion => ({
+const getBody = (chatId: string, more: object): Completion => ({
   apiIntegrationId: INTEGRATION.apiIntegrationId,
   chatId,
   ...more,
@@ -117,7 +117,7 @@ async function send(apis: () => readonly ApiClient[], body: Completion): Promise
 }
 
 async function askFor(apis: () => readonly ApiClient[], chatId: string, message = `pay ${chatId}`): Promise<OpenRun> {
-  const end = await send(apis, bodyOf(chatId, { message, usageRequestId: `${chatId}-ask` }));
+  const end = await send(apis, getBody(chatId, { message, usageRequestId: `${chatId}-ask` }));
   expectEqual('end of the asking run', [end.status, end.pending.length > 0], ['completed', true]);
   return { chatId, runId: end.run_id, pending: end.pending };
 }
@@ -142,15 +142,15 @@ async function killOne(rig: Rig, kill: Kill, name: string): Promise<void> {
     if (rig.isEmbedded) server = await rig.add();
   };
   const asking = { message: `pay ${name}`, usageRequestId: `${name}-ask` };
-  if (kill.phase === 'ask') await die(bodyOf(name, asking));
+  if (kill.phase === 'ask') await die(getBody(name, asking));
   const asked = await askFor(apis, name);
   expectEqual('calls before the answer', made(rig, `${name}-a`), 0);
-  const answers = bodyOf(name, { message: '', answers: approve(asked), usageRequestId: `${name}-answer` });
+  const answers = getBody(name, { message: '', answers: approve(asked), usageRequestId: `${name}-answer` });
   if (kill.phase === 'answer') await die(answers);
   const end = await send(apis, answers);
   expectEqual('end of the answering run', [end.status, end.pending], ['completed', []]);
   await checkCall(rig, asked, kill);
-  const next = await send(apis, bodyOf(name, { message: 'Thanks.', usageRequestId: `${name}-next` }));
+  const next = await send(apis, getBody(name, { message: 'Thanks.', usageRequestId: `${name}-next` }));
   expectEqual('end of the next turn', next.status, 'completed');
 }
 
@@ -187,7 +187,7 @@ async function killProcessAt(rig: Rig, kill: Kill, name: string, sums: Sums): Pr
   if (kill.phase === 'ask') await untilKilled();
   else await add(doomed);
   expectEqual('calls before the answer', made(rig, `${name}-a`), 0);
-  const answers = bodyOf(name, { message: '', answers: approve(asked), usageRequestId: `${name}-answer` });
+  const answers = getBody(name, { message: '', answers: approve(asked), usageRequestId: `${name}-answer` });
   const end = await send(apis, answers);
   expectEqual('end of the answering run', [end.status, end.pending], ['completed', []]);
   await untilKilled();
@@ -204,7 +204,7 @@ async function killDuringCall(rig: Rig, sums: Sums): Promise<void> {
   const server = rig.server();
   const asked = await askFor(() => [server.api], 'open');
   rig.gate.onCall = null;
-  const answers = bodyOf('open', { message: '', answers: approve(asked), usageRequestId: 'open-answer' });
+  const answers = getBody('open', { message: '', answers: approve(asked), usageRequestId: 'open-answer' });
   const end = send(() => [server.api], answers);
   await within('call of the tool', WAIT_MS, rig.gate.holds('open-a'));
   expectEqual('calls of the process', [...(await killProcess(rig, AGENCY, server))], ['open-a']);
@@ -235,7 +235,7 @@ async function crowds(rig: Rig, apis: () => readonly ApiClient[], sums: Sums, ma
       const usageRequestId = isSame ? 'same-answer' : `rival-${place}`;
       const all = apis();
       const reader = await (all[place % all.length] as ApiClient).complete(
-        bodyOf(chatId, { message: '', answers: approve(crowd), usageRequestId }),
+        getBody(chatId, { message: '', answers: approve(crowd), usageRequestId }),
       );
       await reader.over;
       return reader.status;
@@ -288,7 +288,7 @@ async function editedFiles(rig: Rig, folder: AgenciesFolder, sums: Sums): Promis
   await api.patch(rig.path, { agency: 'edited' });
   const settle = async (asked: OpenRun) => {
     const { chatId } = asked;
-    const body = bodyOf(chatId, { message: '', answers: approve(asked), usageRequestId: `${chatId}-answer` });
+    const body = getBody(chatId, { message: '', answers: approve(asked), usageRequestId: `${chatId}-answer` });
     expectEqual('end of the answering run', (await send(apis, body)).status, 'completed');
     sums.answered += 1;
   };
@@ -309,7 +309,7 @@ async function editedFiles(rig: Rig, folder: AgenciesFolder, sums: Sums): Promis
 async function decisions(rig: Rig, sums: Sums, many: number): Promise<void> {
   const apis = () => rig.servers.slice(-1).map(({ api }) => api);
   const reply = (chatId: string, more: object) =>
-    bodyOf(chatId, { message: '', usageRequestId: `${chatId}-answer`, ...more });
+    getBody(chatId, { message: '', usageRequestId: `${chatId}-answer`, ...more });
   const settle = async (asked: OpenRun, more: object) => {
     const end = await send(apis, reply(asked.chatId, more));
     expectEqual('end of the answering run', end.status, 'completed');
@@ -380,7 +380,7 @@ async function afterMonths(rig: Rig): Promise<void> {
   await rig.add({ aheadMs: DAYS_30 });
   const end = await send(
     apis,
-    bodyOf('later', { message: '', answers: approve(asked), usageRequestId: 'later-answer' }),
+    getBody('later', { message: '', answers: approve(asked), usageRequestId: 'later-answer' }),
   );
   expectEqual('answer after 30 days', [end.status, made(rig, 'later-a')], ['completed', 1]);
 }

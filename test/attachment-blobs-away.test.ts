@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BlobStore, pngOf } from '@runwire/test-kit';
+import { type BlobStore, makePng } from '@runwire/test-kit';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
 import { messagesFrame } from './support/scripted-server.ts';
@@ -49,7 +49,7 @@ class SilentBlobs {
 }
 
 const notes = (rig: AttachmentRig) => fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain'));
-const picture = (rig: AttachmentRig) => imageAt(rig.files.serve('/a.png', pngOf(300), 'image/png'));
+const picture = (rig: AttachmentRig) => imageAt(rig.files.serve('/a.png', makePng(300), 'image/png'));
 
 test('a finished answer does not wait for the deletion of scratch blobs', { timeout: 60_000 }, async () => {
   const blobs = new SilentBlobs();

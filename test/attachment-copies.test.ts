@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hookStore, imageAttachment, pngOf, STORES, type StoreName } from '@runwire/test-kit';
+import { hookStore, imageAttachment, makePng, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
-import { AttachmentRig, attachmentsShown, hashesIn, hashesOf, imageAt } from './support/attachment-rig.ts';
-import { rowsOf } from './support/columns.ts';
+import { AttachmentRig, attachmentsShown, computeHashes, hashesIn, imageAt } from './support/attachment-rig.ts';
+import { toRows } from './support/columns.ts';
 import { reading } from './support/left-behind.ts';
 
 const NEVER_MS = 3_600_000;
-const one = pngOf(200, 1);
-const two = pngOf(200, 2);
+const one = makePng(200, 1);
+const two = makePng(200, 2);
 
 const sweep = (rig: AttachmentRig) => rig.rig.server.server.probes.sweepBlobs();
 
@@ -31,13 +31,13 @@ function tests(store: StoreName): void {
     // The same bytes at another address, and inline, are the same copy.
     await rig.rig.answer({ chatId: 'b', attachments: [imageAt(rig.files.serve('/other.png', two))] });
     await rig.rig.answer({ chatId: 'c', attachments: [imageAttachment(two)] });
-    assert.deepEqual(hashesIn(rig.rig.server.dataDir), hashesOf(one, two));
+    assert.deepEqual(hashesIn(rig.rig.server.dataDir), computeHashes(one, two));
     assert.deepEqual([rig.files.asked('/1.png').length, rig.files.asked('/2.png').length], [1, 1]);
     assert.equal(await sweep(rig), 0, 'all are in use');
 
     assert.equal((await rig.api.delete('/v2/integrations/demo/chats/a')).status, 204);
     assert.equal(await sweep(rig), 1);
-    assert.deepEqual(hashesIn(rig.rig.server.dataDir), hashesOf(two));
+    assert.deepEqual(hashesIn(rig.rig.server.dataDir), computeHashes(two));
     assert.equal((await rig.api.delete('/v2/integrations/demo/chats/c')).status, 204);
     assert.equal(await sweep(rig), 0);
     await rig.rig.answer({ chatId: 'b', message: 'Still there?' });
@@ -54,12 +54,12 @@ function tests(store: StoreName): void {
     await rig.rig.answer({ chatId: 'a', attachments: [imageAt(url)] });
     await rig.rig.answer({ apiIntegrationId: other, chatId: 'a', attachments: [imageAt(url)] });
     assert.equal(rig.files.asked('/same.png').length, 2, 'neither learns that the other has it');
-    assert.deepEqual(hashesIn(rig.rig.server.dataDir), hashesOf(one, one));
+    assert.deepEqual(hashesIn(rig.rig.server.dataDir), computeHashes(one, one));
     assert.equal((await rig.api.delete('/v2/integrations/demo/chats/a')).status, 204);
     assert.equal(await sweep(rig), 1);
     await rig.rig.answer({ apiIntegrationId: other, chatId: 'a', message: 'And?' });
     assert.equal(rig.files.asked('/same.png').length, 2);
-    assert.deepEqual(hashesIn(rig.rig.server.dataDir), hashesOf(one));
+    assert.deepEqual(hashesIn(rig.rig.server.dataDir), computeHashes(one));
   });
 
   test('copies are deleted if the integration stops keeping them; images stay', async () => {
@@ -73,7 +73,7 @@ function tests(store: StoreName): void {
 
     await rig.api.patch(`/v2/integrations/${integration}`, { keepAttachments: false });
     assert.equal(await sweep(rig), 1);
-    assert.deepEqual(hashesIn(rig.rig.server.dataDir), hashesOf(one, two), 'of the other integration, and inline');
+    assert.deepEqual(hashesIn(rig.rig.server.dataDir), computeHashes(one, two), 'of the other integration, and inline');
     assert.equal(await sweep(rig), 0, 'there is nothing left to let go of');
     const next = await rig.rig.answer({ apiIntegrationId: integration, chatId: 'a', message: 'And?' });
     assert.deepEqual(attachmentsShown(next.call)[0], attachmentsShown(call)[0], 'fetched again');
@@ -90,12 +90,12 @@ function tests(store: StoreName): void {
     const held = await rig.rig.hold({ apiIntegrationId: integration, chatId: 'a', message: 'And?' });
     await rig.api.patch(`/v2/integrations/${integration}`, { keepAttachments: false });
     assert.equal(await sweep(rig), 1, 'that of the idle chat');
-    assert.deepEqual(hashesIn(rig.rig.server.dataDir), hashesOf(one));
+    assert.deepEqual(hashesIn(rig.rig.server.dataDir), computeHashes(one));
     await held.finish();
     assert.equal(await sweep(rig), 1);
     assert.deepEqual(hashesIn(rig.rig.server.dataDir), []);
     const rows = await askStore(rig.rig.server.dataDir, 'select blob_key, form from attachments');
-    assert.deepEqual(rowsOf(rows, 'blob_key', 'form'), [
+    assert.deepEqual(toRows(rows, 'blob_key', 'form'), [
       [null, 'image'],
       [null, 'image'],
     ]);
@@ -162,7 +162,7 @@ function tests(store: StoreName): void {
     });
     await using rig = await start({ wrapStore });
     const integration = await rig.rig.integration();
-    for (const [chatId, bytes] of [['a', one] as const, ['b', two] as const, ['c', pngOf(200, 3)] as const]) {
+    for (const [chatId, bytes] of [['a', one] as const, ['b', two] as const, ['c', makePng(200, 3)] as const]) {
       const url = rig.files.serve(`/${chatId}.png`, bytes);
       await rig.rig.answer({ apiIntegrationId: integration, chatId, attachments: [imageAt(url)] });
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FileServer, pngOf } from '@runwire/test-kit';
+import { FileServer, makePng } from '@runwire/test-kit';
 import { attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
 import { KillableServer } from './support/killable-server.ts';
@@ -27,7 +27,7 @@ test('a call that a kill interrupted is charged with the text of its attachments
   await using files = await FileServer.start();
   const attachments = [
     fileAt(files.serve('/long.txt', 'word '.repeat(8000), 'text/plain')),
-    imageAt(files.serve('/a.png', pngOf(100), 'image/png')),
+    imageAt(files.serve('/a.png', makePng(100), 'image/png')),
   ];
   // The third flush stores some text of the model.
   const doomed = { env: files.env, killAt: 'flush.after-commit', killAfter: 3 } as const;

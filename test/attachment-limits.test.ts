@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hookStore, pngOf } from '@runwire/test-kit';
+import { hookStore, makePng } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
@@ -16,7 +16,7 @@ async function failing(rig: AttachmentRig, attachment: object): Promise<string> 
 test('accepts a file of exactly the largest size and refuses a byte more', async (t) => {
   cites(t, 'contract-4-limit-attachment');
   await using rig = await AttachmentRig.start({ limits: { attachmentBytes: 5000 } });
-  const at = (size: number) => imageAt(rig.files.serve(`/${size}.png`, pngOf(size), 'image/png'));
+  const at = (size: number) => imageAt(rig.files.serve(`/${size}.png`, makePng(size), 'image/png'));
   const { call } = await rig.rig.answer({ message: 'Look', attachments: [at(5000)] });
   assert.equal(attachmentsShown(call).flat().length, 1);
   assert.match(await failing(rig, at(5001)), /could not be fetched: it is larger than 5000 bytes; attach/);
@@ -36,7 +36,10 @@ test('the time limit of a run ends a fetch too, and leaves no connection', async
   await using rig = await AttachmentRig.start();
   const apiIntegrationId = await rig.rig.integration({ maxRunSeconds: 5, keepAttachments: false });
   const held = rig.files.hold('/slow.txt');
-  const attachments = [imageAt(rig.files.serve('/a.png', pngOf(100), 'image/png')), fileAt(rig.files.url('/slow.txt'))];
+  const attachments = [
+    imageAt(rig.files.serve('/a.png', makePng(100), 'image/png')),
+    fileAt(rig.files.url('/slow.txt')),
+  ];
   const post = () => rig.api.complete({ apiIntegrationId, message: 'Look', attachments });
   const call = held.nextCall();
   let reader = await post();

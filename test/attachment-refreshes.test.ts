@@ -246,18 +246,18 @@ function tests(store: StoreName): void {
     cites(t, 'contract-4-order-refreshes');
     const file = signedFile();
     await rig.rig.answer(forgetful('order', { attachments: [fileAt(file.expired())] }));
-    const codeOf = async (more: object) => (await refusal(await rig.api.complete(forgetful('order', more)))).body.code;
-    assert.equal(await codeOf({ agent: 'Nobody' }), 'unknown_agent');
+    const getCode = async (more: object) => (await refusal(await rig.api.complete(forgetful('order', more)))).body.code;
+    assert.equal(await getCode({ agent: 'Nobody' }), 'unknown_agent');
     const sandboxFiles = [{ name: 'a.txt', path: '/app/mnt/u/a.txt' }];
-    assert.equal(await codeOf({ sandboxFiles }), 'sandbox_file_not_found');
+    assert.equal(await getCode({ sandboxFiles }), 'sandbox_file_not_found');
     const wrong = { attachmentUrlRefreshes: { [file.key]: 'https://elsewhere.example/' } };
-    assert.equal(await codeOf({ sandboxFiles, ...wrong }), 'sandbox_file_not_found');
-    assert.equal(await codeOf(wrong), 'invalid_attachment_refresh');
+    assert.equal(await getCode({ sandboxFiles, ...wrong }), 'sandbox_file_not_found');
+    assert.equal(await getCode(wrong), 'invalid_attachment_refresh');
 
     const refreshes = { attachmentUrlRefreshes: { [file.key]: file.good() } };
     const held = await rig.rig.hold(forgetful('order', refreshes));
-    assert.equal(await codeOf(wrong), 'invalid_attachment_refresh', 'although the chat is busy');
-    assert.equal(await codeOf({}), 'run_active', 'the fresh link is good');
+    assert.equal(await getCode(wrong), 'invalid_attachment_refresh', 'although the chat is busy');
+    assert.equal(await getCode({}), 'run_active', 'the fresh link is good');
     await held.finish();
   });
 

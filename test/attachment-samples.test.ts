@@ -5,14 +5,14 @@ import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { FileServer, SAMPLE_IMAGES, startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { samplesOf } from './support/doc-samples.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { refusal } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
 
 const run = promisify(execFile);
 const skip = (await missingService('curl')) ?? false;
 
-const samples = ['docs/attachments.md', 'docs/attachment-links.md'].flatMap((page) => samplesOf(page, 'sh'));
+const samples = ['docs/attachments.md', 'docs/attachment-links.md'].flatMap((page) => listSamples(page, 'sh'));
 const report = readFileSync(new URL('../packages/documents/src/fixtures/ghostscript.pdf', import.meta.url));
 
 const forTheRegion = (said: string) => said.includes('--region eu-central-1 ');

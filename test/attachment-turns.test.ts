@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
   type ModelCall,
-  pngOf,
+  makePng,
   SAMPLE_IMAGES,
   STORES,
   type StoreName,
@@ -22,16 +22,16 @@ const fixture = (name: string) => readFileSync(new URL(`../packages/documents/sr
 const pdf = fixture('libreoffice.pdf');
 const scan = fixture('scanned.pdf');
 
-const promptOf = ({ request }: ModelCall) => JSON.stringify(request.prompt).slice(0, -1);
+const toPrompt = ({ request }: ModelCall) => JSON.stringify(request.prompt).slice(0, -1);
 /** True if the later prompt begins with the earlier one, byte for byte. */
-const beginsWith = (later: ModelCall, earlier: ModelCall) => promptOf(later).startsWith(`${promptOf(earlier)},`);
+const beginsWith = (later: ModelCall, earlier: ModelCall) => toPrompt(later).startsWith(`${toPrompt(earlier)},`);
 const kindsShown = (call: ModelCall) =>
   attachmentsShown(call).map((turn) => turn.map(({ kind, name }) => `${kind} ${name}`));
 
 /** Waits, because a run does not wait for the deletion of its scratch blobs. */
 const nothingIn = (dataDir: string) => eventually('nothing is left', async () => blobsIn(dataDir).length === 0);
 
-const hashOf = (bytes: Buffer) => hash('sha256', bytes);
+const computeHash = (bytes: Buffer) => hash('sha256', bytes);
 
 for (const store of STORES) describe(store, () => tests(store));
 
@@ -179,7 +179,7 @@ function tests(store: StoreName): void {
         store,
         dataDir,
         env: rig.files.env,
-        modelOf: (port) => scriptedModel(port, { takesPdf: true }),
+        getModel: (port) => scriptedModel(port, { takesPdf: true }),
       });
       const last = await taking.answer(body);
       assert.deepEqual(attachmentsShown(last.call)[0], attachmentsShown(first.call)[0], 'it is sent as it is');
@@ -193,8 +193,8 @@ test('fetches a lost or damaged copy again and stores it under its name', async 
   await using rig = await AttachmentRig.start();
   const { dataDir } = rig.rig.server;
   const attachments = [
-    imageAt(rig.files.serve('/a.png', pngOf(3000, 1), 'image/png')),
-    imageAt(rig.files.serve('/b.png', pngOf(4000, 2), 'image/png')),
+    imageAt(rig.files.serve('/a.png', makePng(3000, 1), 'image/png')),
+    imageAt(rig.files.serve('/b.png', makePng(4000, 2), 'image/png')),
     fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
   ];
   const first = await rig.rig.answer({ chatId: 'c', message: 'Look', attachments });
@@ -210,8 +210,8 @@ test('fetches a lost or damaged copy again and stores it under its name', async 
   assert.deepEqual(
     blobsIn(dataDir)
       .sort()
-      .map((path) => [path, hashOf(readFileSync(join(dataDir, 'blobs', path)))]),
-    blobs.map((path, place) => [path, hashOf(whole[place] ?? Buffer.alloc(0))]),
+      .map((path) => [path, computeHash(readFileSync(join(dataDir, 'blobs', path)))]),
+    blobs.map((path, place) => [path, computeHash(whole[place] ?? Buffer.alloc(0))]),
   );
   assert.deepEqual(rig.files.requests.map(({ path }) => path).sort(), [
     ...['/a.png', '/a.png', '/b.png', '/b.png', '/notes.txt', '/notes.txt'],

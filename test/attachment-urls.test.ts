@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { imageAttachment, pngOf, SAMPLE_IMAGES } from '@runwire/test-kit';
+import { imageAttachment, makePng, SAMPLE_IMAGES } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, fileAt, imageAt } from './support/attachment-rig.ts';
@@ -138,7 +138,7 @@ test('messages list attachments by URL, without query and fragment', async () =>
       fileAt(notes),
       imageAt(`${picture}?sig=hush`, { detail: 'low' }),
       imageAt(picture),
-      imageAttachment(pngOf(100)),
+      imageAttachment(makePng(100)),
     ],
   });
   const { body } = await rig.api.get('/v2/integrations/demo/chats/listed/messages');

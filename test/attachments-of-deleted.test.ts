@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { imageAttachment, pngOf, STORES, type StoreName } from '@runwire/test-kit';
+import { imageAttachment, makePng, STORES, type StoreName } from '@runwire/test-kit';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
-import { folderOf } from './support/cli-process.ts';
+import { getFolder } from './support/cli-process.ts';
 
 const NEVER_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-const one = pngOf(200, 1);
-const two = pngOf(200, 2);
+const one = makePng(200, 1);
+const two = makePng(200, 2);
 const sweep = (rig: AttachmentRig) => rig.rig.server.server.probes.sweepBlobs();
 const attachedIn = async (rig: AttachmentRig) =>
   (
@@ -30,7 +30,7 @@ function tests(store: StoreName): void {
   };
 
   test('attachments are deleted a day after their integration', async (t) => {
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     {
       await using rig = await start({ dataDir, unusedBlobMs: DAY_MS });
       await rig.rig.integration({ apiIntegrationId: 'gone' });

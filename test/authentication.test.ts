@@ -8,7 +8,7 @@ import { type ApiClient, hookStore, STORES, type StoreName, startTestServer, typ
 import { cites } from '../requirements/cite.ts';
 import { readSources } from './support/architecture/sources.ts';
 import { root } from './support/cli-process.ts';
-import { columnOf } from './support/columns.ts';
+import { pickColumn } from './support/columns.ts';
 
 const SOURCE = 'packages/server/src/';
 const all = Object.values(operations as Record<string, Operation>);
@@ -33,7 +33,7 @@ function signed(header: object, payload: object, secret: string, hash = 'sha256'
 }
 
 /** Builds a valid request of this operation to this integration. */
-function requestOf(operation: Operation, integrationId: string): readonly [string, string, unknown] {
+function toRequest(operation: Operation, integrationId: string): readonly [string, string, unknown] {
   const path = operation.path
     .replace(':apiIntegrationId', integrationId)
     .replace(/:[A-Za-z]+/g, 'some-id')
@@ -255,7 +255,7 @@ function tests(store: StoreName): void {
     const others = all.filter((operation) => !open.includes(operation.path));
     assert.ok(others.length > 25);
     for (const operation of others) {
-      const [method, path, body] = requestOf(operation, 'demo');
+      const [method, path, body] = toRequest(operation, 'demo');
       await assertRefused(nobody.call(method, path, body), operation.operationId);
     }
   });
@@ -283,7 +283,7 @@ function tests(store: StoreName): void {
         ['nowhere', 404, 'integration_not_found'],
         ['theirs', 403, 'integration_forbidden'],
       ] as const) {
-        const answer = await api.call(...requestOf(operation, integrationId));
+        const answer = await api.call(...toRequest(operation, integrationId));
         const told = operation.method === 'HEAD' ? code : answer.body.code;
         assert.deepEqual([answer.status, told], [status, code], operation.operationId);
         if (operation.operationId === 'getCompletionV2') {
@@ -291,10 +291,10 @@ function tests(store: StoreName): void {
         }
       }
     }
-    const mine = await other.call(...requestOf(operations.getCompletionV2, 'demo'));
+    const mine = await other.call(...toRequest(operations.getCompletionV2, 'demo'));
     assert.deepEqual([mine.status, mine.body.code], [403, 'integration_forbidden']);
     const listed = (await other.get('/v2/integrations')).body.items;
-    assert.deepEqual(columnOf(listed, 'apiIntegrationId'), ['theirs']);
+    assert.deepEqual(pickColumn(listed, 'apiIntegrationId'), ['theirs']);
     assert.equal((await other.get('/v2/integrations/theirs')).status, 200);
     const reader = await other.complete({ apiIntegrationId: 'theirs' });
     assert.equal(reader.status, 200, 'its owner may');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type ApiClient, FileServer, freshDatabase, imageAttachment, pngOf, TEST_API_KEY } from '@runwire/test-kit';
+import { type ApiClient, FileServer, freshDatabase, imageAttachment, makePng, TEST_API_KEY } from '@runwire/test-kit';
 import { fileAt } from './support/attachment-rig.ts';
-import { CliServer, folderOf, runwire } from './support/cli-process.ts';
+import { CliServer, getFolder, runwire } from './support/cli-process.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
 
@@ -28,14 +28,14 @@ const messages = async (api: ApiClient, integration: string) =>
 
 /** A backup of an installation with a chat of each kind, taken while its server runs. */
 async function backedUp(t: TestContext, files: FileServer) {
-  const env = { ...files.env, RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_API_KEY: TEST_API_KEY };
-  const backup = join(folderOf(t), 'backup');
+  const env = { ...files.env, RUNWIRE_DATA_DIR: getFolder(t), RUNWIRE_API_KEY: TEST_API_KEY };
+  const backup = join(getFolder(t), 'backup');
   const url = files.serve('/notes.txt', 'The harbour opens at six.', 'text/plain');
   await using server = await CliServer.start({ env });
   const api = server.api(TEST_API_KEY);
   const made = await api.post('/v2/integrations', { apiIntegrationId: 'forgetful', keepAttachments: false });
   assert.equal(made.status, 201);
-  const attachments = [fileAt(`${url}?sig=1`, { filename: 'Notizen.txt' }), imageAttachment(pngOf(500))];
+  const attachments = [fileAt(`${url}?sig=1`, { filename: 'Notizen.txt' }), imageAttachment(makePng(500))];
   for (const apiIntegrationId of ['demo', 'forgetful']) await say(api, { apiIntegrationId, chatId: 'c', attachments });
   await done(['backup', '--to', backup], env);
   const seen = [await messages(api, 'demo'), await messages(api, 'forgetful')];
@@ -57,11 +57,11 @@ async function checkChatContinues(env: Env, files: FileServer, seen: readonly un
 test('chats with attachments by URL continue after a restore, on either store', { skip }, async (t) => {
   await using files = await FileServer.start();
   const { env, backup, seen } = await backedUp(t, files);
-  const embedded = { ...env, RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '' };
+  const embedded = { ...env, RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: '' };
   await done(['restore', '--from', backup], embedded);
   await checkChatContinues(embedded, files, seen);
   await using database = await freshDatabase();
-  const postgres = { ...env, RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: database.url };
+  const postgres = { ...env, RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: database.url };
   await done(['restore', '--from', backup], postgres);
   await checkChatContinues(postgres, files, seen);
 });

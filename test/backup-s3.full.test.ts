@@ -7,14 +7,14 @@ import {
   freshDatabase,
   imageAttachment,
   makeBucket,
-  pngOf,
+  makePng,
   sharedS3,
   startTestServer,
   stopOwnS3,
   type TestServer,
   useS3Credentials,
 } from '@runwire/test-kit';
-import { folderOf } from './support/cli-process.ts';
+import { getFolder } from './support/cli-process.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 import { missingServices } from './support/services.ts';
 import { at, downloadAll, upload } from './support/uploads.ts';
@@ -43,8 +43,8 @@ test('a backup moves images and files from the disk into a bucket and back', { s
   const access = await sharedS3();
   useS3Credentials(access);
   const s3 = { S3_BUCKET: await makeBucket(access), S3_ENDPOINT: access.endpoint, AWS_REGION: access.region };
-  const source = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '' };
-  assert.equal(await say(source, { attachments: [imageAttachment(pngOf(200))] }), 'completed');
+  const source = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: '' };
+  assert.equal(await say(source, { attachments: [imageAttachment(makePng(200))] }), 'completed');
   const files = await withServer(source, async ({ api }) => {
     for (let n = 1; n <= 10; n += 1) {
       const options = { ...at(`/app/mnt/f ${n}/ä`), contentType: `text/x${n}` };
@@ -53,10 +53,10 @@ test('a backup moves images and files from the disk into a bucket and back', { s
     return await downloadAll(api);
   });
   assert.equal(files.size, 10);
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   await backup(source, join(folder, 'of-disk'));
 
-  const inBucket = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '', ...s3 };
+  const inBucket = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: '', ...s3 };
   const { text: said } = await restore(inBucket, join(folder, 'of-disk'));
   assert.match(said, /^Restored \d+ rows and 11 attachments and files, /);
   assert.match(said, new RegExp(`^The attachments and files are in the bucket ${s3.S3_BUCKET}\\.$`, 'm'));
@@ -69,7 +69,7 @@ test('a backup moves images and files from the disk into a bucket and back', { s
     (await backup(inBucket, join(folder, 'of-s3'))).text,
     /^Backed up \d+ rows and 11 attachments and files, /,
   );
-  const back = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '' };
+  const back = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: '' };
   assert.match((await restore(back, join(folder, 'of-s3'))).text, /^Restored \d+ rows and 11 attachments and files, /);
   for (const place of [inBucket, back]) {
     assert.deepEqual(await withServer(place, ({ api }) => downloadAll(api)), files);
@@ -79,7 +79,7 @@ test('a backup moves images and files from the disk into a bucket and back', { s
   // The restore is killed in the middle. The next one begins under its own mark, and reports what may have to be
   // deleted.
   const begun = 'ab'.repeat(16);
-  const again = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '', ...s3 };
+  const again = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: '', ...s3 };
   mkdirSync(join(again.RUNWIRE_DATA_DIR, 'blobs'));
   writeFileSync(join(again.RUNWIRE_DATA_DIR, 'blobs/restoring'), `${begun}\n`);
   assert.match(
@@ -93,8 +93,8 @@ test('a backup moves images and files from the disk into a bucket and back', { s
   assert.match(await migrateToPostgres(moved), /^Images and files stay in the bucket \S+: start all servers /m);
   await using first = await startTestServer({ dataDir: moved.RUNWIRE_DATA_DIR, env: moved });
   await using second = await startTestServer({
-    dataDir: folderOf(t),
-    env: { ...moved, RUNWIRE_DATA_DIR: folderOf(t) },
+    dataDir: getFolder(t),
+    env: { ...moved, RUNWIRE_DATA_DIR: getFolder(t) },
   });
   assert.equal((await first.api.get('/v2/nodes')).body.items.filter(isAlive).length, 2, 'no shared disk is needed');
   const reader = await second.api.complete({ chatId: 'seen' });

@@ -15,7 +15,7 @@ import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { restore, backup as takeBackup } from '@runwire/server';
 import { freshDatabase, temporaryFolder } from '@runwire/test-kit';
-import { CliServer, folderOf, runwire } from './support/cli-process.ts';
+import { CliServer, getFolder, runwire } from './support/cli-process.ts';
 import { type FurnishedHouse, furnish, look } from './support/furnished-house.ts';
 import { missingService } from './support/services.ts';
 
@@ -47,11 +47,11 @@ async function refused(args: readonly string[], given: Env, sentence: RegExp): P
   await assert.rejects(done(args, given), ({ message }: Error) => sentence.test(message) && !message.includes('\n'));
 }
 
-const filesOf = (folder: string) =>
+const listFiles = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
 /** Returns tables as sets of lines, because the order is up to the database. */
-const tablesOf = (folder: string) =>
+const listTables = (folder: string) =>
   Object.fromEntries(
     readdirSync(join(folder, 'tables'))
       .filter((name) => name !== 'nodes.jsonl')
@@ -77,17 +77,17 @@ const SWEPT_TABLES = [
 
 test('a backup restores from either store to either store, and its run resumes', { skip }, async (t) => {
   await using database = await freshDatabase();
-  const postgres = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: database.url };
-  const folder = folderOf(t);
+  const postgres = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: database.url };
+  const folder = getFolder(t);
   await done(['restore', '--from', backup], postgres);
   await done(['backup', '--to', join(folder, 'of-postgres')], postgres);
-  const embedded = { RUNWIRE_DATA_DIR: folderOf(t) };
+  const embedded = { RUNWIRE_DATA_DIR: getFolder(t) };
   await done(['restore', '--from', join(folder, 'of-postgres')], embedded);
   await done(['backup', '--to', join(folder, 'of-embedded')], embedded);
-  const tables = tablesOf(backup);
+  const tables = listTables(backup);
   for (const name of SWEPT_TABLES) assert.ok((tables[`${name}.jsonl`]?.length ?? 0) > 1, `${name} has rows`);
-  assert.deepEqual(tablesOf(join(folder, 'of-postgres')), tables);
-  assert.deepEqual(tablesOf(join(folder, 'of-embedded')), tables);
+  assert.deepEqual(listTables(join(folder, 'of-postgres')), tables);
+  assert.deepEqual(listTables(join(folder, 'of-embedded')), tables);
   for (const name of ['blobs.jsonl', 'secret']) {
     assert.deepEqual(
       readFileSync(join(folder, 'of-embedded', name), 'utf8')
@@ -100,7 +100,7 @@ test('a backup restores from either store to either store, and its run resumes',
   await refused(['restore', '--from', backup], postgres, there);
   await refused(
     ['backup', '--to', join(folder, 'x')],
-    { ...postgres, RUNWIRE_DATA_DIR: folderOf(t) },
+    { ...postgres, RUNWIRE_DATA_DIR: getFolder(t) },
     /is not the one in which this installation keeps its files .* is missing/,
   );
   await using server = await CliServer.start({ env: postgres });
@@ -109,7 +109,7 @@ test('a backup restores from either store to either store, and its run resumes',
 });
 
 test('a backup is private, and has the secret unless a setting gives it', async (t) => {
-  for (const { parentPath, name } of filesOf(backup)) {
+  for (const { parentPath, name } of listFiles(backup)) {
     assert.equal(statSync(join(parentPath, name)).mode & 0o077, 0, name);
   }
   assert.ok(
@@ -117,11 +117,11 @@ test('a backup is private, and has the secret unless a setting gives it', async 
       readFileSync(join(env.RUNWIRE_DATA_DIR, 'secret'), 'utf8').trim(),
     ),
   );
-  const without = join(folderOf(t), 'backup');
+  const without = join(getFolder(t), 'backup');
   const said = await done(['backup', '--to', without], { ...env, RUNWIRE_SECRET: 'x'.repeat(40) });
   assert.match(said, /store the value of RUNWIRE_SECRET/);
   assert.ok(!existsSync(join(without, 'secret')));
-  const restored = folderOf(t);
+  const restored = getFolder(t);
   chmodSync(restored, 0o755);
   const said2 = await done(['restore', '--from', without], { RUNWIRE_DATA_DIR: restored });
   assert.match(said2, /set RUNWIRE_SECRET to the value that it had/);
@@ -157,8 +157,8 @@ const DAMAGES: readonly [string, (folder: string) => void, RegExp][] = [
   ['a version newer than this', makeNewer, /was made by a newer version of Runwire/],
   ['no manifest', (folder) => rmSync(join(folder, 'manifest.json')), /is not a backup, or not a complete one/],
   ['a lost secret', (folder) => rmSync(join(folder, 'secret')), /is damaged: secret/],
-  ['a lost image', (folder) => rmSync(imageOf(folder)), /is damaged: the file blobs\/[0-9a-f]{64}-/],
-  ['a changed image', (folder) => writeFileSync(imageOf(folder), 'x'), /is damaged: the file blobs\/[0-9a-f]{64}-/],
+  ['a lost image', (folder) => rmSync(makeImage(folder)), /is damaged: the file blobs\/[0-9a-f]{64}-/],
+  ['a changed image', (folder) => writeFileSync(makeImage(folder), 'x'), /is damaged: the file blobs\/[0-9a-f]{64}-/],
   ['a lost file', (folder) => rmSync(largestIn(folder)), /is damaged: the file blobs\/[0-9a-f]{48} is missing or was/],
   ['a changed file', (folder) => writeFileSync(largestIn(folder), 'x'), /is damaged: the file blobs\/[0-9a-f]{48} is/],
   ['a changed list of blobs', (folder) => swap(join(folder, 'blobs.jsonl'), '-', '_'), /is damaged: blobs\.jsonl/],
@@ -166,22 +166,22 @@ const DAMAGES: readonly [string, (folder: string) => void, RegExp][] = [
 ];
 
 const blobsIn = (folder: string) =>
-  filesOf(join(folder, 'blobs'))
+  listFiles(join(folder, 'blobs'))
     .filter(({ name }) => name !== 'installation')
     .map(({ parentPath, name }) => join(parentPath, name));
 
-const imageOf = (folder: string) => blobsIn(folder).find((path) => basename(path).includes('-')) ?? '';
+const makeImage = (folder: string) => blobsIn(folder).find((path) => basename(path).includes('-')) ?? '';
 
 const largestIn = (folder: string) =>
   blobsIn(folder).reduce((one, other) => (statSync(one).size > statSync(other).size ? one : other));
 
 test('a backup names files that are missing or damaged, and exits 3', async (t) => {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   const place = { RUNWIRE_DATA_DIR: join(folder, 'data') };
   cpSync(env.RUNWIRE_DATA_DIR, place.RUNWIRE_DATA_DIR, { recursive: true });
   const damaged = largestIn(place.RUNWIRE_DATA_DIR);
   truncateSync(damaged, 1_000_000);
-  const lost = imageOf(place.RUNWIRE_DATA_DIR);
+  const lost = makeImage(place.RUNWIRE_DATA_DIR);
   rmSync(lost);
   const to = join(folder, 'backup');
   const { code, stdout, stderr } = await runwire(['backup', '--to', to], { env: place });
@@ -190,7 +190,7 @@ test('a backup names files that are missing or damaged, and exits 3', async (t) 
   assert.match(stdout, /^The backup lacks the attachments and files that are missing or damaged here \(2\)\. /m);
   const named = readFileSync(join(to, 'missing-blobs.jsonl'), 'utf8').trim().split('\n');
   assert.deepEqual(named.map((line) => JSON.parse(line)).sort(), [damaged, lost].map((path) => basename(path)).sort());
-  const restored = await restore({ RUNWIRE_DATA_DIR: folderOf(t) }, to);
+  const restored = await restore({ RUNWIRE_DATA_DIR: getFolder(t) }, to);
   assert.match(restored.text, /^Restored \d+ rows and 3 attachments and files, /);
 });
 
@@ -213,17 +213,17 @@ const swap = (path: string, from: string, to: string) =>
 
 for (const [damage, inflict, sentence] of DAMAGES) {
   test(`refuses a backup with ${damage} and leaves the place empty`, async (t) => {
-    const damaged = join(folderOf(t), 'damaged');
+    const damaged = join(getFolder(t), 'damaged');
     cpSync(backup, damaged, { recursive: true });
     inflict(damaged);
-    const place = { RUNWIRE_DATA_DIR: folderOf(t) };
+    const place = { RUNWIRE_DATA_DIR: getFolder(t) };
     await assert.rejects(restore(place, damaged), sentence);
     assert.ok(!readdirSync(place.RUNWIRE_DATA_DIR).some((name) => name.startsWith('runwire.db')));
   });
 }
 
 test('refuses a backup or restore over existing data, or of nothing', async (t) => {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   await refused(['backup', '--to', backup], env, /is not empty; name a new or empty folder with --to/);
   await refused(
     ['backup', '--to', join(folder, 'b')],

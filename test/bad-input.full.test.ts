@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { text as textOf } from 'node:stream/consumers';
+import { text as toText } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { type ApiClient, imageAttachment, pngOf, Rig, type ServerProcess } from '@runwire/test-kit';
+import { type ApiClient, imageAttachment, makePng, Rig, type ServerProcess } from '@runwire/test-kit';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtMost, expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { type JsonSchema, type Pick, picker, valid, wrong } from '@runwire/test-kit/wrong-bodies.ts';
@@ -52,7 +52,7 @@ const ACCEPTED: readonly string[] = [
     {},
     { message: '\0 \u2028 é \u{1F600}' },
     { chatId: '\u{1F600}'.repeat(256), usageRequestId: 'u'.repeat(256) },
-    { attachments: Array.from({ length: 5 }, (_, n) => imageAttachment(pngOf(100, n))) },
+    { attachments: Array.from({ length: 5 }, (_, n) => imageAttachment(makePng(100, n))) },
     { user_context: { deep: [{ list: [1, 'a', null, { b: {} }] }], '': 0 } },
     JSON.parse('{"__proto__": {"message": 5}, "constructor": 1}'),
   ].map((fields) => JSON.stringify({ apiIntegrationId: 'demo', message: 'Hi', ...fields })),
@@ -97,7 +97,7 @@ class Sender implements Disposable {
     const sent = request(this.#api.url + path, { method, agent: this.#agent, headers });
     sent.on('socket', (socket) => this.sockets.add(socket)).end(body);
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    return { status: answer.statusCode, admitted: answer.headers['x-agent-run-admitted'], text: await textOf(answer) };
+    return { status: answer.statusCode, admitted: answer.headers['x-agent-run-admitted'], text: await toText(answer) };
   }
 
   /** Each is refused with 400 and with the name of the mistake. */
@@ -121,7 +121,7 @@ class Sender implements Disposable {
   }
 }
 
-const mibOf = async (server: ServerProcess) => Math.round((await server.probe()).rssBytes / 1024 / 1024);
+const toMib = async (server: ServerProcess) => Math.round((await server.probe()).rssBytes / 1024 / 1024);
 
 async function expectNoRuns(rig: Rig): Promise<void> {
   expectEqual('calls of the model', rig.model.calls.length, 0);
@@ -148,14 +148,14 @@ test('bad input is refused by name, starts no run and leaves nothing', async () 
   while (sent < requests) {
     const size = Math.min(BATCH, requests - sent, warmUp);
     sent += await sender.refuse(Array.from({ length: size }, () => generate(pick)));
-    if (baseMib === 0 && sent >= warmUp) baseMib = await mibOf(server);
+    if (baseMib === 0 && sent >= warmUp) baseMib = await toMib(server);
   }
   await expectNoRuns(rig);
   const bound = baseMib + MAX_GROWTH_MIB;
-  let afterMib = await mibOf(server);
+  let afterMib = await toMib(server);
   // The process gives memory back slowly: the least within a while counts.
   for (const end = performance.now() + REST_MS; afterMib > bound && performance.now() < end; await sleep(500)) {
-    afterMib = Math.min(afterMib, await mibOf(server));
+    afterMib = Math.min(afterMib, await toMib(server));
   }
   expectAtMost('MiB after the requests', afterMib, bound);
   for (const body of ACCEPTED) {

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { type ApiClient, FakeProvider, Rig } from '@runwire/test-kit';
-import { type BadProvider, badProviders, bytesOf, misbehave, SILENCE_MS } from '@runwire/test-kit/bad-providers.ts';
+import { type BadProvider, badProviders, misbehave, SILENCE_MS, toBytes } from '@runwire/test-kit/bad-providers.ts';
 import { PLANTED_KEY } from '@runwire/test-kit/fake-provider.ts';
 import { count, plantedFault } from '@runwire/test-kit/scale.ts';
 import { expectEqual, named, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
@@ -50,7 +50,7 @@ async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadPr
   const { body: chat } = await api.get(`/v2/integrations/demo/chat_status?${query}`);
   expectEqual('chat', [chat.status, chat.activeRunId, chat.run.status], ['idle', null, status]);
 
-  provider.onCall = (call) => void call.stream(bytesOf(protocol, 'whole'));
+  provider.onCall = (call) => void call.stream(toBytes(protocol, 'whole'));
   const next = await api.complete({ chatId: id, message: 'And now?' });
   await within('end of the next turn', 20_000, next.over);
   expectEqual('answer of the next turn', next.answer, 'Good day');

@@ -15,7 +15,7 @@ import {
   withoutComments,
 } from '@runwire/test-kit';
 import { BreakingNode, balancerConfiguration } from './support/balancer.ts';
-import { folderOf } from './support/cli-process.ts';
+import { getFolder } from './support/cli-process.ts';
 import { Nginx } from './support/nginx.ts';
 import { missingServices } from './support/services.ts';
 
@@ -34,7 +34,7 @@ test('streams pass token by token from two nodes while a third is gone', { skip 
   await using database = await migratedDatabase();
   await using controller = await ModelController.start();
   const env = { DATABASE_URL: database.url };
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const start = () => ServerProcess.start({ dataDir, controllerPort: controller.port, env });
   await using first = await start();
   await using second = await start();
@@ -71,7 +71,7 @@ test('streams pass token by token from two nodes while a third is gone', { skip 
 
 test('Runwire, not nginx, refuses a body that is too large', { skip }, async (t) => {
   await using database = await migratedDatabase();
-  await using node = await ServerProcess.start({ dataDir: folderOf(t), env: { DATABASE_URL: database.url } });
+  await using node = await ServerProcess.start({ dataDir: getFolder(t), env: { DATABASE_URL: database.url } });
   await using nginx = await Nginx.startWith(balancerConfiguration([node.url, node.url, node.url]));
   const reader = await new ApiClient(nginx.url, TEST_API_KEY).complete({ message: 'x'.repeat(33 * 1024 * 1024) });
   await reader.over;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import { imageAttachment, pngOf, startTestServer, type TestServer } from '@runwire/test-kit';
+import { imageAttachment, makePng, startTestServer, type TestServer } from '@runwire/test-kit';
 import { until } from './support/eventually.ts';
 import { jsonHead, RawConnection } from './support/raw-http.ts';
 import { refusal } from './support/scripted-server.ts';
@@ -24,7 +24,7 @@ test('images of callers that leave during parsing are released', async () => {
   const limits = { bodiesBytes: 40 * MEBIBYTE, bodyThreadBytes: 64 * 1024, bodyValues: 10_000_000 };
   await using server = await startTestServer({ limits });
   const { heldBodyBytes } = server.server.probes;
-  const attachments = [imageAttachment(pngOf(100_000, 5))];
+  const attachments = [imageAttachment(makePng(100_000, 5))];
   const ends: readonly object[] = [
     { apiIntegrationId: 'unknown' },
     { message: 5 },
@@ -44,7 +44,7 @@ test('images of callers that leave during parsing are released', async () => {
   await until(() => isFree && heldBodyBytes() === 0);
   slow.destroy();
   for (const apiIntegrationId of ['unknown', 'unknown', 'unknown', 'demo']) {
-    const large = { apiIntegrationId, attachments: [imageAttachment(pngOf(12 * MEBIBYTE, 6))] };
+    const large = { apiIntegrationId, attachments: [imageAttachment(makePng(12 * MEBIBYTE, 6))] };
     const reader = await server.api.complete(large);
     if (apiIntegrationId === 'demo') await reader.whole();
     else assert.equal((await refusal(reader)).status, 404);

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { imageAttachment, pngOf, startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/test-kit';
+import { imageAttachment, makePng, startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/test-kit';
 
 const MEBIBYTE = 1024 * 1024;
 const RUNS = 8;
@@ -46,7 +46,7 @@ test('a run under way holds nothing of the body that began it', async (t) => {
   };
   await using server = await startTestServer({ model: { id: 'silent/model', call } });
   const file = join(folder, 'body.json');
-  const attachments = [imageAttachment(pngOf(4 * MEBIBYTE, 7))];
+  const attachments = [imageAttachment(makePng(4 * MEBIBYTE, 7))];
   writeFileSync(
     file,
     JSON.stringify({ apiIntegrationId: 'demo', message: 'Look', more: 'x'.repeat(4 * MEBIBYTE), attachments }),

@@ -6,7 +6,7 @@ import { count, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/limits.ts';
 import { cites } from '../requirements/cite.ts';
-import { rowsOf } from './support/columns.ts';
+import { toRows } from './support/columns.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 import { checkStory } from './support/story.ts';
 
@@ -112,7 +112,7 @@ function tests(store: StoreName): void {
     const frames = await reader.whole();
     const messages = messagesFrame(reader);
     assert.deepEqual([messages.status, messages.cancelled, messages.error], ['cancelled', true, null]);
-    assert.deepEqual(rowsOf(messages.new_messages, 'type', 'status'), [
+    assert.deepEqual(toRows(messages.new_messages, 'type', 'status'), [
       ['message', undefined],
       ['message', 'completed'],
       ['function_call', 'completed'],
@@ -197,9 +197,9 @@ function tests(store: StoreName): void {
   test('`after_step` lets the step finish, and `immediate` replaces it', async (t) => {
     cites(t, 'contract-3-cancel-mode', 'contract-6-cancel');
     const integration = await rig.integration({ agency: 'test' });
-    const runOf = async (runId: string) => (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
+    const getRun = async (runId: string) => (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
     const asked = async (runId: string, mode: string) => {
-      while ((await runOf(runId)).cancelRequested !== mode) await new Promise(setImmediate);
+      while ((await getRun(runId)).cancelRequested !== mode) await new Promise(setImmediate);
     };
     const calls = rig.controller.calls.length;
     const polite = await rig.hold({ apiIntegrationId: integration });
@@ -221,7 +221,7 @@ function tests(store: StoreName): void {
     await asked(hasty.runId, 'after_step');
     assert.equal((await rig.api.post(cancelPath(integration, hasty.runId), second)).body.status, 'cancelled');
     assert.equal((await waiting).body.status, 'cancelled');
-    assert.equal((await runOf(hasty.runId)).cancelRequested, 'immediate');
+    assert.equal((await getRun(hasty.runId)).cancelRequested, 'immediate');
 
     // The step in progress is the last one, so nothing is left to cancel.
     const last = await rig.hold({ apiIntegrationId: integration });

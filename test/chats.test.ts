@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { columnOf, rowsOf } from './support/columns.ts';
+import { pickColumn, toRows } from './support/columns.ts';
 import { ISO_TIME, refusal, ScriptedServer } from './support/scripted-server.ts';
 
-const chatOf = ({ reader }: { reader: { headers: Record<string, unknown> } }) =>
+const getChat = ({ reader }: { reader: { headers: Record<string, unknown> } }) =>
   decodeURIComponent(String(reader.headers['x-chat-id']));
 
 for (const store of STORES) describe(store, () => tests(store));
@@ -18,32 +18,32 @@ function tests(store: StoreName): void {
     const integration = await rig.integration();
     const below = `/v2/integrations/${integration}`;
     const of = (body: object) => ({ apiIntegrationId: integration, ...body });
-    const fresh = chatOf(await rig.answer(of({})));
-    assert.notEqual(chatOf(await rig.answer(of({ chatId: null, aliasChatId: null }))), fresh);
-    assert.equal(chatOf(await rig.answer(of({ chatId: 'mine' }))), 'mine');
-    const aliased = chatOf(await rig.answer(of({ aliasChatId: 'a1' })));
+    const fresh = getChat(await rig.answer(of({})));
+    assert.notEqual(getChat(await rig.answer(of({ chatId: null, aliasChatId: null }))), fresh);
+    assert.equal(getChat(await rig.answer(of({ chatId: 'mine' }))), 'mine');
+    const aliased = getChat(await rig.answer(of({ aliasChatId: 'a1' })));
     assert.equal((await rig.api.get(`${below}/chats/${aliased}`)).body.aliasChatId, 'a1');
-    assert.equal(chatOf(await rig.answer(of({ aliasChatId: 'a1' }))), aliased);
-    assert.equal(chatOf(await rig.answer(of({ chatId: fresh }))), fresh);
+    assert.equal(getChat(await rig.answer(of({ aliasChatId: 'a1' }))), aliased);
+    assert.equal(getChat(await rig.answer(of({ chatId: fresh }))), fresh);
     const both = await rig.answer(of({ chatId: 'c2', aliasChatId: 'a2' }));
     assert.deepEqual(JSON.parse(both.reader.frames[0]?.data ?? '').aliasChatId, 'a2');
-    assert.equal(chatOf(await rig.answer(of({ aliasChatId: 'a2' }))), 'c2');
+    assert.equal(getChat(await rig.answer(of({ aliasChatId: 'a2' }))), 'c2');
     assert.equal((await rig.api.get(`${below}/chats`)).body.items.length, 5);
 
     const created = (await rig.api.post(`${below}/chats`, {})).body.chatId;
-    assert.equal(chatOf(await rig.answer(of({ chatId: created }))), created);
+    assert.equal(getChat(await rig.answer(of({ chatId: created }))), created);
     assert.equal((await rig.api.get(`${below}/runs?chatId=${created}`)).body.items.length, 1);
     // An id that the server chose for one chat is free in another integration, and after its chat is deleted.
     const other = await rig.integration();
     const namesake = async () => {
-      assert.equal(chatOf(await rig.answer({ apiIntegrationId: other, chatId: fresh })), fresh);
+      assert.equal(getChat(await rig.answer({ apiIntegrationId: other, chatId: fresh })), fresh);
       return (await rig.api.get(`/v2/integrations/${other}/chats/${fresh}`)).body.numMessages;
     };
     assert.deepEqual([await namesake(), await namesake()], [2, 4]);
     await rig.api.delete(`${below}/chats/${fresh}`);
     assert.equal((await rig.api.get(`${below}/chats/${fresh}`)).status, 404);
     assert.equal(await namesake(), 6);
-    assert.equal(chatOf(await rig.answer(of({ chatId: fresh }))), fresh);
+    assert.equal(getChat(await rig.answer(of({ chatId: fresh }))), fresh);
     const again = (await rig.api.get(`${below}/chats/${fresh}`)).body;
     assert.equal(again.numMessages, 2);
     assert.equal((await rig.api.post(`${below}/chats`, { chatId: fresh })).body.code, 'chat_exists');
@@ -56,8 +56,8 @@ function tests(store: StoreName): void {
     await rig.answer(of({ chatId: 'c1' }));
     const bound = await rig.answer(of({ chatId: 'c1', aliasChatId: 'a1' }));
     assert.equal(JSON.parse(bound.reader.frames[0]?.data ?? '').aliasChatId, 'a1');
-    assert.equal(chatOf(await rig.answer(of({ aliasChatId: 'a1' }))), 'c1');
-    assert.equal(chatOf(await rig.answer(of({ chatId: 'c1', aliasChatId: 'a1' }))), 'c1');
+    assert.equal(getChat(await rig.answer(of({ aliasChatId: 'a1' }))), 'c1');
+    assert.equal(getChat(await rig.answer(of({ chatId: 'c1', aliasChatId: 'a1' }))), 'c1');
     await rig.answer(of({ chatId: 'c2', aliasChatId: 'a2' }));
     for (const [why, address] of Object.entries({
       'known chat with another alias, unknown alias': { chatId: 'c1', aliasChatId: 'a9' },
@@ -68,14 +68,14 @@ function tests(store: StoreName): void {
       assert.deepEqual([status, body.code], [400, 'invalid_request'], why);
     }
     const chats = (await rig.api.get(`/v2/integrations/${integration}/chats`)).body.items;
-    assert.deepEqual(rowsOf(chats, 'chatId', 'aliasChatId'), [
+    assert.deepEqual(toRows(chats, 'chatId', 'aliasChatId'), [
       ['c2', 'a2'],
       ['c1', 'a1'],
     ]);
     // Names are unique within an integration. Another integration may use the same names.
     const elsewhere = await rig.integration();
     const other = await rig.answer({ apiIntegrationId: elsewhere, aliasChatId: 'a1' });
-    assert.notEqual(chatOf(other), 'c1');
+    assert.notEqual(getChat(other), 'c1');
   });
 
   test('shows a chat only to the consumer that started it', async (t) => {
@@ -229,20 +229,20 @@ function tests(store: StoreName): void {
       metadata: null,
     });
     assert.deepEqual((await rig.api.get(`${chats}/c1`)).body, made.body);
-    const codeOf = async (body: object) => {
+    const getCode = async (body: object) => {
       const answer = await rig.api.post(chats, body);
       return `${answer.status} ${answer.body.code}`;
     };
-    assert.equal(await codeOf({ chatId: 'c1' }), '409 chat_exists');
-    assert.equal(await codeOf({ aliasChatId: 'a1' }), '409 alias_taken');
-    assert.equal(await codeOf({ consumerId: 'nobody' }), '404 member_not_found');
+    assert.equal(await getCode({ chatId: 'c1' }), '409 chat_exists');
+    assert.equal(await getCode({ aliasChatId: 'a1' }), '409 alias_taken');
+    assert.equal(await getCode({ consumerId: 'nobody' }), '404 member_not_found');
     const unnamed = (await rig.api.post(chats, {})).body;
     assert.deepEqual([unnamed.consumerId, unnamed.aliasChatId], [null, null]);
 
     const { reader } = await rig.answer({ apiIntegrationId: integration, consumerId: 'ann', aliasChatId: 'a1' });
-    assert.equal(chatOf({ reader }), 'c1');
+    assert.equal(getChat({ reader }), 'c1');
     const page = (await rig.api.get(`${chats}?limit=1`)).body;
-    assert.deepEqual(columnOf(page.items, 'chatId'), [unnamed.chatId]);
+    assert.deepEqual(pickColumn(page.items, 'chatId'), [unnamed.chatId]);
     const rest = (await rig.api.get(`${chats}?limit=1&cursor=${page.nextCursor}`)).body;
     assert.deepEqual([rest.items[0].chatId, rest.items[0].numMessages, rest.nextCursor], ['c1', 2, null]);
     assert.equal((await rig.api.get(`${chats}?cursor=nonsense`)).body.code, 'invalid_cursor');
@@ -278,7 +278,7 @@ function tests(store: StoreName): void {
     };
     assert.deepEqual(await shown(), [title, metadata]);
     const found = (await rig.api.get(`${chats}?updatedAfter=2030-01-01T00:00:04Z`)).body.items;
-    assert.deepEqual(columnOf(found, 'chatId'), ['c1'], 'a renamed chat has changed');
+    assert.deepEqual(pickColumn(found, 'chatId'), ['c1'], 'a renamed chat has changed');
 
     assert.equal((await rig.api.patch(`${chats}/c1`, { title: null })).status, 200);
     assert.deepEqual(await shown(), [null, metadata], 'null removes, an absent field keeps');
@@ -362,7 +362,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(`${below}/chat_status?aliasChatId=a1`)).status, 404);
 
     const again = await rig.hold({ ...body, usageRequestId: 'u2' });
-    assert.equal(chatOf(again), 'c1');
+    assert.equal(getChat(again), 'c1');
     assert.deepEqual(again.call.request.prompt, [{ kind: 'user', text: 'Hello' }], 'it is a new chat of the same name');
     await again.finish();
     assert.equal((await rig.api.get(`${below}/chats/c1`)).body.numMessages, 2);

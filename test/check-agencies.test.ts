@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AgenciesFolder } from './support/agencies-folder.ts';
-import { CliServer, folderOf, runwire } from './support/cli-process.ts';
+import { CliServer, getFolder, runwire } from './support/cli-process.ts';
 import { until } from './support/eventually.ts';
 import { ONE_AGENCY } from './support/one-agency.ts';
 
@@ -45,7 +45,7 @@ test('the start prints agencies, broken ones, failed MCP servers and an open add
     'good/agency.yaml': `name: Good\nmodel: ollama/x\n${FAILING_SERVER}agents:\n  - { name: A, instructions: Help. }\n`,
   });
   const env = { RUNWIRE_API_KEY: 'k'.repeat(40), RUNWIRE_AGENCIES_DIR: folder.path, HOST: '0.0.0.0' };
-  await using server = await CliServer.start({ cwd: folderOf(t), env });
+  await using server = await CliServer.start({ cwd: getFolder(t), env });
   const sentence = 'bad/agency.yaml:3:37: `tool` is not a field of an agent; did you mean `tools`?';
   const printed = `Agencies in ${folder.path}: bad, good\nThe agency bad is broken: ${sentence}\n`;
   assert.ok(server.stdout.includes(printed), server.stdout);
@@ -63,7 +63,7 @@ test('the start prints agencies, broken ones, failed MCP servers and an open add
     [0, `The MCP server docs of the agency good has a problem: ${SERVER_FAILURE}\n`],
   );
   const inside = { ...env, RUNWIRE_AGENCIES_DIR: join(folder.path, 'good') };
-  const refused = await runwire(['serve'], { env: { ...inside, PORT: '0', RUNWIRE_DATA_DIR: folderOf(t) } });
+  const refused = await runwire(['serve'], { env: { ...inside, PORT: '0', RUNWIRE_DATA_DIR: getFolder(t) } });
   assert.deepEqual(
     [refused.code, refused.stderr],
     [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { type ModelCall, TEST_API_KEY } from '@runwire/test-kit';
-import { run, samplesOf } from './support/doc-samples.ts';
+import { listSamples, run } from './support/doc-samples.ts';
 import { PYTHON_ENV } from './support/python.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 import { missingService, PYTHON } from './support/services.ts';
@@ -46,10 +46,10 @@ test('the guide for Python works as pasted', { skip: (await missingService('pyth
   rig.controller.onCall = (call) => void speak(call);
   await rig.api.patch('/v2/integrations/demo', { agency: 'shop' });
   await rig.member('demo', 'user-42');
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   writeFileSync(join(folder, 'brief.txt'), 'Buy milk.');
   const pages = ['docs/client-python.md', 'packages/client-python/README.md'];
-  const samples = pages.flatMap((page) => samplesOf(page, 'python'));
+  const samples = pages.flatMap((page) => listSamples(page, 'python'));
   const script = samples
     .join('\n')
     .replaceAll('http://127.0.0.1:8787', rig.server.url)
@@ -76,7 +76,7 @@ test('the guide for Python works as pasted', { skip: (await missingService('pyth
   assert.equal(lines.at(-1), hello, 'the sample of packages/client-python/README.md');
 });
 
-function folderOf(t: TestContext): string {
+function getFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'runwire-python-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readVersions } from '../scripts/release/versions.ts';
 import { root } from './support/cli-process.ts';
-import { run, samplesOf } from './support/doc-samples.ts';
+import { listSamples, run } from './support/doc-samples.ts';
 import { MYPY, missingServices, PYTHON } from './support/services.ts';
 
 /* The Python client as people install it, without a network, and its types. */
@@ -16,7 +16,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const [missing] = await missingServices(['python', 'pip', 'mypy']);
 
 test('installs without a network, and its samples have right types', { skip: missing ?? false }, async () => {
-  const [install = ''] = samplesOf('docs/client-python.md', 'sh');
+  const [install = ''] = listSamples('docs/client-python.md', 'sh');
   const [, , source = ''] = /^pip install (\.\/)?(\S+)$/m.exec(install) ?? [];
   const target = join(folder, 'installed');
   const quiet = ['--no-index', '--quiet', '--disable-pip-version-check', '--root-user-action=ignore'];
@@ -27,7 +27,7 @@ test('installs without a network, and its samples have right types', { skip: mis
   assert.equal(stdout, `${readVersions(root)['package.json']} ${join(target, 'runwire/__init__.py')}\n`);
 
   const samples = join(folder, 'samples.py');
-  writeFileSync(samples, samplesOf('docs/client-python.md', 'python').join('\n'));
+  writeFileSync(samples, listSamples('docs/client-python.md', 'python').join('\n'));
   writeFileSync(join(folder, 'wrong.py'), 'from runwire import Runwire\nRunwire("http://x", "k").run(5).txt()\n');
   const check = (...files: string[]) =>
     run(MYPY, ['--strict', '--cache-dir=/dev/null', ...files], { cwd: folder, env });

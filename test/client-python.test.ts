@@ -319,7 +319,7 @@ describe('the Python client', { skip: (await missingService('python')) ?? false 
     });
 
     test('uploads a file with progress, and passes it to a run', async (t) => {
-      const folder = folderOf(t);
+      const folder = getFolder(t);
       const bytes = Buffer.alloc(150_000, 'é\r\n--x');
       const path = join(folder, 'brief "ö".txt');
       writeFileSync(path, bytes);
@@ -481,7 +481,7 @@ function jsonAnswer(value: object): Fault {
   return { kind: 'answer', late: false, text: `${head}\r\n\r\n${body}` };
 }
 
-function folderOf(t: TestContext): string {
+function getFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'runwire-python-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

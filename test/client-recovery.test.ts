@@ -16,8 +16,8 @@ async function disturbed(disturb: (request: ClientRequest) => Promise<Response>,
   const integration = await rig.integration({ agency: 'test' });
   const options = { integration, timing: { ...SHORT_TIMING, ...timing } };
   const { client, requests } = disturbedClient(rig.server.url, options, disturb);
-  const runsOf = async () => (await rig.api.get(`/v2/integrations/${integration}/runs`)).body.items;
-  return { client, requests, integration, runsOf, below: `/v2/integrations/${integration}` };
+  const listRuns = async () => (await rig.api.get(`/v2/integrations/${integration}/runs`)).body.items;
+  return { client, requests, integration, listRuns, below: `/v2/integrations/${integration}` };
 }
 
 /** Answers every call of the model while the work is done. */
@@ -33,11 +33,13 @@ for (const [what, lose] of [
   ['by a proxy that answers 502 itself', badGateway],
 ] as const) {
   test(`sends a request again that was lost ${what}`, async () => {
-    const { client, requests, below, runsOf } = await disturbed(({ number, send }) => (number === 1 ? lose() : send()));
+    const { client, requests, below, listRuns } = await disturbed(({ number, send }) =>
+      number === 1 ? lose() : send(),
+    );
     const run = client.run({ message: 'Hi', usageRequestId: 'u1' });
     assert.equal(await answering(run.text()), 'Hello');
     assert.deepEqual(requests, [POST, `GET ${below}/chat_status?usageRequestId=u1`, POST]);
-    assert.equal((await runsOf()).length, 1);
+    assert.equal((await listRuns()).length, 1);
     assert.equal((await run.admitted).replayed, false);
   });
 }
@@ -47,7 +49,7 @@ for (const [what, lose] of [
   ['was replaced by a 502', badGateway],
 ] as const) {
   test(`attaches to a run whose answer ${what}`, async () => {
-    const { client, requests, below, runsOf } = await disturbed(async ({ number, send }) => {
+    const { client, requests, below, listRuns } = await disturbed(async ({ number, send }) => {
       const answer = await send();
       if (number !== 1) return answer;
       await answer.body?.cancel();
@@ -62,7 +64,7 @@ for (const [what, lose] of [
       `GET ${below}/runs/${runId}/events`,
     ]);
     assert.deepEqual(
-      (await runsOf()).map((one: { runId: string }) => one.runId),
+      (await listRuns()).map((one: { runId: string }) => one.runId),
       [runId],
     );
   });
@@ -70,14 +72,14 @@ for (const [what, lose] of [
 
 test('a blank id is replaced by a new one, so that a lost answer starts no second run', async () => {
   for (const usageRequestId of ['', ' \n']) {
-    const { client, runsOf } = await disturbed(async ({ number, send }) => {
+    const { client, listRuns } = await disturbed(async ({ number, send }) => {
       const answer = await send();
       if (number !== 1) return answer;
       await answer.body?.cancel();
       return await networkFailure();
     });
     assert.equal(await answering(client.run({ message: 'Hi', usageRequestId }).text()), 'Hello');
-    assert.equal((await runsOf()).length, 1);
+    assert.equal((await listRuns()).length, 1);
   }
 });
 
@@ -149,9 +151,9 @@ for (const how of ['breaks', 'ends', 'falls silent'] as const) {
 test('leaves void text out', async () => {
   const frames = [
     'id: 1\nevent: meta\ndata: {"run_id":"run_1","chatId":"c1","aliasChatId":null,"usageRequestId":"u1","consumerId":null,"agent":"A","createdAt":""}',
-    ...['Kept. ', 'Void.'].map((delta, i) => frameOf(2 + i, delta)),
+    ...['Kept. ', 'Void.'].map((delta, i) => toFrame(2 + i, delta)),
     'id: 1000000001\nevent: resumed\ndata: {"run_id":"run_1","attempt":2,"discard_after":2}',
-    frameOf(1_000_000_002, 'New.'),
+    toFrame(1_000_000_002, 'New.'),
   ];
   const { client } = await disturbed(async ({ number }) =>
     number === 1
@@ -169,7 +171,7 @@ test('leaves void text out', async () => {
   run.detach();
 });
 
-const frameOf = (id: number, delta: string) =>
+const toFrame = (id: number, delta: string) =>
   `id: ${id}\ndata: ${JSON.stringify({
     data: {
       ...{ type: 'raw_response_event', agent: 'A', callerAgent: null },

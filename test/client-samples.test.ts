@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { root } from './support/cli-process.ts';
-import { samplesOf } from './support/doc-samples.ts';
+import { listSamples } from './support/doc-samples.ts';
 
 /* The samples of docs/client.md and of the README of the package. test/doc-samples.test.ts compiles them. */
 
@@ -43,7 +43,7 @@ test('the samples of the client work as pasted', async (t) => {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   Object.assign(process.env, { RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY });
 
-  const guide = samplesOf('docs/client.md', 'ts');
+  const guide = listSamples('docs/client.md', 'ts');
   const expected = [
     /You said: Plan a trip to Rome\./,
     /^$/,
@@ -88,7 +88,7 @@ test('the samples of the client work as pasted', async (t) => {
   assert.match(await page.ask(server.url, 'Hello'), /You said: Hello/);
   t.mock.restoreAll();
 
-  const [start = '', rest = ''] = samplesOf('packages/client/README.md', 'ts');
+  const [start = '', rest = ''] = listSamples('packages/client/README.md', 'ts');
   assert.match((await runSample(t, folder, 'readme-0', start)).printed, /\n[1-9]\d+$/);
   assert.match(
     (await runSample(t, folder, 'readme-1', rest)).printed,

@@ -4,8 +4,8 @@ import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, freePort, type ModelCall, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { paste, samplesOf } from './support/doc-samples.ts';
-import { clientTokenKey, forgedToken, partOf } from './support/forged-token.ts';
+import { listSamples, paste } from './support/doc-samples.ts';
+import { clientTokenKey, forgedToken, toPart } from './support/forged-token.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
 import { signing, upload } from './support/uploads.ts';
@@ -36,7 +36,7 @@ describe('client tokens', () => {
   /** A page that holds a new token. */
   const page = async (fields: object = {}, by?: ApiClient) => rig.api.as((await mint(fields, by)).clientToken);
 
-  const codeOf = async (answer: Promise<{ status: number; body: { code?: string } }>) => {
+  const getCode = async (answer: Promise<{ status: number; body: { code?: string } }>) => {
     const { status, body } = await answer;
     return [status, body.code];
   };
@@ -68,8 +68,8 @@ describe('client tokens', () => {
     const { clientToken, expiresAt, ...shown } = await mint();
     const fields = { consumerId: 'ann', chatId: null, agent: null, can: ['run', 'read'], folder: null, origins: null };
     assert.deepEqual(shown, { apiIntegrationId: 'pages', ...fields });
-    assert.deepEqual(partOf(clientToken, 0), { alg: 'HS256', typ: 'client+jwt' });
-    const { sub, key, jti, exp, memberKey, ...claims } = partOf(clientToken, 1);
+    assert.deepEqual(toPart(clientToken, 0), { alg: 'HS256', typ: 'client+jwt' });
+    const { sub, key, jti, exp, memberKey, ...claims } = toPart(clientToken, 1);
     assert.match(memberKey, /^\w{26}$/);
     assert.deepEqual(claims, { apiIntegrationId: 'pages', ...fields, userContext: null });
     assert.deepEqual(
@@ -83,14 +83,14 @@ describe('client tokens', () => {
     const stored = (await rig.api.post('/v2/api_keys', { expiresAt: new Date(Date.now() + 60_000).toISOString() }))
       .body;
     const brief = await mint({}, rig.api.as(stored.apiKey));
-    assert.equal(partOf(brief.clientToken, 1).key, stored.keyId);
+    assert.equal(toPart(brief.clientToken, 1).key, stored.keyId);
     assert.ok(brief.expiresAt <= stored.expiresAt, 'a token does not outlive its key');
     assert.equal((await mint({ can: ['files'] })).folder, '/app/mnt/members/ann');
   });
 
   test('refuses to mint what a token cannot be', async (t) => {
     cites(t, 'clients-16-fields', 'clients-16-member');
-    const status = (fields: object) => codeOf(rig.api.post(`${HOME}/client_tokens`, { consumerId: 'ann', ...fields }));
+    const status = (fields: object) => getCode(rig.api.post(`${HOME}/client_tokens`, { consumerId: 'ann', ...fields }));
     const invalid = [400, 'invalid_request'];
     const wrong = [
       { consumerId: undefined },
@@ -121,7 +121,7 @@ describe('client tokens', () => {
     const apiIntegrationId = await rig.integration({ fileAccess: 'member' });
     await rig.member(apiIntegrationId, 'ann');
     const inFolder = (folder: string) =>
-      codeOf(rig.api.post(`/v2/integrations/${apiIntegrationId}/client_tokens`, { consumerId: 'ann', folder }));
+      getCode(rig.api.post(`/v2/integrations/${apiIntegrationId}/client_tokens`, { consumerId: 'ann', folder }));
     assert.deepEqual(await inFolder('/app/mnt/members/ann/deep'), [201, undefined]);
     assert.deepEqual(await inFolder('/app/mnt/members/ann2'), invalid);
   });
@@ -152,7 +152,7 @@ describe('client tokens', () => {
     }
     const upload = { ...signing(1, { folder: MINE }), apiIntegrationId: null };
     const uploader = await page({ can: ['upload'] });
-    assert.deepEqual(await codeOf(uploader.post('/create_agency_upload', upload)), [400, 'invalid_request']);
+    assert.deepEqual(await getCode(uploader.post('/create_agency_upload', upload)), [400, 'invalid_request']);
     assert.deepEqual(await refused(by, { user_context: { admin: true } }), [400, 'invalid_request']);
     assert.deepEqual(await refused(by, { userContext: { admin: true } }), [400, 'invalid_request']);
     const { status, headers } = await by.complete({ apiIntegrationId: 'demo' });
@@ -205,12 +205,12 @@ describe('client tokens', () => {
     const friends = [await page(), await page({ chatId: 'hidden' })];
     for (const [code, list] of Object.entries(paths)) {
       for (const path of list) {
-        for (const by of strangers) assert.deepEqual(await codeOf(by.get(`${HOME}/${path}`)), [404, code], path);
+        for (const by of strangers) assert.deepEqual(await getCode(by.get(`${HOME}/${path}`)), [404, code], path);
         for (const by of friends) assert.equal((await by.get(`${HOME}/${path}`)).status, 200, path);
       }
     }
     for (const by of strangers) {
-      assert.deepEqual(await codeOf(by.post(`${HOME}/runs/${runId}/cancel`)), [404, 'run_not_found']);
+      assert.deepEqual(await getCode(by.post(`${HOME}/runs/${runId}/cancel`)), [404, 'run_not_found']);
       const { body } = await refusal(await send(by, { usageRequestId: 'hidden' }));
       assert.deepEqual([body.code, JSON.stringify(body).includes(runId)], ['usage_request_id_reused', false]);
     }
@@ -237,7 +237,7 @@ describe('client tokens', () => {
     const { nextCursor } = (await ann.get(`${HOME}/chats?limit=1`)).body;
     assert.equal((await ann.get(`${HOME}/chats?limit=1&cursor=${nextCursor}`)).status, 200);
     for (const other of [rig.api, await page({ chatId: 'list-1' })]) {
-      assert.deepEqual(await codeOf(other.get(`${HOME}/chats?cursor=${nextCursor}`)), [400, 'invalid_cursor']);
+      assert.deepEqual(await getCode(other.get(`${HOME}/chats?cursor=${nextCursor}`)), [400, 'invalid_cursor']);
     }
   });
 
@@ -246,7 +246,7 @@ describe('client tokens', () => {
     const by = await page({ can: ALL });
     const apiIntegrationId = 'pages';
     assert.deepEqual((await by.get(`${HOME}/files`)).body, { items: [], nextCursor: null });
-    assert.deepEqual(await codeOf(by.get(`${HOME}/files?folder=${MINE}/none`)), [404, 'file_not_found']);
+    assert.deepEqual(await getCode(by.get(`${HOME}/files?folder=${MINE}/none`)), [404, 'file_not_found']);
     const path = await upload(by, 'mine', { apiIntegrationId, folder: MINE, filename: 'a.txt' });
     await upload(rig.api, 'theirs', { apiIntegrationId, folder: '/app/mnt/members/ann2', filename: 'a.txt' });
     assert.deepEqual(
@@ -256,14 +256,14 @@ describe('client tokens', () => {
     assert.equal((await by.get(`${HOME}/files/content?path=${path}`)).body, 'mine');
     assert.equal((await by.call('HEAD', `${HOME}/files/content?path=${path}`)).status, 200);
     for (const folder of ['/app/mnt', '/app/mnt/members', '/app/mnt/members/ann2']) {
-      assert.deepEqual(await codeOf(by.get(`${HOME}/files?folder=${folder}`)), FORBIDDEN);
-      assert.deepEqual(await codeOf(by.get(`${HOME}/files/content?path=${folder}/a.txt`)), FORBIDDEN);
+      assert.deepEqual(await getCode(by.get(`${HOME}/files?folder=${folder}`)), FORBIDDEN);
+      assert.deepEqual(await getCode(by.get(`${HOME}/files/content?path=${folder}/a.txt`)), FORBIDDEN);
       const body = signing(1, { apiIntegrationId, folder });
-      assert.deepEqual(await codeOf(by.post('/create_agency_upload', body)), FORBIDDEN);
+      assert.deepEqual(await getCode(by.post('/create_agency_upload', body)), FORBIDDEN);
       assert.deepEqual(await refused(by, { sandboxFiles: [{ name: 'a.txt', path: `${folder}/a.txt` }] }), FORBIDDEN);
     }
     const climbing = `${MINE}/../ann2/a.txt`;
-    assert.deepEqual(await codeOf(by.get(`${HOME}/files/content?path=${climbing}`)), [400, 'invalid_request']);
+    assert.deepEqual(await getCode(by.get(`${HOME}/files/content?path=${climbing}`)), [400, 'invalid_request']);
     await answered(by, { sandboxFiles: [{ name: 'a.txt', path }] });
   });
 
@@ -337,13 +337,13 @@ describe('client tokens', () => {
 
   test('the samples of the guide work as pasted', { skip: noCurl }, async (t) => {
     const env = { URL: rig.server.url, KEY: TEST_API_KEY };
-    const [shell = ''] = samplesOf('docs/client-tokens.md', 'sh');
+    const [shell = ''] = listSamples('docs/client-tokens.md', 'sh');
     rig.controller.onCall = (call) => void call.text('Hi').then(() => call.end());
     const printed = await paste(t, shell, env);
     rig.controller.onCall = null;
     assert.match(printed, /"usageRequestId":"page-1","consumerId":"user-42"[\s\S]*event: end\ndata: \[DONE\]/);
     assert.match(printed, /"items":\[\{"chatId":"page-1",/);
-    const [backend = ''] = samplesOf('docs/client-tokens.md', 'js');
+    const [backend = ''] = listSamples('docs/client-tokens.md', 'js');
     const PORT = String(await freePort());
     const child = spawn(process.execPath, ['--input-type=module', '-e', backend], { env: { ...env, PORT } });
     t.after(() => child.kill());
@@ -360,7 +360,7 @@ describe('client tokens', () => {
 
   test('a token is no key, a key is no token, and neither is a token of another signer', async (t) => {
     cites(t, 'clients-16-no-key');
-    const claims = partOf((await mint()).clientToken, 1);
+    const claims = toPart((await mint()).clientToken, 1);
     const read = async (token: string, path = `${HOME}/chats`) => (await rig.api.as(token).get(path)).status;
     assert.equal(await read(signed(claims)), 200);
     const { keyId } = (await rig.api.post('/v2/api_keys', {})).body;
@@ -389,21 +389,21 @@ describe('client tokens', () => {
     const call = await rig.controller.nextCall();
     const reader = await reading;
     await rig.member('pages', 'cat', { active: false });
-    assert.deepEqual(await codeOf(by.get(`${HOME}/chats`)), [401, 'invalid_api_key']);
+    assert.deepEqual(await getCode(by.get(`${HOME}/chats`)), [401, 'invalid_api_key']);
     await call.text('still here');
     await reader.untilText('still here');
     await rig.member('pages', 'cat', { active: true });
     assert.equal((await by.get(`${HOME}/chats`)).status, 200);
     assert.equal((await rig.api.delete(`${HOME}/members/cat`)).status, 204);
-    assert.deepEqual(await codeOf(by.get(`${HOME}/chats`)), [401, 'invalid_api_key']);
+    assert.deepEqual(await getCode(by.get(`${HOME}/chats`)), [401, 'invalid_api_key']);
     await rig.member('pages', 'cat');
     const { status, body } = await by.get(`${HOME}/chats`);
     assert.equal(status, 401, 'the token was minted before the member was created again');
     assert.match(body.error, /deleted and created again/);
-    const { memberKey: _, ...earlier } = partOf(String(by.apiKey), 1);
+    const { memberKey: _, ...earlier } = toPart(String(by.apiKey), 1);
     assert.equal((await rig.api.as(signed(earlier)).get(`${HOME}/chats`)).status, 200, 'of an earlier version');
     assert.equal((await rig.api.delete(`/v2/api_keys/${keyId}`)).status, 204);
-    assert.deepEqual(await codeOf(by.get(`${HOME}/chats`)), [401, 'invalid_api_key']);
+    assert.deepEqual(await getCode(by.get(`${HOME}/chats`)), [401, 'invalid_api_key']);
     assert.equal(await reader.over, false, 'the stream is cut');
     await call.end();
   });

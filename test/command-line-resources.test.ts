@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readFileSync, realpathSync, symlinkSync, write
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { AgenciesFolder } from './support/agencies-folder.ts';
-import { folderOf, root, run, serve, startRunwire } from './support/cli-process.ts';
+import { getFolder, root, run, serve, startRunwire } from './support/cli-process.ts';
 import { CommandServer, ended } from './support/command-server.ts';
 import { eventually } from './support/eventually.ts';
 import { upload } from './support/uploads.ts';
@@ -27,7 +27,7 @@ after(async () => {
 });
 
 test('upload, files list, get and delete', async (t) => {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   const path = join(folder, 'note.md');
   writeFileSync(path, '# A note\n');
   const uploaded = await commands.runwire(['upload', path, '--folder', '/app/mnt/notes']);
@@ -155,7 +155,7 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
 });
 
 test('bin/runwire runs in any folder, by a link, and names what is missing', async (t) => {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   const link = join(folder, 'my runwire');
   symlinkSync(join(root, 'bin/runwire'), link);
   writeFileSync(join(folder, 'runwire.env'), 'RUNWIRE_INTEGRATION=shop\n');
@@ -172,7 +172,7 @@ test('bin/runwire runs in any folder, by a link, and names what is missing', asy
 });
 
 test('serve --json prints one line of JSON with the address and the new key', async (t) => {
-  const env = { PORT: '0', RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_LOG_LEVEL: 'silent', RUNWIRE_SANDBOX: 'off' };
+  const env = { PORT: '0', RUNWIRE_DATA_DIR: getFolder(t), RUNWIRE_LOG_LEVEL: 'silent', RUNWIRE_SANDBOX: 'off' };
   const { child, result } = startRunwire(['serve', '--json'], { env });
   const [line] = await once(child.stdout as NodeJS.ReadableStream, 'data');
   const { url, apiKey } = JSON.parse(String(line));

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
-import { leavesOf } from '../packages/cli/src/command.ts';
+import { getLeaves } from '../packages/cli/src/command.ts';
 import { synopsis } from '../packages/cli/src/help.ts';
 import { buildProgram } from '../packages/cli/src/program.ts';
-import { CliServer, folderOf, root, run, serve, sourceArguments } from './support/cli-process.ts';
-import { readPage, samplesOf } from './support/doc-samples.ts';
+import { CliServer, getFolder, root, run, serve, sourceArguments } from './support/cli-process.ts';
+import { listSamples, readPage } from './support/doc-samples.ts';
 import { printedCurl } from './support/first-steps.ts';
 
 /* The samples of docs/command-line.md, and the README of a project that `runwire init` makes. */
@@ -33,7 +33,7 @@ async function paste(sample: string, cwd: string, env: Readonly<Record<string, s
 }
 
 test('docs/command-line.md lists every command as the help does', () => {
-  const rows = leavesOf(buildProgram({}, '')).map((leaf) => `| \`${synopsis(leaf)}\` | ${leaf.summary()} |`);
+  const rows = getLeaves(buildProgram({}, '')).map((leaf) => `| \`${synopsis(leaf)}\` | ${leaf.summary()} |`);
   const [, table = ''] = readPage(page).split('| command | what it does |\n|---|---|\n');
   assert.equal(table.trimEnd(), rows.join('\n'));
 });
@@ -42,11 +42,9 @@ test('the samples of docs/command-line.md work as pasted', async (t) => {
   const agents = [defineAgent({ name: 'Clerk', description: 'Pays.', instructions: 'Pay.', tools: [refund] })];
   await using server = await startTestServer({ agencies: { shop: defineAgency({ name: 'Shop', agents }) } });
   await server.api.post('/v2/integrations', { apiIntegrationId: 'shop', agency: 'shop' });
-  const [project = '', scripts = '', questions = '', chats = '', files = '', doctor = '', completion = ''] = samplesOf(
-    page,
-    'sh',
-  );
-  const folder = folderOf(t);
+  const [project = '', scripts = '', questions = '', chats = '', files = '', doctor = '', completion = ''] =
+    listSamples(page, 'sh');
+  const folder = getFolder(t);
   assert.match(await paste(project, folder), /^shop: ok \(yaml, 1 agent\)$/m);
   const env = { RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_INTEGRATION: 'demo' };
   const printed = await paste(scripts, folder, env);
@@ -67,7 +65,7 @@ test('the samples of docs/command-line.md work as pasted', async (t) => {
 });
 
 test('a project of `runwire init` runs by the commands of its own README', async (t) => {
-  const folder = join(folderOf(t), 'My Agents');
+  const folder = join(getFolder(t), 'My Agents');
   await paste(`runwire init '${folder}'`, root);
   assert.equal(statSync(join(folder, 'runwire.env')).mode & 0o777, 0o600);
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

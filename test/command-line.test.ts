@@ -31,7 +31,7 @@ before(async () => {
 after(() => commands[Symbol.asyncDispose]());
 
 /** Resolves to a run of the chat when it is running, and the chat has this many messages before it. */
-const runOf = (chatId: string, { messages = 0 } = {}) =>
+const getRun = (chatId: string, { messages = 0 } = {}) =>
   eventually(`${chatId} runs`, async (): Promise<string | null> => {
     const { body } = await commands.server.api.get(`/v2/integrations/demo/chat_status?chatId=${chatId}`);
     return body.run?.status === 'running' && body.numMessages >= messages ? String(body.run.runId) : null;
@@ -116,7 +116,7 @@ test('names the integrations if there are several and none is named', async () =
 
 test('Ctrl-C cancels the run of `run` with exit code 130', async () => {
   const { child, result } = startRunwire(['run', '--chat', 'stopped', '/slow 600'], { env: commands.environment });
-  const runId = await runOf('stopped');
+  const runId = await getRun('stopped');
   child.kill('SIGINT');
   const { code, stdout, stderr } = await result;
   assert.equal(code, 130, stderr);
@@ -149,7 +149,7 @@ test('chat continues one chat, and Ctrl-C cancels one run only', async () => {
     env: commands.environment,
     input: `${lines}\n`,
   });
-  await runOf('talk', { messages: 2 });
+  await getRun('talk', { messages: 2 });
   child.kill('SIGINT');
   const { code, stdout, stderr } = await result;
   assert.equal(code, 0, stderr);
@@ -232,7 +232,7 @@ test('events prints what exists; with --follow it waits for the end; cancel ends
     message: '/slow 600',
     chatId: 'followed',
   });
-  const runId = await runOf('followed');
+  const runId = await getRun('followed');
   const now = await commands.runwire(['events', runId]);
   assert.equal(now.code, 0);
   assert.match(now.stdout, /^ {4}1 {2}started {6}Concierge, chat followed\n/);

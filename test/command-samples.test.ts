@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { AgenciesFolder } from './support/agencies-folder.ts';
-import { samplesOf } from './support/doc-samples.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
 /* The samples of docs/commands.md. */
@@ -10,8 +10,8 @@ import { ScriptedServer } from './support/scripted-server.ts';
 const page = 'docs/commands.md';
 
 test('the agency of docs/commands.md writes a file, and the stream shows it', async () => {
-  const [agency = ''] = samplesOf(page, 'yaml');
-  const [skill = ''] = samplesOf(page, 'markdown');
+  const [agency = ''] = listSamples(page, 'yaml');
+  const [skill = ''] = listSamples(page, 'markdown');
   using folder = new AgenciesFolder({ 'reports/agency.yaml': agency, 'reports/skills/charts/SKILL.md': skill });
   const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_SANDBOX: 'just-bash' };
   await using rig = await ScriptedServer.start({ env });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { errors } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
-import { commandWords, leavesOf } from '../packages/cli/src/command.ts';
+import { commandWords, getLeaves } from '../packages/cli/src/command.ts';
 import { buildProgram } from '../packages/cli/src/program.ts';
 import { inCommandWords } from '../packages/cli/src/refusal-words.ts';
 import { RESOURCES } from '../packages/client/src/resources.ts';
@@ -34,7 +34,7 @@ test('every operation that needs a key has a command', () => {
   assert.deepEqual(missing, []);
 });
 
-const leaves = new Map(leavesOf(buildProgram({}, '')).map((leaf) => [commandWords(leaf).join(' '), leaf]));
+const leaves = new Map(getLeaves(buildProgram({}, '')).map((leaf) => [commandWords(leaf).join(' '), leaf]));
 
 test('no refusal of the error table names a path or a field of the API', () => {
   for (const name of ['run', 'chat', 'members show', 'integrations update']) {

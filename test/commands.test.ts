@@ -42,7 +42,7 @@ function tests(store: StoreName): void {
   const run = (command: string, more: object = {}) => ['run_command', { command, ...more }] as const;
   const write = (path: string, content: string) => ['write_file', { path, content }] as const;
 
-  const textOf = async (integration: string, path: string) => {
+  const toText = async (integration: string, path: string) => {
     const answer = await download(rig.api, path, integration);
     return answer.status === 200 ? await answer.text() : answer.status;
   };
@@ -102,9 +102,9 @@ function tests(store: StoreName): void {
     );
     assert.equal(texts[1], '/app/mnt/d/new.json: changed, 2 bytes');
     assert.equal(texts[2], 'Exit code 3.\nNo file was changed.\nOutput:\na.txt\nc.txt\nnew.json\n');
-    assert.equal(await textOf(apiIntegrationId, '/app/mnt/d/a.txt'), 'amore');
-    assert.equal(await textOf(apiIntegrationId, '/app/mnt/d/b.txt'), 404);
-    assert.equal(await textOf(apiIntegrationId, '/app/mnt/d/new.json'), '[]');
+    assert.equal(await toText(apiIntegrationId, '/app/mnt/d/a.txt'), 'amore');
+    assert.equal(await toText(apiIntegrationId, '/app/mnt/d/b.txt'), 404);
+    assert.equal(await toText(apiIntegrationId, '/app/mnt/d/new.json'), '[]');
     const file = (name: string, change: string, size: number, type = 'text/plain') => ({
       name,
       path: `/app/mnt/d/${name}`,
@@ -183,7 +183,7 @@ function tests(store: StoreName): void {
     );
     assert.deepEqual(
       await Promise.all(
-        ['a', 'b', 'c', 'd', 'new'].map((name) => textOf(apiIntegrationId, `${folder.folder}/${name}`)),
+        ['a', 'b', 'c', 'd', 'new'].map((name) => toText(apiIntegrationId, `${folder.folder}/${name}`)),
       ),
       ['theirs', 'b', 'c', 'unrelated', 404],
     );
@@ -222,7 +222,7 @@ function tests(store: StoreName): void {
     assert.match(texts[1] ?? '', refused);
     assert.match(texts[2] ?? '', refused, 'the form of the deleted file could be sent again');
     assert.match(texts[3] ?? '', /old: deleted/);
-    assert.equal(((await textOf(apiIntegrationId, '/app/mnt/u/new')) as string).length, 400);
+    assert.equal(((await toText(apiIntegrationId, '/app/mnt/u/new')) as string).length, 400);
     // A form for a file below `promised` is open.
     const form = signing(10, { apiIntegrationId, folder: '/app/mnt/promised', filename: 'x' });
     assert.equal((await rig.api.post('/create_agency_upload', form)).status, 200);
@@ -252,7 +252,7 @@ function tests(store: StoreName): void {
         'Output:\n./members/ann/own.txt\n./members/ann/sub.txt\n',
     );
     for (const text of texts.slice(2)) assert.match(text, /is outside of the folder in which you may make files/);
-    assert.equal(await textOf(apiIntegrationId, '/app/mnt/members/bob/own.txt'), 'bob');
+    assert.equal(await toText(apiIntegrationId, '/app/mnt/members/bob/own.txt'), 'bob');
   });
 
   test('with `chat`, a run sees what its chat made, and other paths are only taken', async (t) => {
@@ -303,7 +303,7 @@ function tests(store: StoreName): void {
     await rig.api.post(`/v2/integrations/${apiIntegrationId}/runs/${runId}/cancel`);
     await reader.whole();
     assert.equal(messagesFrame(reader).status, 'cancelled');
-    for (const name of ['a', 'b']) assert.equal(await textOf(apiIntegrationId, `/app/mnt/${name}`), 404);
+    for (const name of ['a', 'b']) assert.equal(await toText(apiIntegrationId, `/app/mnt/${name}`), 404);
     await stagesDeleted();
   });
 
@@ -338,7 +338,7 @@ function tests(store: StoreName): void {
       );
     }
     assert.equal(lines.filter((line) => line.includes('a name that is not UTF-8')).length, 2);
-    assert.equal(await textOf(apiIntegrationId, '/app/mnt/d/kept'), 'a');
+    assert.equal(await toText(apiIntegrationId, '/app/mnt/d/kept'), 'a');
     await stagesDeleted();
   });
 
@@ -394,7 +394,7 @@ function tests(store: StoreName): void {
     assert.match(long, /^Exit code 0\.\nNo file was changed\.\nOutput:\n1\n2\n/);
     assert.match(long, /\n\[… the middle of the output is left out …\]\n[\s\S]*\n99999\n100000\n$/);
     assert.match(texts[1] ?? '', /because it printed too much\. No file was changed\./);
-    assert.equal(await textOf(apiIntegrationId, '/app/mnt/a'), 404);
+    assert.equal(await toText(apiIntegrationId, '/app/mnt/a'), 404);
   });
 
   test('the last lines of the output are progress while the command runs', { skip: missing ?? false }, async () => {

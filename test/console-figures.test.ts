@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Integration, ServiceNode, UpdateIntegrationRequest, UsageSummary } from '@runwire/client';
 import { build } from 'esbuild';
 import { sumNodes } from '../packages/console/src/pages/health/sum-nodes.ts';
-import { daysOf, periodError, periodTimes, readPeriod } from '../packages/console/src/pages/usage/usage-period.ts';
+import { periodError, periodTimes, readPeriod, toDays } from '../packages/console/src/pages/usage/usage-period.ts';
 
 /* What the pages of usage, settings and health compute. */
 
@@ -19,8 +19,8 @@ interface Series {
 interface PageCode {
   readonly Fields: new (data: FormData) => object;
   changedSettings(seen: Integration, fields: object): UpdateIntegrationRequest;
-  amountOf(item: UsageItem, measure: 'tokens' | 'runs' | 'charge', unit: keyof UsageItem['charged'] | null): number;
-  seriesOf(items: readonly UsageItem[], days: readonly string[], amount: (item: UsageItem) => number): Series[];
+  getAmount(item: UsageItem, measure: 'tokens' | 'runs' | 'charge', unit: keyof UsageItem['charged'] | null): number;
+  getSeries(items: readonly UsageItem[], days: readonly string[], amount: (item: UsageItem) => number): Series[];
 }
 
 async function loadPageCode(): Promise<PageCode> {
@@ -35,7 +35,7 @@ async function loadPageCode(): Promise<PageCode> {
   return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0]?.contents ?? '').toBase64()}`);
 }
 
-const { Fields, changedSettings, amountOf, seriesOf } = await loadPageCode();
+const { Fields, changedSettings, getAmount, getSeries } = await loadPageCode();
 
 const DAYS = ['2030-01-30', '2030-01-31', '2030-02-01'];
 
@@ -46,14 +46,14 @@ function used(key: string | null, runs: number, split?: string | null): UsageIte
   return { key, runs, usage, charged, ...(split === undefined ? {} : { split }) };
 }
 
-const runsOf = (items: readonly UsageItem[]) => seriesOf(items, DAYS, ({ runs }) => runs);
+const listRuns = (items: readonly UsageItem[]) => getSeries(items, DAYS, ({ runs }) => runs);
 
 test('a series has one value for each day, and the sum of them', () => {
-  deepEqual(runsOf([used('2030-02-01', 4), used('2030-01-30', 1)]), [{ key: null, values: [1, 0, 4], total: 5 }]);
+  deepEqual(listRuns([used('2030-02-01', 4), used('2030-01-30', 1)]), [{ key: null, values: [1, 0, 4], total: 5 }]);
 });
 
 test('several items of a day and a part are summed', () => {
-  deepEqual(runsOf([used('2030-01-31', 1, 'ada'), used('2030-01-31', 2, 'ada')]), [
+  deepEqual(listRuns([used('2030-01-31', 1, 'ada'), used('2030-01-31', 2, 'ada')]), [
     { key: 'ada', values: [0, 3, 0], total: 3 },
   ]);
 });
@@ -61,7 +61,7 @@ test('several items of a day and a part are summed', () => {
 test('the largest series is first, and the others are last even if they are larger', () => {
   const items = [used('2030-01-30', 9, null), used('2030-01-30', 1, 'ada'), used('2030-02-01', 5, 'bao')];
   deepEqual(
-    runsOf([...items, used('2030-01-31', 2, 'ada')]).map(({ key, total }) => [key, total]),
+    listRuns([...items, used('2030-01-31', 2, 'ada')]).map(({ key, total }) => [key, total]),
     [
       ['bao', 5],
       ['ada', 3],
@@ -71,27 +71,27 @@ test('the largest series is first, and the others are last even if they are larg
 });
 
 test('an empty period has no series, and items outside it are left out', () => {
-  deepEqual(runsOf([]), []);
-  deepEqual(runsOf([used('2030-02-02', 1), used(null, 1)]), []);
+  deepEqual(listRuns([]), []);
+  deepEqual(listRuns([used('2030-02-02', 1), used(null, 1)]), []);
 });
 
 test('the amount of an item is its runs, its tokens or its charge in the unit', () => {
   const item = used('2030-01-31', 3);
-  equal(amountOf(item, 'runs', 'credits'), 3);
-  equal(amountOf(item, 'tokens', 'credits'), 300);
-  equal(amountOf(item, 'charge', 'credits'), 1.5);
-  equal(amountOf(item, 'charge', 'tokens'), 30);
+  equal(getAmount(item, 'runs', 'credits'), 3);
+  equal(getAmount(item, 'tokens', 'credits'), 300);
+  equal(getAmount(item, 'charge', 'credits'), 1.5);
+  equal(getAmount(item, 'charge', 'tokens'), 30);
 });
 
 test('the charge of an integration without allowances is its tokens', () => {
-  equal(amountOf(used('2030-01-31', 3), 'charge', null), 300);
+  equal(getAmount(used('2030-01-31', 3), 'charge', null), 300);
 });
 
 test('the default period is the last 30 days in UTC', () => {
   const period = { from: '2030-01-03', to: '2030-02-01' };
   deepEqual(readPeriod(undefined, undefined, Date.parse('2030-02-01T00:00:00Z')), period);
   deepEqual(readPeriod(undefined, undefined, Date.parse('2030-02-01T23:59:59.999Z')), period);
-  equal(daysOf(period).length, 30);
+  equal(toDays(period).length, 30);
 });
 
 test('a period without a first day has the 30 days up to its last day', () => {
@@ -115,10 +115,10 @@ test('text that is no day in an address is ignored', () => {
 });
 
 test('the days of a period pass the end of a month and of a year', () => {
-  deepEqual(daysOf({ from: '2030-01-30', to: '2030-02-01' }), DAYS);
-  deepEqual(daysOf({ from: '2029-12-31', to: '2030-01-01' }), ['2029-12-31', '2030-01-01']);
-  deepEqual(daysOf({ from: '2028-02-28', to: '2028-03-01' }), ['2028-02-28', '2028-02-29', '2028-03-01']);
-  deepEqual(daysOf({ from: '2030-01-30', to: '2030-01-30' }), ['2030-01-30']);
+  deepEqual(toDays({ from: '2030-01-30', to: '2030-02-01' }), DAYS);
+  deepEqual(toDays({ from: '2029-12-31', to: '2030-01-01' }), ['2029-12-31', '2030-01-01']);
+  deepEqual(toDays({ from: '2028-02-28', to: '2028-03-01' }), ['2028-02-28', '2028-02-29', '2028-03-01']);
+  deepEqual(toDays({ from: '2030-01-30', to: '2030-01-30' }), ['2030-01-30']);
 });
 
 test('the times of a period include its last day', () => {

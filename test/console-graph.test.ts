@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { columnsOf, type GraphFlow } from '../packages/console/src/pages/agencies/graph-columns.ts';
+import { type GraphFlow, listColumns } from '../packages/console/src/pages/agencies/graph-columns.ts';
 import { type Graph, type GraphNode, layOutGraph } from '../packages/console/src/pages/agencies/graph-layout.ts';
 
 /** Reads flows as agencies write them: `A => B` is a hand-off, `A -> B` a delegation. */
@@ -14,7 +14,7 @@ const lay = (agents: string, entryPoints: string, ...flows: string[]) =>
   layOutGraph({ agents: [...agents], entryPoints: [...entryPoints], flows: flows.map(flow) });
 
 const columns = (agents: string, entryPoints: string, ...flows: string[]) =>
-  Object.fromEntries(columnsOf({ agents: [...agents], entryPoints: [...entryPoints], flows: flows.map(flow) }));
+  Object.fromEntries(listColumns({ agents: [...agents], entryPoints: [...entryPoints], flows: flows.map(flow) }));
 
 function node({ nodes }: Graph, name: string): GraphNode {
   const found = nodes.find((item) => item.name === name);

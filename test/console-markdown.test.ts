@@ -2,8 +2,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   BlockSplitter,
-  codeFenceOf,
   followableAddress,
+  getCodeFence,
   isPlain,
   splitBlocks,
 } from '../packages/console/src/lib/markdown-blocks.ts';
@@ -66,8 +66,8 @@ test('cuts long text without losing a character', () => {
 
 test('continues long code and long tables with their first lines', () => {
   const code = splitBlocks(`\`\`\`js\n${'let a = 1;\n'.repeat(4_000)}\`\`\`\nafter`);
-  ok(code.finished.length > 2 && code.finished.every((block) => codeFenceOf(block)?.language === 'js'));
-  equal(code.finished.map((block) => codeFenceOf(block)?.code).join('\n'), 'let a = 1;\n'.repeat(4_000).trimEnd());
+  ok(code.finished.length > 2 && code.finished.every((block) => getCodeFence(block)?.language === 'js'));
+  equal(code.finished.map((block) => getCodeFence(block)?.code).join('\n'), 'let a = 1;\n'.repeat(4_000).trimEnd());
   equal(code.tail, 'after');
   const table = splitBlocks(`| a | b |\n|---|---|\n${'| one | two |\n'.repeat(1_000)}`);
   ok(table.blocks().length > 2 && table.blocks().every((block) => block.startsWith('| a | b |\n|---|---|\n| one')));
@@ -81,10 +81,10 @@ test('shows at most 200 000 characters', () => {
 });
 
 test('reads code whose fence is not closed yet', () => {
-  deepEqual(codeFenceOf('```ts\nlet a'), { language: 'ts', code: 'let a' });
-  deepEqual(codeFenceOf('```ts\nlet a\n```\n'), { language: 'ts', code: 'let a' });
-  deepEqual(codeFenceOf('```'), { language: '', code: '' });
-  equal(codeFenceOf('text'), null);
+  deepEqual(getCodeFence('```ts\nlet a'), { language: 'ts', code: 'let a' });
+  deepEqual(getCodeFence('```ts\nlet a\n```\n'), { language: 'ts', code: 'let a' });
+  deepEqual(getCodeFence('```'), { language: '', code: '' });
+  equal(getCodeFence('text'), null);
 });
 
 test('does not lex a block that would take too long', () => {

@@ -9,7 +9,7 @@ import { type Operation, operations } from '@runwire/contract/schemas';
 import { startTestServer, type TestServer, temporaryFolder } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { root } from './support/cli-process.ts';
-import { samplesOf } from './support/doc-samples.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { Nginx } from './support/nginx.ts';
 import { missingService } from './support/services.ts';
 import { upload } from './support/uploads.ts';
@@ -44,7 +44,7 @@ async function send(path: string, headers: Readonly<Record<string, string>> = {}
 
 const unpack = { br: brotliDecompressSync, gzip: gunzipSync, none: (bytes: Buffer) => bytes };
 
-const baseOf = ({ body }: PageAnswer) => /<base href="([^"]*)" \/>/.exec(body.toString())?.[1];
+const getBase = ({ body }: PageAnswer) => /<base href="([^"]*)" \/>/.exec(body.toString())?.[1];
 
 test('the page has a policy without exceptions and is not cached', async () => {
   const { status, headers } = await send('/console/');
@@ -95,7 +95,7 @@ test('every path that is no file is the page, with a base that leads back', asyn
     assert.equal(answer.status, 200, path);
     // As a browser resolves it, with a path that a proxy has removed.
     const page = new URL(`https://example.com/below/console/${path}`);
-    assert.equal(new URL(baseOf(answer) ?? '', page).pathname, '/below/console/', path);
+    assert.equal(new URL(getBase(answer) ?? '', page).pathname, '/below/console/', path);
   }
   assert.equal((await send(`/console/${'a/'.repeat(13)}`)).status, 404);
   assert.equal((await send('/console/', {}, 'POST')).status, 404);
@@ -250,7 +250,7 @@ test('the pages are not part of the API, and need no key', async (t) => {
 test('below a path of nginx the page finds its files', {
   skip: (await missingService('nginx')) ?? false,
 }, async () => {
-  const [sample = ''] = samplesOf('docs/console.md', 'nginx');
+  const [sample = ''] = listSamples('docs/console.md', 'nginx');
   const location = sample.replace('http://127.0.0.1:8787', server.url).trim();
   assert.ok(location.includes(server.url));
   // The sample is a second location beside the only one.

@@ -4,10 +4,10 @@ import { type Frame, Runwire, type Step } from '@runwire/client';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { measured, meteredFetch, pollMs } from '../packages/console/src/app/traffic.ts';
 import { CurrentSteps } from '../packages/console/src/pages/runs/current-steps.ts';
-import { isCompacted, kindOf, previewOf, readableFrame } from '../packages/console/src/pages/runs/event-text.ts';
+import { getKind, isCompacted, readableFrame, toPreview } from '../packages/console/src/pages/runs/event-text.ts';
 import { toStatus } from '../packages/console/src/pages/runs/run-state.ts';
-import { contentOf } from '../packages/console/src/pages/runs/step-content.ts';
-import { timelineOf } from '../packages/console/src/pages/runs/step-tree.ts';
+import { toContent } from '../packages/console/src/pages/runs/step-content.ts';
+import { toTimeline } from '../packages/console/src/pages/runs/step-tree.ts';
 
 /* What the page of a run makes of its steps and events, with a real run of several agents. */
 
@@ -19,10 +19,10 @@ const run = client.run({ message: '/team Plan 3 days for 80 euros a day' });
 const { runId } = await run.result();
 const frames: readonly Frame[] = await Array.fromAsync(run.frames());
 const steps: readonly Step[] = (await Array.fromAsync(client.runs.steps({ runId }))).toReversed();
-const nameOf = ({ tool, agent }: Step) => `${agent} ${tool ?? 'model'}`;
+const getName = ({ tool, agent }: Step) => `${agent} ${tool ?? 'model'}`;
 
 test('steps of an asked agent follow the call that asked it, and are deeper', () => {
-  const rows = timelineOf(steps).map(({ step, depth }) => `${depth} ${nameOf(step)}`);
+  const rows = toTimeline(steps).map(({ step, depth }) => `${depth} ${getName(step)}`);
   equal(rows.length, steps.length);
   const asked = rows.indexOf('1 Accountant model');
   deepEqual(rows.slice(asked - 1, asked + 3), [
@@ -34,7 +34,7 @@ test('steps of an asked agent follow the call that asked it, and are deeper', ()
 });
 
 test('a call that asked an agent begins with the first step of that agent', () => {
-  for (const { step, startMs } of timelineOf(steps)) {
+  for (const { step, startMs } of toTimeline(steps)) {
     const asked = steps.filter(({ loop }) => loop !== null && loop === step.callId);
     equal(startMs, Math.min(...[step, ...asked].map(({ startedAt }) => Date.parse(startedAt))));
   }
@@ -42,14 +42,14 @@ test('a call that asked an agent begins with the first step of that agent', () =
 
 test('steps of an asked agent are shown before the call has finished', () => {
   const unfinished = steps.filter(({ tool }) => tool !== 'send_message');
-  const rows = timelineOf(unfinished);
+  const rows = toTimeline(unfinished);
   equal(rows.length, unfinished.length);
   ok(rows.some(({ step, depth }) => step.agent === 'Accountant' && depth === 1));
 });
 
 test('finds the arguments and the output of a call', () => {
   const step = steps.find(({ tool }) => tool === 'calculate') as Step;
-  const { input, output } = contentOf(frames, step);
+  const { input, output } = toContent(frames, step);
   deepEqual(JSON.parse(input ?? ''), { operation: 'multiply', a: 3, b: 80 });
   equal(output, '240');
 });
@@ -57,18 +57,18 @@ test('finds the arguments and the output of a call', () => {
 test('finds the text and the calls of a model, not those of other agents', () => {
   const [first] = steps as [Step];
   deepEqual(
-    contentOf(frames, first).calls.map(({ tool }) => tool),
+    toContent(frames, first).calls.map(({ tool }) => tool),
     ['send_message', 'send_message'],
   );
   const answer = steps.findLast(({ agent, loop }) => agent === 'Accountant' && loop !== null) as Step;
-  equal(contentOf(frames, answer).output, '3 times 80 is 240.');
+  equal(toContent(frames, answer).output, '3 times 80 is 240.');
 });
 
 test('knows what a run does after each of its events', () => {
   const current = new CurrentSteps('Concierge');
   const seen = frames.map((frame, index) => {
     const now = current.read(frames.slice(0, index + 1));
-    return `${kindOf(frame)}: ${now.map(({ agent, tool }) => `${agent} ${tool ?? 'model'}`).join(', ')}`;
+    return `${getKind(frame)}: ${now.map(({ agent, tool }) => `${agent} ${tool ?? 'model'}`).join(', ')}`;
   });
   equal(seen[0], 'meta: Concierge model');
   ok(seen.some((line) => /^tool_called: .*Concierge send_message.*, Accountant calculate/.test(line)));
@@ -81,14 +81,14 @@ test('knows what a run does after each of its events', () => {
 });
 
 test('names events without parsing them', () => {
-  const kinds = frames.map(kindOf);
+  const kinds = frames.map(getKind);
   equal(kinds[0], 'meta');
   deepEqual(kinds.slice(-2), ['messages', 'end']);
   for (const kind of ['response.created', 'tool_called', 'tool_output', 'agent_updated_stream_event']) {
     ok(kinds.includes(kind), kind);
   }
-  const delta = frames.find((frame) => kindOf(frame) === 'response.output_text.delta') as Frame;
-  equal(previewOf(delta), JSON.stringify(JSON.parse(delta.data).data.data.delta));
+  const delta = frames.find((frame) => getKind(frame) === 'response.output_text.delta') as Frame;
+  equal(toPreview(delta), JSON.stringify(JSON.parse(delta.data).data.data.delta));
   equal(
     readableFrame(frames.at(-1) as Frame)
       .split('\n')
@@ -99,7 +99,9 @@ test('names events without parsing them', () => {
 
 test('knows compacted events by the missing start of an answer', () => {
   equal(isCompacted(frames), false);
-  const kept = frames.filter((frame) => !/^response\.(created|output_item|content_part|completed)/.test(kindOf(frame)));
+  const kept = frames.filter(
+    (frame) => !/^response\.(created|output_item|content_part|completed)/.test(getKind(frame)),
+  );
   equal(isCompacted(kept), true);
   equal(isCompacted(frames.slice(0, 1)), false);
 });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { type ApiClient, STORES, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
-import { columnOf } from './support/columns.ts';
+import { pickColumn } from './support/columns.ts';
 import { RawConnection } from './support/raw-http.ts';
 import { type SignedForm, sendForm, signing } from './support/uploads.ts';
 
@@ -268,6 +268,6 @@ function tests(store: StoreName): void {
     assert.equal((await sign(beneath, own.api)).status, 200);
     assert.equal(await own.server.probes.sweepFiles(), 1);
     const left = await askStore(own.dataDir, 'select path from upload_forms');
-    assert.deepEqual(columnOf(left, 'path'), ['\u0001old\u0001x\u0001y']);
+    assert.deepEqual(pickColumn(left, 'path'), ['\u0001old\u0001x\u0001y']);
   });
 }

@@ -6,8 +6,8 @@ import { STORES, type StoreName, startTestServer, testAgency } from '@runwire/te
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
 import { cites } from '../requirements/cite.ts';
-import { folderOf } from './support/cli-process.ts';
-import { columnOf } from './support/columns.ts';
+import { getFolder } from './support/cli-process.ts';
+import { pickColumn } from './support/columns.ts';
 import { type HeldRun, refusal, ScriptedServer } from './support/scripted-server.ts';
 
 /** Half a credit per token of input, a quarter if it was cached, two per token of output. */
@@ -21,7 +21,7 @@ const limited = (unit: string, limit = 1_000_000) => ({ unit, limit, period: 'mo
 
 test('the price table is read strictly, from JSON or from a file', (t) => {
   cites(t, 'contract-6-credit-prices', 'contract-1-wrong-settings');
-  const file = join(folderOf(t), 'prices.json');
+  const file = join(getFolder(t), 'prices.json');
   const good = '{"openai/gpt-5":{"input":1.25,"cachedInput":0.125,"output":10}}';
   writeFileSync(file, good);
   const expected = new Map([['openai/gpt-5', { input: 1_250_000, cachedInput: 125_000, output: 10_000_000 }]]);
@@ -30,7 +30,7 @@ test('the price table is read strictly, from JSON or from a file', (t) => {
   }
   assert.equal(readConfig({ RUNWIRE_PRICES: '' }).config.prices.size, 0);
   const entry = (fields: string) => `{"a/b":{${fields}}}`;
-  const broken = join(folderOf(t), 'broken.json');
+  const broken = join(getFolder(t), 'broken.json');
   writeFileSync(broken, '[]');
   for (const wrong of [
     '{',
@@ -88,7 +88,7 @@ function tests(store: StoreName): void {
     const { status, body: refused } = await refusal(await rig.api.complete({ ...body, usageRequestId: 'u3' }));
     assert.deepEqual([status, refused.code], [429, 'consumer_allowance_exhausted']);
     const { items } = (await rig.api.get(`/v2/integrations/${integration}/usage`)).body;
-    assert.deepEqual(columnOf(items, 'charged'), [
+    assert.deepEqual(pickColumn(items, 'charged'), [
       { unit: 'credits', amount: 15 },
       { unit: 'credits', amount: 15 },
     ]);
@@ -176,7 +176,7 @@ function tests(store: StoreName): void {
 
   test('refuses credits if a model has no price, and names the model', async (t) => {
     cites(t, 'contract-6-credit-prices', 'contract-1-wrong-settings');
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     const prices = (...models: string[]) => ({
       RUNWIRE_PRICES: JSON.stringify(
         Object.fromEntries(models.map((model) => [model, { input: 1, cachedInput: 1, output: 1 }])),

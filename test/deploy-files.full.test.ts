@@ -11,7 +11,7 @@ import type { ConfigMap, Service } from 'kubernetes-types/core/v1.d.ts';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
 import { parseAllDocuments } from 'yaml';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
-import { CliServer, folderOf, root, run } from './support/cli-process.ts';
+import { CliServer, getFolder, root, run } from './support/cli-process.ts';
 import { temporaryPaths } from './support/nginx.ts';
 import { CADDY, missingService, NGINX, SYSTEMD_ANALYZE } from './support/services.ts';
 
@@ -60,9 +60,9 @@ async function typeErrors(text: string, folder: string): Promise<string> {
 
 test('the Kubernetes manifest has fields that Kubernetes knows, and settings that fit', async (t) => {
   const text = read('deploy/kubernetes.yaml');
-  assert.equal(await typeErrors(text, folderOf(t)), '');
+  assert.equal(await typeErrors(text, getFolder(t)), '');
   assert.match(
-    await typeErrors(text.replace('readinessProbe:', 'readyProbe:'), folderOf(t)),
+    await typeErrors(text.replace('readinessProbe:', 'readyProbe:'), getFolder(t)),
     /"readyProbe"' does not exist/,
   );
   const found = manifests(text) as unknown as [ConfigMap, Deployment, Service, PodDisruptionBudget];
@@ -96,7 +96,7 @@ test('systemd accepts the unit, and waits for the end of a drain', {
   skip: (await missingService('systemd')) ?? false,
 }, async (t) => {
   const verify = async (text: string) => {
-    const file = join(folderOf(t), 'runwire.service');
+    const file = join(getFolder(t), 'runwire.service');
     writeFileSync(file, text);
     const { code, stderr } = await run(SYSTEMD_ANALYZE, ['verify', file]);
     return `${code === 0 ? '' : `exit ${code} `}${stderr}`.trim();
@@ -138,13 +138,13 @@ for (const name of ['nginx', 'caddy'] as const) {
   test(`${name} streams by TLS with the file of deploy/`, {
     skip: (await missingService(name)) ?? false,
   }, async (t) => {
-    const folder = folderOf(t);
+    const folder = getFolder(t);
     const { cert, key, ca } = testCertificate([HOST]);
     const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), ca: join(folder, 'ca.pem') };
     writeFileSync(files.cert, cert);
     writeFileSync(files.key, key);
     writeFileSync(files.ca, ca);
-    const env = { RUNWIRE_DATA_DIR: folderOf(t), PORT: '0', RUNWIRE_API_KEY: KEY };
+    const env = { RUNWIRE_DATA_DIR: getFolder(t), PORT: '0', RUNWIRE_API_KEY: KEY };
     await using server = await CliServer.start({ env });
     const [port, plainPort] = [await freePort(), await freePort()];
     const node = new URL(server.url).host;

@@ -33,7 +33,7 @@ function start(image: Image, env: Readonly<Record<string, string>>): Promise<Cli
   );
 }
 
-async function healthOf(image: Image, url: string): Promise<number | null> {
+async function getHealth(image: Image, url: string): Promise<number | null> {
   const [program, ...args] = image.healthcheck;
   return (await run(program, args, { cwd: image.cwd, env: { ...image.env, PORT: new URL(url).port } })).code;
 }
@@ -96,7 +96,7 @@ test('the steps of the Dockerfile make a server that works for any user', SLOW, 
   await t.test('it starts, reports its health, answers, and ends after SIGTERM', async () => {
     await using server = await start(image, {});
     const [key = ''] = keysIn(server.stdout);
-    assert.equal(await healthOf(image, server.url), 0);
+    assert.equal(await getHealth(image, server.url), 0);
     assert.equal((await fetch(`${server.url}/console/`)).status, 200);
     const events = await completion(server.url, key);
     assert.deepEqual([events[0], ...events.slice(-2)], ['meta', 'messages', 'end']);
@@ -106,7 +106,7 @@ test('the steps of the Dockerfile make a server that works for any user', SLOW, 
     }
     const { code, signal } = await server.stop('SIGTERM');
     assert.deepEqual([code, signal], [0, null]);
-    assert.equal(await healthOf(image, server.url), 1, 'the server has ended');
+    assert.equal(await getHealth(image, server.url), 1, 'the server has ended');
   });
 
   const missing = await missingService('postgres');

@@ -16,14 +16,14 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   const server = ScriptedServer.shared({ store, limits: { disconnectMs: PATIENCE_MS } });
 
-  async function runOf(integration: string, runId: string) {
+  async function getRun(integration: string, runId: string) {
     return (await server.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
   }
 
   async function ended(integration: string, runId: string) {
     const reader = await server.api.events(runId, null, integration);
     await reader.whole();
-    return runOf(integration, runId);
+    return getRun(integration, runId);
   }
 
   test('a run without readers is cancelled: intent, provider, text and charge', async (t) => {
@@ -59,7 +59,7 @@ function tests(store: StoreName): void {
     await call.text('two');
     await call.end();
     assert.equal(await others.over, true);
-    const run = await runOf(integration, runId);
+    const run = await getRun(integration, runId);
     assert.deepEqual([run.status, run.message], ['completed', 'onetwo']);
   });
 
@@ -109,7 +109,7 @@ function tests(store: StoreName): void {
     await call.end();
     await resumed.whole();
     assert.equal(messagesFrame(resumed).status, 'completed');
-    assert.equal((await runOf(integration, runId)).message, 'Still here');
+    assert.equal((await getRun(integration, runId)).message, 'Still here');
   });
 
   test('a reader that reconnects in time keeps the run', async (t) => {

@@ -7,15 +7,15 @@ import { type AgencyDefinition, defineAgency } from '@runwire/agency';
 import { startTestServer, storeEnvironment, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { root, sourceArguments } from './support/cli-process.ts';
-import { columnOf } from './support/columns.ts';
-import { paste, run, samplesOf } from './support/doc-samples.ts';
+import { pickColumn } from './support/columns.ts';
+import { listSamples, paste, run } from './support/doc-samples.ts';
 import { writeTypeScriptSamples } from './support/typescript-samples.ts';
 import { at, upload } from './support/uploads.ts';
 
 /** Pastes the samples of a page one after the other, and resolves to their outputs. */
 async function pastePage(t: TestContext, page: string, { url }: TestServer, env: Record<string, string> = {}) {
   const printed: string[] = [];
-  for (const sample of samplesOf(page, 'sh')) {
+  for (const sample of listSamples(page, 'sh')) {
     // The proof `fresh-clone` and the test of settings below start servers.
     if (/\bnpm start\b/.test(sample) || sample.startsWith('npm ci')) continue;
     const filled = sample
@@ -87,7 +87,7 @@ test('the guides about accounts, members and usage work as pasted', async (t) =>
   has(/"consumerId":"user-7","status":"eras(?:ing|ed)"/);
   const { body: keys } = await server.api.get('/v2/api_keys');
   const revoked = keys.items.filter(({ revokedAt }: { revokedAt: string | null }) => revokedAt !== null);
-  assert.deepEqual(columnOf(revoked, 'keyId'), [spare.keyId]);
+  assert.deepEqual(pickColumn(revoked, 'keyId'), [spare.keyId]);
   const names = keys.items.map(({ name }: { name: string }) => name);
   assert.equal(names.filter((name: string) => name === 'spare').length, 2, 'the command created one too');
 });
@@ -101,7 +101,7 @@ test('the guides about files and secrets work as pasted', async (t) => {
   const { body } = await server.api.get('/v2/integrations/demo/chats/errands/messages');
   assert.deepEqual(body.items[3].sandboxFiles, [{ name: 'notes.txt', path: '/app/mnt/u/42/notes.txt' }]);
 
-  const sign = samplesOf('docs/files.md', 'sh')[2] ?? '';
+  const sign = listSamples('docs/files.md', 'sh')[2] ?? '';
   const signed = JSON.parse(await paste(t, sign, { URL: server.url, KEY: TEST_API_KEY }));
   assert.deepEqual([signed.resource, signed.uploadUrl], ['/app/mnt/u/42/photo.png', `${server.url}/uploads/demo`]);
 
@@ -112,7 +112,7 @@ test('the guides about files and secrets work as pasted', async (t) => {
 
 test('every command of the docs that starts a server has settings that are accepted', () => {
   const commands = ['docs/settings.md', 'docs/s3.md', 'docs/postgres.md', 'docs/nodes.md', 'docs/models.md'].map(
-    (page) => [page, samplesOf(page, 'sh')[0] ?? ''] as const,
+    (page) => [page, listSamples(page, 'sh')[0] ?? ''] as const,
   );
   for (const [page, command] of commands) {
     assert.match(command, /npm start$/m, page);
@@ -147,7 +147,7 @@ test('the samples in TypeScript compile, the test passes, and the agencies are a
   const { body } = await server.api.get('/v2/agencies');
   const taken = body.items.filter(({ agency }: { agency: string }) => agency.startsWith('sample-'));
   assert.deepEqual(
-    columnOf(taken, 'error'),
+    pickColumn(taken, 'error'),
     files.map(() => null),
   );
   const tools = taken.map(({ agents }: { agents: { tools: string[] }[] }) =>

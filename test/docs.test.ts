@@ -7,10 +7,10 @@ import { askDatabase, freshDatabase } from '@runwire/test-kit';
 import { parse } from 'yaml';
 import { LIMIT_SETTINGS } from '../packages/server/src/config/limits.ts';
 import { PROMISES } from '../proofs/proof-table.ts';
-import { folderOf, root } from './support/cli-process.ts';
-import { settingsOf } from './support/compose-problems.ts';
+import { getFolder, root } from './support/cli-process.ts';
+import { getSettings } from './support/compose-problems.ts';
 import { brokenLinks } from './support/doc-links.ts';
-import { fencesOf, pages, readPage, run, SAMPLES, samplesOf } from './support/doc-samples.ts';
+import { getFences, listSamples, pages, readPage, run, SAMPLES } from './support/doc-samples.ts';
 import { missingService, NGINX } from './support/services.ts';
 
 const MAX_WORDS = 1500;
@@ -76,7 +76,7 @@ test('docs/contract/README.md lists every page of the contract', () => {
 test('every sample of the docs is counted in SAMPLES', () => {
   const counted: Record<string, Record<string, number>> = {};
   for (const page of pages().filter((name) => /^(docs\/|packages\/[^/]+\/)?[^/]+\.md$/.test(name))) {
-    for (const { language } of fencesOf(page)) {
+    for (const { language } of getFences(page)) {
       // A plot is no sample.
       if (language === '' || language === 'mermaid') continue;
       const samples = counted[page] ?? {};
@@ -96,8 +96,8 @@ test('every sample of the docs is counted in SAMPLES', () => {
 
 test('every JSON and YAML sample of the docs can be parsed', () => {
   for (const [page, { json, yaml }] of Object.entries(SAMPLES)) {
-    if (json !== undefined) for (const sample of samplesOf(page, 'json')) JSON.parse(sample);
-    if (yaml !== undefined) for (const sample of samplesOf(page, 'yaml')) parse(sample);
+    if (json !== undefined) for (const sample of listSamples(page, 'json')) JSON.parse(sample);
+    if (yaml !== undefined) for (const sample of listSamples(page, 'yaml')) parse(sample);
   }
   for (const page of guides().filter((name) => name.startsWith('docs/contract/')))
     for (const [, sample = ''] of readPage(page).matchAll(/^ *```json\n([\s\S]*?)^ *```$/gm))
@@ -106,8 +106,8 @@ test('every JSON and YAML sample of the docs can be parsed', () => {
 
 test('nginx accepts the samples of the docs', { skip: (await missingService('nginx')) ?? false }, async (t) => {
   for (const page of ['docs/stream.md', 'docs/text-only.md']) {
-    const folder = folderOf(t);
-    const [location = ''] = samplesOf(page, 'nginx');
+    const folder = getFolder(t);
+    const [location = ''] = listSamples(page, 'nginx');
     const file = `${folder}.conf`;
     const site = `server { listen 127.0.0.1:8080; ${location} }`;
     writeFileSync(file, `pid ${folder}.pid;\nevents {}\nhttp { access_log off; ${site} }\n`);
@@ -119,7 +119,7 @@ test('nginx accepts the samples of the docs', { skip: (await missingService('ngi
 test('PostgreSQL accepts the samples of the docs', { skip: (await missingService('postgres')) ?? false }, async () => {
   await using database = await freshDatabase();
   const name = `doc_sample_${process.pid}`;
-  const [create = ''] = samplesOf('docs/postgres.md', 'sql');
+  const [create = ''] = listSamples('docs/postgres.md', 'sql');
   const statements = create
     .replaceAll(/\brunwire\b/g, name)
     .split(/;\n/)
@@ -131,7 +131,7 @@ test('PostgreSQL accepts the samples of the docs', { skip: (await missingService
     await askDatabase(database.url, `drop database if exists ${name}`);
     await askDatabase(database.url, `drop role if exists ${name}`);
   }
-  const [update = ''] = samplesOf('docs/upgrade.md', 'sql');
+  const [update = ''] = listSamples('docs/upgrade.md', 'sql');
   await askDatabase(database.url, 'create table nodes (node_id text primary key, dead integer not null)');
   await askDatabase(database.url, "insert into nodes values ('node_…', 0), ('node_2', 0)");
   await askDatabase(database.url, update);
@@ -172,7 +172,7 @@ test('the docs quote sentences of refused starts that the code has', () => {
 });
 
 test('docs/settings.md lists every setting that the server reads, and no other', () => {
-  const listed = settingsOf('docs/settings.md');
+  const listed = getSettings('docs/settings.md');
   const [, knownText = ''] = /const KNOWN = new Set\(\[([\s\S]*?)\]\)/.exec(source()) ?? [];
   const named = [...knownText.matchAll(/'(RUNWIRE_[A-Z_]+)'/g)].map(([, name = '']) => name);
   assert.ok(named.length > 10);

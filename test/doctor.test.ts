@@ -13,7 +13,7 @@ import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { checkProxy } from '../packages/cli/src/check-proxy.ts';
 import { WatchedFetch } from '../packages/cli/src/watched-fetch.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
-import { CliServer, folderOf, startRunwire } from './support/cli-process.ts';
+import { CliServer, getFolder, startRunwire } from './support/cli-process.ts';
 import { Nginx } from './support/nginx.ts';
 import { missingService } from './support/services.ts';
 import { SmallDisk } from './support/small-disk.ts';
@@ -35,7 +35,7 @@ async function refusingProvider(t: TestContext): Promise<string> {
 }
 
 test('doctor names a wrong setting, an unreachable database and a refused model key', async (t) => {
-  const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'just-bash' };
+  const env = { RUNWIRE_DATA_DIR: getFolder(t), RUNWIRE_SANDBOX: 'just-bash' };
   assert.deepEqual(await findings(env), [], 'a healthy set-up');
   assert.deepEqual(await findings({ ...env, PORT: 'x' }), [
     'settings: PORT is `x`; set it to a whole number from 0 to 65535.',
@@ -58,7 +58,7 @@ mcp: { docs: { command: no-such-program }, local: { command: ./serve }, here: { 
 agents: [{ name: A, instructions: Help. }]
 `,
   });
-  const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'off', RUNWIRE_AGENCIES_DIR: folder.path };
+  const env = { RUNWIRE_DATA_DIR: getFolder(t), RUNWIRE_SANDBOX: 'off', RUNWIRE_AGENCIES_DIR: folder.path };
   const { PATH = '' } = process.env;
   const ofModel = { OPENAI_BASE_URL: provider.baseUrl, RUNWIRE_MODEL: 'openai/m', PATH };
   const found = findings({ ...env, ...ofModel });
@@ -81,7 +81,7 @@ agents: [{ name: A, instructions: Help. }]
 });
 
 test('runwire doctor prints a line for each check, and exits with 1 if there is a problem', async (t) => {
-  const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'off' };
+  const env = { RUNWIRE_DATA_DIR: getFolder(t), RUNWIRE_SANDBOX: 'off' };
   const healthy = await startRunwire(['doctor'], { env }).result;
   assert.deepEqual([healthy.code, healthy.stderr], [0, 'No problem was found.\n']);
   assert.match(
@@ -97,7 +97,7 @@ test('runwire doctor prints a line for each check, and exits with 1 if there is 
 });
 
 test('an unreachable address and a missing key are findings of doctor', async (t) => {
-  const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'off' };
+  const env = { RUNWIRE_DATA_DIR: getFolder(t), RUNWIRE_SANDBOX: 'off' };
   for (const [key, finding] of [
     [TEST_API_KEY, /^http:\/\/127\.0\.0\.1:9 cannot be reached \(.*\); start the server/],
     ['', /^No API key is set; set RUNWIRE_API_KEY\./],
@@ -168,7 +168,7 @@ interface SetUp {
 }
 
 async function checkCommand(t: TestContext): Promise<void> {
-  const settings = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_API_KEY: TEST_API_KEY };
+  const settings = { RUNWIRE_DATA_DIR: getFolder(t), RUNWIRE_API_KEY: TEST_API_KEY };
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await CliServer.start({ store: 'sqlite', env: settings }));
   const proxy = async (lines: string) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pdfOfPages, startTestServer } from '@runwire/test-kit';
-import { documentReader, textOf } from '@runwire/test-kit/read-document.ts';
+import { documentReader, toText } from '@runwire/test-kit/read-document.ts';
 import { REFUSED_SAMPLES, sampleDocument } from '@runwire/test-kit/sample-documents.ts';
 import { cites } from '../requirements/cite.ts';
 import { upload } from './support/uploads.ts';
@@ -25,7 +25,7 @@ test('an agent reads documents with the converter and the limits of attachments'
   const names = ['filled-form.pdf', 'pandoc.docx', 'openpyxl.xlsx', 'report.html', 'utf8.csv', 'utf16.csv'];
   for (const name of names) {
     const path = await send(name, sampleDocument(name));
-    const attached = await textOf(reader, sampleDocument(name), { name });
+    const attached = await toText(reader, sampleDocument(name), { name });
     const [, ...lines] = (await ask('read_file', { path }, path)).split('\n');
     assert.equal(`${lines.join('\n')}\n`, attached, name);
   }

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endlessPdf, type ProviderCall, providerEvents, slowPdf, sseText } from '@runwire/test-kit';
-import { pdfBomb, repeated, zipOf, zipPart } from '@runwire/test-kit/large-documents.ts';
-import { docxBomb, docxOf, xlsxBomb, xlsxOf } from '@runwire/test-kit/office-packages.ts';
+import { makeZip, pdfBomb, repeated, zipPart } from '@runwire/test-kit/large-documents.ts';
+import { docxBomb, makeDocx, makeXlsx, xlsxBomb } from '@runwire/test-kit/office-packages.ts';
 import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from '@runwire/test-kit/sample-documents.ts';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectAtMost, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
@@ -123,27 +123,27 @@ async function sameText(stage: AttachmentStage) {
 function overlappingZip(): Uint8Array {
   const part = { name: 'word/document.xml', deflated: repeated(' ', 50_000_000), bytes: 50_000_000, crc: 0 };
   const more = Array.from({ length: 200 }, (_, index) => ({ ...part, name: `word/${index}.xml`, overlapping: true }));
-  return zipOf([zipPart('[Content_Types].xml', '<Types/>'), part, ...more]);
+  return makeZip([zipPart('[Content_Types].xml', '<Types/>'), part, ...more]);
 }
 
 /** Name → a document that is made to cost time or memory. */
 const HOSTILE: Readonly<Record<string, () => Uint8Array>> = {
-  'words.docx': () => docxOf('<w:p><w:r><w:t>word</w:t></w:r></w:p>'.repeat(2_000_000)),
+  'words.docx': () => makeDocx('<w:p><w:r><w:t>word</w:t></w:r></w:p>'.repeat(2_000_000)),
   'bomb.pdf': () => pdfBomb(10_000_000_000),
   'endless.pdf': endlessPdf,
   'slow.pdf': () => slowPdf(20_400_000),
   'bomb.docx': () => docxBomb(90_000_000),
   'claims.docx': () => docxBomb(4_000_000_000),
   'bomb.xlsx': () => xlsxBomb(90_000_000),
-  'rows.xlsx': () => xlsxOf('<row><c t="inlineStr"><is><t>word</t></is></c></row>'.repeat(1_500_000)),
+  'rows.xlsx': () => makeXlsx('<row><c t="inlineStr"><is><t>word</t></is></c></row>'.repeat(1_500_000)),
   'overlapping.docx': overlappingZip,
   'deep.html': () => Buffer.from(`<html>${'<div>'.repeat(3_000_000)}`),
   'table.html': () => Buffer.from(`<html><table>${'<tr><td>a'.repeat(2_000_000)}`),
-  'nested.docx': () => docxOf('<w:p>'.repeat(500_000)),
+  'nested.docx': () => makeDocx('<w:p>'.repeat(500_000)),
 };
 
 /** The memory of a server and of the processes that read its documents, in bytes. A process that has ended counts nothing. */
-function memoryOf(pid: number): { readonly own: number; readonly children: number } {
+function measureMemory(pid: number): { readonly own: number; readonly children: number } {
   const sums = { own: 0, children: 0 };
   for (const one of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
     try {
@@ -212,14 +212,14 @@ async function hostile(stage: AttachmentStage) {
   const lockStep = new LockStep(stage);
   await lockStep.during(stage, async () => {
     for (const [name, path] of paths) {
-      const before = memoryOf(stage.server.pid).own;
+      const before = measureMemory(stage.server.pid).own;
       const { tokens } = lockStep;
       let [peak, isOver] = [0, false];
       const startedAt = performance.now();
       const reading = readByTool(stage, { path, lines: 1 }).finally(() => (isOver = true));
       reading.catch(() => {});
       for (; !isOver; await sleep(50)) {
-        const { own, children } = memoryOf(stage.server.pid);
+        const { own, children } = measureMemory(stage.server.pid);
         peak = Math.max(peak, children + Math.max(0, own - before));
       }
       const output = await reading;

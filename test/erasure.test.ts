@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { imageAttachment, partsOf, pngOf, postForm, STORES, type StoreName } from '@runwire/test-kit';
+import { imageAttachment, makePng, postForm, STORES, type StoreName, toParts } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore, storedState } from './support/ask-store.ts';
 import { eventually } from './support/eventually.ts';
@@ -16,7 +16,7 @@ const METERED = { unit: 'tokens', limit: 1_000_000, period: 'lifetime' };
 
 /** A PNG whose bytes contain the text. */
 function pngWith(text: string): Buffer {
-  const bytes = pngOf(500);
+  const bytes = makePng(500);
   bytes.write(text, 100);
   return bytes;
 }
@@ -49,7 +49,7 @@ function tests(store: StoreName): void {
       return body.status === 'erased' && body;
     });
 
-  const placesOf = (text: string) => placesIn(rig.server.dataDir, text);
+  const getPlaces = (text: string) => placesIn(rig.server.dataDir, text);
 
   test('erases everything of a person and keeps the usage under another id', async (t) => {
     cites(
@@ -113,7 +113,7 @@ function tests(store: StoreName): void {
     const form = await sign(rig.api, 4, { ...file, filename: `${mark} late.txt` });
     const summary = async () => (await rig.api.get(`${path}/usage/summary?groupBy=day`)).body.items;
     const before = await summary();
-    assert.notDeepEqual(await placesOf(mark), []);
+    assert.notDeepEqual(await getPlaces(mark), []);
 
     const accepted = await erase(integration, who);
     assert.equal(accepted.status, 202);
@@ -124,8 +124,8 @@ function tests(store: StoreName): void {
     assert.match(done.finishedAt, ISO_TIME);
     assert.equal(done.startedAt, startedAt);
 
-    assert.deepEqual(await placesOf(mark), []);
-    assert.notDeepEqual(await placesOf('SharedBytes'), []);
+    assert.deepEqual(await getPlaces(mark), []);
+    assert.notDeepEqual(await getPlaces('SharedBytes'), []);
     assert.deepEqual(await summary(), before);
     const records = (await rig.api.get(`${path}/usage`)).body.items as Record<string, unknown>[];
     const [kept, ...others] = records.filter(({ consumerId }) => consumerId !== 'ben');
@@ -158,7 +158,7 @@ function tests(store: StoreName): void {
     assert.equal(await sendForm(form, Buffer.from('late')), 403);
     // The closed form keeps no other file from being signed.
     await upload(rig.api, 'new', { apiIntegrationId: integration, folder: '/app/mnt/other', filename: 'new.txt' });
-    assert.deepEqual(await placesOf(mark), []);
+    assert.deepEqual(await getPlaces(mark), []);
   });
 
   test('is not erased while an upload of the person is sent', async (t) => {
@@ -170,9 +170,9 @@ function tests(store: StoreName): void {
     const file = { apiIntegrationId: integration, folder, filename: 'a.txt' };
     const { uploadUrl, uploadFields } = await sign(rig.api, bytes.length, file);
     const held = Promise.withResolvers<void>();
-    const parts = [...partsOf(uploadFields), { name: 'file', filename: 'a.txt', value: bytes }];
+    const parts = [...toParts(uploadFields), { name: 'file', filename: 'a.txt', value: bytes }];
     const answer = postForm(uploadUrl, { parts }, () => held.promise);
-    await eventually('bytes are written', async () => (await placesOf(mark)).length > 0);
+    await eventually('bytes are written', async () => (await getPlaces(mark)).length > 0);
     await erase(integration);
     await eventually('the id is replaced', async () => {
       const [row] = await askStore(
@@ -186,7 +186,7 @@ function tests(store: StoreName): void {
     held.resolve();
     assert.equal((await answer).status, 403);
     await erased(integration);
-    assert.deepEqual(await placesOf(mark), []);
+    assert.deepEqual(await getPlaces(mark), []);
   });
 
   test('never accepts the usage request id of an erased run again', async (t) => {

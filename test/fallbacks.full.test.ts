@@ -28,7 +28,7 @@ const { unavailable, said }: { unavailable: Record<string, Case>; said: Record<s
 /** The fallback of each model is the next one. */
 const next = (place: number) => (place + 1) % MODELS.length;
 
-const agencyOf = (model: string, ...fallback: string[]) => `name: Chain
+const getAgency = (model: string, ...fallback: string[]) => `name: Chain
 model: ${model}
 fallback: [${fallback.join(', ')}]
 agents:
@@ -56,11 +56,11 @@ class Stage {
 
   async start(stack: AsyncDisposableStack, fault: string | null): Promise<void> {
     const files: Record<string, string> = {
-      'chain/agency.yaml': agencyOf(MODELS[0] ?? '', ...MODELS.slice(1)),
-      'away/agency.yaml': agencyOf('ollama/first', MODELS[0] ?? ''),
+      'chain/agency.yaml': getAgency(MODELS[0] ?? '', ...MODELS.slice(1)),
+      'away/agency.yaml': getAgency('ollama/first', MODELS[0] ?? ''),
     };
     for (const [place, model] of MODELS.entries()) {
-      files[`from-${PROVIDERS[place]}/agency.yaml`] = agencyOf(model, MODELS[next(place)] ?? '');
+      files[`from-${PROVIDERS[place]}/agency.yaml`] = getAgency(model, MODELS[next(place)] ?? '');
     }
     const away = { OLLAMA_BASE_URL: `http://127.0.0.1:${await freePort()}/v1` };
     const env = { ...away, ...(await openFourProviders(stack, files, (...call) => this.#answer(...call))) };

@@ -30,9 +30,9 @@ async function start(rig: Rig, home: number, body: Parameters<ApiClient['complet
   const near = await wait('head of a stream', rig.api(home).complete(body));
   expectEqual('status of a stream', near.status, 200);
   const runId = String(near.headers['x-run-id']);
-  const callOf = () => rig.model.calls.find(({ request }) => request.runId === runId);
-  await until('call of the model', () => callOf() !== undefined, { limitMs: 120_000, pauseMs: 5 });
-  return { near, runId, call: callOf() as ModelCall };
+  const toCall = () => rig.model.calls.find(({ request }) => request.runId === runId);
+  await until('call of the model', () => toCall() !== undefined, { limitMs: 120_000, pauseMs: 5 });
+  return { near, runId, call: toCall() as ModelCall };
 }
 
 /** A run that is read on its node and on both others: once by its POST sent again, once by its events. */

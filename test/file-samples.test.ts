@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { startTestServer, TEST_API_KEY, type TestServer, temporaryFolder } from '@runwire/test-kit';
 import { Chromium } from './support/chromium.ts';
 import { root } from './support/cli-process.ts';
-import { paste, samplesOf } from './support/doc-samples.ts';
+import { listSamples, paste } from './support/doc-samples.ts';
 import { missingService } from './support/services.ts';
 import { upload } from './support/uploads.ts';
 
@@ -18,7 +18,7 @@ const noCurl = (await missingService('curl')) ?? false;
 const noChromium = (await missingService('chromium')) ?? false;
 
 let samples: Readonly<Record<string, string>> = {};
-const shell = samplesOf('docs/files.md', 'sh');
+const shell = listSamples('docs/files.md', 'sh');
 before(() => {
   const text = readFileSync(join(root, 'docs/files.md'), 'utf8');
   const found = [...text.matchAll(/^```(sh|js|html)\n([\s\S]*?)^```$/gm)];

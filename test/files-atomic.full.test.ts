@@ -24,10 +24,10 @@ import {
 import { askStore } from './support/ask-store.ts';
 import {
   compare,
-  draftsOf,
   expectSwept,
   type FilePlace,
   filesIn,
+  getDrafts,
   INTEGRATION,
   keysIn,
   SWEEP_NOW,
@@ -75,13 +75,13 @@ const HALVES: readonly [readonly string[], readonly string[]] = [
   ['flip/a/b', 'flip/c', ...Array.from({ length: 16 }, (_, n) => `other half/ä ${n}`)],
 ];
 const KEPT = ['kept/1', 'half/kept'];
-const textOf = (path: string, round: number) => `${path} of round ${round}\n`.repeat(1 + (path.length % 7));
+const toText = (path: string, round: number) => `${path} of round ${round}\n`.repeat(1 + (path.length % 7));
 
 /** The files before the first round. */
 const FIRST: Contents = new Map(
   [...KEPT, ...Array.from({ length: REPLACED }, (_, n) => `replaced/${n}`), ...HALVES[0]].map((path) => [
     path,
-    textOf(path, 0),
+    toText(path, 0),
   ]),
 );
 
@@ -89,7 +89,7 @@ function nextRound(files: Contents, round: number) {
   const flips = HALVES.flat();
   const changes: [string, string | null][] = flips.filter((path) => files.has(path)).map((path) => [path, null]);
   const put = [...files.keys()].filter((path) => path.startsWith('replaced/'));
-  for (const path of [...put, ...flips.filter((path) => !files.has(path))]) changes.push([path, textOf(path, round)]);
+  for (const path of [...put, ...flips.filter((path) => !files.has(path))]) changes.push([path, toText(path, round)]);
   const after = new Map(files);
   for (const [path, text] of changes) {
     if (text === null) after.delete(path);
@@ -102,11 +102,11 @@ function nextRound(files: Contents, round: number) {
 const asJson = (files: Contents) => JSON.stringify([...files].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Everything that a caller sees below the mount. */
-async function filesOf(api: ApiClient, folder = '/app/mnt', found = new Map<string, string>()): Promise<Contents> {
+async function listFiles(api: ApiClient, folder = '/app/mnt', found = new Map<string, string>()): Promise<Contents> {
   const query = new URLSearchParams({ folder, limit: '200' });
   const { body } = await api.get(`/v2/integrations/${INTEGRATION}/files?${query}`);
   for (const { kind, path } of body.items) {
-    if (kind === 'folder') await filesOf(api, path, found);
+    if (kind === 'folder') await listFiles(api, path, found);
     else found.set(path.slice('/app/mnt/'.length), await (await download(api, path, INTEGRATION)).text());
   }
   return found;
@@ -144,7 +144,7 @@ class Installation implements AsyncDisposable {
   }
 
   compare = () => compare(this.rig, this.#bucket);
-  drafts = () => draftsOf(this.rig, this.#bucket);
+  drafts = () => getDrafts(this.rig, this.#bucket);
 
   [Symbol.asyncDispose] = () => this.rig[Symbol.asyncDispose]();
 }
@@ -184,7 +184,7 @@ async function killOnce(installation: Installation, kill: Kill, round: number, f
   for (const draft of installation.drafts()) utimesSync(draft, LONG_AGO, LONG_AGO);
 
   const { api } = await rig.add({ limits: SWEEP_NOW });
-  const found = await filesOf(api);
+  const found = await listFiles(api);
   const isAfter = asJson(found) === asJson(after);
   if (!isAfter && asJson(found) !== asJson(before)) {
     const made = changes.filter(([path, text]) => (found.get(path) ?? null) === text).length;
@@ -192,7 +192,7 @@ async function killOnce(installation: Installation, kill: Kill, round: number, f
   }
   expectEqual('whether the changes are visible', isAfter, kill.isCommitted);
   await expectSwept(installation.compare);
-  expectEqual('files after the sweep', asJson(await filesOf(api)), asJson(found));
+  expectEqual('files after the sweep', asJson(await listFiles(api)), asJson(found));
   await installation.stop();
   installation.files = found;
   return { all: Number(isAfter), none: Number(!isAfter), left_over: atDeath.leftovers };
@@ -202,7 +202,7 @@ const BLOB_POINTS = UPLOAD_POINTS.filter((point) => !point.startsWith('upload-an
 /** S3 has no folders and no renames. */
 const S3_POINTS = BLOB_POINTS.filter((point) => /^upload-(bytes|sync)\./.test(point));
 
-function killsOf(place: FilePlace, isShort: boolean): [label: string, kill: Kill][] {
+function countKills(place: FilePlace, isShort: boolean): [label: string, kill: Kill][] {
   const blobs = (place === 'disk' ? BLOB_POINTS : S3_POINTS).map((at): Kill => ({ at, time: 17, isCommitted: false }));
   const commits: Kill[] = [
     { writes: 2, isCommitted: false },
@@ -222,7 +222,7 @@ function killsOf(place: FilePlace, isShort: boolean): [label: string, kill: Kill
 async function killEverywhere({ store, place }: Setting, isShort: boolean, fault: string | null) {
   await using installation = await Installation.open({ store, place });
   const sum = { kills: 0, all: 0, none: 0, left_over: 0 };
-  for (const [round, [label, kill]] of killsOf(place, isShort).entries()) {
+  for (const [round, [label, kill]] of countKills(place, isShort).entries()) {
     const counts = await killOnce(installation, kill, round + 1, fault).catch((error) => {
       throw error instanceof Shortfall ? new Shortfall(`${label}: ${error.message}`) : error;
     });

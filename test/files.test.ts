@@ -20,15 +20,15 @@ async function integration(): Promise<string> {
   return apiIntegrationId;
 }
 
-const filesOf = (id: string, query: Record<string, string> = {}) =>
+const listFiles = (id: string, query: Record<string, string> = {}) =>
   `/v2/integrations/${id}/files?${new URLSearchParams(query)}`;
-const contentOf = (id: string, path: string) => `/v2/integrations/${id}/files/content?${new URLSearchParams({ path })}`;
-const list = async (id: string, query: Record<string, string> = {}) => (await api.get(filesOf(id, query))).body;
+const toContent = (id: string, path: string) => `/v2/integrations/${id}/files/content?${new URLSearchParams({ path })}`;
+const list = async (id: string, query: Record<string, string> = {}) => (await api.get(listFiles(id, query))).body;
 const namesIn = async (id: string, folder: string): Promise<string[]> =>
   (await list(id, { folder })).items.map(({ name }: { name: string }) => name);
 
 function content(id: string, path: string, headers: Record<string, string> = {}, method = 'GET') {
-  return fetch(server.url + contentOf(id, path), { method, headers: { ...api.authorization, ...headers } });
+  return fetch(server.url + toContent(id, path), { method, headers: { ...api.authorization, ...headers } });
 }
 
 const refused = async (answer: Promise<{ status: number; body: { code: string } }>) => {
@@ -93,10 +93,10 @@ test('refuses a list of no folder, with a bad cursor or with a bad limit', async
   const id = await integration();
   const path = await upload(api, 'x', { apiIntegrationId: id });
   for (const folder of ['/app/mnt/', '/app', 'u', '', '/app/mnt/../u', '/app/mnt/u/']) {
-    assert.deepEqual(await refused(api.get(filesOf(id, { folder }))), [400, 'invalid_request'], folder);
+    assert.deepEqual(await refused(api.get(listFiles(id, { folder }))), [400, 'invalid_request'], folder);
   }
   for (const folder of ['/app/mnt/nowhere', '/app/mnt/u/v', path]) {
-    assert.deepEqual(await refused(api.get(filesOf(id, { folder }))), [404, 'file_not_found'], folder);
+    assert.deepEqual(await refused(api.get(listFiles(id, { folder }))), [404, 'file_not_found'], folder);
   }
   for (const cursor of [
     '',
@@ -105,10 +105,10 @@ test('refuses a list of no folder, with a bad cursor or with a bad limit', async
     Buffer.from('a/b').toString('base64url'),
     Buffer.from([255]).toString('base64url'),
   ]) {
-    assert.deepEqual(await refused(api.get(filesOf(id, { cursor }))), [400, 'invalid_cursor'], cursor);
+    assert.deepEqual(await refused(api.get(listFiles(id, { cursor }))), [400, 'invalid_cursor'], cursor);
   }
   for (const limit of ['0', '201', 'many']) {
-    assert.deepEqual(await refused(api.get(filesOf(id, { limit }))), [400, 'invalid_request'], limit);
+    assert.deepEqual(await refused(api.get(listFiles(id, { limit }))), [400, 'invalid_request'], limit);
   }
 });
 
@@ -200,7 +200,7 @@ test('a file is deleted; a folder only if the caller asks for it', async (t) => 
   await put('/app/mnt/d/e', 'b');
   await put('/app/mnt/d/e/f', 'c');
   await put('/app/mnt/dd', 'g');
-  const remove = (query: Record<string, string>) => api.delete(filesOf(id, query));
+  const remove = (query: Record<string, string>) => api.delete(listFiles(id, query));
   assert.equal((await remove({ path })).status, 204);
   assert.deepEqual(await refused(remove({ path })), [404, 'file_not_found'], 'once');
   assert.equal((await content(id, path)).status, 404);
@@ -229,10 +229,10 @@ test('files of other owners and integrations are 404', async () => {
   const path = await upload(api, 'secret', { apiIntegrationId: id });
   const { body: owner } = await api.post('/v2/owners', { email: 'files@example.com' });
   const calls = (of: string, which: string) => [
-    ['GET', filesOf(of, { folder: '/app/mnt/u' })],
-    ['GET', contentOf(of, which)],
-    ['DELETE', filesOf(of, { path: which })],
-    ['DELETE', filesOf(of, { path: '/app/mnt/u', recursive: 'true' })],
+    ['GET', listFiles(of, { folder: '/app/mnt/u' })],
+    ['GET', toContent(of, which)],
+    ['DELETE', listFiles(of, { path: which })],
+    ['DELETE', listFiles(of, { path: '/app/mnt/u', recursive: 'true' })],
   ];
   const answers = async (of: string, which: string, by: ApiClient) => {
     const told: unknown[] = [];
@@ -240,7 +240,7 @@ test('files of other owners and integrations are 404', async () => {
       const { status, body } = await by.call(method, target);
       told.push([status, body]);
     }
-    const head = await fetch(by.url + contentOf(of, which), { method: 'HEAD', headers: by.authorization });
+    const head = await fetch(by.url + toContent(of, which), { method: 'HEAD', headers: by.authorization });
     told.push([head.status, head.headers.get('etag'), head.headers.get('last-modified')]);
     return told;
   };
@@ -278,7 +278,7 @@ test('a reader that does not read holds one handle and little memory', async () 
   const held = process.memoryUsage().arrayBuffers;
   const readers = await Promise.all(
     Array.from({ length: 8 }, async () => {
-      const asked = request(server.url + contentOf(id, path), { headers: api.authorization, agent: false });
+      const asked = request(server.url + toContent(id, path), { headers: api.authorization, agent: false });
       asked.end();
       const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
         asked.once('response', resolve);

@@ -5,18 +5,18 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ApiClient,
-  answerOf,
   FILE_POINTS,
   FileServer,
   fillDisk,
   freePort,
   imageAttachment,
   type ModelCall,
-  pngOf,
+  makePng,
   Rig,
   type ServerProcess,
   type StreamReader,
   TEST_API_KEY,
+  toAnswer,
   UPLOAD_POINTS,
   type UploadPoint,
   WAIT_POINTS,
@@ -53,7 +53,7 @@ type Point = WaitPoint | UploadPoint;
 
 /** Each message is large and new, and its first word names what the model does. */
 const text = (script: string) => `${script} ${randomBytes(MESSAGE_BYTES / 2).toString('hex')}`;
-const bodyOf = (chatId: string, script = 'speak') => ({ consumerId: 'ann', chatId, message: text(script) });
+const getBody = (chatId: string, script = 'speak') => ({ consumerId: 'ann', chatId, message: text(script) });
 
 /** The model sends two words. The script can ask for a tool before them, a pause between them, or no end at all. */
 async function play(call: ModelCall): Promise<void> {
@@ -90,10 +90,10 @@ function mountDisk() {
 }
 
 /** Resolves to null while no server listens. */
-const statusOf = async (url: string, path: string) => (await fetch(url + path).catch(() => null))?.status ?? null;
+const getStatus = async (url: string, path: string) => (await fetch(url + path).catch(() => null))?.status ?? null;
 const untilStatus = (url: string, path: string, status: number) =>
-  until(`${path} ${status}`, async () => (await statusOf(url, path)) === status);
-const failuresOf = ({ output }: ServerProcess) => output.split('a checkpoint failed').length - 1;
+  until(`${path} ${status}`, async () => (await getStatus(url, path)) === status);
+const getFailures = ({ output }: ServerProcess) => output.split('a checkpoint failed').length - 1;
 
 const NO_COUNTS = {
   filled: 0,
@@ -134,7 +134,7 @@ async function openStage(fault: string | null, isCompacted = false) {
 type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** Posts until it is admitted: a refusal by a full disk must store nothing. */
-async function admitted({ claims, server }: Stage, id: string, body: Record<string, unknown> = bodyOf(id)) {
+async function admitted({ claims, server }: Stage, id: string, body: Record<string, unknown> = getBody(id)) {
   for (;;) {
     const reader = await claims.post(server().api, body, id);
     if (reader !== null) return reader;
@@ -152,7 +152,7 @@ async function checkRun(
   const { runId, frames } = await rig.follow(reader, { servers: () => [server()], limitMs: WAIT_MS });
   // A compacted run keeps fewer frames than its reader got.
   const { run } = await checkStory(rig, { api: server().api, runId, seen: isCompacted ? [] : frames });
-  expectEqual('a run', [run.status, run.message, answerOf(frames)], [status, answer, answer]);
+  expectEqual('a run', [run.status, run.message, toAnswer(frames)], [status, answer, answer]);
 }
 
 async function checkClaims({ claims, counts, server }: Stage): Promise<void> {
@@ -200,7 +200,7 @@ async function changeAt(stage: Stage, name: string, id: string): Promise<Change 
     return { what: 'change', good: 200, send: async () => (await api.put(MEMBER, { metadata })).status, isStored };
   }
   if (!name.startsWith('cancel')) return null;
-  const reader = await admitted(stage, id, bodyOf(id, 'cancel'));
+  const reader = await admitted(stage, id, getBody(id, 'cancel'));
   await within('first word', WAIT_MS, reader.untilText('One '));
   const send = async () => (await api.post(`${DEMO}/runs/${reader.headers['x-run-id']}/cancel`)).status;
   return {
@@ -222,7 +222,7 @@ async function act(stage: Stage, point: Point, id: string): Promise<() => Promis
     const url = stage.files.serve(`/${id}.txt`, 'Attached by its URL.', 'text/plain');
     const attachments = name === 'attachment' ? [{ type: 'input_file', file_url: url }] : [];
     const script = { step: 'useTool', flush: 'talk' }[name] ?? 'speak';
-    const body = { ...bodyOf(id, script), attachments };
+    const body = { ...getBody(id, script), attachments };
     const posted = stage.claims.post(stage.server().api, body, id);
     return async () => {
       const reader = await within('answer to a post', WAIT_MS, posted);
@@ -246,23 +246,23 @@ async function fillAt(stage: Stage, point: Point): Promise<void> {
   const { api, url } = server();
   const id = `${point.replace('.', '-')}-${counts.filled}`;
   const { send } = await signUpload(stage, `${id}-late`);
-  const before = failuresOf(server());
+  const before = getFailures(server());
   server().fillAt(point);
   const finish = await act(stage, point, id);
   await disk.filledAt(point);
   counts.filled += 1;
   await untilStatus(url, '/readyz', 503);
-  expectEqual('status of /healthz on a full disk', (await statusOf(url, '/healthz')) ?? 0, 200);
-  const image = { ...bodyOf(`${id}-image`), attachments: [imageAttachment(pngOf(70_000))] };
+  expectEqual('status of /healthz on a full disk', (await getStatus(url, '/healthz')) ?? 0, 200);
+  const image = { ...getBody(`${id}-image`), attachments: [imageAttachment(makePng(70_000))] };
   const refused = [
-    await claims.post(api, bodyOf(`${id}-no`), `${id}-no`),
+    await claims.post(api, getBody(`${id}-no`), `${id}-no`),
     await claims.post(api, image, `${id}-image`),
   ];
   expectEqual('runs admitted on a full disk', [...refused, await send()], [null, null, 503]);
   counts.refused += 3;
   const deadline = performance.now() + CHECKPOINT_MS;
-  while (failuresOf(server()) === before && performance.now() < deadline) await sleep(50);
-  counts.checkpoints_failed += failuresOf(server()) - before;
+  while (getFailures(server()) === before && performance.now() < deadline) await sleep(50);
+  counts.checkpoints_failed += getFailures(server()) - before;
   disk.free();
   await untilStatus(url, '/readyz', 200);
   await finish();
@@ -301,7 +301,7 @@ async function startOnFull<T>({ counts, disk }: Stage, start: (env: Settings) =>
 /** A kill leaves a run unfinished. The start that takes it over fills its disk at the point. */
 async function startAt(stage: Stage, point: WaitPoint): Promise<void> {
   const { disk, rig, server, counts } = stage;
-  const reader = await admitted(stage, point, bodyOf(point, 'wait'));
+  const reader = await admitted(stage, point, getBody(point, 'wait'));
   await within('first word', WAIT_MS, reader.untilText('One '));
   await server().kill();
   disk.filledAt(point).catch(() => {});
@@ -326,7 +326,7 @@ async function serveOnFull(stage: Stage, rounds: number): Promise<void> {
 async function failSync(stage: Stage): Promise<void> {
   const { rig, server, counts } = stage;
   await checkRun(stage, await admitted(stage, 'synced'));
-  const body = bodyOf('unsynced');
+  const body = getBody('unsynced');
   {
     await using _ = await attachStrace(server().pid, 'fsync,fdatasync:error=EIO');
     const answer = await server()

@@ -7,12 +7,12 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { temporaryFolder } from '@runwire/test-kit';
 import { builtSentence } from '../scripts/build/built-sentence.ts';
-import { checkBudgets, loadsOf } from '../scripts/console/budgets.ts';
+import { checkBudgets, countLoads } from '../scripts/console/budgets.ts';
 import { differentFiles } from '../scripts/console/compare-folders.ts';
 import { type Part, runParts } from '../scripts/parts.ts';
 import { childrenSeconds } from '../scripts/processor-time.ts';
 import { Progress } from '../scripts/progress.ts';
-import { fullFiles, GROUP_BYTES, gateFiles, groupsOf, OWN_PROCESS } from '../scripts/test-files.ts';
+import { fullFiles, GROUP_BYTES, gateFiles, OWN_PROCESS, toGroups } from '../scripts/test-files.ts';
 import { costliestFiles, failureLines, type TestReport } from '../scripts/test-report.ts';
 import { root } from './support/cli-process.ts';
 import { isRootOnDebian, missingServices, SERVICES } from './support/services.ts';
@@ -30,7 +30,7 @@ import { test } from 'node:test';
 test('a claim that is left out', { skip: 'something is missing' }, () => {});
 `;
 
-function folderOf(t: TestContext): string {
+function getFolder(t: TestContext): string {
   const folder = temporaryFolder();
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -47,7 +47,7 @@ test('CPU seconds include the processes that a child starts', {
 });
 
 test('the report names each failed test once, with its reason and place', (t) => {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   const names = ['a.test.mjs', 'b.test.mjs', 'c.test.mjs', 'run.mjs'];
   const [failing, broken, skipping, program] = names.map((name) => join(folder, name));
   assert.ok(failing && broken && skipping && program);
@@ -89,7 +89,7 @@ test('the report names each failed test once, with its reason and place', (t) =>
 });
 
 test('a check that was interrupted continues, unless the sources changed', (t) => {
-  const file = join(folderOf(t), 'notes', 'passed.txt');
+  const file = join(getFolder(t), 'notes', 'passed.txt');
   new Progress(file, 'sources 1').add('gate');
   const continued = new Progress(file, 'sources 1');
   assert.deepEqual([continued.has('gate'), continued.has('proofs')], [true, false]);
@@ -100,7 +100,7 @@ test('a check that was interrupted continues, unless the sources changed', (t) =
 });
 
 test('parts that passed do not run again, and each failed one is described', async (t) => {
-  const file = join(folderOf(t), 'passed.txt');
+  const file = join(getFolder(t), 'passed.txt');
   const ran: string[] = [];
   const part = (label: string, problem: string | null, output = ''): Part => ({
     name: 'x',
@@ -142,7 +142,7 @@ test('a part that measures time runs alone', async (t) => {
   });
   const print = t.mock.method(process.stdout, 'write', () => true);
   const parts = [part('a'), part('timed', true), part('b'), part('timed too', true)];
-  await runParts(parts, new Progress(join(folderOf(t), 'passed.txt'), 'sources'), 2);
+  await runParts(parts, new Progress(join(getFolder(t), 'passed.txt'), 'sources'), 2);
   print.mock.restore();
   assert.deepEqual(beside, { a: 1, b: 1, timed: 0, 'timed too': 0 });
 });
@@ -150,7 +150,7 @@ test('a part that measures time runs alone', async (t) => {
 test('the gate prints its steps with an estimate, and a build prints what it made', (t) => {
   // In an empty folder the first step fails.
   const { stdout, stderr } = spawnSync(process.execPath, ['-C', 'runwire', join(root, 'scripts/check.ts')], {
-    cwd: folderOf(t),
+    cwd: getFolder(t),
     env: { PATH: dirname(process.execPath) },
     encoding: 'utf8',
   });
@@ -182,7 +182,7 @@ test('every test file is in the gate or, by its name, in check:full', () => {
 });
 
 test('test files share processes, except those with hooks around each test', (t) => {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   const text = '/'.repeat(GROUP_BYTES / 2);
   const sources = {
     'a.test.ts': `before(() => {});${text}`,
@@ -194,13 +194,13 @@ test('test files share processes, except those with hooks around each test', (t)
     'g.test.ts': '/',
   };
   for (const [name, source] of Object.entries(sources)) writeFileSync(join(folder, name), source);
-  const groups = groupsOf(Object.keys(sources).map((name) => join(folder, name)));
+  const groups = toGroups(Object.keys(sources).map((name) => join(folder, name)));
   const names = groups.map((files) => files.map((file) => basename(file, '.test.ts')).join(''));
   assert.deepEqual(names, ['ade', 'fg', 'b', 'c']);
 });
 
 test('the first load and each page of the console have a budget', (t) => {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   const manifest = {
     'index.html': { file: 'index.js', css: ['index.css'], imports: ['_shared.js'], dynamicImports: ['a.tsx', 'b.tsx'] },
     '_shared.js': { file: 'shared.js', dynamicImports: ['a.tsx'] },
@@ -209,7 +209,7 @@ test('the first load and each page of the console have a budget', (t) => {
     '_list.js': { file: 'list.js' },
     'plot.tsx': { file: 'plot.js' },
   };
-  const loads = loadsOf(manifest);
+  const loads = countLoads(manifest);
   assert.deepEqual([...loads.first], ['index.html', 'index.js', 'index.css', 'shared.js']);
   assert.deepEqual(
     [...loads.pages].map(([key, files]) => [key, ...files]),
@@ -234,7 +234,7 @@ test('the first load and each page of the console have a budget', (t) => {
 });
 
 test('a committed build that differs from a new one is seen', (t) => {
-  const [one, other] = [folderOf(t), folderOf(t)];
+  const [one, other] = [getFolder(t), getFolder(t)];
   for (const folder of [one, other]) {
     mkdirSync(join(folder, 'assets'));
     for (const name of ['index.html', 'assets/a.js', 'assets/b.js']) writeFileSync(join(folder, name), 'text');

@@ -18,8 +18,8 @@ type Prompt = ModelRequest['prompt'];
 /** After a `kill` the run continues; after a `last kill` it has no attempt left. */
 type Cut = 'cancel' | 'fail' | 'kill' | 'last kill';
 
-const textOf = (prompt: Prompt) => prompt.map((item) => (item.kind === 'assistant' ? item.text : '')).join('');
-const endOf = ({ frames }: PlayedRun['reader']) =>
+const toText = (prompt: Prompt) => prompt.map((item) => (item.kind === 'assistant' ? item.text : '')).join('');
+const getEnd = ({ frames }: PlayedRun['reader']) =>
   JSON.parse(frames.find(({ event }) => event === 'messages')?.data ?? '{}').status;
 
 /** Asks again in the same chat. Every adapter sends the prompt to a provider that refuses what the real provider refuses. */
@@ -37,17 +37,17 @@ async function nextTurn(
   await call.text('Fine.');
   await call.end();
   const reader = await whole(Promise.resolve(sent));
-  expectEqual('end of the next turn', [endOf(reader), reader.answer], ['completed', 'Fine.']);
+  expectEqual('end of the next turn', [getEnd(reader), reader.answer], ['completed', 'Fine.']);
   const ends = ['Go', 'Next'].map((text) => ({ kind: 'user', text }));
   expectEqual('first and last message', [prompt[0], prompt.at(-1)], ends);
   // The model is shown what the client saw; of a killed server, as far as it was stored.
   if (cut === 'last kill') {
-    expectEqual('text of the first turn is what the client saw', first.answer.startsWith(textOf(prompt)), true);
+    expectEqual('text of the first turn is what the client saw', first.answer.startsWith(toText(prompt)), true);
   } else if (cut === 'kill') {
     const { body } = await api.get(`${rig.path}/runs/${runId}`);
-    expectEqual('end and text of the killed run', ['completed', textOf(prompt)], [body.status, body.message]);
+    expectEqual('end and text of the killed run', ['completed', toText(prompt)], [body.status, body.message]);
   } else {
-    expectEqual('text of the first turn', textOf(prompt), first.answer);
+    expectEqual('text of the first turn', toText(prompt), first.answer);
     const shown = prompt.map((item) => (item.kind === 'tool_output' ? item.output : null));
     const outputs = first.frames.filter(({ data }) => data.includes('"name":"tool_output"'));
     const hidden = outputs.map(({ data }) => JSON.parse(data).data.item.output).filter((text) => !shown.includes(text));
@@ -64,7 +64,7 @@ async function cutRun(rig: Rig, judges: ProviderJudges, cut: Cut, index: number)
     expectEqual('cancel', [status, body.status], [200, end]);
   } else if (!isOver) await within('failure', WAIT_MS, run.fail());
   await within('end of the first turn', WAIT_MS, run.reader.over);
-  expectEqual('end of the first turn', endOf(run.reader), end);
+  expectEqual('end of the first turn', getEnd(run.reader), end);
   if (isOver) expectEqual('frames of a whole run', run.reader.frames.length, FRAMES);
   await nextTurn(rig, judges, run, cut);
 }

@@ -12,11 +12,11 @@ import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const question = (turn: number) => `Question ${turn}?`.padEnd(200, '.');
 const answer = (turn: number) => `Answer ${turn}.`.padEnd(200, '.');
-const callOf = (turn: number) => (turn % 3 === 1 && turn < 5000 ? `call_${turn}` : null);
+const toCall = (turn: number) => (turn % 3 === 1 && turn < 5000 ? `call_${turn}` : null);
 
 /** The part of a turn that the model receives. Every third turn called a tool. */
 function turnItems(turn: number): object[] {
-  const callId = callOf(turn);
+  const callId = toCall(turn);
   const call = { kind: 'tool_call', callId, name: 'echo', arguments: '{}' };
   const called = callId === null ? [] : [call, { kind: 'tool_output', callId, output: 'e'.repeat(100) }];
   return [{ kind: 'user', text: question(turn) }, ...called, { kind: 'assistant', text: answer(turn) }];
@@ -182,7 +182,7 @@ function tests(store: StoreName): void {
     await using rig = await ScriptedServer.start({
       store,
       agencies: { team: defineAgency({ name: 'Team', agents, flows }) },
-      modelOf: (port) => ({ ...scriptedModel(port), windowTokens: 100_000 }),
+      getModel: (port) => ({ ...scriptedModel(port), windowTokens: 100_000 }),
       // The window of the fallback.
       env: { RUNWIRE_MODEL_WINDOW: '2000' },
     });

@@ -9,7 +9,7 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   const rig = ScriptedServer.shared({ store });
 
-  const usageOf = async (integration: string, usageRequestId: string) =>
+  const toUsage = async (integration: string, usageRequestId: string) =>
     (await rig.api.get(`/v2/integrations/${integration}/usage?usageRequestId=${usageRequestId}`)).body.items;
 
   /** Posts a body with exactly these bytes. */
@@ -42,7 +42,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([again.status, again.headers['x-run-replayed'], again.headers['x-run-id']], [200, 'true', runId]);
     for (const other of [live, again]) assert.equal(withoutComments(other.text), withoutComments(reader.text));
     assert.equal(rig.controller.calls.length - calls, 1);
-    assert.equal((await usageOf(integration, 'u1')).length, 1);
+    assert.equal((await toUsage(integration, 'u1')).length, 1);
     const { used, reserved } = await rig.allowance(integration);
     assert.deepEqual([used, reserved], [SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens, 0]);
     const { body: history } = await rig.api.get(
@@ -197,7 +197,7 @@ function tests(store: StoreName): void {
       [true, 'idle', runId, 'completed'],
     );
     assert.equal((await rig.api.get(`${below}/runs/${runId}`)).body.runId, runId);
-    const [record, ...more] = await usageOf(integration, 'u1');
+    const [record, ...more] = await toUsage(integration, 'u1');
     assert.deepEqual([record.runId, record.charged, more], [runId, { unit: 'runs', amount: 1 }, []]);
     // Each integration has its own ids.
     const elsewhere = await rig.integration();

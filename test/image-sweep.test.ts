@@ -3,14 +3,14 @@ import { hash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { hookStore, imageAttachment, pngOf, STORES, type StoreName, temporaryFolder } from '@runwire/test-kit';
+import { hookStore, imageAttachment, makePng, STORES, type StoreName, temporaryFolder } from '@runwire/test-kit';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { newBlobKey } from '../packages/server/src/storage/blob-store.ts';
-import { hashesIn, hashesOf } from './support/attachment-rig.ts';
+import { computeHashes, hashesIn } from './support/attachment-rig.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
-const one = pngOf(200, 1);
-const two = pngOf(200, 2);
+const one = makePng(200, 1);
+const two = makePng(200, 2);
 const NEVER_MS = 3_600_000;
 
 /** A store whose next admissions behave as the test asks. */
@@ -40,7 +40,7 @@ function tests(store: StoreName): void {
     assert.equal(await sweepBlobs(), 0, 'both are in use');
     assert.equal((await rig.api.delete('/v2/integrations/demo/chats/a')).status, 204);
     assert.equal(await sweepBlobs(), 1);
-    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(two));
+    assert.deepEqual(hashesIn(rig.server.dataDir), computeHashes(two));
     // The remaining image is intact: the other chat continues with it.
     const next = await rig.answer({ chatId: 'b', message: 'And?' });
     assert.ok(JSON.stringify(next.call.request.prompt).includes(two.toString('base64')));
@@ -58,13 +58,13 @@ function tests(store: StoreName): void {
       next.push(() => Promise.reject(new StoreUnavailable('not now')));
       const { status, admitted } = await refusal(await rig.api.complete({ attachments: [imageAttachment(one)] }));
       assert.deepEqual([status, admitted], [503, 'false']);
-      assert.deepEqual(hashesIn(dataDir), hashesOf(one), 'it was stored before the transaction');
+      assert.deepEqual(hashesIn(dataDir), computeHashes(one), 'it was stored before the transaction');
       await rig.answer({ chatId: 'c', attachments: [imageAttachment(two)] });
       assert.equal(await rig.server.server.probes.sweepBlobs(), 0, 'a day has not passed');
     }
     await using rig = await start({ dataDir });
     await rig.server.server.probes.sweepBlobs();
-    assert.deepEqual(hashesIn(dataDir), hashesOf(two));
+    assert.deepEqual(hashesIn(dataDir), computeHashes(two));
   });
 
   test('a request that can be refused early stores no image', async () => {
@@ -94,7 +94,7 @@ function tests(store: StoreName): void {
     });
     const { call } = await rig.answer({ chatId: 'b', attachments: [imageAttachment(one)] });
     assert.ok(JSON.stringify(call.request.prompt).includes(one.toString('base64')));
-    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));
+    assert.deepEqual(hashesIn(rig.server.dataDir), computeHashes(one));
     assert.equal(await sweepBlobs(), 0);
   });
 
@@ -102,7 +102,7 @@ function tests(store: StoreName): void {
     const { next, wrapStore } = admissions();
     await using rig = await ScriptedServer.start({ store, wrapStore, limits: { sweepMs: NEVER_MS } });
     next.push(async (go) => {
-      assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));
+      assert.deepEqual(hashesIn(rig.server.dataDir), computeHashes(one));
       assert.equal(await rig.server.server.probes.sweepBlobs(), 0);
       return go();
     });
@@ -129,7 +129,7 @@ function tests(store: StoreName): void {
     );
     for (const reader of readers) await reader.whole();
     // The later transaction refers to the bytes of the earlier one, and its own are deleted.
-    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));
+    assert.deepEqual(hashesIn(rig.server.dataDir), computeHashes(one));
     assert.equal(await rig.server.server.probes.sweepBlobs(), 0);
     for (const { request } of rig.controller.calls) {
       assert.ok(JSON.stringify(request.prompt).includes(one.toString('base64')));
@@ -152,6 +152,6 @@ function tests(store: StoreName): void {
     }
     await rig.answer({ chatId: 'c', attachments: [imageAttachment(one)] });
     await rig.server.server.probes.sweepBlobs();
-    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));
+    assert.deepEqual(hashesIn(rig.server.dataDir), computeHashes(one));
   });
 }

@@ -9,7 +9,7 @@ import {
   FakeProvider,
   imageAttachment,
   type ModelCall,
-  pngOf,
+  makePng,
   providerEvents,
   SAMPLE_IMAGES,
   type ShownImage,
@@ -127,11 +127,11 @@ test('refuses a file that is not an image by its field, and stores nothing', asy
 test('accepts an image of exactly 20 MiB and refuses one more byte', async (t) => {
   cites(t, 'contract-4-limit-image');
   await using server = await startTestServer();
-  const edge = imageAttachment(pngOf(20 * MEBIBYTE, 0x5a));
+  const edge = imageAttachment(makePng(20 * MEBIBYTE, 0x5a));
   const reader = await server.api.complete({ chatId: 'c', message: 'Look', attachments: [edge] });
   await reader.whole();
   assert.match(reader.answer, /image\/png of 20971520 bytes/);
-  const beyond = [imageAttachment(png), imageAttachment(pngOf(20 * MEBIBYTE + 1))];
+  const beyond = [imageAttachment(png), imageAttachment(makePng(20 * MEBIBYTE + 1))];
   const { status, body } = await refusal(await server.api.complete({ attachments: beyond }));
   assert.deepEqual([status, body.error], [400, '`attachments[1].image_url` must decode to at most 20971520 bytes.']);
   const listed = await server.api.get('/v2/integrations/demo/chats/c/messages');
@@ -141,8 +141,8 @@ test('accepts an image of exactly 20 MiB and refuses one more byte', async (t) =
 test('the largest size is a setting, for small bodies too', async (t) => {
   cites(t, 'contract-4-limit-image');
   await using rig = await ScriptedServer.start({ env: { RUNWIRE_MAX_IMAGE_BYTES: '100' } });
-  await rig.answer({ attachments: [imageAttachment(pngOf(100))] });
-  const { status, body } = await refusal(await rig.api.complete({ attachments: [imageAttachment(pngOf(101))] }));
+  await rig.answer({ attachments: [imageAttachment(makePng(100))] });
+  const { status, body } = await refusal(await rig.api.complete({ attachments: [imageAttachment(makePng(101))] }));
   assert.deepEqual([status, body.error], [400, '`attachments[0].image_url` must decode to at most 100 bytes.']);
 });
 
@@ -166,7 +166,7 @@ for (const api of ['responses', 'chat'] as const) {
     };
     {
       await using server = await startTestServer({ dataDir, env });
-      await ask(server, 'One', [imageAttachment(pngOf(700_000, 3), { detail: 'high' }), imageAttachment(gif)]);
+      await ask(server, 'One', [imageAttachment(makePng(700_000, 3), { detail: 'high' }), imageAttachment(gif)]);
       await ask(server, 'Two', []);
     }
     await using server = await startTestServer({ dataDir, env });
@@ -180,7 +180,7 @@ for (const api of ['responses', 'chat'] as const) {
     const urls = sent.at(-1)?.text.match(/data:image\/[a-z]+;base64,[A-Za-z0-9+/=]+/g) ?? [];
     assert.deepEqual(
       urls.map((found) => hash('sha256', Buffer.from(found.replace(/^.*,/, ''), 'base64'))),
-      [pngOf(700_000, 3), gif, png].map((bytes) => hash('sha256', bytes)),
+      [makePng(700_000, 3), gif, png].map((bytes) => hash('sha256', bytes)),
     );
     assert.match(sent.at(-1)?.text ?? '', /"detail":"high"/);
   });
@@ -215,7 +215,7 @@ test('images of a failed turn are not sent again, of a cancelled turn they are',
 
 test('the same images make the same request; others or another detail do not', async () => {
   await using rig = await ScriptedServer.start();
-  const large = pngOf(2 * MEBIBYTE, 1);
+  const large = makePng(2 * MEBIBYTE, 1);
   const body = { usageRequestId: 'u1', message: 'Look', attachments: [imageAttachment(large), imageAttachment(png)] };
   const first = await rig.answer(body);
   const blobs = blobsIn(rig.server.dataDir);
@@ -244,7 +244,7 @@ test('the same images make the same request; others or another detail do not', a
 test('a hundred equal concurrent requests are one run with one stored image', async () => {
   await using rig = await ScriptedServer.start();
   rig.controller.answerAll('Hi');
-  const body = { usageRequestId: 'u1', attachments: [imageAttachment(pngOf(50_000, 9))] };
+  const body = { usageRequestId: 'u1', attachments: [imageAttachment(makePng(50_000, 9))] };
   const readers = await Promise.all(Array.from({ length: 100 }, () => rig.api.complete(body)));
   await Promise.all(readers.map((reader) => reader.whole()));
   assert.equal(new Set(readers.map((reader) => reader.headers['x-run-id'])).size, 1);
@@ -268,7 +268,7 @@ test('a lost image fails the run free of charge; sending it again restores it', 
   const damages: readonly (readonly [() => void, string])[] = [
     [() => rmSync(file), 'is missing from the stored files'],
     [() => truncateSync(file, 10), 'is damaged in the stored files'],
-    [() => writeFileSync(file, pngOf(png.length)), 'is damaged in the stored files'],
+    [() => writeFileSync(file, makePng(png.length)), 'is damaged in the stored files'],
   ];
   for (const [index, [damage, says]] of damages.entries()) {
     damage();

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { startTestServer, storeEnvironment } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
-import { CliServer, folderOf, keysIn, run, runwire } from './support/cli-process.ts';
+import { CliServer, getFolder, keysIn, run, runwire } from './support/cli-process.ts';
 import { ConsolePage } from './support/console-page.ts';
 import { assertWholeStream, isSignedWith, printedCurl } from './support/first-steps.ts';
 
@@ -18,7 +18,7 @@ function claims(apiKey: string): { readonly sub: string; readonly jti: string } 
 
 test('keys are valid only with the RUNWIRE_SECRET that signed them', async (t) => {
   cites(t, 'contract-1-secret');
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   let apiKey = '';
   {
     await using server = await startTestServer({ dataDir, env: { RUNWIRE_SECRET: SECRET } });
@@ -37,7 +37,7 @@ test('keys are valid only with the RUNWIRE_SECRET that signed them', async (t) =
 
 test('RUNWIRE_API_KEY is a key of the first owner only while it is set', async (t) => {
   cites(t, 'contract-1-api-key', 'contract-1-scripted-start', 'contract-1-scripted-no-other-key');
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const other = `${OWN_KEY}-2`;
   let ownerId = '';
   {
@@ -68,13 +68,13 @@ test('RUNWIRE_API_KEY is a key of the first owner only while it is set', async (
 
 test('a command makes a new key that the running server accepts immediately', async (t) => {
   cites(t, 'contract-1-lost-key');
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const env = { RUNWIRE_DATA_DIR: dataDir };
   await using server = await CliServer.start({ env });
   const first = keysIn(server.stdout)[0] ?? '';
   const command = 'npm run --silent runwire -- keys create';
   const made = await run('sh', ['-c', command], {
-    env: { ...env, ...(await storeEnvironment(dataDir)), HOME: folderOf(t) },
+    env: { ...env, ...(await storeEnvironment(dataDir)), HOME: getFolder(t) },
   });
   assert.equal(made.code, 0, made.stderr);
   const [apiKey = ''] = keysIn(made.stdout);
@@ -88,7 +88,7 @@ test('a command makes a new key that the running server accepts immediately', as
 });
 
 test('the first start has a set-up link; a command replaces it', async (t) => {
-  const env = { RUNWIRE_DATA_DIR: folderOf(t), PORT: '0' };
+  const env = { RUNWIRE_DATA_DIR: getFolder(t), PORT: '0' };
   const linkIn = (stdout: string) => /\S+\/console\/#set_up=\S+/.exec(stdout)?.[0] ?? '';
   let firstLink = '';
   {

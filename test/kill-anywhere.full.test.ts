@@ -30,7 +30,7 @@ async function askAll(rig: Rig, crash: CrashCase, request: typeof REQUEST, seen:
   const { model, path } = rig;
   const api = rig.servers.at(-1)?.api ?? rig.api();
   const chat = async (id = REQUEST.usageRequestId) => api.get(`${path}/chat_status?usageRequestId=${id}`);
-  let outcome: string = cases.outcomeOf(crash);
+  let outcome: string = cases.toOutcome(crash);
   let first = seen;
   if (outcome === 'none') {
     const { status, body } = await chat();
@@ -86,7 +86,7 @@ async function kill(crash: CrashCase, { fault, template, endedWithinMs }: Settin
   await using files = await FileServer.start();
   await using rig = await Rig.open({ fault, env: files.env });
   rig.integration = cases.FIELDS.apiIntegrationId;
-  const request = { ...REQUEST, attachments: cases.attachmentsOf(crash, files) };
+  const request = { ...REQUEST, attachments: cases.getAttachments(crash, files) };
   let seen: StreamReader | null = null;
   if (script === 'start') {
     if (!(await dieInStart(rig, point, time))) return 0;
@@ -110,9 +110,13 @@ async function kill(crash: CrashCase, { fault, template, endedWithinMs }: Settin
     expectEqual('status of a member that was being made', status, point === 'account.after-commit' ? 200 : 404);
   }
   await askAll(rig, crash, request, seen, endedWithinMs);
-  expectEqual('fetches', files.requests.length, cases.fetchesOf(crash));
+  expectEqual('fetches', files.requests.length, cases.countFetches(crash));
   const shown = rig.model.calls.filter((call) => JSON.stringify(call.request.prompt).includes(cases.ATTACHED));
-  expectEqual('model calls that show the file', shown.length, cases.fetchesOf(crash) > 0 ? rig.model.calls.length : 0);
+  expectEqual(
+    'model calls that show the file',
+    shown.length,
+    cases.countFetches(crash) > 0 ? rig.model.calls.length : 0,
+  );
   return takeover === undefined ? 1 : 2;
 }
 
@@ -137,12 +141,12 @@ test('everything agrees after a server died at any moment', async () => {
   const chosen = all.filter((_, place) => place % scale(3, 1) === 0);
   const reached = new Set<WaitPoint>();
   let kills = 0;
-  const labelled = chosen.map((crash) => [cases.labelOf(crash), crash] as const);
+  const labelled = chosen.map((crash) => [cases.toLabel(crash), crash] as const);
   await inLanes(fault === null ? LANES : 1, labelled, async (crash) => {
     const killed = await killOften(crash, setting, scale(4, 1));
     kills += killed;
     for (const point of [crash.point, crash.takeover]) if (point !== undefined) reached.add(point);
-    process.stdout.write(`killed at ${cases.labelOf(crash)}\n`);
+    process.stdout.write(`killed at ${cases.toLabel(crash)}\n`);
   });
   const chosenPoints = new Set(chosen.flatMap(({ point, takeover = point }) => [point, takeover])).size;
   const points = scale(chosenPoints, WAIT_POINTS.length);

@@ -17,9 +17,9 @@ async function held(rig: Rig, place: number) {
   return { reader, runId: String(reader.headers['x-run-id']), call: await rig.model.nextCall() };
 }
 
-const runOf = async (api: ApiClient, runId: string) => (await api.get(`${RUNS}/${runId}`)).body;
+const getRun = async (api: ApiClient, runId: string) => (await api.get(`${RUNS}/${runId}`)).body;
 const ended = (api: ApiClient, runId: string) =>
-  eventually('the run has ended', async () => (await runOf(api, runId)).completedAt !== null);
+  eventually('the run has ended', async () => (await getRun(api, runId)).completedAt !== null);
 
 test('a node frozen for less than its lease keeps its runs and readers', { skip }, async () => {
   const limits = { leaseMs: 16_000, beatMs: 1000 };
@@ -37,7 +37,7 @@ test('a node frozen for less than its lease keeps its runs and readers', { skip 
   await call.end();
   await reader.whole();
   assert.equal(messagesFrame(reader).status, 'completed');
-  assert.equal((await runOf(still.api, runId)).attempt, 1);
+  assert.equal((await getRun(still.api, runId)).attempt, 1);
 });
 
 test('a node without a heartbeat for a lease starts no call until it has one', { skip }, async () => {
@@ -94,6 +94,6 @@ test('a node of a version without heartbeats is never declared dead', { skip }, 
   assert.equal(again.request.runId, second.runId);
   await again.end();
   await ended(other.api, second.runId);
-  assert.equal((await runOf(other.api, first.runId)).attempt, 1);
+  assert.equal((await getRun(other.api, first.runId)).attempt, 1);
   assert.deepEqual(await rig.query(`select dead from nodes where node_id = '${runs[0]?.node_id}'`), [{ dead: 0 }]);
 });

@@ -62,7 +62,7 @@ test('each limit has the default of the contract and a setting', (t) => {
 });
 
 /** Returns the status of an answer. Cuts the stream of a completion that was admitted. */
-async function statusOf(reader: StreamReader): Promise<number> {
+async function getStatus(reader: StreamReader): Promise<number> {
   if (reader.status === 200) reader.cut();
   return reader.status;
 }
@@ -219,7 +219,7 @@ test('sizes at their edges: body, message, user_context and values', async (t) =
     [{ extra: Array(97).fill(0) }, { extra: Array(98).fill(0) }, 'invalid_request'],
   ];
   for (const [within, beyond, code] of edges) {
-    assert.equal(await statusOf(await api.complete({ ...within })), 200, JSON.stringify(within).slice(0, 100));
+    assert.equal(await getStatus(await api.complete({ ...within })), 200, JSON.stringify(within).slice(0, 100));
     const { status, admitted, body } = await refusal(await api.complete({ ...beyond }));
     assert.deepEqual([status, admitted, body.code], [400, 'false', code]);
   }

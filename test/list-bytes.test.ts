@@ -6,7 +6,7 @@ import { askStore } from './support/ask-store.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
 const PAGE_BYTES = 4 * 1024 * 1024;
-const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+const toBytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
 /** Counts the bytes of all texts that the server reads. */
 function counted() {
@@ -34,11 +34,11 @@ async function walk(server: ScriptedServer, path: string, limit: number) {
     const before = pages.at(-1);
     if (before !== undefined && before.length < limit) {
       assert.ok(
-        bytesOf(before) + bytesOf(first) > PAGE_BYTES,
+        toBytes(before) + toBytes(first) > PAGE_BYTES,
         'the first item of a page did not fit on the one before',
       );
     }
-    assert.ok(body.items.length === 1 || bytesOf(body.items) <= PAGE_BYTES + 2);
+    assert.ok(body.items.length === 1 || toBytes(body.items) <= PAGE_BYTES + 2);
     pages.push(body.items);
     cursor = body.nextCursor;
   }

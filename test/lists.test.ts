@@ -65,10 +65,11 @@ function tests(store: StoreName): void {
     };
     for (const [path, add] of Object.entries(lists)) {
       const made: string[] = [];
-      const idOf = (item: Record<string, string>) =>
+      const getId = (item: Record<string, string>) =>
         item.consumerId ?? item.chatId ?? item.keyId ?? item.ownerId ?? item.agency ?? item.apiIntegrationId ?? '';
       // An integration has an agency too.
-      const name = (item: Record<string, string>) => (path === '/v2/integrations' ? item.apiIntegrationId : idOf(item));
+      const name = (item: Record<string, string>) =>
+        path === '/v2/integrations' ? item.apiIntegrationId : getId(item);
       for (let i = 0; i < (add === null ? 0 : 52); i += 1) made.unshift(name((await add?.(i))?.body) ?? '');
       const first = await api.get(path);
       assert.equal(first.status, 200);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { cites } from '../requirements/cite.ts';
-import { CliServer, folderOf } from './support/cli-process.ts';
+import { CliServer, getFolder } from './support/cli-process.ts';
 
 const API_KEY = 'planted-api-key-0123456789-0123456789-abcdef';
 const SECRET = 'planted-signing-secret-0123456789-0123456789';
@@ -31,7 +31,7 @@ test('logs one JSON line per request, refusal and run, without secrets', async (
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   await using server = await CliServer.start({
     env: {
-      RUNWIRE_DATA_DIR: folderOf(t),
+      RUNWIRE_DATA_DIR: getFolder(t),
       RUNWIRE_LOG_LEVEL: 'debug',
       RUNWIRE_API_KEY: API_KEY,
       RUNWIRE_SECRET: SECRET,

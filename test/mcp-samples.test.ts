@@ -3,24 +3,24 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ScriptedMcpHttp, TEST_API_KEY } from '@runwire/test-kit';
-import { folderOf, root } from './support/cli-process.ts';
-import { paste, samplesOf } from './support/doc-samples.ts';
+import { getFolder, root } from './support/cli-process.ts';
+import { listSamples, paste } from './support/doc-samples.ts';
 import { eventually } from './support/eventually.ts';
 import { McpRig, toolNames } from './support/mcp-agency.ts';
 
 /* The samples of docs/mcp.md. */
 
 const page = 'docs/mcp.md';
-const [agencyYaml = ''] = samplesOf(page, 'yaml');
-const [agencyTs = ''] = samplesOf(page, 'ts');
-const [command = ''] = samplesOf(page, 'sh');
-const [shown = ''] = samplesOf(page, 'json');
+const [agencyYaml = ''] = listSamples(page, 'yaml');
+const [agencyTs = ''] = listSamples(page, 'ts');
+const [command = ''] = listSamples(page, 'sh');
+const [shown = ''] = listSamples(page, 'json');
 
 /** Starts the agency with packages of this repository. The only program on the PATH is `node`, as in the image. */
 async function start(t: TestContext, files: Readonly<Record<string, string>>): Promise<McpRig> {
   const text = { 'files/prices.txt': 'A pen costs 2 euros.', ...files };
   const links = { node_modules: join(root, 'node_modules') };
-  const PATH = folderOf(t);
+  const PATH = getFolder(t);
   symlinkSync(process.execPath, join(PATH, 'node'));
   const rig = await McpRig.start(text, { SHOP_TOKEN: 'shop-token', PATH }, links);
   await eventually('docs is connected', async () => (await rig.states())[0]?.state === 'connected');

@@ -150,7 +150,7 @@ class Stage {
       await call.text(`Done. ${outputs.map(({ output }) => output).join('\n')}`);
     } else {
       await this.before.get(id)?.();
-      for (const [index, [tool, given]] of callsOf(id, way, this.rig.dataDir).entries()) {
+      for (const [index, [tool, given]] of listCalls(id, way, this.rig.dataDir).entries()) {
         await call.toolCall(`file-${index}-${runId}`, tool, given);
       }
     }
@@ -172,7 +172,7 @@ class Stage {
   }
 }
 
-function callsOf(id: string, way: Way | undefined, dataDir: string): (readonly [tool: string, given: string])[] {
+function listCalls(id: string, way: Way | undefined, dataDir: string): (readonly [tool: string, given: string])[] {
   const path = id === 'read-own' ? `${OWN}/own.txt` : FILE;
   const fill = (text: string) =>
     text.replace(

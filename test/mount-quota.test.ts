@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { type ApiClient, STORES, type StoreName, startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
-import { folderOf } from './support/cli-process.ts';
+import { getFolder } from './support/cli-process.ts';
 import { download, type SignedForm, sendForm, signing, upload } from './support/uploads.ts';
 
 const sign = (api: ApiClient, filename: string, sizeBytes: number, apiIntegrationId = 'demo') =>
@@ -14,7 +14,7 @@ const age = (dataDir: string, minutes: number, name = '') =>
     dataDir,
     `update upload_forms set signed_at = ${Date.now() - minutes * 60_000 - 1} where path like '%${name}'`,
   );
-const fileOf = (path: string) => `/v2/integrations/demo/files?path=${encodeURIComponent(path)}`;
+const getFile = (path: string) => `/v2/integrations/demo/files?path=${encodeURIComponent(path)}`;
 
 for (const store of STORES) describe(store, () => tests(store));
 
@@ -75,7 +75,7 @@ function tests(store: StoreName): void {
     assert.equal((await sign(api, 'more', 1)).status, 409);
     await age(server.dataDir, 20, 'promised');
     assert.equal((await sign(api, 'more', 40)).status, 200);
-    assert.equal((await api.delete(fileOf(path))).status, 204);
+    assert.equal((await api.delete(getFile(path))).status, 204);
     assert.equal((await sign(api, 'again', 60)).status, 409, 'its form could be sent once more');
     await age(server.dataDir, 20, 'there');
     assert.equal((await sign(api, 'again', 60)).status, 200);
@@ -97,7 +97,7 @@ function tests(store: StoreName): void {
   });
 
   test('a lower quota deletes nothing, and signs again when there is room', async (t) => {
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     const withQuota = (bytes: number) =>
       startTestServer({ store, dataDir, env: { RUNWIRE_MOUNT_QUOTA_BYTES: String(bytes) } });
     await using before = await withQuota(100);
@@ -109,7 +109,7 @@ function tests(store: StoreName): void {
     assert.equal((await (await download(api, path)).text()).length, 60);
     const { status, body } = await sign(api, 'more', 1);
     assert.deepEqual([status, body.usedBytes, body.foreseenBytes, body.quotaBytes], [409, 60, 61, 50]);
-    assert.equal((await api.delete(fileOf(path))).status, 204);
+    assert.equal((await api.delete(getFile(path))).status, 204);
     assert.equal((await sign(api, 'more', 50)).status, 200);
   });
 
@@ -147,7 +147,7 @@ function tests(store: StoreName): void {
     await upload(api, 'x'.repeat(70), { folder: `${ann}/deep`, filename: 'there' });
     assert.deepEqual(await ask(ann, 'more', 31), [70, 101, 100], 'a new version counts instead of the old one');
     await age(dataDir, 20);
-    await api.delete(`${fileOf(`${ann}/deep`)}&recursive=true`);
+    await api.delete(`${getFile(`${ann}/deep`)}&recursive=true`);
     assert.equal(await ask(ann, 'more', 100), 200, 'a deleted folder is free');
     await age(dataDir, 20);
 

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { freshDatabase } from '@runwire/test-kit';
 import { until } from '@runwire/test-kit/shortfall.ts';
 import pg from 'pg';
-import { CliServer, compileCache, folderOf, root, runwire } from './support/cli-process.ts';
+import { CliServer, compileCache, getFolder, root, runwire } from './support/cli-process.ts';
 import { furnish, look } from './support/furnished-house.ts';
 import { missingService } from './support/services.ts';
 
@@ -16,10 +16,10 @@ const skip = (await missingService('postgres')) ?? false;
 const MARK = 'moved-to-postgres';
 
 /** A reader may leave an empty log. */
-const hashOf = (path: string) => hash('sha256', existsSync(path) ? readFileSync(path) : '');
+const computeHash = (path: string) => hash('sha256', existsSync(path) ? readFileSync(path) : '');
 /** The database with its log. Other files that a reader leaves do not count. */
 const source = (dataDir: string) =>
-  ['runwire.db', 'runwire.db-wal', 'secret'].map((name) => hashOf(join(dataDir, name)));
+  ['runwire.db', 'runwire.db-wal', 'secret'].map((name) => computeHash(join(dataDir, name)));
 
 /** Its connection closes before its database is dropped. */
 class Watcher extends pg.Client implements AsyncDisposable {
@@ -36,7 +36,7 @@ class Watcher extends pg.Client implements AsyncDisposable {
 
 test('a moved installation serves the same data and resumes its unfinished run', { skip }, async (t) => {
   await using database = await freshDatabase();
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const embedded = { RUNWIRE_DATA_DIR: dataDir };
   const env = { ...embedded, DATABASE_URL: database.url };
   const { apiKey, seen, unfinished } = await furnish(embedded);
@@ -60,7 +60,7 @@ test('a moved installation serves the same data and resumes its unfinished run',
     refused.stderr,
     /^The installation in this data folder was moved to PostgreSQL at [^\n]+; set DATABASE_URL [^\n]+\.\n$/,
   );
-  for (const args of [['move'], ['keys', 'create'], ['backup', '--to', join(folderOf(t), 'b')]]) {
+  for (const args of [['move'], ['keys', 'create'], ['backup', '--to', join(getFolder(t), 'b')]]) {
     const again = await runwire(args, { env: args[0] === 'move' ? env : embedded });
     assert.equal(again.code, 1);
     assert.match(again.stderr, /was moved to PostgreSQL/);
@@ -99,7 +99,7 @@ const withoutCallIds = (seen: ReadonlyMap<string, string>) =>
 
 test('refuses to move a source or target that is used, missing or unsuitable', { skip }, async (t) => {
   await using database = await freshDatabase();
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const env = { RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: database.url };
   const refuses = async (sentence: RegExp, more: Readonly<Record<string, string>> = {}) => {
     const { code, stderr } = await runwire(['move'], { env: { ...env, ...more } });
@@ -124,7 +124,7 @@ test('refuses to move a source or target that is used, missing or unsuitable', {
   embedded.exec(`insert into kysely_migration values ('${last.name}', '${last.timestamp}')`);
   embedded.close();
 
-  await (await CliServer.start({ env: { ...env, RUNWIRE_DATA_DIR: folderOf(t) } })).stop();
+  await (await CliServer.start({ env: { ...env, RUNWIRE_DATA_DIR: getFolder(t) } })).stop();
   await refuses(/^An installation already exists in the database [^ ]+; set DATABASE_URL to an empty one\.$/m);
 });
 
@@ -172,7 +172,7 @@ async function killedAtHold(client: pg.Client, env: Readonly<Record<string, stri
 
 test('a move that is killed leaves the database empty and the source unchanged', { skip }, async (t) => {
   await using database = await freshDatabase();
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const env = { RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: database.url };
   await furnish({ RUNWIRE_DATA_DIR: dataDir });
   const before = source(dataDir);
@@ -189,7 +189,7 @@ test('a move that is killed leaves the database empty and the source unchanged',
 
 test('a move that is killed in its commit leaves one installation', { skip }, async (t) => {
   await using database = await freshDatabase();
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const env = { RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: database.url };
   const { apiKey } = await furnish({ RUNWIRE_DATA_DIR: dataDir });
   await using client = await Watcher.connect(database.url);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresServer } from '@runwire/test-kit';
-import { CliServer, folderOf, serve } from './support/cli-process.ts';
+import { CliServer, getFolder, serve } from './support/cli-process.ts';
 import { CutNetwork, cannotCutNetworks } from './support/cut-network.ts';
 import { missingService } from './support/services.ts';
 
@@ -14,7 +14,7 @@ const ENDED_MS = 65_000;
 
 test('after a network cut the sessions end within a minute, on both sides', { skip }, async (t) => {
   await using network = await CutNetwork.make();
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   // PostgreSQL runs as another user and reads this file at its start.
   const hba = join(folder, 'pg_hba.conf');
   writeFileSync(hba, 'host all all all trust\n');

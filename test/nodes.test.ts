@@ -11,7 +11,7 @@ import {
   TEST_API_KEY,
 } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { rowsOf } from './support/columns.ts';
+import { toRows } from './support/columns.ts';
 import { eventually } from './support/eventually.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -89,7 +89,7 @@ test('an earlier start of an embedded server is not a node', async () => {
   await first.server[Symbol.asyncDispose]();
   await using again = await startTestServer({ dataDir, env: { DATABASE_URL: '' } });
   const { items } = (await again.api.get('/v2/nodes')).body;
-  assert.deepEqual(rowsOf(items, 'state', 'self'), [['alive', true]]);
+  assert.deepEqual(toRows(items, 'state', 'self'), [['alive', true]]);
 });
 
 test('every node lists all nodes with their states, newest first', { skip }, async () => {

@@ -80,7 +80,7 @@ test('/read reads a file with the tool of the agent and answers its content', as
 });
 
 /** The items of a run, as `agent type: what`. */
-const itemsOf = (reader: StreamReader): string[] =>
+const toItems = (reader: StreamReader): string[] =>
   ending(reader).new_messages.map((item: Record<string, string> & { content: { text: string }[] | string }) => {
     const { type, name, output, content, agent, callerAgent } = item;
     const what = name ?? output ?? (typeof content === 'string' ? content : content[0]?.text);
@@ -98,7 +98,7 @@ test('/team asks two agents concurrently, one of which uses a tool, and hands ov
     'Accountant was asked and said: 3 times 80 is 240.',
   ].join('\n');
   assert.deepEqual([ending(reader).status, reader.answer], ['completed', answer]);
-  const items = itemsOf(reader);
+  const items = toItems(reader);
   for (const item of [
     'Concierge function_call: send_message',
     'Concierge > Accountant function_call: calculate',

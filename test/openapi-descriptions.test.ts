@@ -52,7 +52,7 @@ function problem(value: unknown, ...path: string[]): string | null {
   return validate(value) ? null : `${path.join(' ')}: ${ajv.errorsText(validate.errors)} ${JSON.stringify(value)}`;
 }
 
-const schemaOf = (value: Json): Json =>
+const toSchema = (value: Json): Json =>
   value.$ref === undefined ? value : described.components.schemas[value.$ref.split('/').at(-1)];
 
 const operations = (): (readonly [path: string, method: string, operation: Json])[] =>
@@ -74,7 +74,7 @@ function* fields(value: Json, place: string): Generator<readonly [string, Json]>
 test('every operation, schema, field, parameter and header has a description', () => {
   const missing: string[] = [];
   const check = (place: string, value: Json) => {
-    const text = value.description ?? schemaOf(value).description ?? value.schema?.description ?? value.summary;
+    const text = value.description ?? toSchema(value).description ?? value.schema?.description ?? value.summary;
     if (typeof text !== 'string' || text.length < 2) missing.push(place);
   };
   for (const [name, schema] of Object.entries(described.components.schemas)) check(name, schema);
@@ -141,11 +141,11 @@ test('every event name has a schema in the streaming operations', () => {
   assert.equal(streams.length, 2);
   for (const events of streams)
     assert.deepEqual(Object.keys(events).sort(), [...Object.values(sseEvents), 'message'].sort());
-  const unnamed: Json[] = streams[0].message.anyOf.map(schemaOf);
+  const unnamed: Json[] = streams[0].message.anyOf.map(toSchema);
   const byType = (type: string) =>
     unnamed.find(({ properties }) => properties.data?.properties.type.enum.includes(type));
   for (const type of Object.values(streamEventTypes)) assert.ok(byType(type) !== undefined, type);
-  const raw: Json[] = byType(streamEventTypes.rawResponse).properties.data.properties.data.anyOf.map(schemaOf);
+  const raw: Json[] = byType(streamEventTypes.rawResponse).properties.data.properties.data.anyOf.map(toSchema);
   assert.deepEqual(raw.flatMap(({ properties }) => properties.type.enum).sort(), [...responseEventTypes].sort());
   const { name } = byType(streamEventTypes.runItem).properties.data.properties;
   for (const one of runItemNames) assert.ok(name.enum.includes(one), one);

@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '@runwire/test-kit';
 import { Ajv } from 'ajv';
 import * as ajvFormats from 'ajv-formats';
 import { cites } from '../requirements/cite.ts';
-import { columnOf } from './support/columns.ts';
+import { pickColumn } from './support/columns.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is looked into at many depths.
 type Json = any;
@@ -122,7 +122,7 @@ test('getCompletionV2 is POST /get_completion_v2 with its own servers', async (t
   );
   const operation = described.paths['/get_completion_v2'].post;
   assert.equal(operation.operationId, 'getCompletionV2');
-  assert.deepEqual(columnOf(operation.servers, 'url'), [PUBLIC, STAGING]);
+  assert.deepEqual(pickColumn(operation.servers, 'url'), [PUBLIC, STAGING]);
   assert.match(operation.servers[1].description, /staging/i);
   assert.equal(described.servers[0].url, PUBLIC);
   await using plain = await startTestServer();

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerOf, type FollowedRun, SHORT_LEASE } from '@runwire/test-kit';
+import { type FollowedRun, SHORT_LEASE, toAnswer } from '@runwire/test-kit';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
 import { Claims } from './support/claims.ts';
@@ -68,7 +68,7 @@ async function stopped(stage: DatabaseRig, outageMs: number, pauseMs: number) {
   await within('answers to all requests', SETTLE_MS, Promise.all(clients));
   const read = await within('end of all streams', SETTLE_MS, Promise.all(streams));
   const { runs, wrong, counts } = await settled('', stage);
-  const whole = read.filter(({ frames }) => answerOf(frames) === load.answer).length;
+  const whole = read.filter(({ frames }) => toAnswer(frames) === load.answer).length;
   const inFlight = runs.filter((run) => Number(run.created_at) < wentAt && Number(run.completed_at) > cameAt).length;
   return {
     nodes: NODES,

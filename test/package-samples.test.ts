@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { root, sourceArguments } from './support/cli-process.ts';
-import { PACKAGE_PAGES, run, samplesOf, shownOutput } from './support/doc-samples.ts';
+import { listSamples, PACKAGE_PAGES, run, shownOutput } from './support/doc-samples.ts';
 
 /* Each page of a package has one sample, and then what it prints. test/doc-samples.test.ts compiles the samples. */
 
@@ -12,7 +12,7 @@ test('the samples of packages print what their pages show', async (t) => {
   const folder = mkdtempSync(join(root, '.work/package-samples-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   for (const page of PACKAGE_PAGES) {
-    const [sample = ''] = samplesOf(page, 'ts');
+    const [sample = ''] = listSamples(page, 'ts');
     const file = join(folder, `${page.replace(/\W/g, '-')}.ts`);
     writeFileSync(file, sample);
     const { stdout } = await run(process.execPath, [...sourceArguments, file], { cwd: root, timeout: 60_000 });

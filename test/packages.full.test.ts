@@ -20,7 +20,7 @@ import { formatMessage } from 'publint/utils';
 import { publishedPackages } from '../scripts/build/packages.ts';
 import { sbomChecker } from '../scripts/release/check-sbom.ts';
 import { CliServer, root } from './support/cli-process.ts';
-import { PACKAGE_PAGES, samplesOf, shownOutput } from './support/doc-samples.ts';
+import { listSamples, PACKAGE_PAGES, shownOutput } from './support/doc-samples.ts';
 import { machinePath, newcomersEnvironment } from './support/newcomer.ts';
 import { PackedPackages } from './support/packed.ts';
 import { missingServices, PYTHON } from './support/services.ts';
@@ -97,12 +97,12 @@ async function useInTypeScript(packed: PackedPackages, project: string): Promise
   );
   const imports = everything.map((name, place) => `export * as all${place} from '@runwire/${name}';`);
   writeFileSync(join(project, 'all.ts'), imports.join('\n'));
-  writeFileSync(join(project, 'shop.test.ts'), samplesOf('docs/testing.md', 'ts')[0] ?? '');
-  samplesOf('packages/client/README.md', 'ts').forEach((sample, place) => {
+  writeFileSync(join(project, 'shop.test.ts'), listSamples('docs/testing.md', 'ts')[0] ?? '');
+  listSamples('packages/client/README.md', 'ts').forEach((sample, place) => {
     writeFileSync(join(project, `client${place}.ts`), sample);
   });
   for (const [index, page] of PACKAGE_PAGES.entries())
-    writeFileSync(join(project, `package${index}.ts`), samplesOf(page, 'ts')[0] ?? '');
+    writeFileSync(join(project, `package${index}.ts`), listSamples(page, 'ts')[0] ?? '');
   const compilerOptions = {
     ...{ target: 'esnext', module: 'nodenext', types: ['node'] },
     ...{ strict: true, skipLibCheck: false, noEmit: true },

@@ -33,9 +33,9 @@ const ON_DISK: Readonly<Record<string, string>> = {
   '{SYMLINK_TO_OUTSIDE}': '/app/mnt/special/link.txt',
   '{FIFO_OR_DEVICE}': '/app/mnt/special/fifo',
 };
-const itemsOf = (field: string) => items.filter((item) => item.field.split(' | ').includes(field));
-const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
-const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
+const toItems = (field: string) => items.filter((item) => item.field.split(' | ').includes(field));
+const getName = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+const getFolder = (path: string) => path.slice(0, path.lastIndexOf('/'));
 /** True if the item must be accepted, false if it must be refused, null if both are right. */
 const isGood = ({ id, expect }: Item) =>
   expect === 'accept' ? true : expect === 'reject' || id === 'path-109' ? false : null;
@@ -78,7 +78,7 @@ class PathChecks {
 
   sign = (fields: Fields) => this.#rig.api().post('/create_agency_upload', { ...signing(3), ...fields });
   signPath = (path: string, more: Fields = {}) =>
-    this.sign({ folder: folderOf(path), filename: nameOf(path), ...more });
+    this.sign({ folder: getFolder(path), filename: getName(path), ...more });
   complete = (fields: Fields) =>
     this.#rig.api().post('/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi', ...fields });
 
@@ -113,9 +113,9 @@ class PathChecks {
 
   /** The bytes of a file; null if its folder does not list it. */
   async read(path: string, integration: string): Promise<string | null> {
-    const query = new URLSearchParams({ folder: folderOf(path), limit: '200' });
+    const query = new URLSearchParams({ folder: getFolder(path), limit: '200' });
     const { items: listed } = (await this.#rig.api().get(`/v2/integrations/${integration}/files?${query}`)).body;
-    const isListed = listed.some(({ name }: { readonly name: string }) => name === nameOf(path));
+    const isListed = listed.some(({ name }: { readonly name: string }) => name === getName(path));
     return isListed ? (await download(this.#rig.api(), path, integration)).text() : null;
   }
 
@@ -146,13 +146,13 @@ async function checkItem(checks: PathChecks, field: string, item: Item): Promise
   }
   if (field === 'sandboxFiles[].path') {
     const path = ON_DISK[String(item.value)] ?? String(item.value);
-    const sandboxFiles = [{ name: item.name === '<final segment>' ? nameOf(path) : String(item.name), path }];
+    const sandboxFiles = [{ name: item.name === '<final segment>' ? getName(path) : String(item.name), path }];
     // No item that may be either was uploaded.
     if (good !== true) return checks.refused(what, () => checks.complete({ sandboxFiles }));
     await checks.roundTrip(what, path, await checks.signPath(path));
     return checks.admitted(what, { sandboxFiles });
   }
-  const fields = { folder: '/app/mnt/u/42', filename: 'a.txt', [nameOf(field.replace('.', '/'))]: item.value };
+  const fields = { folder: '/app/mnt/u/42', filename: 'a.txt', [getName(field.replace('.', '/'))]: item.value };
   const answer = good === false ? null : await checks.sign(fields);
   if (answer === null || (good === null && answer.status === 400))
     return checks.refused(what, () => checks.sign(fields));
@@ -198,7 +198,7 @@ test('bad paths are refused everywhere; good ones come back byte for byte', asyn
   }
   const counts = { reject: 0, accept: 0, safe: 0, either: 0, attachments: 0 };
   for (const field of FIELDS) {
-    for (const item of itemsOf(field)) {
+    for (const item of toItems(field)) {
       await checkItem(checks, field, item);
       const { expect } = item;
       const kind = expect === 'choose' || expect === 'reject-or-accept' ? 'either' : expect;

@@ -38,7 +38,7 @@ function pathTo(flow: StarterFlow, { flows, entry }: Starter): readonly StarterF
   throw new Shortfall(`No flows lead to \`${flow.from}\`.`);
 }
 
-function callOf({ to, kind }: StarterFlow): readonly [name: string, given: object] {
+function toCall({ to, kind }: StarterFlow): readonly [name: string, given: object] {
   if (kind === 'handoff') return [`transfer_to_${to.replaceAll(/\W/g, '_')}`, { recipient_agent: to }];
   return ['send_message', { recipient_agent: to, message: 'Your turn.' }];
 }
@@ -49,7 +49,7 @@ async function takeFlow(rig: Rig, starter: Starter, flow: StarterFlow): Promise<
   const path = pathTo(flow, starter);
   for (const step of path) {
     const call = await nextCall(rig, starter, step.from);
-    const [name, given] = callOf(step);
+    const [name, given] = toCall(step);
     await call.toolCall('call_1', name, JSON.stringify(given));
     await call.end();
   }
@@ -78,7 +78,7 @@ async function useTool(rig: Rig, starter: Starter): Promise<number> {
   const way = starter.flows.find(({ to }) => to === tool.agent);
   if (tool.agent !== starter.entry && way !== undefined) {
     const call = await nextCall(rig, starter, way.from);
-    const [name, given] = callOf(way);
+    const [name, given] = toCall(way);
     await call.toolCall('call_1', name, JSON.stringify(given));
     await call.end();
   }

@@ -19,7 +19,7 @@ import {
 import {
   type BuiltForm,
   buildForm,
-  comparisonsOf,
+  getComparisons,
   KEY,
   type Sending,
   type Target,
@@ -112,7 +112,7 @@ async function play({ id, signing: fields, sendings }: Case, target: Target, dat
       insertForm(dataDir, target.bucket, pathFor(form), form),
     );
     for (const answer of answers) {
-      const compared = comparisonsOf(answer, sending.expect, built, target);
+      const compared = getComparisons(answer, sending.expect, built, target);
       for (const [what, found, wanted] of compared) expectEqual(`${id}: ${what}`, found, wanted);
     }
     all.push(...answers.map(inShort));

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askDatabase, CommitProxy, freshDatabase, LIVENESS, PostgresServer, startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { CliServer, folderOf, keysIn, runwire } from './support/cli-process.ts';
+import { CliServer, getFolder, keysIn, runwire } from './support/cli-process.ts';
 import { PgBouncer } from './support/pgbouncer.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -16,7 +16,7 @@ test('two concurrent starts on an empty database share owner, key and secret', {
   await using database = await freshDatabase();
   const url = new URL(database.url);
   url.password = 'hunter22';
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const env = () => ({ RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: url.href, RUNWIRE_LOG_LEVEL: 'debug' });
   const none = await runwire(['keys', 'create'], { env: env() });
   assert.equal(none.code, 1);
@@ -57,7 +57,7 @@ test('a start that loses the database ends with one sentence', { skip }, async (
   await using database = await freshDatabase();
   const { port } = new URL(database.url);
   await using proxy = await CommitProxy.start(Number(port));
-  const env = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: database.url.replace(`:${port}`, `:${proxy.port}`) };
+  const env = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: database.url.replace(`:${port}`, `:${proxy.port}`) };
   // In the order of a start: each attempt gets further than the previous one.
   const phases = [
     'server_version_num',

@@ -13,7 +13,7 @@ agents:
   - { name: Helper, instructions: Help., model: ${model} }
 `;
 
-const errorOf = async (api: ApiClient, id: string): Promise<string | undefined> =>
+const toError = async (api: ApiClient, id: string): Promise<string | undefined> =>
   (await api.get('/v2/agencies')).body.items.find((item: { agency: string }) => item.agency === id).error?.message;
 
 async function ask(api: ApiClient, id: string) {
@@ -79,10 +79,10 @@ mine: { package: own-provider, options: { word: "\${WORD}" } }
   assert.deepEqual(await ask(api, 'b'), [200, 'Good m-1', 'mine/m-1']);
   assert.equal(server.server.modelLocation, 'the package own-provider');
   assert.equal(
-    await errorOf(api, 'old'),
+    await toError(api, 'old'),
     'agency.yaml:3:49: The package `own-provider` makes models of specification `v2`; install a version that makes v3 or v4.',
   );
-  assert.match((await errorOf(api, 'missing')) ?? '', /`own-provider` refused its options: There is no such model\.$/);
+  assert.match((await toError(api, 'missing')) ?? '', /`own-provider` refused its options: There is no such model\.$/);
 });
 
 test('a package that cannot be loaded breaks only the agencies that name its models', async (t) => {
@@ -120,7 +120,7 @@ gone: { package: gone-provider }
     google: 'Models of `google` need a key; set GOOGLE_GENERATIVE_AI_API_KEY, and start the server again.',
   };
   for (const [id, sentence] of Object.entries(expected)) {
-    assert.equal(await errorOf(api, id), `agency.yaml:3:49: ${sentence}`);
+    assert.equal(await toError(api, id), `agency.yaml:3:49: ${sentence}`);
   }
   const { stdout, code } = await runwire(['agencies', 'check', join(folder.path, 'cohere')]);
   assert.deepEqual([stdout, code], [`cohere/agency.yaml:3:49: ${expected.cohere}\n`, 1]);
@@ -196,9 +196,9 @@ export default { name: 'Old', agents: [{ name: 'A', instructions: 'Help.', model
     allowances: { unit: 'credits', limit: 100, period: 'month' },
   });
   assert.equal(credits.status, 200, JSON.stringify(credits.body));
-  assert.match((await errorOf(api, 'b')) ?? '', /^agency\.ts:2:\d+: `model` must be text, not an object\.$/);
+  assert.match((await toError(api, 'b')) ?? '', /^agency\.ts:2:\d+: `model` must be text, not an object\.$/);
   assert.equal(
-    await errorOf(api, 'c'),
+    await toError(api, 'c'),
     'agency.ts:2:83: This model has the specification `v2`; use a version of its package that has `v3` or `v4`.',
   );
 });

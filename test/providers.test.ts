@@ -7,8 +7,8 @@ import { hello, wire } from '@runwire/test-kit/provider-rig.ts';
 import { readProviders } from '../packages/server/src/agencies/read-providers.ts';
 import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
-import { folderOf, root, runwire } from './support/cli-process.ts';
-import { samplesOf } from './support/doc-samples.ts';
+import { getFolder, root, runwire } from './support/cli-process.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { until } from './support/eventually.ts';
 
 const agency = (model: string) => `name: Support
@@ -16,7 +16,7 @@ agents:
   - { name: Helper, instructions: Help., model: ${model} }
 `;
 
-const agencyOf = async (api: ApiClient, id: string) =>
+const getAgency = async (api: ApiClient, id: string) =>
   (await api.get('/v2/agencies')).body.items.find((item: { agency: string }) => item.agency === id);
 
 async function ask(api: ApiClient, agencyId: string, more: object = {}) {
@@ -114,11 +114,11 @@ bad:
   const fault =
     'providers.yaml:5:11: The environment variable `NOT_SET` is not set; set it, and start the server again.';
   assert.equal(
-    (await agencyOf(api, 'bad')).error.message,
+    (await getAgency(api, 'bad')).error.message,
     `agency.yaml:3:49: \`bad/m\` cannot be used until this is fixed: ${fault}`,
   );
   assert.match(
-    (await agencyOf(api, 'unknown')).error.message,
+    (await getAgency(api, 'unknown')).error.message,
     /There is no provider `nowhere`; .* local, or add the provider to/,
   );
   assert.equal((await api.post('/v2/integrations', { apiIntegrationId: 'bad', agency: 'bad' })).status, 503);
@@ -140,9 +140,9 @@ test('a providers.yaml that cannot be read stops no server', async () => {
   const env = { RUNWIRE_AGENCIES_DIR: folder.path, OPENAI_API_KEY: 'sk-1' };
   await using server = await startTestServer({ env });
   assert.equal((await ask(server.api, 'a')).status, 200);
-  assert.match((await agencyOf(server.api, 'b')).error.message, /until this is fixed: providers\.yaml:\d+:\d+: /);
+  assert.match((await getAgency(server.api, 'b')).error.message, /until this is fixed: providers\.yaml:\d+:\d+: /);
   assert.match(
-    (await agencyOf(server.api, 'c')).error.message,
+    (await getAgency(server.api, 'c')).error.message,
     /^agency\.yaml:2:18: This agent has no `model`, and the model of/,
   );
   // The agencies of this process use the model of the installation.
@@ -171,18 +171,18 @@ test('an edit of providers.yaml takes effect, and a bad edit keeps the last good
   assert.deepEqual([first.calls.length, second.calls.length], [1, 0]);
 
   folder.write({ 'providers.yaml': 'local: { api: chat }\n' });
-  await until(async () => (await agencyOf(api, 'a')).error !== null);
+  await until(async () => (await getAgency(api, 'a')).error !== null);
   assert.equal((await ask(api, 'a')).status, 200);
   assert.deepEqual([first.calls.length, second.calls.length], [2, 0]);
 
   folder.write({ 'providers.yaml': file(second) });
-  await until(async () => (await agencyOf(api, 'a')).error === null);
+  await until(async () => (await getAgency(api, 'a')).error === null);
   assert.equal((await ask(api, 'a')).status, 200);
   assert.deepEqual([first.calls.length, second.calls.length], [2, 1]);
 
   // Without the provider the last good version of the agency has no model.
   folder.write({ 'providers.yaml': '' });
-  await until(async () => (await agencyOf(api, 'a')).error !== null);
+  await until(async () => (await getAgency(api, 'a')).error !== null);
   const refused = await ask(api, 'a');
   assert.deepEqual([refused.status, refused.body.code], [503, 'agency_unavailable']);
 });
@@ -236,14 +236,14 @@ test('an edit to a model without a price is refused if an integration counts in 
   const patched = await api.patch('/v2/integrations/a', { allowances });
   assert.equal(patched.status, 200, JSON.stringify(patched.body));
   folder.write({ 'a/agency.yaml': agency('local/free') });
-  await until(async () => (await agencyOf(api, 'a')).error !== null);
+  await until(async () => (await getAgency(api, 'a')).error !== null);
   assert.equal(
-    (await agencyOf(api, 'a')).error.message,
+    (await getAgency(api, 'a')).error.message,
     '.: The integration `a` has allowances in credits, but RUNWIRE_PRICES has no price for `local/free`; name a model with a price.',
   );
   assert.equal((await ask(api, 'a', { consumerId: 'm', usageRequestId: 'u1' })).status, 200);
   folder.write({ 'a/agency.yaml': agency('local/other') });
-  await until(async () => (await agencyOf(api, 'a')).error === null);
+  await until(async () => (await getAgency(api, 'a')).error === null);
   assert.equal((await ask(api, 'a', { consumerId: 'm', usageRequestId: 'u2' })).status, 200);
   assert.deepEqual(
     local.calls.map(({ body }) => body.model),
@@ -258,7 +258,7 @@ test('a model without a price breaks its agency at the start, not the server', a
     'a/agency.yaml': agency('local/priced'),
     'b/agency.yaml': agency('local/priced'),
   });
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const price = { input: 1, cachedInput: 1, output: 1 };
   const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_PRICES: JSON.stringify({ 'local/priced': price }) };
   {
@@ -271,7 +271,7 @@ test('a model without a price breaks its agency at the start, not the server', a
   folder.write({ 'a/agency.yaml': `${agency('local/priced')}fallback: [local/free]\n` });
   await using server = await startTestServer({ env, dataDir });
   const { api } = server;
-  assert.match((await agencyOf(api, 'a')).error.message, /`a` has allowances in credits.*`local\/free`/);
+  assert.match((await getAgency(api, 'a')).error.message, /`a` has allowances in credits.*`local\/free`/);
   const refused = await ask(api, 'a', { consumerId: 'm', usageRequestId: 'u' });
   assert.deepEqual([refused.status, refused.body.code], [503, 'agency_unavailable']);
   assert.equal((await ask(api, 'b')).status, 200);
@@ -301,9 +301,9 @@ ${more}`;
   assert.deepEqual(local.calls[0]?.body.tools, [{ type: 'web_search' }]);
   const fault = (model: string) =>
     `agency.yaml:5:13: \`web_search\` is a tool of the model's provider, and the provider of \`${model}\` has none; name another model, or remove the tool.`;
-  assert.equal((await agencyOf(api, 'bad')).error.message, fault('plain/m'));
-  assert.equal((await agencyOf(api, 'second')).error.message, fault('plain/n'));
-  assert.match((await agencyOf(api, 'chosen')).error.message, /`toolChoice` is `web_search`; write /);
+  assert.equal((await getAgency(api, 'bad')).error.message, fault('plain/m'));
+  assert.equal((await getAgency(api, 'second')).error.message, fault('plain/n'));
+  assert.match((await getAgency(api, 'chosen')).error.message, /`toolChoice` is `web_search`; write /);
   // The model of the installation is asked without the tool.
   local.onCall = (call) => void call.stream(wire('chat', hello));
   assert.equal((await ask(api, 'none')).status, 200);
@@ -311,11 +311,11 @@ ${more}`;
 });
 
 test('the samples of docs/providers.md are accepted', async () => {
-  using folder = new AgenciesFolder({ 'providers.yaml': samplesOf('docs/providers.md', 'yaml').join('\n') });
+  using folder = new AgenciesFolder({ 'providers.yaml': listSamples('docs/providers.md', 'yaml').join('\n') });
   const { entries, faults } = await readProviders(folder.path, () => 'sk-1');
   assert.deepEqual([faults, [...entries.keys()]], [[], ['local', 'openai', 'bedrock-eu']]);
   // The package of the sample is replaced by an installed package.
-  const [sample = ''] = samplesOf('docs/providers.md', 'ts');
+  const [sample = ''] = listSamples('docs/providers.md', 'ts');
   const code = sample.replaceAll('GoogleGenerativeAI', 'Anthropic').replaceAll('@ai-sdk/google', '@ai-sdk/anthropic');
   folder.write({ 'support/agency.ts': code });
   folder.link('node_modules/@ai-sdk/anthropic', join(root, 'node_modules/@ai-sdk/anthropic'));

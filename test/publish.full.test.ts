@@ -30,10 +30,10 @@ import { AgenciesFolder } from './support/agencies-folder.ts';
 import { askStore } from './support/ask-store.ts';
 import {
   compare,
-  draftsOf,
   expectSwept,
   type FilePlace,
   filesIn,
+  getDrafts,
   INTEGRATION,
   SWEEP_NOW,
 } from './support/file-checks.ts';
@@ -66,7 +66,7 @@ const LARGE = { runs: 10, bytes: 3000, fit: 3, quota: 10_000 };
 const LANES = 2;
 
 /** Each round writes its number into all files, and replaces `flip` by `flop` or the reverse. */
-const commandOf = (round: number) =>
+const toCommand = (round: number) =>
   `for n in $(seq ${FILES}); do echo ${round} > f$n; done; if [ -e flip ]; then mv flip flop; else rm -f flop; echo x > flip; fi`;
 
 /** The files after some rounds, as lines. */
@@ -157,7 +157,7 @@ async function killEverywhere({ store, place }: Setting, points: readonly KillPo
     const round = index + 1;
     const after = nextContent(before, round);
     const outcome = Promise.withResolvers<string>();
-    script(rig, commandOf(round), (call, output) => {
+    script(rig, toCommand(round), (call, output) => {
       outcome.resolve(output);
       finish(call).catch(() => {});
     });
@@ -167,7 +167,7 @@ async function killEverywhere({ store, place }: Setting, points: readonly KillPo
     expectEqual('signal', await within(`${at}: death of the server`, WAIT_MS, doomed.gone), 'SIGKILL');
     const runId = String((await posted).headers['x-run-id']);
     rig.servers.length = 0;
-    for (const draft of draftsOf(rig, env.S3_BUCKET ?? null)) utimesSync(draft, LONG_AGO, LONG_AGO);
+    for (const draft of getDrafts(rig, env.S3_BUCKET ?? null)) utimesSync(draft, LONG_AGO, LONG_AGO);
     const { api } = await rig.add({ limits: SWEEP_NOW, fault: null });
     expectEqual(`${at}: folders of commands after the start`, around.left, 0);
     const seen = await seenIn(api);
@@ -202,7 +202,7 @@ async function killProcesses(points: readonly WaitPoint[]) {
     rig.model.onCall = async (call) => {
       if (call.request.prompt.at(-1)?.kind === 'tool_output') return finish(call);
       await call.toolCall(gateId, 'gate', JSON.stringify({ port: rig.gate.port }));
-      await call.toolCall(`command-${index}`, 'run_command', JSON.stringify({ command: commandOf(index + 1) }));
+      await call.toolCall(`command-${index}`, 'run_command', JSON.stringify({ command: toCommand(index + 1) }));
       await call.end();
     };
     const reader = await server.api.complete({ apiIntegrationId: INTEGRATION, message: 'Do it' });
@@ -238,7 +238,7 @@ async function stopAndContinue(point: WaitPoint) {
   const other = await rig.add();
   await rig.prepare(FIELDS);
   const held = Promise.withResolvers<{ readonly call: ModelCall; readonly output: string }>();
-  script(rig, commandOf(1), (call, output) => held.resolve({ call, output }));
+  script(rig, toCommand(1), (call, output) => held.resolve({ call, output }));
   const zombie = await rig.add({ stopAt: { point, time: 1 } });
   zombie.arm();
   const posted = await zombie.api.complete({ apiIntegrationId: INTEGRATION, message: 'Do it' });
@@ -350,7 +350,7 @@ const SHORT: readonly KillPoint[] = ['command-run.after', 'publish.before-commit
 
 const SHORT_PROCESSES: readonly WaitPoint[] = ['command-run.before', 'command-bytes.after', 'publish.before-commit'];
 
-const pointsOf = (place: FilePlace): readonly KillPoint[] => [
+const getPoints = (place: FilePlace): readonly KillPoint[] => [
   ...PUBLISH_POINTS.slice(0, -2),
   ...BYTES_POINTS,
   ...(place === 'disk' ? RENAME_POINTS : []),
@@ -372,7 +372,7 @@ test('file changes of a command are published with its step', async (t) => {
   const killed = { kills: 0, all: 0, none: 0, process_kills: 0 };
   const sum = { ...killed, stops: 0, late: 0, published: 0, refused: 0, conflicts: 0 };
   await inLanes(LANES, scale(KILLS, MORE_KILLS), async (one) => {
-    addTo(sum, await killEverywhere(one, scale(SHORT, pointsOf(one.place)), fault));
+    addTo(sum, await killEverywhere(one, scale(SHORT, getPoints(one.place)), fault));
   });
   addTo(sum, await killProcesses(scale(SHORT_PROCESSES, PUBLISH_POINTS)));
   const stops = scale<readonly WaitPoint[]>(['command-bytes.after', 'publish.before-commit'], PUBLISH_POINTS);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { root } from './support/cli-process.ts';
-import { paste, samplesOf } from './support/doc-samples.ts';
+import { listSamples, paste } from './support/doc-samples.ts';
 
 /* The samples of docs/questions.md. */
 
@@ -28,10 +28,10 @@ async function answered(file: string, env: Readonly<Record<string, string>>, sai
 }
 
 test('the agency and the backend of docs/questions.md ask and answer', async (t) => {
-  const [agency = ''] = samplesOf(page, 'yaml');
-  const [tools = '', backend = ''] = samplesOf(page, 'ts');
-  const [asking = ''] = samplesOf(page, 'sh');
-  const [pending = '', request = ''] = samplesOf(page, 'json');
+  const [agency = ''] = listSamples(page, 'yaml');
+  const [tools = '', backend = ''] = listSamples(page, 'ts');
+  const [asking = ''] = listSamples(page, 'sh');
+  const [pending = '', request = ''] = listSamples(page, 'json');
   using folder = new AgenciesFolder({
     'shop/agency.yaml': agency,
     'shop/tools.ts': tools,

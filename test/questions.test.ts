@@ -94,7 +94,7 @@ function tests(store: StoreName): void {
   const frame = async (body: object = {}) => messagesFrame(await post(body));
   const chat = async (id = 'c') => (await rig.api.get(`/v2/integrations/${integration}/chats/${id}`)).body;
   const pending = async (): Promise<readonly Question[]> => (await chat()).pending;
-  const runOf = async (runId: string) => (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
+  const getRun = async (runId: string) => (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
   const outputsIn = (prompt: readonly { readonly kind: string; readonly output?: string }[]) =>
     prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
 
@@ -138,7 +138,7 @@ function tests(store: StoreName): void {
     ]);
     assert.deepEqual([refunds.length, (await chat()).status], [0, 'idle']);
     const open = await pending();
-    assert.deepEqual((await runOf(end.run_id)).pending, open);
+    assert.deepEqual((await getRun(end.run_id)).pending, open);
 
     const answers = [{ questionId: question.question_id, approve: true, reason: 'Fair.' }];
     const answered = await frame({ message: '', answers, usageRequestId: 'answer' });
@@ -153,9 +153,9 @@ function tests(store: StoreName): void {
         },
       ],
     );
-    const run = await runOf(answered.run_id);
+    const run = await getRun(answered.run_id);
     assert.deepEqual([run.continues, run.pending, run.message], [end.run_id, [], 'Done.']);
-    assert.deepEqual((await runOf(end.run_id)).pending, []);
+    assert.deepEqual((await getRun(end.run_id)).pending, []);
     const prompt = made[before + 1]?.request.prompt ?? [];
     assert.deepEqual(
       prompt.map((item) => (item.kind === 'tool_output' ? item.output : item.kind)),
@@ -173,10 +173,10 @@ function tests(store: StoreName): void {
       { kind: 'assistant', text: 'Done.' },
       { kind: 'user', text: 'Sure?' },
     ]);
-    const stepsOf = async (runId: string) =>
+    const listSteps = async (runId: string) =>
       (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}/steps`)).body.items;
-    assert.equal((await stepsOf(end.run_id)).length, 2);
-    const steps = await stepsOf(answered.run_id);
+    assert.equal((await listSteps(end.run_id)).length, 2);
+    const steps = await listSteps(answered.run_id);
     assert.deepEqual(
       steps.map(({ kind, tool: name }: { kind: string; tool: string }) => [kind, name]),
       [

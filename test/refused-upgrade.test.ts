@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { askDatabase, freshDatabase, startTestServer } from '@runwire/test-kit';
-import { folderOf } from './support/cli-process.ts';
+import { getFolder } from './support/cli-process.ts';
 import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
@@ -104,7 +104,7 @@ async function isMigrated(url: string): Promise<boolean> {
 test('files in the layout of an earlier version are refused and leave it unchanged', { skip }, async (t) => {
   await using database = await freshDatabase();
   for (const url of ['', database.url]) {
-    const options = { dataDir: folderOf(t), env: { DATABASE_URL: url }, limits };
+    const options = { dataDir: getFolder(t), env: { DATABASE_URL: url }, limits };
     await (await startTestServer(options))[Symbol.asyncDispose]();
     using embedded = url === '' ? new DatabaseSync(join(options.dataDir, 'runwire.db')) : null;
     if (embedded === null) await toEarlier(url);
@@ -124,7 +124,7 @@ test('files in the layout of an earlier version are refused and leave it unchang
 
 test('a start with files elsewhere leaves PostgreSQL unchanged', { skip }, async (t) => {
   await using database = await freshDatabase();
-  const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url }, limits };
+  const options = { dataDir: getFolder(t), env: { DATABASE_URL: database.url }, limits };
   await (await startTestServer(options))[Symbol.asyncDispose]();
   await toEarlier(database.url);
   await assert.rejects(startTestServer({ ...options, env: { ...options.env, ...elsewhere } }), OTHER_PLACE);
@@ -132,7 +132,7 @@ test('a start with files elsewhere leaves PostgreSQL unchanged', { skip }, async
 });
 
 test('a start with files in another kind of place leaves SQLite unchanged', async (t) => {
-  const options = { dataDir: folderOf(t), env: { DATABASE_URL: '' }, limits };
+  const options = { dataDir: getFolder(t), env: { DATABASE_URL: '' }, limits };
   await (await startTestServer(options))[Symbol.asyncDispose]();
   using database = new DatabaseSync(join(options.dataDir, 'runwire.db'));
   database.exec(EARLIER.join(';'));

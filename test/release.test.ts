@@ -7,7 +7,7 @@ import { fileIntegrity, type PackedFile, writeList } from '../scripts/release/li
 import { publishOnGitHub, publishPackages } from '../scripts/release/publish.ts';
 import { type CommitFacts, commitRefusals, jobRefusals } from '../scripts/release/refusals.ts';
 import { cutVersion, readVersions } from '../scripts/release/versions.ts';
-import { folderOf, root, run } from './support/cli-process.ts';
+import { getFolder, root, run } from './support/cli-process.ts';
 
 const { version: VERSION = '' }: { version?: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const CHANGELOG = '# Changelog\n\n## Unreleased\n\n## 0.1.0 (2026-11-18)\n\n- The first.\n';
@@ -50,7 +50,7 @@ test('the changelog has the dated section of this version', () => {
 });
 
 test('cuts a version in all manifests, the lock file and the changelog', (t) => {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   const others = ['package-lock.json', 'CHANGELOG.md', 'deploy/kubernetes.yaml', 'docs/kubernetes.md'];
   const before = readVersions(root);
   for (const path of [...Object.keys(before), ...others]) {
@@ -73,7 +73,7 @@ test('cuts a version in all manifests, the lock file and the changelog', (t) => 
 
 /** Puts a program before the others on the path. Returns the lines that it was called with. */
 function standIn(t: TestContext, name: string, script: string): () => string[] {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   mkdirSync(folder, { recursive: true });
   const log = join(folder, 'calls');
   writeFileSync(join(folder, name), `#!/bin/sh\necho "$@" >> '${log}'\n${script}\n`);
@@ -128,7 +128,7 @@ test('makes the release on GitHub, or adds files to it if it exists', (t) => {
 
 /** Copies the scripts of a release and what they read to a repository with these tags, without installed packages. */
 async function repository(t: TestContext, tags: readonly string[]): Promise<string> {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   for (const path of ['scripts/release', 'package.json', '.gitignore', ...Object.keys(readVersions(root))])
     cpSync(join(root, path), join(folder, path), { recursive: true });
   writeFileSync(join(folder, 'CHANGELOG.md'), CHANGELOG.replace('0.1.0', VERSION));
@@ -195,7 +195,7 @@ test('builds an image per platform, and joins them under one name', async (t) =>
   assert.equal((await image(newest, '--join')).stdout, joined(`--tag ${name}:${VERSION} --tag ${name}:latest`));
   await run('git', ['tag', 'v100.0.0'], { cwd: newest });
   assert.equal((await image(newest, '--join')).stdout, joined(`--tag ${name}:${VERSION}`));
-  const shallow = folderOf(t);
+  const shallow = getFolder(t);
   await run('git', ['clone', '--quiet', '--depth', '1', `file://${newest}`, shallow]);
   assert.match((await image(shallow, '--join')).stderr, /This clone is shallow.*`fetch-depth: 0`/);
   assert.match((await image(newest, '--platform', 's390x')).stderr, /There is no platform s390x/);

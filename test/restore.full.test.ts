@@ -6,7 +6,7 @@ import {
   type ApiClient,
   imageAttachment,
   type ModelCall,
-  pngOf,
+  makePng,
   postgresFolder,
   Rig,
   temporaryFolder,
@@ -72,7 +72,7 @@ class Load {
 
   async #post(chat: string, turn: number, message: string, hasImage: boolean) {
     const consumerId = MEMBERS[turn % MEMBERS.length] ?? '';
-    const attachments = hasImage ? [imageAttachment(pngOf(2000 + this.sent.size, turn % 256))] : [];
+    const attachments = hasImage ? [imageAttachment(makePng(2000 + this.sent.size, turn % 256))] : [];
     const ids = { apiIntegrationId: INTEGRATION, consumerId, chatId: `${chat}-${consumerId}` };
     const body = { ...ids, message, attachments, usageRequestId: `${chat}/${turn}` };
     this.sent.set(body.usageRequestId, body);
@@ -165,7 +165,7 @@ interface Size {
 async function backUpAndRestore(nodes: number | null, fault: string | null, size: Size) {
   await using rig = await Rig.start({ nodes });
   await using target = await Rig.open({ nodes: nodes === null ? null : 0 });
-  const placeOf = (of: Rig) => ({ RUNWIRE_DATA_DIR: of.dataDir, DATABASE_URL: nodes === null ? '' : of.databaseUrl });
+  const getPlace = (of: Rig) => ({ RUNWIRE_DATA_DIR: of.dataDir, DATABASE_URL: nodes === null ? '' : of.databaseUrl });
   const allowances = { unit: 'runs', limit: 1_000_000, period: 'lifetime' };
   await rig.prepare({ apiIntegrationId: INTEGRATION, agency: 'test', allowances });
   for (const member of MEMBERS) await rig.api().put(`${PATH}/members/${member}`, {});
@@ -177,12 +177,12 @@ async function backUpAndRestore(nodes: number | null, fault: string | null, size
   const parent = temporaryFolder();
   using _ = { [Symbol.dispose]: () => rmSync(parent, { recursive: true }) };
   const folder = join(parent, 'backup');
-  await backup(placeOf(rig), folder, slowly(load, files, size.between, fault));
+  await backup(getPlace(rig), folder, slowly(load, files, size.between, fault));
   const during = load.completed - before;
   await files.stop();
   await load.stop();
   await Promise.all(rig.servers.map((server) => server.kill()));
-  await restore(placeOf(target), folder);
+  await restore(getPlace(target), folder);
 
   target.integration = INTEGRATION;
   load.answer(target);

@@ -13,8 +13,8 @@ const NEVER_BY_THE_CLOCK = { flushMs: 600_000 };
 
 const TOKENS = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
 
-const recordOf = async (server: KillableServer) => (await server.api.get(`${BELOW}/usage`)).body.items[0];
-const stepsOf = async (server: KillableServer, runId: string) =>
+const toRecord = async (server: KillableServer) => (await server.api.get(`${BELOW}/usage`)).body.items[0];
+const listSteps = async (server: KillableServer, runId: string) =>
   (await server.api.get(`${BELOW}/runs/${runId}/steps`)).body.items.toReversed();
 
 for (const store of STORES) describe(store, () => tests(store));
@@ -33,7 +33,7 @@ function tests(store: StoreName): void {
     await server.startAgain();
     const again = await server.controller.nextCall();
     assert.deepEqual(again.request.prompt, call.request.prompt);
-    const underWay = await recordOf(server);
+    const underWay = await toRecord(server);
     assert.deepEqual([underWay.usage.request_count, underWay.usage.output_tokens], [1, 4]);
     assert.ok(underWay.usage.input_tokens >= 10, 'at least the message was read');
     const replay = await server.api.events(runId, null, 'mine');
@@ -41,7 +41,7 @@ function tests(store: StoreName): void {
     await again.end();
     await replay.whole();
     assert.equal(replay.answer, 'Well');
-    const record = await recordOf(server);
+    const record = await toRecord(server);
     const total = underWay.usage.total_tokens + TOKENS;
     assert.deepEqual([record.usage.request_count, record.usage.total_tokens], [2, total]);
     assert.deepEqual(record.charged, { unit: 'tokens', amount: total });
@@ -119,7 +119,7 @@ function tests(store: StoreName): void {
     await call.end();
     for (const name of ['a', 'b', 'c']) await gate.holds(name);
     gate.open('c', 'third');
-    while ((await stepsOf(server, runId)).length < 3) await sleep(5);
+    while ((await listSteps(server, runId)).length < 3) await sleep(5);
     await server.process.kill();
 
     await server.startAgain();
@@ -146,7 +146,7 @@ function tests(store: StoreName): void {
     await replay.whole();
     assert.equal(messagesFrame(replay).status, 'completed');
     assert.deepEqual(
-      (await stepsOf(server, runId)).map(({ step, callId, status, attempt }: Record<string, unknown>) => [
+      (await listSteps(server, runId)).map(({ step, callId, status, attempt }: Record<string, unknown>) => [
         step,
         callId,
         status,
@@ -202,7 +202,7 @@ function tests(store: StoreName): void {
     // A reader that saw void frames of the second attempt is first informed that they are void.
     const rest = await (await server.api.events(runId, reader.frames.at(-1)?.id ?? 0, 'mine')).whole();
     assert.deepEqual([rest[0]?.event, rest[0]?.id], ['resumed', 2_000_000_001]);
-    const record = await recordOf(server);
+    const record = await toRecord(server);
     assert.deepEqual(record.charged, { unit: 'tokens', amount: 0 });
   });
 
@@ -245,9 +245,9 @@ function tests(store: StoreName): void {
     await server.process.kill();
     await askStore(server.dataDir, `update runs set journal_format = 99 where run_id = '${foreign.runId}'`);
     await server.startAgain({ agencies: { test: testAgency } });
-    const endOf = async (id: string, runId: string) =>
+    const getEnd = async (id: string, runId: string) =>
       (await server.api.get(`/v2/integrations/${id}/runs/${runId}`)).body;
-    const ends = [await endOf('gone', gone.runId), await endOf('foreign', foreign.runId)];
+    const ends = [await getEnd('gone', gone.runId), await getEnd('foreign', foreign.runId)];
     assert.deepEqual(
       ends.map(({ status, error }) => [status, error.code]),
       [

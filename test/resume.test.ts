@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SCRIPTED_USAGE, STORES, type StoreName, withoutComments } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { rowsOf } from './support/columns.ts';
+import { toRows } from './support/columns.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 
@@ -12,12 +12,12 @@ const NEVER_BY_THE_CLOCK = { flushMs: 600_000 };
 
 const TOKENS = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
 
-const recordOf = async (server: KillableServer) => (await server.api.get(`${BELOW}/usage`)).body.items[0];
-const stepsOf = async (server: KillableServer, runId: string) =>
+const toRecord = async (server: KillableServer) => (await server.api.get(`${BELOW}/usage`)).body.items[0];
+const listSteps = async (server: KillableServer, runId: string) =>
   (await server.api.get(`${BELOW}/runs/${runId}/steps`)).body.items.toReversed();
 
 const untilStored = async (server: KillableServer, runId: string, callId: string) => {
-  while ((await stepsOf(server, runId)).every((step: { callId: string | null }) => step.callId !== callId));
+  while ((await listSteps(server, runId)).every((step: { callId: string | null }) => step.callId !== callId));
 };
 
 for (const store of STORES) describe(store, () => tests(store));
@@ -58,8 +58,8 @@ function tests(store: StoreName): void {
     await last.end();
     const replay = await server.api.events(runId, 0, 'mine');
     const frames = await replay.whole();
-    const itemOf = ({ data }: { data: string }) => /"item_id":"(msg_\w+)"/.exec(data)?.[1];
-    const voided = frames.filter(({ data }) => data.includes('"delta":"Void"')).map(itemOf);
+    const toItem = ({ data }: { data: string }) => /"item_id":"(msg_\w+)"/.exec(data)?.[1];
+    const voided = frames.filter(({ data }) => data.includes('"delta":"Void"')).map(toItem);
     assert.equal(voided.length, 1);
     assert.deepEqual(JSON.parse(frames.find(({ event }) => event === 'resumed')?.data ?? '').void_items, voided);
     assert.equal(JSON.stringify(messagesFrame(replay).new_messages).includes('Void'), false);
@@ -123,12 +123,12 @@ function tests(store: StoreName): void {
       ['user', 'assistant', 'function_call', 'function_call_output', 'assistant'],
     );
 
-    assert.deepEqual(rowsOf(await stepsOf(server, runId), 'step', 'attempt', 'kind'), [
+    assert.deepEqual(toRows(await listSteps(server, runId), 'step', 'attempt', 'kind'), [
       [1, 1, 'model'],
       [2, 1, 'tool'],
       [3, 2, 'model'],
     ]);
-    const record = await recordOf(server);
+    const record = await toRecord(server);
     // Nothing of the interrupted call had been stored.
     assert.deepEqual([record.usage.request_count, record.charged.amount], [2, 2 * TOKENS]);
     const { allowance } = (await server.api.get(`${BELOW}/members/ann`)).body;

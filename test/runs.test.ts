@@ -289,16 +289,16 @@ function tests(store: StoreName): void {
       );
     }
 
-    const codeOf = async (query: string) => {
+    const getCode = async (query: string) => {
       const answer = await status(query);
       return `${answer.status} ${answer.body.code}`;
     };
-    assert.equal(await codeOf('?usageRequestId=u9'), '404 run_not_found');
-    assert.equal(await codeOf('?chatId=c9'), '404 chat_not_found');
-    assert.equal(await codeOf('?aliasChatId=a9'), '404 chat_not_found');
-    assert.equal(await codeOf(''), '400 invalid_request');
-    assert.equal(await codeOf('?chatId=c1&aliasChatId=a1'), '400 invalid_request');
-    assert.equal(await codeOf('?usageRequestId=u1&chatId=c1'), '400 invalid_request');
+    assert.equal(await getCode('?usageRequestId=u9'), '404 run_not_found');
+    assert.equal(await getCode('?chatId=c9'), '404 chat_not_found');
+    assert.equal(await getCode('?aliasChatId=a9'), '404 chat_not_found');
+    assert.equal(await getCode(''), '400 invalid_request');
+    assert.equal(await getCode('?chatId=c1&aliasChatId=a1'), '400 invalid_request');
+    assert.equal(await getCode('?usageRequestId=u1&chatId=c1'), '400 invalid_request');
     // Nothing was reserved, so the same id can be used.
     await rig.answer({ ...body, usageRequestId: 'u9' });
   });

@@ -20,7 +20,7 @@ import { KmsRelay } from '@runwire/test-kit/kms-relay.ts';
 import pino from 'pino';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
-import { folderOf } from './support/cli-process.ts';
+import { getFolder } from './support/cli-process.ts';
 import { eventually } from './support/eventually.ts';
 import { missingService } from './support/services.ts';
 import { at, download, listAll, type SignedForm, sendForm, sign, signing } from './support/uploads.ts';
@@ -30,7 +30,7 @@ import { at, download, listAll, type SignedForm, sendForm, sign, signing } from 
 const skip = (await missingService('s3')) ?? false;
 after(() => stopOwnS3());
 const PATH = '/app/mnt/u/a.txt';
-const pathOf = (path: string) => `/v2/integrations/demo/files?${new URLSearchParams({ path })}`;
+const getPath = (path: string) => `/v2/integrations/demo/files?${new URLSearchParams({ path })}`;
 
 for (const store of STORES) describe(store, { skip }, () => tests(store));
 
@@ -90,7 +90,7 @@ function tests(store: StoreName): void {
         await reader.whole();
         assert.equal(reader.status, 200);
       },
-      async () => assert.equal((await api.delete(pathOf(PATH))).status, 204),
+      async () => assert.equal((await api.delete(getPath(PATH))).status, 204),
     ];
     for (const operation of operations) {
       await rig.send(await sign(api, 5), 'hello');
@@ -220,7 +220,7 @@ function tests(store: StoreName): void {
 
   test('an upload that S3 received is published after a change to `through`', async (t) => {
     cites(t, 'contract-7-drops');
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     const env = await s3Settings(await sharedS3(), { S3_UPLOADS: 'direct' });
     {
       await using server = await startTestServer({ store, env, dataDir });
@@ -234,11 +234,11 @@ function tests(store: StoreName): void {
     cites(t, 'contract-7-drops');
     await using rig = await start();
     await rig.send(await sign(rig.api, 5), 'hello');
-    const folder = join(folderOf(t), 'backup');
+    const folder = join(getFolder(t), 'backup');
     assert.equal((await backup(rig.settings, folder)).isWhole, true);
     assert.deepEqual(await rig.objects('drops'), []);
     assert.equal(await (await download(rig.api, PATH)).text(), 'hello');
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     await restore({ RUNWIRE_DATA_DIR: dataDir }, folder);
     await using restored = await startTestServer({ dataDir });
     assert.equal(await (await download(restored.api, PATH)).text(), 'hello');
@@ -256,7 +256,7 @@ function tests(store: StoreName): void {
       [`"${md5}"`],
     );
     assert.deepEqual(await rig.objects('drops'), []);
-    const { text, isWhole } = await backup(rig.settings, join(folderOf(t), 'backup'));
+    const { text, isWhole } = await backup(rig.settings, join(getFolder(t), 'backup'));
     assert.ok(isWhole, text);
   });
 }

@@ -6,7 +6,7 @@ import {
   freshDatabase,
   imageAttachment,
   makeBucket,
-  pngOf,
+  makePng,
   type S3Access,
   s3Client,
   s3Settings,
@@ -18,7 +18,7 @@ import {
 } from '@runwire/test-kit';
 import { Relay } from '@runwire/test-kit/relay.ts';
 import { cites } from '../requirements/cite.ts';
-import { CliServer, folderOf, runwire } from './support/cli-process.ts';
+import { CliServer, getFolder, runwire } from './support/cli-process.ts';
 import { missingService } from './support/services.ts';
 import { sendForm, signing, upload } from './support/uploads.ts';
 
@@ -83,7 +83,7 @@ test('images in the bucket survive a restart and are swept', { skip }, async (t)
   {
     await using server = await startTestServer(options);
     await server.server.probes.sweepBlobs();
-    const attachments = [imageAttachment(pngOf(3000))];
+    const attachments = [imageAttachment(makePng(3000))];
     await (await server.api.complete({ chatId: 'c', message: 'Look', attachments })).whole();
     assert.equal((await keysIn(access, env.S3_BUCKET)).filter(isBlob).length, 1);
   }
@@ -103,7 +103,7 @@ test('two installations in one bucket neither see nor sweep each other', { skip 
   await using one = await startTestServer({ env, limits });
   await using other = await startTestServer({ env, limits });
   await upload(one.api, 'of one');
-  await (await one.api.complete({ message: 'Look', attachments: [imageAttachment(pngOf(3000))] })).whole();
+  await (await one.api.complete({ message: 'Look', attachments: [imageAttachment(makePng(3000))] })).whole();
   await other.server.probes.sweepBlobs();
   const { body } = await other.api.get('/v2/integrations/demo/files');
   assert.deepEqual(body.items, []);
@@ -123,7 +123,7 @@ async function refusedStart(env: Readonly<Record<string, string>>, about: RegExp
 test('an unusable bucket, credential or address refuses the start', { skip }, async (t) => {
   const access = await sharedS3();
   const good = await s3Settings(access);
-  const RUNWIRE_DATA_DIR = folderOf(t);
+  const RUNWIRE_DATA_DIR = getFolder(t);
   const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
     [
       { S3_BUCKET: 'not-there-at-all' },
@@ -132,7 +132,7 @@ test('an unusable bucket, credential or address refuses the start', { skip }, as
     [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, /^S3 at http:\/\/127\.0\.0\.1:1 cannot be used now .*fix S3_ENDPOINT/],
   ];
   for (const [settings, about] of cases) {
-    const start = startTestServer({ dataDir: folderOf(t), env: { ...good, ...settings } });
+    const start = startTestServer({ dataDir: getFolder(t), env: { ...good, ...settings } });
     await assert.rejects(start, ({ name, message }: Error) => name === 'StartRefused' && about.test(message));
   }
   // In processes of their own, because the process of this test has credentials.
@@ -143,7 +143,7 @@ test('an unusable bucket, credential or address refuses the start', { skip }, as
   ];
   await Promise.all(
     credentials.map(([settings, about]) =>
-      refusedStart({ ...good, RUNWIRE_DATA_DIR: folderOf(t), ...settings }, about),
+      refusedStart({ ...good, RUNWIRE_DATA_DIR: getFolder(t), ...settings }, about),
     ),
   );
   await using server = await CliServer.start({ env: { ...good, RUNWIRE_DATA_DIR } });
@@ -164,12 +164,12 @@ for (const store of ['sqlite', 'postgres'] as const) {
       const dataDir = settings.RUNWIRE_DATA_DIR ?? '';
       await using _ = await startTestServer({ dataDir, env: settings });
     };
-    const onS3 = { ...env, ...(await database()), RUNWIRE_DATA_DIR: folderOf(t) };
+    const onS3 = { ...env, ...(await database()), RUNWIRE_DATA_DIR: getFolder(t) };
     await start(onS3);
     await start(onS3);
     const { S3_BUCKET: _bucket, S3_ENDPOINT: _endpoint, ...without } = onS3;
     const other = { ...onS3, S3_BUCKET: await makeBucket(access) };
-    const onDisk = { ...(await database()), RUNWIRE_DATA_DIR: folderOf(t) };
+    const onDisk = { ...(await database()), RUNWIRE_DATA_DIR: getFolder(t) };
     await start(onDisk);
     await assert.rejects(start(without), /^StartRefused: S3_BUCKET is not set, but this installation keeps .* in S3;/);
     await assert.rejects(start(other), /^StartRefused: The bucket \S+ of S3_BUCKET is not the one in which/);
@@ -187,7 +187,7 @@ test('servers that first start at the same moment on one database use one mark',
   const env = await s3Settings(access);
   await using database = await freshDatabase();
   const starts = Array.from({ length: 3 }, () =>
-    startTestServer({ dataDir: folderOf(t), env: { ...env, DATABASE_URL: database.url } }),
+    startTestServer({ dataDir: getFolder(t), env: { ...env, DATABASE_URL: database.url } }),
   );
   await using stack = new AsyncDisposableStack();
   for (const start of starts) stack.use(await start);
@@ -196,7 +196,7 @@ test('servers that first start at the same moment on one database use one mark',
 
 test('files under the keys of an earlier version refuse the start', { skip }, async (t) => {
   const access = await sharedS3();
-  const options = { dataDir: folderOf(t), env: await s3Settings(access) };
+  const options = { dataDir: getFolder(t), env: await s3Settings(access) };
   await (await startTestServer(options))[Symbol.asyncDispose]();
   const [mark = ''] = (await keysIn(access, options.env.S3_BUCKET)).map((key) => key.split('/')[0]);
   const client = await s3Client(access);
@@ -219,7 +219,7 @@ test('images and uploads are refused during an outage of the bucket', { skip }, 
   const limits = { s3SilenceMs: 3000, s3RequestMs: 6000, s3TransferMs: 6000 };
   await using server = await startTestServer({ env, limits });
   const { body: form } = await server.api.post('/create_agency_upload', signing(5));
-  const image = { message: 'Look', attachments: [imageAttachment(pngOf(3000))] };
+  const image = { message: 'Look', attachments: [imageAttachment(makePng(3000))] };
   relay.cut();
   const away = [
     server.api.post('/get_completion_v2', { apiIntegrationId: 'demo', ...image }).then(({ status }) => status),

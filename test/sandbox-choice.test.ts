@@ -6,8 +6,8 @@ import { defineAgency, defineAgent } from '@runwire/agency';
 import { startTestServer } from '@runwire/test-kit';
 import { withoutNamespaces } from '@runwire/test-kit/without-namespaces.ts';
 import { cites } from '../requirements/cite.ts';
-import { CliServer, folderOf, run, runwire, serve } from './support/cli-process.ts';
-import { samplesOf } from './support/doc-samples.ts';
+import { CliServer, getFolder, run, runwire, serve } from './support/cli-process.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 import { missingBubblewrap } from './support/services.ts';
 
@@ -20,7 +20,7 @@ const shown = async (env: Readonly<Record<string, string>>) => {
 };
 
 test('the sample of the docs is the answer of the server', { skip: missing ?? false }, async () => {
-  const [sample = ''] = samplesOf('docs/sandbox.md', 'json');
+  const [sample = ''] = listSamples('docs/sandbox.md', 'json');
   assert.deepEqual(JSON.parse(sample).sandbox, await shown({ RUNWIRE_SANDBOX: 'bubblewrap' }));
 });
 
@@ -33,7 +33,7 @@ test('auto uses bubblewrap if it works', { skip: missing ?? false }, async (t) =
 
 test('each sandbox can be chosen, and readiness shows it', async (t) => {
   cites(t, 'agents-15-readyz', 'contract-1-sandbox');
-  const program = join(folderOf(t), 'engine');
+  const program = join(getFolder(t), 'engine');
   writeFileSync(program, '#!/bin/sh\nsed "s#/app/mnt#$1#g" | bash\n');
   chmodSync(program, 0o755);
   assert.deepEqual(await shown({ RUNWIRE_SANDBOX: 'off' }), { kind: 'off' });
@@ -42,7 +42,7 @@ test('each sandbox can be chosen, and readiness shows it', async (t) => {
 });
 
 test('the start prints the sandbox, and its trial leaves no files', { skip: missing ?? false }, async (t) => {
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   // Commands have a user of their own, which must be able to enter it.
   chmodSync(folder, 0o755);
   {
@@ -54,11 +54,11 @@ test('the start prints the sandbox, and its trial leaves no files', { skip: miss
 
 test('a sandbox that cannot run refuses the start with one sentence', async (t) => {
   cites(t, 'agents-15-refused-start');
-  const program = join(folderOf(t), 'broken');
+  const program = join(getFolder(t), 'broken');
   writeFileSync(program, '#!/bin/sh\necho no engine here\nexit 1\n');
   chmodSync(program, 0o755);
   const sandbox = `exec:${program}`;
-  const env = { PORT: '0', RUNWIRE_DATA_DIR: join(folderOf(t), 'data'), RUNWIRE_SANDBOX: sandbox };
+  const env = { PORT: '0', RUNWIRE_DATA_DIR: join(getFolder(t), 'data'), RUNWIRE_SANDBOX: sandbox };
   const { code, stderr } = await runwire(['serve'], { env });
   assert.equal(code, 1);
   assert.match(
@@ -69,7 +69,7 @@ test('a sandbox that cannot run refuses the start with one sentence', async (t) 
 
 test('without namespaces, auto uses just-bash', async (t) => {
   cites(t, 'agents-15-auto');
-  const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_SANDBOX: 'auto' };
+  const env = { RUNWIRE_DATA_DIR: getFolder(t), RUNWIRE_SANDBOX: 'auto' };
   await using server = await CliServer.start({ env }, withoutNamespaces(serve));
   assert.match(server.stdout, /^Sandbox: just-bash, .*; bubblewrap cannot run here \(.+\)$/m);
   const { body } = await server.api(null).get('/readyz');
@@ -77,7 +77,7 @@ test('without namespaces, auto uses just-bash', async (t) => {
 });
 
 test('without namespaces, bubblewrap refuses the start', { skip: missing ?? false }, async (t) => {
-  const env = { PORT: '0', RUNWIRE_DATA_DIR: join(folderOf(t), 'data'), RUNWIRE_SANDBOX: 'bubblewrap' };
+  const env = { PORT: '0', RUNWIRE_DATA_DIR: join(getFolder(t), 'data'), RUNWIRE_SANDBOX: 'bubblewrap' };
   const [program, ...args] = withoutNamespaces(serve);
   const { code, stderr } = await run(program, args, { env });
   assert.equal(code, 1);

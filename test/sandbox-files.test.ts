@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { defineAgency, defineAgent } from '@runwire/agency';
-import { type ApiClient, hookStore, imageAttachment, pngOf, StoreUnavailable, testAgency } from '@runwire/test-kit';
+import { type ApiClient, hookStore, imageAttachment, makePng, StoreUnavailable, testAgency } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
@@ -52,7 +52,7 @@ test('files of a message are announced; its text is unchanged', async (t) => {
   const body = { apiIntegrationId, chatId: 'c', message: 'Look', sandboxFiles };
   const { call, reader } = await rig.answer(body);
   assert.deepEqual(call.request.prompt, [{ kind: 'user', text: 'Look', sandboxFiles }], 'and no image is sent');
-  const attachments = [imageAttachment(pngOf(300, 1))];
+  const attachments = [imageAttachment(makePng(300, 1))];
   const seen = await rig.answer({ apiIntegrationId, message: 'See', sandboxFiles, attachments });
   const [item] = seen.call.request.prompt;
   assert.deepEqual(item?.kind === 'user' && [item.attachments?.length, item.sandboxFiles], [1, sandboxFiles]);

@@ -110,7 +110,7 @@ async function allOf<T>(rig: Rig, path: string): Promise<T[]> {
   }
 }
 
-const kindsOf = ({ done }: DisturbingRelay) => {
+const getKinds = ({ done }: DisturbingRelay) => {
   const counts: Record<string, number> = {};
   for (const { kind } of done) counts[kind.replace('-', '_')] = (counts[kind.replace('-', '_')] ?? 0) + 1;
   return counts;
@@ -177,6 +177,6 @@ test('our clients lose and repeat nothing through a bad proxy', async (t) => {
   const disturbed = reports.filter(({ requests }) => requests > 1).length;
   expectAtLeast('disturbed runs', disturbed, 0.3 * total);
   expectAtLeast('kills of the server', kills, 1);
-  const counts = { disturbed, kills, ...kindsOf(relay), seed };
+  const counts = { disturbed, kills, ...getKinds(relay), seed };
   count({ runs: reports.length, lost: 0, doubled: 0, charged, wrong_text: 0, ...counts });
 });

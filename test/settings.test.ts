@@ -7,7 +7,7 @@ import { FakeProvider, type Protocol, providerEvents, sseText } from '@runwire/t
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
 import { cites } from '../requirements/cite.ts';
-import { CliServer, folderOf, runwire } from './support/cli-process.ts';
+import { CliServer, getFolder, runwire } from './support/cli-process.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -214,7 +214,7 @@ test('a setting of a missing feature is refused with one sentence', (t) => {
 
 test('a wrong start exits 1 with that sentence and leaves no file', async (t) => {
   cites(t, 'contract-1-wrong-settings', 'contract-1-not-built');
-  const folder = folderOf(t);
+  const folder = getFolder(t);
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const address = taken.address();
@@ -266,7 +266,7 @@ const OWN_KEY = 'a-key-of-my-own-0123456789-0123456789';
 test('the start reports a provider that is set up but not used', async (t) => {
   cites(t, 'contract-1-offline-says-so');
   const env = {
-    RUNWIRE_DATA_DIR: folderOf(t),
+    RUNWIRE_DATA_DIR: getFolder(t),
     RUNWIRE_API_KEY: OWN_KEY,
     OPENAI_BASE_URL: 'https://models.example.com',
     GROQ_API_KEY: 'sk-2',
@@ -317,7 +317,7 @@ test('a provider key makes the demo agency use that provider', async (t) => {
   for (const [settings, model, path, protocol] of cases) {
     const [name = '', ...rest] = model.split('/');
     const env = {
-      RUNWIRE_DATA_DIR: folderOf(t),
+      RUNWIRE_DATA_DIR: getFolder(t),
       RUNWIRE_API_KEY: OWN_KEY,
       [`${name.toUpperCase()}_BASE_URL`]: `${provider.baseUrl}/`,
       ...settings,
@@ -392,7 +392,7 @@ test('the allowed private addresses are empty by default and printed at start', 
   cites(t, 'contract-1-fetch-allow');
   assert.deepEqual(readConfig({ RUNWIRE_FETCH_ALLOW: '' }).config.fetchAllow.entries, []);
   const said = async (settings: Settings) => {
-    const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_API_KEY: OWN_KEY, ...settings };
+    const env = { RUNWIRE_DATA_DIR: getFolder(t), RUNWIRE_API_KEY: OWN_KEY, ...settings };
     await using server = await CliServer.start({ env });
     return /^Files are also fetched from: (.*)$/m.exec(server.stdout)?.[1] ?? null;
   };
@@ -434,6 +434,6 @@ test('without settings it is http://127.0.0.1:8787 and .runwire; set to nothing 
   assert.deepEqual(readConfig(nothing).config.sandbox, { kind: 'auto', program: null, slots: 4 });
   const exec = readConfig({ RUNWIRE_SANDBOX: 'exec:/opt/engine', RUNWIRE_SANDBOX_SLOTS: '8' });
   assert.deepEqual(exec.config.sandbox, { kind: 'exec', program: '/opt/engine', slots: 8 });
-  const elsewhere = folderOf(t);
+  const elsewhere = getFolder(t);
   assert.equal(readConfig({ RUNWIRE_DATA_DIR: elsewhere }).config.dataDir, elsewhere);
 });

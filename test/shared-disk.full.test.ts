@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { freshDatabase, ServerProcess, startTestServer } from '@runwire/test-kit';
 import pino from 'pino';
-import { folderOf, root } from './support/cli-process.ts';
+import { getFolder, root } from './support/cli-process.ts';
 import { Cluster } from './support/cluster.ts';
 import { missingService } from './support/services.ts';
 import { download, upload } from './support/uploads.ts';
@@ -25,10 +25,10 @@ function documentedSettings(): Record<string, string> {
 
 test('a second node starts on the same folder and is refused on another', { skip }, async (t) => {
   await using database = await freshDatabase();
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const env = { ...documentedSettings(), DATABASE_URL: database.url, RUNWIRE_DATA_DIR: dataDir };
   await using first = await startTestServer({ env, dataDir, limits });
-  const other = folderOf(t);
+  const other = getFolder(t);
   const start = async () => {
     await using _ = await startTestServer({ env: { ...env, RUNWIRE_DATA_DIR: other }, dataDir: other, limits });
   };
@@ -41,7 +41,7 @@ test('a second node starts on the same folder and is refused on another', { skip
 
 test('a node that starts after a crash does not wait for the lease of the dead node', { skip }, async (t) => {
   await using database = await freshDatabase();
-  const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url }, limits };
+  const options = { dataDir: getFolder(t), env: { DATABASE_URL: database.url }, limits };
   {
     await using first = await ServerProcess.start(options);
     await first.kill();
@@ -52,7 +52,7 @@ test('a node that starts after a crash does not wait for the lease of the dead n
 
 test('a node on a copy of the folder answers 503 for files that it does not have', { skip }, async (t) => {
   await using database = await freshDatabase();
-  const [dataDir, copy] = [folderOf(t), folderOf(t)];
+  const [dataDir, copy] = [getFolder(t), getFolder(t)];
   const env = { DATABASE_URL: database.url };
   await using first = await startTestServer({ env, dataDir, limits });
   await upload(first.api, 'before', { filename: 'before.txt' });

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, fenceServers, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { CliServer, folderOf } from './support/cli-process.ts';
+import { CliServer, getFolder } from './support/cli-process.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { onOpenConnection } from './support/open-connection.ts';
 import { messagesFrame, refusal } from './support/scripted-server.ts';
@@ -163,7 +163,7 @@ test('every answer in a drain closes its connection', async () => {
 
 test('a drain exits with 0; a second SIGTERM ends it immediately', async (t) => {
   const key = 'a-key-of-my-own-0123456789-0123456789';
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const env = { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: key };
   {
     await using server = await CliServer.start({ env });

@@ -6,7 +6,7 @@ import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall
 import { cites } from '../requirements/cite.ts';
 import { Cluster } from './support/cluster.ts';
 import { ConsolePage, PASSWORD } from './support/console-page.ts';
-import { paste, samplesOf } from './support/doc-samples.ts';
+import { listSamples, paste } from './support/doc-samples.ts';
 import { eventually } from './support/eventually.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -125,7 +125,7 @@ describe('streams', () => {
 
 test('the sample of the guide works as pasted', { skip: (await missingService('curl')) ?? false }, async (t) => {
   await using server = await startTestServer();
-  const [sample = ''] = samplesOf('docs/sign-in.md', 'sh');
+  const [sample = ''] = listSamples('docs/sign-in.md', 'sh');
   const printed = await paste(t, sample, { URL: server.url, KEY: TEST_API_KEY });
   assert.match(printed, /"email":"ann@example.com","name":null,"administrator":false,"key":\{"keyId":"ses_/);
 });

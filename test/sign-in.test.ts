@@ -7,8 +7,8 @@ import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import pino from 'pino';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
-import { ConsolePage, PASSWORD, secretOf } from './support/console-page.ts';
-import { forgedToken, partOf } from './support/forged-token.ts';
+import { ConsolePage, getSecret, PASSWORD } from './support/console-page.ts';
+import { forgedToken, toPart } from './support/forged-token.ts';
 import { refused } from './support/refused.ts';
 
 const DAY_MS = 86_400_000;
@@ -61,7 +61,7 @@ function tests(store: StoreName): void {
     people += 1;
     const { status, body } = await api.post('/v2/owners', { email: `person-${people}@example.com` });
     assert.equal(status, 201);
-    secrets.add(body.apiKey).add(secretOf(body.setupLink));
+    secrets.add(body.apiKey).add(getSecret(body.setupLink));
     return body as { ownerId: string; email: string; apiKey: string; setupLink: string };
   }
 
@@ -94,7 +94,7 @@ function tests(store: StoreName): void {
     const own = page();
     const setupLink = server.server.setupLink ?? '';
     assert.ok(setupLink.startsWith(`${server.url}/console/#set_up=`));
-    const body = { link: secretOf(setupLink), email: 'Root@Example.com', password: PASSWORD };
+    const body = { link: getSecret(setupLink), email: 'Root@Example.com', password: PASSWORD };
     const answer = await own.post('set_up', body);
     assert.equal(answer.status, 204);
     assert.match(
@@ -114,8 +114,8 @@ function tests(store: StoreName): void {
     const { status, body, headers } = await own.post('token');
     assert.deepEqual([status, headers.get('cache-control')], [200, 'no-store']);
     const token = body.token ?? '';
-    assert.deepEqual(partOf(token, 0), { alg: 'HS256', typ: 'console+jwt' });
-    const { sub, sid, exp, ...rest } = partOf(token, 1);
+    assert.deepEqual(toPart(token, 0), { alg: 'HS256', typ: 'console+jwt' });
+    const { sub, sid, exp, ...rest } = toPart(token, 1);
     assert.deepEqual([sub, new Date(exp * 1000).toISOString(), rest], [ownerId, body.expiresAt, {}]);
     const seconds = exp - Date.now() / 1000;
     assert.ok(seconds > 540 && seconds <= 600, String(seconds));
@@ -330,7 +330,7 @@ function tests(store: StoreName): void {
     await owner.put(`/v2/integrations/${id}/members/ann`, {});
     const fields = { consumerId: 'ann', expiresInSeconds: 3600 };
     const minted = (await owner.post(`/v2/integrations/${id}/client_tokens`, fields)).body;
-    assert.equal(partOf(minted.clientToken, 1).key, (await owner.get('/v2/me')).body.key.keyId);
+    assert.equal(toPart(minted.clientToken, 1).key, (await owner.get('/v2/me')).body.key.keyId);
     assert.ok(Date.parse(minted.expiresAt) > Date.now() + 3_000_000, 'it outlives the console token');
     const member = api.as(minted.clientToken);
     assert.equal((await member.get(`/v2/integrations/${id}/chats`)).status, 200);
@@ -408,7 +408,7 @@ function tests(store: StoreName): void {
     const stored = JSON.stringify(rows);
     assert.ok(stored.includes(email));
     assert.match(stored, /\$argon2id\$v=19\$m=\d+,t=\d,p=1\$/);
-    const secrets = [PASSWORD, own.cookie ?? '', secretOf(setupLink), apiKey, 'someone.else'];
+    const secrets = [PASSWORD, own.cookie ?? '', getSecret(setupLink), apiKey, 'someone.else'];
     for (const secret of secrets) assert.ok(!stored.includes(secret), secret);
   });
 
@@ -481,7 +481,7 @@ test('with an https address the cookie is Secure and has the path of the console
   assert.ok(invited.startsWith(`${publicUrl}/console/#set_up=`));
   const page = new ConsolePage(server.url);
   const origin = { origin: 'https://agents.example.com' };
-  const body = { link: secretOf(setupLink), email: 'root@example.com', password: PASSWORD };
+  const body = { link: getSecret(setupLink), email: 'root@example.com', password: PASSWORD };
   assert.equal((await page.postPlain('set_up', body, origin)).status, 204);
   const { headers } = await page.post('sign_in', { email: body.email, password: PASSWORD });
   const cookie = /; Path=\/runwire\/console\/; HttpOnly; SameSite=Strict; Secure$/;

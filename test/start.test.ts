@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { cites } from '../requirements/cite.ts';
-import { CliServer, folderOf, keysIn, root, run, runwire } from './support/cli-process.ts';
+import { CliServer, getFolder, keysIn, root, run, runwire } from './support/cli-process.ts';
 import { assertWholeStream, isSignedWith, printedCurl } from './support/first-steps.ts';
 
 const OWN_KEY = 'a-key-of-my-own-0123456789-0123456789';
@@ -36,7 +36,7 @@ test('the first start prints a key, a set-up link and a curl that works', async 
     'contract-1-offline-says-so',
     'contract-1-host-port',
   );
-  const dataDir = join(folderOf(t), 'not', 'there', 'yet');
+  const dataDir = join(getFolder(t), 'not', 'there', 'yet');
   const env = { RUNWIRE_DATA_DIR: dataDir };
   await using first = await CliServer.start({ env });
   const keys = keysIn(first.stdout);
@@ -92,8 +92,8 @@ test('the first start prints a key, a set-up link and a curl that works', async 
 
 test('neither memory nor data folder of a server contains RUNWIRE_API_KEY', async (t) => {
   cites(t, 'contract-2-opaque-key');
-  const dataDir = folderOf(t);
-  const cwd = folderOf(t);
+  const dataDir = getFolder(t);
+  const cwd = getFolder(t);
   await using server = await CliServer.start({
     env: { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: OWN_KEY },
     cwd,
@@ -120,7 +120,7 @@ test('neither memory nor data folder of a server contains RUNWIRE_API_KEY', asyn
 });
 
 test('refuses to make a key without an installation, and makes none', async (t) => {
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   const empty = await runwire(['keys', 'create'], { env: { RUNWIRE_DATA_DIR: join(dataDir, 'nothing') } });
   assert.equal(empty.code, 1);
   assert.match(empty.stderr, /^There is no installation in .*\.\n$/);
@@ -166,7 +166,7 @@ test('-h, --version and <command> --help print to stdout and exit with code 0', 
 
 test('a data folder has one server; kill -9 frees it, and Ctrl-C ends it with code 0', async (t) => {
   cites(t, 'contract-1-data-dir');
-  const cwd = folderOf(t);
+  const cwd = getFolder(t);
   const options = { cwd, env: { RUNWIRE_API_KEY: OWN_KEY } };
   {
     await using server = await CliServer.start(options);
@@ -188,7 +188,7 @@ test('a data folder has one server; kill -9 frees it, and Ctrl-C ends it with co
 
 test('no other user can read what the server writes', async (t) => {
   cites(t, 'contract-1-umask');
-  const dataDir = folderOf(t);
+  const dataDir = getFolder(t);
   chmodSync(dataDir, 0o755);
   // A version without a umask left such files.
   writeFileSync(join(dataDir, 'lock.db'), '', { mode: 0o644 });
@@ -203,7 +203,7 @@ test('no other user can read what the server writes', async (t) => {
 
 test('npm start starts the server, and npm test is the whole gate', async (t) => {
   cites(t, 'contract-1-run', 'contract-1-test');
-  const env = { RUNWIRE_DATA_DIR: folderOf(t), HOME: folderOf(t) };
+  const env = { RUNWIRE_DATA_DIR: getFolder(t), HOME: getFolder(t) };
   await using server = await CliServer.start({ env }, ['npm', 'start']);
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
   assertWholeStream((await run('sh', ['-c', printedCurl(server.stdout)])).stdout);
@@ -245,7 +245,7 @@ test('npm scripts run the Node of the project, whatever Node is installed', asyn
   const settings = readFileSync(join(root, '.npmrc'), 'utf8');
   assert.match(settings, /^loglevel=error$/m);
   const found = await run('npm', ['exec', '--offline', '--', 'node', '--version'], {
-    env: { HOME: folderOf(t) },
+    env: { HOME: getFolder(t) },
   });
   assert.equal(found.stdout.trim(), `v${version}`);
 });

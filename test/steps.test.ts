@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { STORES, type StoreName, startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
-import { columnOf, rowsOf } from './support/columns.ts';
+import { pickColumn, toRows } from './support/columns.ts';
 import { ISO_TIME, messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 for (const store of STORES) describe(store, () => tests(store));
@@ -28,7 +28,7 @@ function tests(store: StoreName): void {
     const frames = await reader.whole();
 
     const { items } = (await rig.api.get(path)).body;
-    assert.deepEqual(rowsOf(items, 'step', 'kind', 'tool', 'callId', 'status'), [
+    assert.deepEqual(toRows(items, 'step', 'kind', 'tool', 'callId', 'status'), [
       [4, 'model', null, null, 'completed'],
       [3, 'tool', 'break', 'call_2', 'failed'],
       [2, 'tool', 'echo', 'call_1', 'completed'],
@@ -64,7 +64,7 @@ function tests(store: StoreName): void {
 
     // Tool calls are steps, not messages.
     const { body } = await rig.api.get(`${below}/chats/c1/messages`);
-    assert.deepEqual(columnOf(body.items, 'role'), ['assistant', 'user']);
+    assert.deepEqual(pickColumn(body.items, 'role'), ['assistant', 'user']);
     const elsewhere = await rig.integration();
     const foreign = await rig.api.get(`/v2/integrations/${elsewhere}/runs/${runId}/steps`);
     assert.deepEqual([foreign.status, foreign.body.code], [404, 'run_not_found']);
@@ -118,7 +118,7 @@ function tests(store: StoreName): void {
     );
     assert.deepEqual(await askStore(dataDir, 'select run_id from active_runs'), []);
     const next = await ask('Next.');
-    assert.deepEqual(columnOf(next.call.request.prompt, 'kind'), ['user', 'assistant', 'user']);
+    assert.deepEqual(pickColumn(next.call.request.prompt, 'kind'), ['user', 'assistant', 'user']);
     assert.equal(next.call.request.prompt[1]?.kind === 'assistant' && next.call.request.prompt[1].text, 'One answer.');
   });
 

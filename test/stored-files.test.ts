@@ -14,15 +14,15 @@ import {
 import { newFileBlobKey } from '../packages/server/src/storage/blob-store.ts';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
-import { folderOf } from './support/cli-process.ts';
-import { columnOf } from './support/columns.ts';
+import { getFolder } from './support/cli-process.ts';
+import { pickColumn } from './support/columns.ts';
 import { at, download, listAll, sendForm, sign, upload } from './support/uploads.ts';
 
 const NEVER_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** A server that sweeps only on request, and then deletes what has been unused for so long. */
 const after = (unusedBlobMs: number) => ({ sweepMs: NEVER_MS, unusedBlobMs });
-const pathOf = (query: Record<string, string>) => `/v2/integrations/demo/files?${new URLSearchParams(query)}`;
+const getPath = (query: Record<string, string>) => `/v2/integrations/demo/files?${new URLSearchParams(query)}`;
 
 /** Lists the blobs and drafts on the disk. */
 const blobsIn = (dataDir: string) =>
@@ -35,7 +35,7 @@ const blobsIn = (dataDir: string) =>
 async function pages(api: ApiClient, folder: string, limit: number): Promise<string[]> {
   const names: string[] = [];
   for (let cursor = ''; ; ) {
-    const { body } = await api.get(pathOf({ folder, limit: String(limit), ...(cursor === '' ? {} : { cursor }) }));
+    const { body } = await api.get(getPath({ folder, limit: String(limit), ...(cursor === '' ? {} : { cursor }) }));
     assert.ok(body.items.length <= limit);
     for (const { name, kind } of body.items) names.push(kind === 'folder' ? `${name}/` : name);
     if (body.nextCursor === null) return names;
@@ -71,7 +71,7 @@ function tests(store: StoreName): void {
     for (const limit of [1, 2, 5, 200]) assert.deepEqual(await pages(server.api, '/app/mnt/l', limit), sorted);
     assert.deepEqual(await pages(server.api, '/app/mnt/l/a', 1), ['1', '2/', '5']);
     assert.deepEqual(await pages(server.api, '/app/mnt', 1), ['l/']);
-    const [file] = (await server.api.get(pathOf({ folder: '/app/mnt/l/a/2' }))).body.items;
+    const [file] = (await server.api.get(getPath({ folder: '/app/mnt/l/a/2' }))).body.items;
     const { modifiedAt, ...rest } = file;
     assert.ok(Math.abs(Date.parse(modifiedAt) - Date.now()) < 60_000);
     const etag = '"9dd4e461268c8034f5c8564e155c67a6"';
@@ -81,7 +81,7 @@ function tests(store: StoreName): void {
 
   test('the sum of the quota equals the sizes of the files after every change', async (t) => {
     cites(t, 'contract-7-file-quota');
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     await using server = await startTestServer({ store, dataDir, limits: after(0) });
     const { api } = server;
     await api.post('/v2/integrations', { apiIntegrationId: 'gone' });
@@ -98,9 +98,9 @@ function tests(store: StoreName): void {
     const form = await sign(api, 7);
     await Promise.all(Array.from({ length: 8 }, () => sendForm(form, Buffer.from('7 bytes'))));
     await note();
-    assert.equal((await api.delete(pathOf({ path: '/app/mnt/w/v' }))).status, 204);
+    assert.equal((await api.delete(getPath({ path: '/app/mnt/w/v' }))).status, 204);
     await note();
-    assert.equal((await api.delete(pathOf({ path: '/app/mnt/w/u', recursive: 'true' }))).status, 204);
+    assert.equal((await api.delete(getPath({ path: '/app/mnt/w/u', recursive: 'true' }))).status, 204);
     await note();
     assert.equal((await api.delete('/v2/integrations/gone')).status, 204);
     await server.server.probes.sweepFiles();
@@ -109,7 +109,7 @@ function tests(store: StoreName): void {
   });
 
   test('a folder with many files is deleted completely at one moment', async (t) => {
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     const count = 45_000;
     const seen: number[] = [];
     const wrapStore = hookStore({
@@ -135,7 +135,7 @@ function tests(store: StoreName): void {
     );
     await askStore(dataDir, `update integrations set file_bytes = file_bytes + ${count} where integration_id = 'demo'`);
     seen.length = 0;
-    assert.equal((await api.delete(pathOf({ path: '/app/mnt/many', recursive: 'true' }))).status, 204);
+    assert.equal((await api.delete(getPath({ path: '/app/mnt/many', recursive: 'true' }))).status, 204);
     // The first transaction looks for a file with the name of the folder.
     assert.deepEqual(seen, [count, 0]);
     assert.equal(await checkSums(dataDir), 'stays'.length);
@@ -147,7 +147,7 @@ function tests(store: StoreName): void {
   });
 
   test('bytes of replaced and deleted files are swept after a day', async (t) => {
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     await using server = await startTestServer({ store, dataDir, limits: after(DAY_MS) });
     const { api } = server;
     const { sweepBlobs } = server.server.probes;
@@ -155,7 +155,7 @@ function tests(store: StoreName): void {
     const reading = await download(api, path);
     await upload(api, 'later');
     const deleted = await upload(api, 'deleted', { filename: 'b.txt' });
-    assert.equal((await api.delete(pathOf({ path: deleted }))).status, 204);
+    assert.equal((await api.delete(getPath({ path: deleted }))).status, 204);
     assert.equal(blobsIn(dataDir).length, 3);
     assert.equal(await sweepBlobs(), 0);
     assert.equal(blobsIn(dataDir).length, 3, 'a reader or a backup may need them');
@@ -168,25 +168,25 @@ function tests(store: StoreName): void {
   });
 
   test('a backup leaves out files that were deleted, with or without their bytes', async (t) => {
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     await using server = await startTestServer({ store, dataDir });
     await upload(server.api, 'stays');
     for (const filename of ['b.txt', 'c.txt']) {
       const path = await upload(server.api, 'deleted', { filename });
-      assert.equal((await server.api.delete(pathOf({ path }))).status, 204);
+      assert.equal((await server.api.delete(getPath({ path }))).status, 204);
     }
     // The sweep deletes the bytes before the row.
     const [swept] = await askStore(dataDir, 'select blob_key from files where freed_at is not null');
     const key = String(swept?.blob_key);
     rmSync(join(dataDir, 'blobs', key.slice(0, 2), key));
-    const to = join(folderOf(t), 'backup');
+    const to = join(getFolder(t), 'backup');
     const { text, isWhole } = await backup({ RUNWIRE_DATA_DIR: dataDir, ...(await storeEnvironment(dataDir)) }, to);
     assert.ok(isWhole, text);
     assert.match(text, /^Backed up \d+ rows and 1 attachments and files, /);
   });
 
   test('a blob without a row is swept after a day, and no other', async (t) => {
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     await (await startTestServer({ store, dataDir }))[Symbol.asyncDispose]();
     const [old, young] = [newFileBlobKey(), newFileBlobKey()];
     for (const key of [old, young]) {
@@ -205,7 +205,7 @@ function tests(store: StoreName): void {
   });
 
   test('the files of a deleted integration are deleted a day later', async (t) => {
-    const dataDir = folderOf(t);
+    const dataDir = getFolder(t);
     {
       await using server = await startTestServer({ store, dataDir, limits: after(DAY_MS) });
       await server.api.post('/v2/integrations', { apiIntegrationId: 'gone' });
@@ -232,7 +232,7 @@ function tests(store: StoreName): void {
     await sweepFiles();
     assert.equal(failures, 0);
     const left = await askStore(dataDir, 'select integration_id from files where freed_at is null');
-    assert.deepEqual(columnOf(left, 'integration_id'), ['demo']);
+    assert.deepEqual(pickColumn(left, 'integration_id'), ['demo']);
     assert.equal(await sweepFiles(), 0);
     await sweepBlobs();
     assert.equal(blobsIn(dataDir).length, 1);

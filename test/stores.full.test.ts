@@ -41,7 +41,7 @@ function storeClaims(place: FilePlace): Claims {
   return claims;
 }
 
-async function settingsOf(place: FilePlace): Promise<Record<string, string>> {
+async function getSettings(place: FilePlace): Promise<Record<string, string>> {
   if (place === 'disk') return {};
   return s3Settings(await sharedS3(), { S3_UPLOADS: place === 's3-direct' ? 'direct' : 'through' });
 }
@@ -75,7 +75,7 @@ test('files behave the same on disk, on S3 and through the server', async (t) =>
   for (const place of FILE_PLACES) {
     const every = (step: number) => (_: unknown, index: number) => index % scale(step, 1) === 0;
     const count = await check(storeClaims(place).filter(every(3)));
-    await using rig = await Rig.start({ fault, scripted: false, env: await settingsOf(place) });
+    await using rig = await Rig.start({ fault, scripted: false, env: await getSettings(place) });
     counts.push(count + (await check(serverClaims(place, rig).filter(every(3)))));
   }
   if (new Set(counts).size !== 1) throw new Shortfall(`The stores: expected equal counts, found ${counts.join()}.`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Frame, STORES, type StoreName, withoutComments } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { columnOf } from './support/columns.ts';
+import { pickColumn } from './support/columns.ts';
 import { ISO_TIME, ScriptedServer, shownUsage } from './support/scripted-server.ts';
 
 const raw = (frame: Frame) => JSON.parse(frame.data).data;
@@ -220,7 +220,7 @@ function tests(store: StoreName): void {
     const reader = await rig.api.complete({ apiIntegrationId: 'tools', user_context: { plan: 'gold' } });
     const runId = String(reader.headers['x-run-id']);
     const first = await rig.controller.nextCall();
-    assert.deepEqual(columnOf(first.request.tools, 'name'), ['echo', 'break']);
+    assert.deepEqual(pickColumn(first.request.tools, 'name'), ['echo', 'break']);
     await first.toolCall('call_1', 'echo', '{"a":1}');
     await first.toolCall('call_2', 'break', '{}');
     await first.toolCall('call_3', 'absent', '{}');
@@ -242,7 +242,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(itemNames(frames), [...three('tool_called'), ...three('tool_output'), 'message_output_created']);
     assert.ok(rawTypes(frames).includes('response.function_call_arguments.done'));
     const messages = JSON.parse(frames.at(-2)?.data ?? '');
-    assert.deepEqual(columnOf(messages.new_messages, 'type'), [
+    assert.deepEqual(pickColumn(messages.new_messages, 'type'), [
       'message',
       ...three('function_call'),
       ...three('function_call_output'),

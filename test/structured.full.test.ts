@@ -51,7 +51,7 @@ const CASES: Readonly<Record<string, Case>> = {
 /** No reader may see any of these. */
 const TRIES = ['is one', 'one\\"', 'I look', 'will not'];
 
-const agencyOf = (model: string) => `name: Numbers
+const getAgency = (model: string) => `name: Numbers
 model: ${model}
 agents:
   - name: A
@@ -124,7 +124,7 @@ test('a structured answer is valid JSON, or the run fails', async () => {
   const fault = plantedFault();
   await using stack = new AsyncDisposableStack();
   const answers = new Answers();
-  const files = Object.fromEntries(MODELS.map((model, place) => [`${PROVIDERS[place]}/agency.yaml`, agencyOf(model)]));
+  const files = Object.fromEntries(MODELS.map((model, place) => [`${PROVIDERS[place]}/agency.yaml`, getAgency(model)]));
   const env = await openFourProviders(stack, files, (_, call, protocol) => answers.give(call, protocol));
   await using rig = await Rig.start({ fault, env, scripted: false });
   let cases = 0;

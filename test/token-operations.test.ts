@@ -4,7 +4,7 @@ import { type AnyRig, type ApiClient, type ModelCall, Rig } from '@runwire/test-
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectEqual, named, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { cites } from '../requirements/cite.ts';
-import { clientTokenKey, forgedToken, partOf } from './support/forged-token.ts';
+import { clientTokenKey, forgedToken, toPart } from './support/forged-token.ts';
 import { missingService } from './support/services.ts';
 import { signing, upload } from './support/uploads.ts';
 
@@ -65,7 +65,7 @@ const ANY_404: Refusal = [404, ''];
 
 const SECRET = 'a-secret-of-this-proof-0123456789-0123456789';
 const PAGES = 'pages';
-const folderOf = (consumerId: string) => `/app/mnt/members/${consumerId}`;
+const getFolder = (consumerId: string) => `/app/mnt/members/${consumerId}`;
 
 /** Operations on a run or a chat, as opposed to lists, files and new runs. */
 const namesOne = ({ id, path }: ApiOperation) => /\{(runId|chatId)\}/.test(path) || id === 'getChatStatus';
@@ -117,7 +117,7 @@ class Stage {
   /** A run of this member in a new chat, with a file in the member's folder. */
   async begin(consumerId: string, chatId: string, integration = PAGES): Promise<Target> {
     const api = this.rig.api();
-    const folder = folderOf(consumerId);
+    const folder = getFolder(consumerId);
     await upload(api, consumerId, { apiIntegrationId: integration, folder, filename: 'a.txt' });
     const body = { apiIntegrationId: integration, consumerId, chatId, usageRequestId: `of-${chatId}`, message: chatId };
     const { runId } = await this.rig.follow(await api.complete(body), { integration });
@@ -131,7 +131,7 @@ class Stage {
     return answer.body.clientToken;
   }
 
-  #requestOf({ id, path, hasBody }: ApiOperation, target: Target): readonly [path: string, body: object | undefined] {
+  #toRequest({ id, path, hasBody }: ApiOperation, target: Target): readonly [path: string, body: object | undefined] {
     const { integration, consumerId, chatId, runId, folder } = target;
     const ids: Readonly<Record<string, string>> = { apiIntegrationId: integration, consumerId, chatId, runId };
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'some-id');
@@ -166,7 +166,7 @@ class Stage {
   ): Promise<Headers> {
     this.attempts += 1;
     const { method, id } = operation;
-    const [path, body] = this.#requestOf(operation, target);
+    const [path, body] = this.#toRequest(operation, target);
     const call = by.call(method, path, body, origin === undefined ? {} : { origin });
     const { status, body: answer, headers } = await within(`${what}: ${id}`, WAIT_MS, call);
     const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
@@ -238,7 +238,7 @@ async function checkOthers(
   await stage.attemptAll(
     'other folder',
     by,
-    { ...own, folder: folderOf('bob') },
+    { ...own, folder: getFolder('bob') },
     (operation, permission) => (usesFolder(operation) ? FORBIDDEN : open(permission)),
     hidden,
   );
@@ -279,13 +279,13 @@ async function checkEnds({ stage, own }: Scene): Promise<void> {
     stage.attemptAll(what, rig.api(turn).as(token), own, () => REFUSED);
   const token = await stage.mint({});
   const { keyId, apiKey } = (await api.post('/v2/api_keys', {})).body;
-  const claims = partOf(token, 1);
+  const claims = toPart(token, 1);
   const key = clientTokenKey(SECRET);
   const same = await api.as(forgedToken(claims, 'client+jwt', key)).get(`${rig.path}/chats`);
   expectEqual('status with a token that is signed as the server signs', same.status, 200);
   await all401('expired', forgedToken({ ...claims, exp: Math.floor(Date.now() / 1000) - 1 }, 'client+jwt', key));
   await all401('token used as key', forgedToken({ ...claims, jti: keyId }, 'JWT', key));
-  await all401('key used as token', forgedToken(partOf(apiKey, 1), 'client+jwt', SECRET));
+  await all401('key used as token', forgedToken(toPart(apiKey, 1), 'client+jwt', SECRET));
   for (const operation of stage.operations.filter(({ id }) => (EXPECTED.get(id) ?? null) !== null)) {
     const origin = 'https://app.example.com';
     const ofKey = await stage.attempt('key', api.as(apiKey), operation, own, { expected: true, origin });

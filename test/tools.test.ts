@@ -10,7 +10,7 @@ import { type HeldRun, messagesFrame, ScriptedServer } from './support/scripted-
 
 type Tools = Readonly<Record<string, AgentTool>> | Parameters<typeof defineAgent>[0]['tools'];
 
-const agencyOf = (tools: Tools) => ({
+const getAgency = (tools: Tools) => ({
   own: defineAgency({
     name: 'Own',
     agents: [
@@ -20,7 +20,7 @@ const agencyOf = (tools: Tools) => ({
 });
 
 async function withTools(tools: Tools, limits = {}): Promise<ScriptedServer> {
-  const rig = await ScriptedServer.start({ agencies: agencyOf(tools), limits });
+  const rig = await ScriptedServer.start({ agencies: getAgency(tools), limits });
   await rig.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'own' });
   return rig;
 }
@@ -28,7 +28,7 @@ async function withTools(tools: Tools, limits = {}): Promise<ScriptedServer> {
 const hold = (rig: ScriptedServer, body: object = {}) => rig.hold({ apiIntegrationId: 'own', ...body });
 
 /** Lets the model make these calls, and resolves to the output of each in its next prompt. */
-async function outputsOf(rig: ScriptedServer, held: HeldRun, ...calls: readonly (readonly [string, string])[]) {
+async function getOutputs(rig: ScriptedServer, held: HeldRun, ...calls: readonly (readonly [string, string])[]) {
   for (const [place, [name, input]] of calls.entries()) await held.call.toolCall(`call_${place}`, name, input);
   await held.call.end();
   const next = await rig.controller.nextCall();
@@ -103,7 +103,7 @@ test('accepts AI SDK tools with every kind of schema as they are', async () => {
     required: ['city'],
   });
   const names = Object.keys(SCHEMAS);
-  const outputs = await outputsOf(rig, held, ...names.map((name) => [name, '{"city":"Oslo"}'] as const));
+  const outputs = await getOutputs(rig, held, ...names.map((name) => [name, '{"city":"Oslo"}'] as const));
   assert.deepEqual(outputs, ['Oslo 3', 'Oslo', 'Oslo', 'Oslo', 'Oslo']);
 });
 
@@ -111,9 +111,9 @@ test('reports wrong arguments to the model and does not call the tool', async (t
   cites(t, 'contract-5-failed-tool');
   await using rig = await withTools(SCHEMAS);
   const names = Object.keys(SCHEMAS);
-  const outputs = await outputsOf(rig, await hold(rig), ...names.map((name) => [name, '{}'] as const));
+  const outputs = await getOutputs(rig, await hold(rig), ...names.map((name) => [name, '{}'] as const));
   for (const output of outputs) assert.match(output, /^The arguments are wrong: .*city/);
-  const [broken, short, deep] = await outputsOf(
+  const [broken, short, deep] = await getOutputs(
     rig,
     await hold(rig),
     ['zod', '{"city":'],
@@ -148,7 +148,7 @@ test('a tool gets the AI SDK options, the user context and a unique key', async 
   });
   await rig.answer({ apiIntegrationId: 'own', chatId: 'c1', message: 'First' }, 'One');
   const held = await hold(rig, { chatId: 'c1', message: 'Second', user_context: { plan: 'gold' } });
-  const outputs = await outputsOf(rig, held, ['look', '{"a":1}'], ['look', '{"a":2}'], ['typed', '{}']);
+  const outputs = await getOutputs(rig, held, ['look', '{"a":1}'], ['look', '{"a":2}'], ['typed', '{}']);
   assert.deepEqual(outputs, ['seen', 'seen', 'plan gold']);
   const expected = ['start', 'start', '{"a":1}', '{"a":2}', { a: 1 }, { a: 2 }];
   assert.deepEqual(heard.map((one) => JSON.stringify(one)).sort(), expected.map((one) => JSON.stringify(one)).sort());
@@ -164,7 +164,7 @@ test('a tool gets the AI SDK options, the user context and a unique key', async 
   assert.ok(one?.abortSignal instanceof AbortSignal);
   assert.deepEqual([one.idempotencyKey, two?.idempotencyKey], [`${held.runId}/call_0`, `${held.runId}/call_1`]);
 
-  const [refused] = await outputsOf(rig, await hold(rig, { user_context: { plan: 5 } }), ['typed', '{}']);
+  const [refused] = await getOutputs(rig, await hold(rig, { user_context: { plan: 5 } }), ['typed', '{}']);
   assert.match(refused ?? '', /^The user's context is not what this tool needs: `plan`/);
 });
 
@@ -202,7 +202,7 @@ test('uses the last streamed value and the text of `toModelOutput`', async () =>
     nothing: tool({ inputSchema: NO_INPUT, execute: () => undefined }),
   });
   const names = ['stream', 'breaks', 'shaped', 'parts', 'denied', 'nothing'];
-  assert.deepEqual(await outputsOf(rig, await hold(rig), ...names.map((name) => [name, ''] as const)), [
+  assert.deepEqual(await getOutputs(rig, await hold(rig), ...names.map((name) => [name, ''] as const)), [
     '{"done":true}',
     'The tool failed: cut off',
     'two',
@@ -268,7 +268,7 @@ test('progress and streamed values are run items before the output, and no part 
     ['breaks', ['begun'], 'The tool failed: cut off'],
   ] as const) {
     const held = await hold(rig);
-    assert.deepEqual(await outputsOf(rig, held, [name, '{}']), [output]);
+    assert.deepEqual(await getOutputs(rig, held, [name, '{}']), [output]);
     const items = shownItems(held);
     const shown = items.map(({ name, item }) => (name === 'tool_progress' ? item.raw_item.text : name));
     assert.deepEqual(shown, ['tool_called', ...texts, 'tool_output'], name);
@@ -389,7 +389,7 @@ test('a tool may have the name of a file tool only if the agent has none', async
   });
   await using rig = await start({ files: false, tools: { read_file: own } });
   await rig.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'own' });
-  assert.deepEqual(await outputsOf(rig, await hold(rig), ['read_file', '{}']), ['mine']);
+  assert.deepEqual(await getOutputs(rig, await hold(rig), ['read_file', '{}']), ['mine']);
 });
 
 test('every call has a unique id, also if the model repeats or omits ids', async () => {
@@ -424,7 +424,7 @@ test('shows calls and outputs as run items and among the new messages', async (t
   cites(t, 'contract-5-run-item-tools', 'contract-9-new-messages-tools');
   await using rig = await withTools({ clock: tool({ inputSchema: NO_INPUT, execute: () => '12:00' }) });
   const held = await hold(rig, { message: 'Hi' });
-  await outputsOf(rig, held, ['clock', '{}']);
+  await getOutputs(rig, held, ['clock', '{}']);
   const items = held.reader.frames
     .filter(({ event, data }) => event === null && data.includes('run_item_stream_event'))
     .map(({ data }) => JSON.parse(data).data);

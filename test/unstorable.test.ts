@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { defineAgency, defineAgent } from '@runwire/agency';
 import { hookStore, STORES, type Store, type StoreName, StoreUnavailable, withoutComments } from '@runwire/test-kit';
 import { askStore } from './support/ask-store.ts';
-import { columnOf } from './support/columns.ts';
+import { pickColumn } from './support/columns.ts';
 import { eventually } from './support/eventually.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
@@ -56,7 +56,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([run.status, run.error.code], ['failed', 'internal_error']);
     const again = await api.complete({ chatId: 'bad', usageRequestId: 'bad' });
     await again.whole();
-    assert.deepEqual(columnOf(again.frames.slice(-4), 'event'), ['resumed', null, 'messages', 'end']);
+    assert.deepEqual(pickColumn(again.frames.slice(-4), 'event'), ['resumed', null, 'messages', 'end']);
     assert.equal(again.answer, 'fine ');
     assert.ok(!again.text.includes('poison'));
     const resumed = await api.events(runId, bad.frames.at(-1)?.id ?? 0);

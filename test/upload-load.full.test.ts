@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { partsOf, postForm, Rig, type ServerProcess } from '@runwire/test-kit';
+import { postForm, Rig, type ServerProcess, toParts } from '@runwire/test-kit';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtMost, expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { Nginx, temporaryPaths } from './support/nginx.ts';
@@ -18,7 +18,7 @@ async function sendAll({ api }: ServerProcess, files: readonly (() => Buffer)[],
   const forms = await Promise.all(files.map((_, n) => sign(api, FILE_BYTES, terms(n))));
   const startedAt = performance.now();
   const send = async ({ uploadUrl, uploadFields }: SignedForm, n: number) => {
-    const parts = [...partsOf(uploadFields), { name: 'file', filename: 'f', value: files[n]?.() ?? '' }];
+    const parts = [...toParts(uploadFields), { name: 'file', filename: 'f', value: files[n]?.() ?? '' }];
     const { status } = await postForm(uploadUrl.replace(api.url, host), { parts });
     expectEqual('status of an upload', status, 204);
   };

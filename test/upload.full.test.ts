@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { answerOf, Rig, s3Client, s3Settings, sharedS3 } from '@runwire/test-kit';
+import { Rig, s3Client, s3Settings, sharedS3, toAnswer } from '@runwire/test-kit';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { addTo, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { CURL, missingService } from './support/services.ts';
@@ -22,7 +22,7 @@ type Place = (typeof PLACES)[number];
 /** Sends a form; resolves to the status, or null if the sender cannot see it. */
 type Send = (form: SignedForm, bytes: Uint8Array, isRefused: boolean) => Promise<number | null>;
 
-const sendersOf = (browser: Browser, rig: Rig): Readonly<Record<string, Send>> => ({
+const getSenders = (browser: Browser, rig: Rig): Readonly<Record<string, Send>> => ({
   curl: async ({ uploadUrl, uploadFields }, bytes) => {
     const file = join(rig.dataDir, 'sent');
     writeFileSync(file, bytes);
@@ -36,7 +36,7 @@ const sendersOf = (browser: Browser, rig: Rig): Readonly<Record<string, Send>> =
 });
 
 /** The settings of a server of this place; on S3 with its own bucket, to which pages of any origin may post. */
-async function settingsOf(place: Place): Promise<Record<string, string>> {
+async function getSettings(place: Place): Promise<Record<string, string>> {
   if (place === 'disk') return {};
   const s3 = await sharedS3();
   const settings = await s3Settings(s3, { S3_UPLOADS: place === 's3-direct' ? 'direct' : 'through' });
@@ -79,7 +79,7 @@ async function sendTooMuch(rig: Rig, place: Place, send: Send, filename: string)
 
 async function askAgent(rig: Rig, name: string, path: string, sentence: string): Promise<void> {
   const reader = await rig.api().complete({ message: `/read ${path}`, sandboxFiles: [{ name, path }] });
-  const answer = answerOf(await reader.whole());
+  const answer = toAnswer(await reader.whole());
   expectEqual(`what the agent says of ${path}`, answer.includes(sentence) ? sentence : answer, sentence);
 }
 
@@ -92,10 +92,10 @@ test('uploads arrive complete from every client, on disk and on S3', async (t) =
   await using browser = await Browser.start();
   const counts = { places: 0, senders: 0, files: 0, bytes: 0, read_by_agent: 0, too_large: 0 };
   for (const place of PLACES) {
-    await using rig = await Rig.start({ fault, scripted: false, env: await settingsOf(place) });
+    await using rig = await Rig.start({ fault, scripted: false, env: await getSettings(place) });
     const { status } = await rig.api().post('/create_agency_upload', signing(LARGEST + 1, { folder: FOLDER }));
     expectEqual('status of a signing of one byte too many', status, 400);
-    const senders = Object.entries(sendersOf(browser, rig));
+    const senders = Object.entries(getSenders(browser, rig));
     addTo(counts, { places: 1, senders: senders.length - counts.senders });
     for (const [name, send] of senders) {
       const sentence = `The word is ${randomBytes(12).toString('hex')}.`;

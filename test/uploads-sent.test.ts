@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { BOUNDARY, formBytes, openForm, writing } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { folderOf, run } from './support/cli-process.ts';
+import { getFolder, run } from './support/cli-process.ts';
 import { eventually } from './support/eventually.ts';
 import { changed, says, without } from './support/upload-answers.ts';
 import { FILE, UploadServer } from './support/upload-server.ts';
@@ -27,7 +27,7 @@ test('everything after the file is ignored: files, fields and the epilogue', asy
 test('`curl -F` uploads 20 MiB, and not a byte more', async (t) => {
   cites(t, 'spec-4.2-step-4', 'spec-8-upload-size');
   const bytes = randomBytes(20_971_520);
-  const file = join(folderOf(t), 'big.bin');
+  const file = join(getFolder(t), 'big.bin');
   writeFileSync(file, bytes);
   const curl = async (fields: Record<string, string>) => {
     const args = Object.entries(fields).flatMap(([name, value]) => ['-F', `${name}=${value}`]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { hookStore, partsOf, type RawForm, STORES, type StoreName, StoreUnavailable } from '@runwire/test-kit';
+import { hookStore, type RawForm, STORES, type StoreName, StoreUnavailable, toParts } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { runwire } from './support/cli-process.ts';
 import { changed, says, without } from './support/upload-answers.ts';
@@ -200,7 +200,7 @@ function tests(store: StoreName): void {
     says(await rotating.post(before), 204, null);
     says(await rotating.post(rotating.parts({ key: 'after' })), 204, null);
     const leaked = (signedAt: number, expiresAt: number): RawForm['parts'] => [
-      ...partsOf(rotating.fields({ key: 'leaked', signedAt, expiresAt }, old)),
+      ...toParts(rotating.fields({ key: 'leaked', signedAt, expiresAt }, old)),
       { name: 'file', value: FILE },
     ];
     const now = Date.now();

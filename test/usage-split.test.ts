@@ -28,7 +28,7 @@ interface SeededRun {
   readonly models: readonly { readonly model: string; readonly inputTokens: number; readonly credits: number }[];
 }
 
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** 300 runs of 5 days, 14 members, 12 agents and 13 models. Several have the same millisecond, and runs call 0 to 2 models. */
 const RUNS: readonly SeededRun[] = Array.from({ length: 300 }, (_, n) => {
@@ -41,7 +41,7 @@ const RUNS: readonly SeededRun[] = Array.from({ length: 300 }, (_, n) => {
   return {
     runId: `run_${String(n).padStart(6, '0')}`,
     createdAt,
-    day: dayOf(createdAt),
+    day: toDay(createdAt),
     consumer: n % 11 === 0 ? null : `user-${((n * n) % 23) % 14}`,
     agent: `Agent ${(n * 5) % 12}`,
     isCharged: n % 7 !== 0,
@@ -60,7 +60,7 @@ interface Part {
 }
 
 /** What each run adds, or each of its models if models matter. */
-function partsOf(query: SummaryQuery): Part[] {
+function toParts(query: SummaryQuery): Part[] {
   const byModel = query.groupBy === 'model' || query.splitBy === 'model' || query.model !== undefined;
   return RUNS.filter(({ consumer, agent, createdAt }) => {
     const isInTime =
@@ -79,7 +79,7 @@ function partsOf(query: SummaryQuery): Part[] {
 
 /** The summary by the words of the documentation, in memory. */
 function expected(query: SummaryQuery & { readonly splitBy: (typeof SPLITS)[number] }) {
-  const parts = partsOf(query);
+  const parts = toParts(query);
   const totals = Map.groupBy(parts, ({ values }) => values[query.splitBy]);
   const largest = [...totals]
     .filter(([value]) => value !== null)
@@ -186,10 +186,10 @@ function tests(store: StoreName): void {
     { consumerId: 'user-2', model: 'p/3' },
     {
       agent: 'Agent 5',
-      from: `${dayOf(FIRST_DAY * DAY_MS)}T03:20:00Z`,
-      to: `${dayOf((FIRST_DAY + 3) * DAY_MS)}T09:30:00Z`,
+      from: `${toDay(FIRST_DAY * DAY_MS)}T03:20:00Z`,
+      to: `${toDay((FIRST_DAY + 3) * DAY_MS)}T09:30:00Z`,
     },
-    { from: `${dayOf((FIRST_DAY + 1) * DAY_MS)}T03:20:00Z`, to: `${dayOf((FIRST_DAY + 3) * DAY_MS)}T00:00:00Z` },
+    { from: `${toDay((FIRST_DAY + 1) * DAY_MS)}T03:20:00Z`, to: `${toDay((FIRST_DAY + 3) * DAY_MS)}T00:00:00Z` },
     { consumerId: 'nobody' },
   ];
 
@@ -214,7 +214,7 @@ function tests(store: StoreName): void {
       for (const filter of filters) {
         const query = { groupBy, ...filter };
         const newest = (own: readonly Part[]) => own.reduce((last, { runId }) => (runId > last ? runId : last), '');
-        const whole = [...Map.groupBy(partsOf(query), ({ values }) => values[groupBy])]
+        const whole = [...Map.groupBy(toParts(query), ({ values }) => values[groupBy])]
           .map(([key, own]) => ({
             key,
             runs: own.length,
@@ -316,7 +316,7 @@ function tests(store: StoreName): void {
 
   test('a split shows an erased member under its new id', async () => {
     const query = { groupBy: 'day', splitBy: 'consumer' } as const;
-    const later = { ...query, from: `${dayOf(FIRST_DAY * DAY_MS)}T04:00:00Z` };
+    const later = { ...query, from: `${toDay(FIRST_DAY * DAY_MS)}T04:00:00Z` };
     const before = (await paged(query, 200)).map(short);
     const laterBefore = (await paged(later, 200)).map(short);
     const largest = before.find(({ split }) => split !== null)?.split;
@@ -333,7 +333,7 @@ function tests(store: StoreName): void {
   });
 
   test('a repeated split by member reads no closed hour again on the same day', async (t) => {
-    const [from, to] = [`${dayOf(FIRST_DAY * DAY_MS)}T04:00:00Z`, dayOf((FIRST_DAY + 5) * DAY_MS)];
+    const [from, to] = [`${toDay(FIRST_DAY * DAY_MS)}T04:00:00Z`, toDay((FIRST_DAY + 5) * DAY_MS)];
     const query = { groupBy: 'day', splitBy: 'consumer', from, to: `${to}T00:00:00Z` } as const;
     const source = { reads: database.reads, closedDays: new ClosedDays() };
     const summary = async () => {

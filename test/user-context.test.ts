@@ -9,14 +9,14 @@ const SECRET = 'planted-secret-4711';
 const body = { user_context: { token: SECRET } };
 
 /** The row of the run as stored in the database. */
-async function rowOf(dataDir: string, runId: string): Promise<Readonly<Record<string, unknown>>> {
+async function toRow(dataDir: string, runId: string): Promise<Readonly<Record<string, unknown>>> {
   const [row] = await askStore(dataDir, `select * from runs where run_id = '${runId}'`);
   assert.ok(row !== undefined);
   return row;
 }
 
 const holdsSecret = async (dataDir: string, runId: string) =>
-  JSON.stringify(await rowOf(dataDir, runId)).includes(SECRET);
+  JSON.stringify(await toRow(dataDir, runId)).includes(SECRET);
 
 for (const store of STORES) describe(store, () => tests(store));
 
@@ -37,7 +37,7 @@ function tests(store: StoreName): void {
       await end(held);
       await held.reader.whole();
       assert.deepEqual(
-        [(await rowOf(dataDir, held.runId)).status, await holdsSecret(dataDir, held.runId)],
+        [(await toRow(dataDir, held.runId)).status, await holdsSecret(dataDir, held.runId)],
         [status, false],
       );
     }
@@ -51,7 +51,7 @@ function tests(store: StoreName): void {
     await reader.over;
     await server.startAgain({ limits: { maxAttempts: 1 } });
     assert.deepEqual(
-      [(await rowOf(server.dataDir, runId)).status, await holdsSecret(server.dataDir, runId)],
+      [(await toRow(server.dataDir, runId)).status, await holdsSecret(server.dataDir, runId)],
       ['failed', false],
     );
   });

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { namedSchemas, operations, patternSentences } from '@runwire/contract/schemas';
 import { type ApiClient, parseFrames } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { rowsOf } from './support/columns.ts';
+import { toRows } from './support/columns.ts';
 import { until } from './support/eventually.ts';
 import { jsonHead, RawConnection } from './support/raw-http.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
@@ -65,7 +65,7 @@ test('needs integration and message as strings; the message may be empty', async
   }
   const { chatId } = await taken({ message: '' });
   const history = (await api.get(`/v2/integrations/demo/chats/${chatId}/messages`)).body.items;
-  assert.deepEqual(rowsOf(history, 'role', 'content'), [
+  assert.deepEqual(toRows(history, 'role', 'content'), [
     ['assistant', 'Hi'],
     ['user', ''],
   ]);

@@ -22,7 +22,7 @@ async function brokenAtRestart(folder: AgenciesFolder, dataDir: string, controll
   return startTestServer(options);
 }
 
-const runOf = async (api: ApiClient, chatId: string) =>
+const getRun = async (api: ApiClient, chatId: string) =>
   (await api.get('/v2/integrations/own/runs')).body.items.find((run: { chatId: string }) => run.chatId === chatId);
 
 test('unfinished runs wait for their agency if it is broken at a restart', async () => {
@@ -32,19 +32,19 @@ test('unfinished runs wait for their agency if it is broken at a restart', async
   await using server = await brokenAtRestart(folder, data.path, controller);
   const { api } = server;
   assert.deepEqual([server.server.resumedRuns, server.server.endedRuns], [0, 0]);
-  const waiting = await runOf(api, 'a');
+  const waiting = await getRun(api, 'a');
   assert.deepEqual([waiting.status, waiting.attempt], ['running', 1]);
   // A caller can cancel a run that waits.
-  const { runId } = await runOf(api, 'b');
+  const { runId } = await getRun(api, 'b');
   await api.post(`/v2/integrations/own/runs/${runId}/cancel`);
-  await until(async () => (await runOf(api, 'b')).status === 'cancelled');
+  await until(async () => (await getRun(api, 'b')).status === 'cancelled');
 
   folder.write({ 'support/agency.yaml': GOOD });
   const call = await controller.nextCall();
   await call.text('Hello');
   await call.end();
-  await until(async () => (await runOf(api, 'a')).status === 'completed');
-  assert.equal((await runOf(api, 'a')).attempt, 2);
+  await until(async () => (await getRun(api, 'a')).status === 'completed');
+  assert.equal((await getRun(api, 'a')).attempt, 2);
 });
 
 test('unfinished runs end if the folder of their agency is gone', async () => {
@@ -52,10 +52,10 @@ test('unfinished runs end if the folder of their agency is gone', async () => {
   using data = new AgenciesFolder();
   await using controller = await ModelController.start();
   await using server = await brokenAtRestart(folder, data.path, controller);
-  assert.equal((await runOf(server.api, 'a')).status, 'running');
+  assert.equal((await getRun(server.api, 'a')).status, 'running');
   folder.delete('support');
-  await until(async () => (await runOf(server.api, 'a')).status === 'failed');
-  assert.equal((await runOf(server.api, 'a')).error.code, 'run_interrupted');
+  await until(async () => (await getRun(server.api, 'a')).status === 'failed');
+  assert.equal((await getRun(server.api, 'a')).error.code, 'run_interrupted');
 });
 
 test('a run that waits for its agency ends at its time limit', async () => {
@@ -63,8 +63,8 @@ test('a run that waits for its agency ends at its time limit', async () => {
   using data = new AgenciesFolder();
   await using controller = await ModelController.start();
   await using server = await brokenAtRestart(folder, data.path, controller, { maxRunSeconds: 4 });
-  await until(async () => (await runOf(server.api, 'b')).status === 'failed');
-  const { error } = await runOf(server.api, 'a');
+  await until(async () => (await getRun(server.api, 'b')).status === 'failed');
+  const { error } = await getRun(server.api, 'a');
   assert.equal(error.code, 'run_interrupted');
   assert.match(error.message, /its agency is broken, and its time limit of 4 s has passed/);
 });

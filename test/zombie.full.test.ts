@@ -7,7 +7,7 @@ import {
   FileServer,
   imageAttachment,
   type ModelCall,
-  pngOf,
+  makePng,
   Rig,
   type ServerProcess,
   SHORT_LEASE,
@@ -118,7 +118,7 @@ async function checkEnd(rig: Rig, crash: CrashCase, { api }: ServerProcess): Pro
   await until('end of the run', async () => (await api.get(`${rig.path}/runs/${runId}`)).body.completedAt !== null);
   const { run, charged } = await checkStory(rig, { api, runId, isCompacted: crash.point === 'sweep.after-commit' });
   const attempt = stored === 'end' ? 1 : crash.takeover === 'takeover.after-commit' ? 3 : 2;
-  expectEqual('end of the run', [run.status, run.attempt], [cases.outcomeOf(crash), attempt]);
+  expectEqual('end of the run', [run.status, run.attempt], [cases.toOutcome(crash), attempt]);
   await expectAllowance(api, cases.MEMBER, charged.amount);
 }
 
@@ -129,7 +129,7 @@ async function freezeAndContinue(crash: CrashCase, fault: string | null, limits:
     (sql: string, ...values: string[]) =>
     async () =>
       (await rig.query(sql, values)).length > 0;
-  const attachments = [imageAttachment(pngOf(2000)), ...cases.attachmentsOf(crash, files)];
+  const attachments = [imageAttachment(makePng(2000)), ...cases.getAttachments(crash, files)];
   const calls = holdCalls(rig, crash);
   const { zombie, zombieId, other, post } = await stop(rig, crash, { ...REQUEST, attachments }, fault);
   await until('the node declared dead', exists('select 1 from nodes where node_id = $1 and dead = 1', zombieId));
@@ -140,7 +140,7 @@ async function freezeAndContinue(crash: CrashCase, fault: string | null, limits:
   const seen = (await Promise.race([post, sleep(0, null)]))?.frames.length ?? 0;
   const before = await settledDump(rig);
   const stored = [...before].filter((line) => /^file blobs\/[0-9a-f]{2}\//.test(line)).length;
-  const attached = expectEqual('files of attachments', stored, 1 + cases.fetchesOf(crash));
+  const attached = expectEqual('files of attachments', stored, 1 + cases.countFetches(crash));
   const known = (await rig.query('select node_id from nodes')).map((row) => String(row.node_id));
   zombie.unfreeze();
   const isNew = exists('select 1 from nodes where dead = 0 and not node_id = any($1::text[])', `{${known.join()}}`);
@@ -163,11 +163,11 @@ test('a frozen node does nothing for runs that others took over', async () => {
   const chosen = all.slice(0, fault === null ? scale(3, all.length) : 1);
   const reached = new Set<WaitPoint>();
   const sum = { rows: 0, frames: 0, calls: 0, files: 0 };
-  const labelled = chosen.map((crash) => [cases.labelOf(crash), crash] as const);
+  const labelled = chosen.map((crash) => [cases.toLabel(crash), crash] as const);
   await inLanes(LANES, labelled, async (crash) => {
     addTo(sum, await freezeAndContinue(crash, fault, scale<object>(SHORT_LEASE, {})));
     reached.add(crash.takeover ?? crash.point);
-    process.stdout.write(`stood still at ${cases.labelOf(crash)}\n`);
+    process.stdout.write(`stood still at ${cases.toLabel(crash)}\n`);
   });
   count({ points: expectEqual('points', reached.size, scale(3, WAIT_POINTS.length)), stops: chosen.length, ...sum });
 });

@@ -11,7 +11,7 @@ export function declare(packages: readonly PublishedPackage[]): void {
   mkdirSync(OUT, { recursive: true });
   const config = resolve(OUT, 'tsconfig.json');
   const entries = packages.flatMap((found) =>
-    entriesOf(found).map((file) => join('packages', found.folder, 'src', file)),
+    getEntries(found).map((file) => join('packages', found.folder, 'src', file)),
   );
   const compilerOptions = {
     noEmit: false,
@@ -34,15 +34,15 @@ export function declare(packages: readonly PublishedPackage[]): void {
   for (const found of packages) {
     const own = `@runwire/${found.folder}`;
     const installed = [...found.needs, ...(found.types ?? [])];
-    for (const file of entriesOf(found))
+    for (const file of getEntries(found))
       copy({ dist: join('packages', found.folder, 'dist'), own, installed }, { folder: found.folder, file });
   }
 }
 
-const entriesOf = ({ exports, files }: PublishedPackage): string[] =>
+const getEntries = ({ exports, files }: PublishedPackage): string[] =>
   Object.values(exports).map((file) => files[file] as string);
 
-const declarationOf = (source: string) => source.replace(/\.ts$/, '.d.ts');
+const toDeclaration = (source: string) => source.replace(/\.ts$/, '.d.ts');
 
 /** A source file: its folder below `packages/`, and its path below `src/`. */
 interface Source {
@@ -81,17 +81,18 @@ function findSource({ folder, file }: Source, path: string, { installed }: Targe
 
 /** Copies a declaration and its imports. The imports name sources; in `dist/` they name what Node would load. */
 function copy(target: Target, source: Source): void {
-  const placeOf = ({ folder, file }: Source) => (target.own === `@runwire/${folder}` ? file : posix.join(folder, file));
-  const place = placeOf(source);
-  const out = join(target.dist, declarationOf(place));
+  const getPlace = ({ folder, file }: Source) =>
+    target.own === `@runwire/${folder}` ? file : posix.join(folder, file);
+  const place = getPlace(source);
+  const out = join(target.dist, toDeclaration(place));
   if (existsSync(out)) return;
-  const text = readFileSync(join(OUT, source.folder, 'src', declarationOf(source.file)), 'utf8');
+  const text = readFileSync(join(OUT, source.folder, 'src', toDeclaration(source.file)), 'utf8');
   const needed: Source[] = [];
   const shown = text.replaceAll(IMPORTS, (whole, start, quote, path) => {
     const found = findSource(source, path, target);
     if (found === null) return whole;
     needed.push(found);
-    const relative = posix.relative(posix.dirname(place), placeOf(found)).replace(/\.ts$/, '.js');
+    const relative = posix.relative(posix.dirname(place), getPlace(found)).replace(/\.ts$/, '.js');
     return `${start}${quote}${relative.startsWith('.') ? relative : `./${relative}`}${quote}`;
   });
   mkdirSync(dirname(out), { recursive: true });

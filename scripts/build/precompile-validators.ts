@@ -2,7 +2,7 @@ import { operations } from '@runwire/contract/schemas';
 import { _ } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { readConfig } from '../../packages/server/src/config/read-config.ts';
-import { schemaOf } from '../../packages/server/src/http/openapi.ts';
+import { toSchema } from '../../packages/server/src/http/openapi.ts';
 import { ajvFor, partName } from '../../packages/server/src/http/validators.ts';
 
 const PARTS = ['body', 'querystring', 'params', 'headers'] as const;
@@ -15,7 +15,7 @@ const standaloneCode = standalone as unknown as typeof standalone.default;
 export function precompiledModule(): string {
   const { messageCharacters } = readConfig({}).config.limits;
   const parts = Object.values(operations).flatMap((operation) => {
-    const schema = schemaOf(operation) as Readonly<Record<string, object | undefined>>;
+    const schema = toSchema(operation) as Readonly<Record<string, object | undefined>>;
     return PARTS.flatMap((httpPart) => {
       const found = schema[httpPart];
       if (found === undefined) return [];

@@ -24,7 +24,7 @@ export interface Loads {
   readonly pages: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export function loadsOf(manifest: Manifest): Loads {
+export function countLoads(manifest: Manifest): Loads {
   const first = chunksFrom(INDEX, (key) => manifest[key]?.imports ?? []);
   const pages = new Map<string, ReadonlySet<string>>();
   for (const key of [...first].flatMap((known) => manifest[known]?.dynamicImports ?? [])) {
@@ -35,9 +35,9 @@ export function loadsOf(manifest: Manifest): Loads {
         (one) => !first.has(one),
       ),
     );
-    pages.set(key, filesOf(manifest, needed).difference(filesOf(manifest, first)));
+    pages.set(key, listFiles(manifest, needed).difference(listFiles(manifest, first)));
   }
-  return { first: new Set([INDEX, ...filesOf(manifest, first)]), pages };
+  return { first: new Set([INDEX, ...listFiles(manifest, first)]), pages };
 }
 
 /** Returns the start and everything that it needs, directly or not. */
@@ -48,17 +48,17 @@ function chunksFrom(start: string, needs: (key: string) => readonly string[]): S
   return found;
 }
 
-function filesOf(manifest: Manifest, keys: Iterable<string>): Set<string> {
+function listFiles(manifest: Manifest, keys: Iterable<string>): Set<string> {
   return new Set([...keys].flatMap((key) => [manifest[key]?.file ?? key, ...(manifest[key]?.css ?? [])]));
 }
 
 /** Returns a sentence for each load that is too large, and the sizes for people. */
 export function checkBudgets(folder: string, { first, pages }: Loads): { problems: string[]; summary: string } {
-  const sizeOf = (files: ReadonlySet<string>) =>
+  const measureSize = (files: ReadonlySet<string>) =>
     [...files].reduce((sum, file) => sum + gzipSync(readFileSync(join(folder, file))).length, 0);
   const loads = [
-    { name: 'the first load', bytes: sizeOf(first), most: FIRST_LOAD_BYTES },
-    ...[...pages].map(([key, files]) => ({ name: key, bytes: sizeOf(files), most: PAGE_BYTES })),
+    { name: 'the first load', bytes: measureSize(first), most: FIRST_LOAD_BYTES },
+    ...[...pages].map(([key, files]) => ({ name: key, bytes: measureSize(files), most: PAGE_BYTES })),
   ];
   const kb = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
   const [firstLoad, ...others] = loads;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'vite';
-import { checkBudgets, loadsOf } from './budgets.ts';
+import { checkBudgets, countLoads } from './budgets.ts';
 import { differentFiles } from './compare-folders.ts';
 
 /**
@@ -25,7 +25,7 @@ await build({
   build: { outDir: folder.path, emptyOutDir: true, manifest: 'manifest.json' },
 });
 const manifest = join(folder.path, 'manifest.json');
-const loads = loadsOf(JSON.parse(readFileSync(manifest, 'utf8')));
+const loads = countLoads(JSON.parse(readFileSync(manifest, 'utf8')));
 rmSync(manifest);
 
 const { problems, summary } = checkBudgets(folder.path, loads);

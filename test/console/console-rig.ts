@@ -2,7 +2,7 @@ import { freePort, Rig, type ServerProcess, type StoreName } from '@runwire/test
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { AgenciesFolder, type Files } from '../support/agencies-folder.ts';
 import { askStore } from '../support/ask-store.ts';
-import { samplesOf } from '../support/doc-samples.ts';
+import { listSamples } from '../support/doc-samples.ts';
 import { Nginx } from '../support/nginx.ts';
 import { CHROMIUM } from '../support/services.ts';
 import { PageWatch, type WantedError } from './page-watch.ts';
@@ -37,7 +37,7 @@ type StorageState = Awaited<ReturnType<ReturnType<Page['context']>['storageState
 const FIND_MS = 30_000;
 /** As the documentation has it, and without temporary files, which Debian's user of nginx may not be able to write. */
 function proxySettings(): string {
-  const [sample = ''] = samplesOf('docs/console.md', 'nginx');
+  const [sample = ''] = listSamples('docs/console.md', 'nginx');
   const settings = sample.split('\n').filter((line) => /^ +(?!proxy_pass)\S.*;$/.test(line));
   return [...settings, 'proxy_max_temp_file_size 0;'].join(' ');
 }
@@ -170,7 +170,7 @@ export class ConsoleRig implements AsyncDisposable {
     return page;
   }
 
-  watchOf(page: Page): PageWatch {
+  getWatch(page: Page): PageWatch {
     const watch = this.#watches.get(page);
     if (watch === undefined) throw new Error('The page was not opened by this rig.');
     return watch;
@@ -178,7 +178,7 @@ export class ConsoleRig implements AsyncDisposable {
 
   /** While the action runs, these errors of the page are wanted. At least one must happen. */
   expectError<T>(page: Page, wanted: WantedError, action: () => Promise<T>): Promise<T> {
-    return this.watchOf(page).expectError(wanted, action);
+    return this.getWatch(page).expectError(wanted, action);
   }
 
   /** Signs the first owner in: through the set-up link at first, later by e-mail and password. */

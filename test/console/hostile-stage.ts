@@ -29,13 +29,13 @@ export interface HostilePage {
 const TOOLS = `import { defineTool } from '@runwire/agency';
 
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
-const textOf = (input: unknown) => (input as { text: string }).text;
+const toText = (input: unknown) => (input as { text: string }).text;
 
 export const repeat = defineTool({
   name: 'repeat',
   description: ${JSON.stringify(FIRST.text)},
   inputSchema,
-  execute: textOf,
+  execute: toText,
 });
 
 export const ask = defineTool({
@@ -43,7 +43,7 @@ export const ask = defineTool({
   description: 'Asks a person first.',
   inputSchema,
   needsApproval: true,
-  execute: textOf,
+  execute: toText,
 });
 
 export const fail = defineTool({
@@ -51,7 +51,7 @@ export const fail = defineTool({
   description: 'Fails with its text.',
   inputSchema,
   execute: (input) => {
-    throw new Error(textOf(input));
+    throw new Error(toText(input));
   },
 });
 `;
@@ -118,34 +118,34 @@ async function stageMembers(api: ApiClient): Promise<readonly HostilePage[]> {
   for (const { text } of NAMES) {
     // A member may have the attack as id and as name.
     await made(
-      api.put(`${PATH}/members/${encodeURIComponent(idOf(text))}`, { name: text, metadata: { [text]: text } }),
+      api.put(`${PATH}/members/${encodeURIComponent(getId(text))}`, { name: text, metadata: { [text]: text } }),
     );
   }
   for (const { mark, text: name } of CONTROLS)
     await made(api.put(`${PATH}/members/${mark}`, { name, metadata: { name } }));
   for (const [index, { text: reason }] of reasons.entries()) {
     const adjustment = { unit: 'tokens', amount: -1 - index, reason, idempotencyKey: `${index} ${FIRST.text}` };
-    await made(api.post(`${PATH}/members/${encodeURIComponent(idOf(FIRST.text))}/adjustments`, adjustment));
+    await made(api.post(`${PATH}/members/${encodeURIComponent(getId(FIRST.text))}/adjustments`, adjustment));
   }
   const members = `integrations/${INTEGRATION}/members`;
   return [
     { path: members, texts: texts([...NAMES, ...CONTROLS]) },
     { path: `${members}?q=${encodeURIComponent(FIRST.text)}`, texts: [FIRST.text] },
-    ...NAMES.map(({ text }) => ({ path: `${members}/${encodeURIComponent(idOf(text))}`, texts: [text] })),
-    { path: `${members}/${encodeURIComponent(idOf(FIRST.text))}`, marks: marksOf(reasons).slice(-4) },
+    ...NAMES.map(({ text }) => ({ path: `${members}/${encodeURIComponent(getId(text))}`, texts: [text] })),
+    { path: `${members}/${encodeURIComponent(getId(FIRST.text))}`, marks: getMarks(reasons).slice(-4) },
     ...CONTROLS.map(({ mark, text }) => ({ path: `${members}/${mark}`, texts: [text] })),
     { path: `integrations/${INTEGRATION}/usage?splitBy=member`, marks: [FIRST.mark] },
     { path: `integrations/${INTEGRATION}/usage?splitBy=agent` },
-    { path: `integrations/${INTEGRATION}/usage?member=${encodeURIComponent(idOf(FIRST.text))}` },
+    { path: `integrations/${INTEGRATION}/usage?member=${encodeURIComponent(getId(FIRST.text))}` },
   ];
 }
 
 /** U+0085 is a control character, which ids may not have. */
-const idOf = (text: string) => text.replaceAll('\u0085', '');
+const getId = (text: string) => text.replaceAll('\u0085', '');
 
 /** A name of a file may have everything but slashes, control characters and separators of lines. */
-const fileNameOf = (text: string) => text.replaceAll(/[/\\]/g, '|').replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '');
-const FILE_NAMES = NAMES.map(({ text }) => fileNameOf(text));
+const getFileName = (text: string) => text.replaceAll(/[/\\]/g, '|').replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '');
+const FILE_NAMES = NAMES.map(({ text }) => getFileName(text));
 /** A folder may not have marks of writing direction either. */
 const FOLDER_NAMES = FILE_NAMES.filter((name) => !/\p{Bidi_Control}/u.test(name)).map((name) => `folder ${name}`);
 
@@ -161,11 +161,11 @@ interface HostileChat {
 }
 
 const joined = (hostile: readonly HostileText[]) => texts(hostile).join('\n\n');
-const marksOf = (hostile: readonly HostileText[]) => hostile.map(({ mark }) => mark);
+const getMarks = (hostile: readonly HostileText[]) => hostile.map(({ mark }) => mark);
 
 const MAX_ATTACHMENTS = 5;
 
-function chunksOf<T>(items: readonly T[], size: number): (readonly T[])[] {
+function splitChunks<T>(items: readonly T[], size: number): (readonly T[])[] {
   const chunks: (readonly T[])[] = [];
   for (let start = 0; start < items.length; start += size) chunks.push(items.slice(start, start + size));
   return chunks;
@@ -174,8 +174,8 @@ function chunksOf<T>(items: readonly T[], size: number): (readonly T[])[] {
 const FILE_URL = 'https://evil.invalid/%3Cscript%3E.txt';
 
 const CHATS: readonly HostileChat[] = [
-  { name: 'names', message: `say ${joined(NAMES)}`, marks: marksOf(NAMES) },
-  { name: 'controls', message: `say ${joined(CONTROLS)}`, marks: marksOf(CONTROLS) },
+  { name: 'names', message: `say ${joined(NAMES)}`, marks: getMarks(NAMES) },
+  { name: 'controls', message: `say ${joined(CONTROLS)}`, marks: getMarks(CONTROLS) },
   { name: 'markdown', message: `say ${MARKDOWN}`, marks: markdownMarks },
   { name: 'message', message: MARKDOWN, marks: markdownMarks },
   { name: 'long', message: `say ${LONG.text}`, marks: [LONG.mark] },
@@ -194,7 +194,7 @@ const CHATS: readonly HostileChat[] = [
     marks: [/m-\w+/.exec(text)?.[0] ?? ''],
     isAsking: true as const,
   })),
-  ...chunksOf(FILE_NAMES, MAX_ATTACHMENTS).map((fileNames, index) => ({
+  ...splitChunks(FILE_NAMES, MAX_ATTACHMENTS).map((fileNames, index) => ({
     name: `files-${index}`,
     message: 'm-attached',
     marks: ['m-attached'],
@@ -207,8 +207,8 @@ async function stageChats(api: ApiClient): Promise<readonly HostilePage[]> {
   const chats = `integrations/${INTEGRATION}`;
   for (const [index, { name, message, marks, fileNames = [], isAsking = false }] of CHATS.entries()) {
     const { text } = NAMES[index % NAMES.length] ?? FIRST;
-    const chatId = idOf(`${name} ${text}`);
-    const ids = { chatId, consumerId: idOf(text), usageRequestId: idOf(`${index} ${text}`) };
+    const chatId = getId(`${name} ${text}`);
+    const ids = { chatId, consumerId: getId(text), usageRequestId: getId(`${index} ${text}`) };
     // No host has the address, so the run fails.
     const attachments = fileNames.map((filename) => ({ type: 'input_file', file_url: FILE_URL, filename }));
     const sandboxFiles = fileNames.map((fileName) => ({ path: `${FOLDER}/${fileName}`, name: fileName }));
@@ -233,9 +233,9 @@ async function stageChats(api: ApiClient): Promise<readonly HostilePage[]> {
     );
   }
   return [
-    { path: `${chats}/chats`, marks: marksOf(NAMES) },
-    { path: `${chats}/runs`, marks: marksOf(NAMES) },
-    { path: `${chats}/runs?member=${encodeURIComponent(idOf(FIRST.text))}`, marks: [FIRST.mark] },
+    { path: `${chats}/chats`, marks: getMarks(NAMES) },
+    { path: `${chats}/runs`, marks: getMarks(NAMES) },
+    { path: `${chats}/runs?member=${encodeURIComponent(getId(FIRST.text))}`, marks: [FIRST.mark] },
     ...pages,
   ];
 }

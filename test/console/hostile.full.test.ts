@@ -40,7 +40,7 @@ class Attack {
   }
 
   get figures() {
-    return { foreign_requests: this.#rig.watchOf(this.#page).foreign, scripts: this.#watch.scripts };
+    return { foreign_requests: this.#rig.getWatch(this.#page).foreign, scripts: this.#watch.scripts };
   }
 
   async open({ path, texts = [], marks = [], refusal }: HostilePage): Promise<void> {
@@ -72,7 +72,7 @@ class Attack {
 
   async #settle(): Promise<void> {
     await this.#page.getByRole('heading', { level: 1 }).first().waitFor();
-    await this.#rig.watchOf(this.#page).quiet();
+    await this.#rig.getWatch(this.#page).quiet();
   }
 
   /** A page with problems does not end the proof. */
@@ -83,7 +83,7 @@ class Attack {
     );
     this.problems.push(
       ...this.#rig
-        .watchOf(this.#page)
+        .getWatch(this.#page)
         .takeProblems()
         .map((problem) => `${label}: ${problem}`),
     );

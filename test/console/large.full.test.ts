@@ -37,7 +37,7 @@ async function choose(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
 }
 
-function listsOf({ members, messages, events, files }: LargeSizes): readonly LargeList[] {
+function toLists({ members, messages, events, files }: LargeSizes): readonly LargeList[] {
   const allRows = (count: number, what: string) => (page: Page) =>
     page.getByText(`${formatted(count)} ${what}`, { exact: true }).waitFor();
   return [
@@ -88,7 +88,7 @@ function listsOf({ members, messages, events, files }: LargeSizes): readonly Lar
 }
 
 /** Each figure that is too large, as a sentence. */
-function problemsOf(name: string, figures: LargeFigures): string[] {
+function listProblems(name: string, figures: LargeFigures): string[] {
   const limits = [
     ['ms to the first row', figures.firstRowMs, MAX_FIRST_ROW_MS],
     ['ms of the longest task while scrolling', figures.longestTaskMs, MAX_TASK_MS],
@@ -112,11 +112,11 @@ test('large lists keep the console fast and its memory small', async (t) => {
   await seedLarge(rig, 'large', sizes);
   const page = await rig.openPage({ signedIn: true });
   await LargePage.prepare(page);
-  const large = new LargePage(page, rig.watchOf(page).session);
+  const large = new LargePage(page, rig.getWatch(page).session);
   const leave = () => choose(page, 'Overview');
   // All code is loaded before the memory is measured.
   await page.goto(rig.url('integrations/small'));
-  for (const list of listsOf(SMALL)) {
+  for (const list of toLists(SMALL)) {
     await list.open(page);
     await page.locator(list.rows).first().waitFor();
     await leave();
@@ -125,12 +125,12 @@ test('large lists keep the console fast and its memory small', async (t) => {
   const sum = { firstRowMs: 0, longestTaskMs: 0, rows: 0, leftBytes: 0 };
   const problems: string[] = [];
   await page.waitForTimeout(RELEASE_MS);
-  for (const list of listsOf(sizes)) {
+  for (const list of toLists(sizes)) {
     const figures = await large.measure(list, async () => {
       await leave();
       await page.waitForTimeout(RELEASE_MS);
     });
-    problems.push(...problemsOf(list.name, figures));
+    problems.push(...listProblems(list.name, figures));
     for (const [name, figure] of Object.entries(figures) as [keyof LargeFigures, number][]) {
       sum[name] = Math.max(sum[name], Math.round(figure));
     }

@@ -9,7 +9,7 @@ const TOOL = 'find_order';
 const WORDS_PER_FORM = 60;
 const WORDS_PER_LINE = 12;
 
-const wordOf = (number: number) => `w${String(number).padStart(5, '0')}`;
+const getWord = (number: number) => `w${String(number).padStart(5, '0')}`;
 
 /** The numbered words of a text, in order. */
 export const wordsIn = (text: string): readonly string[] => text.match(WORD) ?? [];
@@ -34,7 +34,7 @@ export class LongAnswer {
   readonly #wordsPerSecond: number;
 
   constructor(words: number, wordsPerSecond: number) {
-    this.words = Array.from({ length: words }, (_, index) => wordOf(index + 1));
+    this.words = Array.from({ length: words }, (_, index) => getWord(index + 1));
     this.steps = Math.ceil(words / WORDS_PER_STEP);
     this.#wordsPerSecond = wordsPerSecond;
   }
@@ -46,7 +46,7 @@ export class LongAnswer {
     const words = this.words.slice((step - 1) * WORDS_PER_STEP, step * WORDS_PER_STEP);
     const startedAt = performance.now();
     let count = 0;
-    for (const token of tokensOf(words)) {
+    for (const token of getTokens(words)) {
       await call.text(token);
       count += 1;
       this.written += 1;
@@ -60,7 +60,7 @@ export class LongAnswer {
 }
 
 /** Each token has at most one word. */
-function* tokensOf(words: readonly string[]): Generator<string> {
+function* getTokens(words: readonly string[]): Generator<string> {
   for (let start = 0; start < words.length; start += WORDS_PER_LINE) {
     const form = FORMS[Math.floor(start / WORDS_PER_FORM) % FORMS.length] ?? String;
     const line = words.slice(start, start + WORDS_PER_LINE).join(' ');

@@ -26,14 +26,14 @@ export const COLLECT_SHIFTS = `(() => {
   let inputAt = Infinity;
   const noteInput = () => { inputAt = Math.min(inputAt, performance.now()); };
   for (const type of ['pointerdown', 'keydown', 'wheel', 'input', 'change']) addEventListener(type, noteInput, true);
-  const lineOf = ({ node, previousRect, currentRect }) => {
+  const toLine = ({ node, previousRect, currentRect }) => {
     const element = node instanceof Element ? node : node?.parentElement;
     const [from, to] = [previousRect, currentRect].map((rect) => Math.round(rect.left) + ',' + Math.round(rect.top));
     return (element?.outerHTML.slice(0, 120) ?? 'a removed element') + ' from ' + from + ' to ' + to;
   };
   const note = (entries) => {
     for (const { value, startTime, hadRecentInput, sources } of entries) {
-      if (!hadRecentInput) shifts.push({ value, isOpening: startTime < inputAt, moved: sources.map(lineOf) });
+      if (!hadRecentInput) shifts.push({ value, isOpening: startTime < inputAt, moved: sources.map(toLine) });
     }
   };
   const observer = new PerformanceObserver((list) => note(list.getEntries()));

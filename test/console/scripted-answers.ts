@@ -55,7 +55,7 @@ export class ScriptedAnswers {
     this.#held.clear();
     for (const call of calls) {
       await call.text(text);
-      await call.end(usageOf(call));
+      await call.end(toUsage(call));
     }
   }
 
@@ -76,7 +76,7 @@ export class ScriptedAnswers {
       const text = message.trim().slice('say '.length);
       await call.reasoning(text);
       await call.text(text);
-      return call.end(usageOf(call));
+      return call.end(toUsage(call));
     }
     if (command === 'hold') {
       await write('I am looking it up. This takes a while.', (text) => call.text(text));
@@ -91,12 +91,12 @@ export class ScriptedAnswers {
       const text = outputs.length === 0 ? ANSWER : `The tools returned:\n\n${outputs.join('\n')}`;
       await write(text, (part) => call.text(part));
     }
-    await call.end(usageOf(call));
+    await call.end(toUsage(call));
   }
 }
 
 /** Somewhat like a provider: the prompt counts, and half of it is cached after the first step. */
-function usageOf({ request: { prompt, step } }: ModelCall): Usage {
+function toUsage({ request: { prompt, step } }: ModelCall): Usage {
   const inputTokens = 300 + Math.ceil(JSON.stringify(prompt).length / 4);
   const cachedTokens = step === 1 ? 0 : Math.floor(inputTokens / 2);
   return { requestCount: 1, inputTokens, cachedTokens, outputTokens: 120, reasoningTokens: 0 };

@@ -1,4 +1,4 @@
-import { pngOf, type StreamReader } from '@runwire/test-kit';
+import { makePng, type StreamReader } from '@runwire/test-kit';
 import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { upload } from '../support/uploads.ts';
 import type { ConsoleRig } from './console-rig.ts';
@@ -160,7 +160,7 @@ async function seedFiles({ api }: ConsoleRig): Promise<void> {
   };
   await file('/summary.md', '# Summary\n\nEverything *arrived*.\n', 'text/markdown');
   await file('/orders.csv', 'order,parcels\nA-1001,2\n', 'text/csv');
-  await file('/parcel.png', pngOf(2000), 'image/png');
+  await file('/parcel.png', makePng(2000), 'image/png');
   for (const month of ['september', 'october', 'november']) {
     await file(`/2026/${month}.json`, JSON.stringify({ month, orders: 12 }), 'application/json');
   }

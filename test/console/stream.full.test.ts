@@ -69,7 +69,7 @@ async function begin(rig: ConsoleRig, page: Page, answer: LongAnswer): Promise<v
   rig.model.script = (call) => answer.play(call);
   await page.goto(rig.url(`integrations/${INTEGRATION}/playground`));
   await page.getByRole('heading', { name: /^New chat with / }).waitFor();
-  await rig.watchOf(page).quiet();
+  await rig.getWatch(page).quiet();
 }
 
 async function send(page: Page): Promise<void> {
@@ -101,16 +101,16 @@ async function measure(rig: ConsoleRig, answer: LongAnswer) {
   const [tasksMs, { shifts, madeAgain }] = [await trace.stop(), await measures.stop()];
   expectEqual(
     `finished blocks that were made again, tasks longer than ${MAX_TASK_MS} ms`,
-    [madeAgain, ...longTasksOf(tasksMs)].join(', '),
+    [madeAgain, ...listLongTasks(tasksMs)].join(', '),
     '0',
   );
   expectEqual('layout shifts', shifts.flatMap(({ moved }) => moved).join('\n'), '');
   await page.context().close();
-  return { longestTaskMs: longestOf(tasksMs) };
+  return { longestTaskMs: getLongest(tasksMs) };
 }
 
-const longestOf = (tasksMs: readonly number[]) => Math.round(tasksMs[0] ?? 0);
-const longTasksOf = (tasksMs: readonly number[]) => tasksMs.filter((ms) => ms > MAX_TASK_MS).map(Math.round);
+const getLongest = (tasksMs: readonly number[]) => Math.round(tasksMs[0] ?? 0);
+const listLongTasks = (tasksMs: readonly number[]) => tasksMs.filter((ms) => ms > MAX_TASK_MS).map(Math.round);
 
 /**
  * An answer whose page is reloaded, and whose server is killed. From the last reload on the tasks are measured: nearly
@@ -142,13 +142,13 @@ async function disturb(rig: ConsoleRig, answer: LongAnswer, reloads: number) {
     await page.reload();
     await untilEnd(page);
     await expectWhole(rig, page, answer);
-    await rig.watchOf(page).checkShifts();
+    await rig.getWatch(page).checkShifts();
   }
   const tasksMs = await trace.stop();
-  expectEqual(`tasks longer than ${MAX_TASK_MS} ms after a reload`, longTasksOf(tasksMs).join(', '), '');
-  expectEqual('problems of the page', rig.watchOf(page).takeProblems().join('\n'), '');
+  expectEqual(`tasks longer than ${MAX_TASK_MS} ms after a reload`, listLongTasks(tasksMs).join(', '), '');
+  expectEqual('problems of the page', rig.getWatch(page).takeProblems().join('\n'), '');
   await page.context().close();
-  return { longestTaskAfterReloadMs: longestOf(tasksMs) };
+  return { longestTaskAfterReloadMs: getLongest(tasksMs) };
 }
 
 const chooseFigures = () => ({ tokens: scale(1000, 5000), reloads: scale(3, 10), kills: 1 });

@@ -43,11 +43,11 @@ export class TaskTrace {
     await this.#session.send('Tracing.end');
     await complete;
     await this.#session.detach();
-    const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
+    const getThread = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
     const isMain = ({ name, args }: TraceEvent) => name === 'thread_name' && args.name === MAIN_THREAD;
-    const mains = new Set(this.#events.filter(isMain).map(threadOf));
+    const mains = new Set(this.#events.filter(isMain).map(getThread));
     const tasks = this.#events.flatMap((event) =>
-      event.name === TASK && event.tdur !== undefined && mains.has(threadOf(event)) ? [event.tdur / 1000] : [],
+      event.name === TASK && event.tdur !== undefined && mains.has(getThread(event)) ? [event.tdur / 1000] : [],
     );
     if (tasks.length === 0) throw new Error('The trace has no task of a page.');
     return tasks.toSorted((a, b) => b - a);

@@ -77,7 +77,7 @@ export async function runVisit(
 ): Promise<VisitReport> {
   const { width } = viewport;
   const page = await rig.openPage({ ...viewport, signedIn: visit.signedIn ?? true });
-  const checks = new PageChecks(rig.watchOf(page), page, `${visit.name} at ${width}`, width);
+  const checks = new PageChecks(rig.getWatch(page), page, `${visit.name} at ${width}`, width);
   try {
     await visit.run({
       page,
@@ -89,7 +89,7 @@ export async function runVisit(
       url: (path) => rig.url(path),
       open: async (path) => {
         await page.goto(rig.url(path));
-        await rig.watchOf(page).quiet();
+        await rig.getWatch(page).quiet();
         await checks.checkShifts(path);
       },
       unique: (name) => `${name} ${visit.name} ${width}`,
@@ -109,7 +109,7 @@ export async function runVisit(
 }
 
 /** The sentences of Playwright have colours. The line of the visit that failed is enough of the stack. */
-function sentenceOf(error: unknown): string {
+function toSentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const line = (error.stack ?? '').split('\n').find((each) => each.includes('/visits/')) ?? '';
   return stripVTControlCharacters(`${error.message.trim()} ${line.trim()}`);
@@ -170,7 +170,7 @@ class PageChecks {
   }
 
   fail(error: unknown): void {
-    this.#add(`at ${this.#page.url()}`, [sentenceOf(error), ...this.#watch.takeProblems()]);
+    this.#add(`at ${this.#page.url()}`, [toSentence(error), ...this.#watch.takeProblems()]);
   }
 
   #add(page: string, problems: readonly string[]): void {

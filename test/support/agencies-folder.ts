@@ -13,18 +13,18 @@ export class AgenciesFolder implements Disposable {
   }
 
   write(files: Files): void {
-    for (const [file, text] of Object.entries(files)) writeFileSync(this.#placeOf(file), text);
+    for (const [file, text] of Object.entries(files)) writeFileSync(this.#getPlace(file), text);
   }
 
   link(path: string, target: string): void {
-    symlinkSync(target, this.#placeOf(path));
+    symlinkSync(target, this.#getPlace(path));
   }
 
   delete(path: string): void {
     rmSync(join(this.path, path), { recursive: true });
   }
 
-  #placeOf(file: string): string {
+  #getPlace(file: string): string {
     const path = join(this.path, file);
     mkdirSync(dirname(path), { recursive: true });
     return path;

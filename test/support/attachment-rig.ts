@@ -22,7 +22,7 @@ export class AttachmentRig implements AsyncDisposable {
     const files = await FileServer.start();
     const trust = files.trustHere();
     const rig = await ScriptedServer.start({
-      modelOf: (port) => scriptedModel(port, model),
+      getModel: (port) => scriptedModel(port, model),
       ...options,
       env: { ...files.env, ...options.env },
     });
@@ -58,4 +58,4 @@ export const hashesIn = (dataDir: string) =>
   blobsIn(dataDir)
     .map((path) => path.slice(3, 67))
     .sort();
-export const hashesOf = (...all: readonly (Buffer | string)[]) => all.map((bytes) => hash('sha256', bytes)).sort();
+export const computeHashes = (...all: readonly (Buffer | string)[]) => all.map((bytes) => hash('sha256', bytes)).sort();

@@ -63,10 +63,10 @@ function exited(child: ChildProcess): Promise<{ code: number | null; signal: Nod
 
 /** Runs any program to its end. */
 export function run(program: string, args: readonly string[], options: CliOptions = {}): Promise<ProcessResult> {
-  return resultOf(start(program, args, options));
+  return toResult(start(program, args, options));
 }
 
-async function resultOf(child: ChildProcess): Promise<ProcessResult> {
+async function toResult(child: ChildProcess): Promise<ProcessResult> {
   const [end, stdout, stderr] = await Promise.all([
     exited(child),
     text(child.stdout as NodeJS.ReadableStream),
@@ -89,7 +89,7 @@ export interface RunningCommand {
 /** Starts a `runwire …` that asks a server; it needs no store of its own. */
 export function startRunwire(args: readonly string[], options: CliOptions = {}): RunningCommand {
   const child = start(process.execPath, [...command, ...args], options);
-  return { child, result: resultOf(child) };
+  return { child, result: toResult(child) };
 }
 
 /** `runwire serve`, or another program that starts the server, started as a person starts it. */
@@ -170,7 +170,7 @@ export function keysIn(text: string): string[] {
 }
 
 /** A folder that is deleted with the test. */
-export function folderOf(t: TestContext): string {
+export function getFolder(t: TestContext): string {
   const folder = temporaryFolder();
   t.after(async () => {
     rmSync(folder, { recursive: true, force: true });

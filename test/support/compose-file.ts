@@ -24,7 +24,7 @@ export function readCompose(): ComposeFile {
   return parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge: true }) as ComposeFile;
 }
 
-export function nodesOf(compose: ComposeFile): (readonly [string, Service])[] {
+export function getNodes(compose: ComposeFile): (readonly [string, Service])[] {
   return Object.entries(compose.services).filter(([name]) => name.startsWith('node-'));
 }
 
@@ -43,7 +43,7 @@ export function nodeEnvironments(
   compose: ComposeFile,
   variables: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>>[] {
-  return nodesOf(compose).map(([, { environment = {} }]) =>
+  return getNodes(compose).map(([, { environment = {} }]) =>
     Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filledIn(String(value), variables)])),
   );
 }

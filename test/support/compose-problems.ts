@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PACKAGES, PROVIDERS, providerSettingNames } from '@runwire/models';
 import { readConfig } from '../../packages/server/src/config/read-config.ts';
 import { root } from './cli-process.ts';
-import { type ComposeFile, filledIn, nodeEnvironments, nodesOf } from './compose-file.ts';
+import { type ComposeFile, filledIn, getNodes, nodeEnvironments } from './compose-file.ts';
 
 const VARIABLES = { POSTGRES_PASSWORD: 'p'.repeat(32), RUNWIRE_API_KEY: 'k'.repeat(48) };
 /** The default limit of PostgreSQL, without the connections that it reserves for its administrator. */
@@ -17,7 +17,7 @@ const STOP_SECONDS = 15;
 const OWN_CONNECTIONS = 6;
 
 /** The names in the first column of the table under a page's heading `## Settings`. */
-export function settingsOf(page: string): string[] {
+export function getSettings(page: string): string[] {
   const text = readFileSync(join(root, page), 'utf8');
   const [, section = ''] = text.split(/^## Settings$/m);
   const rows = section.split(/^## /m)[0]?.matchAll(/^\| ((?:`[A-Z0-9_]+`(?:, )?)+) \|/gm) ?? [];
@@ -45,10 +45,10 @@ export function composeProblems(compose: ComposeFile): string[] {
     if (!holds) problems.push(problem);
   };
   const { services, volumes, networks } = compose;
-  const settings = [...settingsOf('docs/settings.md'), ...providerKeys];
+  const settings = [...getSettings('docs/settings.md'), ...providerKeys];
   const nginx = services.nginx;
   const nginxAddress = nginx?.networks?.inside?.ipv4_address;
-  const nodes = nodesOf(compose);
+  const nodes = getNodes(compose);
   let connections = 0;
   for (const [index, environment] of nodeEnvironments(compose, VARIABLES).entries()) {
     const name = nodes[index]?.[0];

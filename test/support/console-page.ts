@@ -63,7 +63,7 @@ export class ConsolePage {
   }
 
   async setUp(setupLink: string, email: string, password = PASSWORD) {
-    return this.result('set_up', { link: secretOf(setupLink), email, password });
+    return this.result('set_up', { link: getSecret(setupLink), email, password });
   }
 
   /** The API with a new console token of this page. */
@@ -74,7 +74,7 @@ export class ConsolePage {
   }
 }
 
-export function secretOf(setupLink: string): string {
+export function getSecret(setupLink: string): string {
   const [, secret] = /\/console\/#set_up=([\w-]{43})$/.exec(setupLink) ?? [];
   assert.ok(secret !== undefined, setupLink);
   return secret;

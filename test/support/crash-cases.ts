@@ -85,13 +85,13 @@ export async function freezeAt(rig: Rig, crash: CrashCase, request: Completion, 
 }
 
 /** A run that stops at an attachment has a file by URL. */
-export function attachmentsOf({ point }: CrashCase, files: FileServer): object[] {
+export function getAttachments({ point }: CrashCase, files: FileServer): object[] {
   const url = files.serve('/attached.txt', ATTACHED, 'text/plain');
   return point.startsWith('attachment.') ? [{ type: 'input_file', file_url: url }] : [];
 }
 
 /** A file that was fetched and not recorded is fetched again by the run that continues. */
-export const fetchesOf = ({ point }: CrashCase) =>
+export const countFetches = ({ point }: CrashCase) =>
   point === 'attachment.before-commit' ? 2 : point === 'attachment.after-commit' ? 1 : 0;
 
 export interface CrashCase {
@@ -140,7 +140,7 @@ export const FURTHER_CASES: readonly CrashCase[] = [
   { point: 'cancel.after-commit', script: 'cancel', time: 1, takeover: 'takeover.after-commit' },
 ];
 
-export const labelOf = ({ point, script, time, takeover }: CrashCase) =>
+export const toLabel = ({ point, script, time, takeover }: CrashCase) =>
   `${point}${takeover === undefined ? '' : `, ${takeover}`} (${script}, time ${time})`;
 
 const AFTER_END = /^(end\.after-commit|settle\.after|(messages|end-frame)\..*|sweep\..*)$/;
@@ -154,7 +154,7 @@ export function storedAt({ point, script }: CrashCase): 'nothing' | 'unfinished'
 }
 
 /** How the run must end; the model answers every call after the crash. */
-export function outcomeOf(crash: CrashCase): 'none' | 'completed' | 'cancelled' | 'model_error' {
+export function toOutcome(crash: CrashCase): 'none' | 'completed' | 'cancelled' | 'model_error' {
   const stored = storedAt(crash);
   if (stored === 'nothing') return 'none';
   if (stored === 'cancel') return 'cancelled';

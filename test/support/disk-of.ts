@@ -5,7 +5,7 @@ const MIB = 1024 * 1024;
 const MOST_ENTRIES = 500;
 
 /** Returns the disk that the files below a folder use, and the size of the largest. The names need not be UTF-8. */
-export function diskOf(root: string): { readonly mib: number; readonly largest: number } {
+export function getDisk(root: string): { readonly mib: number; readonly largest: number } {
   let [entries, blocks, largest] = [0, 0, 0];
   const folders = [Buffer.from(root)];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {

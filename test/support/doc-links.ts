@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 const withoutCode = (text: string) => text.replace(/^( *)```[\s\S]*?^\1```$/gm, '').replace(/`[^`\n]*`/g, '`code`');
 
 /** The anchors that GitHub gives to the headings of a page. */
-export function anchorsOf(text: string): Set<string> {
+export function listAnchors(text: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#{1,6} (.+)$/gm)) {
     const slug = heading
@@ -28,7 +28,7 @@ export function brokenLinks(pages: ReadonlyMap<string, string>, root: string): s
       const [path = '', anchor] = target.split('#');
       const file = path === '' ? page : normalize(join(dirname(page), path));
       if (!pages.has(file) && !existsSync(join(root, file))) broken.push(`${page}: ${target}: there is no ${file}`);
-      else if (anchor !== undefined && !anchorsOf(pages.get(file) ?? '').has(anchor)) {
+      else if (anchor !== undefined && !listAnchors(pages.get(file) ?? '').has(anchor)) {
         broken.push(`${page}: ${target}: ${file} has no heading #${anchor}`);
       }
     }

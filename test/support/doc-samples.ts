@@ -82,7 +82,7 @@ export const PACKAGE_PAGES = [
 
 /** The first block without a language: what the sample of a page prints. */
 export const shownOutput = (page: string): string =>
-  fencesOf(page).find(({ language }) => language === '')?.sample ?? '';
+  getFences(page).find(({ language }) => language === '')?.sample ?? '';
 
 /** Markdown pages of the project that people read, by their path from the root. */
 export const pages = (): string[] =>
@@ -92,7 +92,7 @@ export const pages = (): string[] =>
 
 export const readPage = (page: string): string => readFileSync(join(root, page), 'utf8');
 
-export function fencesOf(page: string): { readonly language: string; readonly sample: string }[] {
+export function getFences(page: string): { readonly language: string; readonly sample: string }[] {
   return [...readPage(page).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', sample = '']) => ({
     language,
     sample,
@@ -100,8 +100,8 @@ export function fencesOf(page: string): { readonly language: string; readonly sa
 }
 
 /** The samples of a page in one language, in order. */
-export function samplesOf(page: string, language: SampleLanguage): string[] {
-  const samples = fencesOf(page).flatMap((fence) => (fence.language === language ? [fence.sample] : []));
+export function listSamples(page: string, language: SampleLanguage): string[] {
+  const samples = getFences(page).flatMap((fence) => (fence.language === language ? [fence.sample] : []));
   assert.equal(samples.length, SAMPLES[page]?.[language], `${page}: samples in ${language}, as SAMPLES counts them`);
   return samples;
 }

@@ -67,8 +67,8 @@ export async function buildImage(instructions: readonly Instruction[], into: str
   const rules = readFileSync(join(root, '.dockerignore'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
-  const textsOf = (name: string) => instructions.filter((one) => one.name === name).map(({ text }) => text);
-  const [user = ''] = textsOf('USER');
+  const toTexts = (name: string) => instructions.filter((one) => one.name === name).map(({ text }) => text);
+  const [user = ''] = toTexts('USER');
   const [uid = 0, gid = 0] = user.split(':').map(Number);
   const asUser =
     process.getuid?.() === 0 ? [SETPRIV, `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs'] : [];
@@ -76,7 +76,7 @@ export async function buildImage(instructions: readonly Instruction[], into: str
   const give = (path: string) => {
     if (asUser.length > 0) execFileSync('chown', ['-R', `${uid}:${gid}`, path]);
   };
-  const places = [...new Set([...textsOf('WORKDIR'), ...textsOf('VOLUME')])];
+  const places = [...new Set([...toTexts('WORKDIR'), ...toTexts('VOLUME')])];
   const stages = new Map<string, Stage>();
   let stage: Stage = { folder: into, cwd: into, packages: [] };
   /** Replaces paths of the image with paths on this machine, also in the middle of a command. */

@@ -8,7 +8,7 @@ import { parentIn } from '@runwire/sandbox/src/watch-memory.ts';
 import { openSandbox, type SandboxName } from '@runwire/test-kit/sandboxes.ts';
 import { pathInMount } from '@runwire/test-kit/test-files.ts';
 import { findFiles } from '../../packages/server/src/workspace/stage.ts';
-import { diskOf } from './disk-of.ts';
+import { getDisk } from './disk-of.ts';
 import { type Attempt, MEASURED, type Sign } from './escape-attempt.ts';
 import { ATTEMPTS } from './escape-attempts.ts';
 import { EscapeHost, newToken, PLANTED, Victim } from './escape-host.ts';
@@ -158,10 +158,10 @@ async function measure(stage: string, work: Promise<unknown>): Promise<Peaks> {
     const { pids, mib } = processesBelow();
     peaks.mib = Math.max(peaks.mib, mib);
     peaks.processes = Math.max(peaks.processes, pids.length);
-    peaks.diskMib = Math.max(peaks.diskMib, diskOf(join(stage, 'u/42')).mib);
+    peaks.diskMib = Math.max(peaks.diskMib, getDisk(join(stage, 'u/42')).mib);
     await Promise.race([over, sleep(SAMPLE_MS)]);
   }
-  peaks.diskMib = Math.max(peaks.diskMib, diskOf(join(stage, 'u/42')).mib);
+  peaks.diskMib = Math.max(peaks.diskMib, getDisk(join(stage, 'u/42')).mib);
   return peaks;
 }
 
@@ -238,7 +238,7 @@ async function published(stage: string, names: readonly string[], isSandbox: boo
   if (!isSandbox) {
     const entries = readdirSync(join(stage, 'u/42'), { recursive: true }).length;
     return {
-      size: diskOf(join(stage, 'u/42')).largest > LIMITS.fileBytes,
+      size: getDisk(join(stage, 'u/42')).largest > LIMITS.fileBytes,
       entries: entries > LIMITS.folderEntries,
       published: names.length > 0 && names.every((name) => existsSync(path(name)) || isThere(stage, name)),
     };

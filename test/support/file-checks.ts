@@ -18,7 +18,7 @@ export async function filesIn(place: FilePlace, uploads: 'direct' | 'through'): 
   return place === 'disk' ? {} : await s3Settings(await sharedS3(), { S3_UPLOADS: uploads });
 }
 
-export const draftsOf = ({ dataDir }: Rig, bucket: string | null): string[] => {
+export const getDrafts = ({ dataDir }: Rig, bucket: string | null): string[] => {
   const folder = join(dataDir, bucket === null ? 'blobs/drafts' : 'spools');
   return readdirSync(folder).map((name) => join(folder, name));
 };
@@ -32,7 +32,7 @@ export async function compare(rig: Rig, bucket: string | null, ask = (query: str
   const [sum] = await ask(`select file_bytes from integrations where integration_id = '${INTEGRATION}'`);
   return {
     rowsWithoutBlob: used.difference(blobs).size,
-    leftovers: blobs.difference(used).size + draftsOf(rig, bucket).length,
+    leftovers: blobs.difference(used).size + getDrafts(rig, bucket).length,
     sumIsRight: Number(sum?.file_bytes) === rows.reduce((bytes, row) => bytes + Number(row.size_bytes), 0),
   };
 }

@@ -12,5 +12,5 @@ export function forgedToken(payload: object, typ: string, key: string | Buffer):
 }
 
 /** The header (0) or the payload (1) of a token. */
-export const partOf = (token: string, index: 0 | 1) =>
+export const toPart = (token: string, index: 0 | 1) =>
   JSON.parse(Buffer.from(token.split('.')[index] ?? '', 'base64url').toString());

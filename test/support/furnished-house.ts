@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { type ApiClient, imageAttachment, pngOf, withoutComments } from '@runwire/test-kit';
+import { type ApiClient, imageAttachment, makePng, withoutComments } from '@runwire/test-kit';
 import { askStore } from './ask-store.ts';
 import { CliServer, keysIn } from './cli-process.ts';
 import { ConsolePage } from './console-page.ts';
@@ -57,7 +57,7 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   };
   await say('talk', ODD, { usageRequestId: 'once' });
   await say('talk', '/tool calculate {"operation":"add","a":1,"b":2}');
-  await say('talk', 'Look', { attachments: [imageAttachment(pngOf(3000, 1)), imageAttachment(pngOf(2000, 2))] });
+  await say('talk', 'Look', { attachments: [imageAttachment(makePng(3000, 1)), imageAttachment(makePng(2000, 2))] });
   await say('fails', '/fail');
   assert.equal((await api.patch(`${PATH}/chats/talk`, { title: ODD, metadata: { odd: ODD } })).status, 200);
   const adjustment = { amount: 1, unit: 'runs', reason: ODD, idempotencyKey: ODD };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FileServer, imageAttachment, partsOf, postForm, type Rig } from '@runwire/test-kit';
+import { type FileServer, imageAttachment, postForm, type Rig, toParts } from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { PlantedPerson, pngWith } from './person.ts';
 import { type SignedForm, sendForm, sign, signing } from './uploads.ts';
@@ -79,7 +79,7 @@ export class LateWriters {
     const bytes = Buffer.from(text.repeat(Math.ceil(400_000 / text.length)));
     const { uploadUrl, uploadFields } = await sign(this.#api, bytes.length, this.#person.file('half.txt'));
     const held = Promise.withResolvers<void>();
-    const parts = [...partsOf(uploadFields), { name: 'file', filename: 'half.txt', value: bytes }];
+    const parts = [...toParts(uploadFields), { name: 'file', filename: 'half.txt', value: bytes }];
     const answer = postForm(uploadUrl, { parts }, () => held.promise);
     await until('bytes of the upload', async () => this.#filesWith('half sent') > 0);
     return {

@@ -53,9 +53,9 @@ function findEarlier(): { readonly commit: string; readonly isOtherSchema: boole
 /** True if everything that the older version needs at run time is installed here, in the same versions. */
 function canUsePackages(checkout: string): boolean {
   type Lock = { packages: Record<string, { version?: string; dev?: true; link?: true }> };
-  const lockOf = (folder: string): Lock => JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
-  const own = lockOf(REPOSITORY).packages;
-  return Object.entries(lockOf(checkout).packages).every(
+  const readLock = (folder: string): Lock => JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  const own = readLock(REPOSITORY).packages;
+  return Object.entries(readLock(checkout).packages).every(
     ([path, { version, dev, link }]) =>
       !path.startsWith('node_modules/') || dev || link || own[path]?.version === version,
   );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { imageAttachment, pngOf, startTestServer } from '@runwire/test-kit';
+import { imageAttachment, makePng, startTestServer } from '@runwire/test-kit';
 import { messagesFrame } from './scripted-server.ts';
 
 /** The database and the folder of an installation; `''` is the embedded store. */
@@ -10,12 +10,12 @@ export interface Place {
   readonly url: string;
 }
 
-export const envOf = ({ dataDir, url }: Place) => ({ RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: url });
+export const getEnv = ({ dataDir, url }: Place) => ({ RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: url });
 
 export const startAt = ({ dataDir, url }: Place, env: Readonly<Record<string, string>> = {}) =>
   startTestServer({ dataDir, env: { DATABASE_URL: url, ...env } });
 
-export const markOf = (dataDir: string) => join(dataDir, 'blobs', 'installation');
+export const getMark = (dataDir: string) => join(dataDir, 'blobs', 'installation');
 
 /** Returns the paths of the images in a data folder. */
 export const imagesIn = (dataDir: string) =>
@@ -29,7 +29,7 @@ export const imagesIn = (dataDir: string) =>
 export async function useOnce(place: Place, images = 1): Promise<void> {
   {
     await using server = await startAt(place);
-    const attachments = Array.from({ length: images }, (_, index) => imageAttachment(pngOf(200, index)));
+    const attachments = Array.from({ length: images }, (_, index) => imageAttachment(makePng(200, index)));
     const reader = await server.api.complete({ chatId: 'seen', attachments });
     await reader.whole();
     assert.equal(messagesFrame(reader).status, 'completed');

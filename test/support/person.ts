@@ -6,7 +6,7 @@ import {
   type FileServer,
   imageAttachment,
   type ModelCall,
-  pngOf,
+  makePng,
   type Rig,
   type ServerProcess,
 } from '@runwire/test-kit';
@@ -17,7 +17,7 @@ const METERED = { unit: 'tokens', limit: 1_000_000_000, period: 'lifetime' };
 
 /** A PNG whose bytes contain the text. */
 export function pngWith(text: string): Buffer {
-  const bytes = pngOf(2000);
+  const bytes = makePng(2000);
   bytes.write(text, 100);
   return bytes;
 }

@@ -24,13 +24,13 @@ export const ask = (id: string, to: string, message: string, more = {}) =>
   [id, 'send_message', { recipient_agent: to, message, ...more }] as const;
 
 /** The name in the instructions `You are <name>.` */
-export const agentOf = (call: ModelCall) => /^You are (\w+)\./.exec(call.request.instructions)?.[1] ?? '';
+export const getAgent = (call: ModelCall) => /^You are (\w+)\./.exec(call.request.instructions)?.[1] ?? '';
 
 /** Each agent plays its turns in their order. */
 export function play(rig: ScriptedServer, turns: Readonly<Record<string, readonly Turn[]>>): readonly ModelCall[] {
   const played = new Map<string, number>();
   rig.controller.onCall = (call) => {
-    const name = agentOf(call);
+    const name = getAgent(call);
     const index = played.get(name) ?? 0;
     played.set(name, index + 1);
     const turn = turns[name]?.[index];

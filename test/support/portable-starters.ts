@@ -33,7 +33,7 @@ export interface Starter {
   readonly context: Readonly<Record<string, string>>;
 }
 
-const flowsOf = (kind: StarterFlow['kind'], ...pairs: readonly (readonly [string, string])[]) =>
+const getFlows = (kind: StarterFlow['kind'], ...pairs: readonly (readonly [string, string])[]) =>
   pairs.map(([from, to]): StarterFlow => ({ from, to, kind }));
 
 function agencySwarm(): Starter {
@@ -44,7 +44,7 @@ function agencySwarm(): Starter {
     name,
     entry: 'ExampleAgent',
     prompts: { ExampleAgent: prompt('example_agent'), ExampleAgent2: prompt('example_agent2') },
-    flows: flowsOf('delegate', ['ExampleAgent', 'ExampleAgent2']),
+    flows: getFlows('delegate', ['ExampleAgent', 'ExampleAgent2']),
     tool: {
       agent: 'ExampleAgent',
       name: 'ExampleTool',
@@ -72,7 +72,7 @@ function crewAi(): Starter {
       researcher: prompt('researcher', 'research_task'),
       reporting_analyst: prompt('reporting_analyst', 'reporting_task'),
     },
-    flows: flowsOf('handoff', ['researcher', 'reporting_analyst']),
+    flows: getFlows('handoff', ['researcher', 'reporting_analyst']),
     tool: null,
     context: { topic },
   };
@@ -98,7 +98,7 @@ function googleAdk(): Starter {
     name: 'google-adk',
     entry: 'root_agent',
     prompts: promptsIn(read('google-adk', 'agent.py'), 'instruction'),
-    flows: flowsOf('handoff', ...pairs),
+    flows: getFlows('handoff', ...pairs),
     tool: { agent: 'root_agent', name: 'get_ferry_times', input: { island: 'Hydra' }, output: '["09:15","16:00"]' },
     context: {},
   };
@@ -115,7 +115,7 @@ function claude(): Starter {
       // In the original, Claude itself asks the agents.
       lead: 'Ask the agent that fits the task, and answer with what it found.',
     },
-    flows: flowsOf('delegate', ...agents.map((agent) => ['lead', agent] as const)),
+    flows: getFlows('delegate', ...agents.map((agent) => ['lead', agent] as const)),
     tool: null,
     context: {},
   };
@@ -127,7 +127,7 @@ function openAiAgents(): Starter {
     name: 'openai-agents',
     entry,
     prompts: promptsIn(read('openai-agents', 'index.ts'), 'instructions'),
-    flows: flowsOf('handoff', [entry, cook], [entry, gardener]),
+    flows: getFlows('handoff', [entry, cook], [entry, gardener]),
     tool: { agent: cook, name: 'recipe_of_the_day', input: { season: 'summer' }, output: 'Cold tomato soup' },
     context: {},
   };

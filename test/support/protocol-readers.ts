@@ -76,17 +76,17 @@ async function messagesReaders(): Promise<ProtocolReaders> {
   const options = { apiKey: KEY, maxRetries: 0, logLevel: 'off' } as const;
   const client = new Anthropic({ baseURL: baseURL.replace(/\/v1$/, ''), ...options });
   const sdkModel = anthropicByAiSdk(baseURL, 'm');
-  const readingOf = (read: ReadMessage, { replays }: Listener) => comparable(read, replays.length > 0);
+  const chooseReading = (read: ReadMessage, { replays }: Listener) => comparable(read, replays.length > 0);
   return {
     provider: rig.provider,
     async official(stream) {
       const read = await readByAnthropicClient(client);
       return comparable(read, read.stop === 'complete' && stream !== NOT_SENT_BACK);
     },
-    ours: async (_, output) => readingOf(await readByModel(output, rig.ask({}, undefined, output).done), output),
+    ours: async (_, output) => chooseReading(await readByModel(output, rig.ask({}, undefined, output).done), output),
     async aiSdk(_, output) {
       const done = sdkModel.call(modelRequest('Hi'), output, new AbortController().signal);
-      return readingOf(await readByModel(output, done), output);
+      return chooseReading(await readByModel(output, done), output);
     },
     askForReasoning: null,
     [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),

@@ -39,18 +39,18 @@ const PACKAGES = {
 } as const;
 
 /** Returns the path of a program. Installs all of them with the first one, once for this checkout. */
-async function programOf(runtime: keyof typeof PACKAGES, packed: PackedPackages): Promise<string> {
+async function getProgram(runtime: keyof typeof PACKAGES, packed: PackedPackages): Promise<string> {
   const folder = join(root, '.work/runtimes');
-  const pathOf = ({ name, program }: { name: string; program: string }) => join(folder, 'node_modules', name, program);
+  const getPath = ({ name, program }: { name: string; program: string }) => join(folder, 'node_modules', name, program);
   const packages = Object.values(PACKAGES);
-  if (!packages.every((one) => existsSync(pathOf(one)))) {
+  if (!packages.every((one) => existsSync(getPath(one)))) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');
     const names = packages.map(({ name, version }) => `${name}@${version}`);
     // With the settings of this user: the packages come from the registry.
     await packed.run('npm', ['install', '--ignore-scripts', '--no-save', ...names], folder, process.env);
   }
-  return pathOf(PACKAGES[runtime]);
+  return getPath(PACKAGES[runtime]);
 }
 
 /** Every runtime. `project` has the packed client and, as `client.js`, runtimes-client.js. */
@@ -61,11 +61,11 @@ export async function allRuntimes(packed: PackedPackages, project: string): Prom
     (task) =>
       packed.run(program, [...args, 'main.js', JSON.stringify(task)], project);
   return {
-    node20: byProgram(await programOf('node20', packed)),
+    node20: byProgram(await getProgram('node20', packed)),
     node26: byProgram(process.execPath),
-    bun: byProgram(await programOf('bun', packed), 'run'),
-    deno: byProgram(await programOf('deno', packed), 'run', '--allow-net=127.0.0.1', '--no-lock'),
-    workerd: inWorkerd(project, await programOf('workerd', packed)),
+    bun: byProgram(await getProgram('bun', packed), 'run'),
+    deno: byProgram(await getProgram('deno', packed), 'run', '--allow-net=127.0.0.1', '--no-lock'),
+    workerd: inWorkerd(project, await getProgram('workerd', packed)),
     chromium: inChromium(project),
   };
 }

@@ -17,7 +17,7 @@ export function readSection(text: string, section: SchemaSection): string {
 }
 
 /** Applies all migrations to an empty database and returns its tables and indexes. */
-export function schemaOf(section: SchemaSection): Promise<string> {
+export function toSchema(section: SchemaSection): Promise<string> {
   return section === 'sqlite' ? sqliteSchema() : postgresSchema();
 }
 

@@ -14,7 +14,7 @@ import {
 
 interface ServerOptions extends NonNullable<Parameters<typeof startTestServer>[0]> {
   /** Another scripted model, controlled by the controller at this port. */
-  readonly modelOf?: (controllerPort: number) => ReturnType<typeof scriptedModel>;
+  readonly getModel?: (controllerPort: number) => ReturnType<typeof scriptedModel>;
 }
 type CompletionBody = Parameters<ApiClient['complete']>[0];
 
@@ -73,11 +73,11 @@ export class ScriptedServer implements AsyncDisposable {
     return rig;
   }
 
-  async #start({ modelOf = scriptedModel, ...options }: ServerOptions): Promise<void> {
+  async #start({ getModel = scriptedModel, ...options }: ServerOptions): Promise<void> {
     // Closes the controller if the server does not start: its listener would keep the test file running.
     await using stack = new AsyncDisposableStack();
     this.controller = stack.use(await ModelController.start());
-    const model = modelOf(this.controller.port);
+    const model = getModel(this.controller.port);
     this.server = await startTestServer({ model, agencies: { test: testAgency }, ...options });
     stack.move();
   }

@@ -46,14 +46,14 @@ export function validFrames(all: readonly Frame[], resumedIn = all): readonly Fr
 }
 
 function checkStream({ frames, answer }: StreamReader, run: Body): void {
-  const dataOf = (name: string) => frames.flatMap(({ event, data }) => (event === name ? [data] : []));
-  const counts = ['meta', 'resumed', 'messages', 'end'].map((name) => dataOf(name).length);
+  const getData = (name: string) => frames.flatMap(({ event, data }) => (event === name ? [data] : []));
+  const counts = ['meta', 'resumed', 'messages', 'end'].map((name) => getData(name).length);
   expectEqual('`meta`, `resumed`, `messages` and `end` in a stream', counts, [1, run.attempt - 1, 1, 1]);
   const ends = [frames[0]?.event, frames.at(-1)?.event, frames.at(-1)?.id];
   expectEqual('first and last frame', ends, ['meta', 'end', run.lastEventId]);
   const isGrowing = frames.every(({ id }, i) => i === 0 || id > (frames[i - 1]?.id ?? 0));
   expectEqual('ids of a stream that grow', isGrowing, true);
-  const [meta, messages] = ['meta', 'messages'].map((name): Body => JSON.parse(dataOf(name)[0] ?? '{}'));
+  const [meta, messages] = ['meta', 'messages'].map((name): Body => JSON.parse(getData(name)[0] ?? '{}'));
   const said = messages.new_messages.filter(
     (item: Body) => item.type === 'message' && item.role === 'assistant' && item.callerAgent === null,
   );

@@ -3,15 +3,15 @@ import { expectAtLeast, expectAtMost, expectEqual, WAIT_MS, within } from '@runw
 import { type Body, checkStory, validFrames } from './story.ts';
 import {
   callId,
-  callsOf,
   endHeld,
   FRAMES,
   LAST_STEP,
+  listCalls,
+  listToolCalls,
   ONCE,
   playUntil,
   type TeamRun,
   TOOLS,
-  toolCallsOf,
 } from './team-run.ts';
 
 /** What the run used and produced, without ids. */
@@ -22,7 +22,7 @@ export interface TeamResult {
   readonly items: readonly string[];
 }
 
-function resultOf({ run, steps, stream }: Awaited<ReturnType<typeof checkStory>>): TeamResult {
+function toResult({ run, steps, stream }: Awaited<ReturnType<typeof checkStory>>): TeamResult {
   const messages: Body = JSON.parse(stream.frames.find(({ event }) => event === 'messages')?.data ?? '{}');
   const shown = messages.new_messages.map((item: Body) =>
     [item.agent, item.callerAgent, item.type, item.name, item.content?.[0]?.text ?? item.content].join(' '),
@@ -39,8 +39,8 @@ export async function uncut(rig: Rig): Promise<TeamResult> {
   const { runId, reader } = await playUntil(rig, 'uncut', FRAMES);
   const story = await checkStory(rig, { runId, seen: reader.frames });
   expectEqual('frames of an uncut run', story.stream.frames.length, FRAMES);
-  expectEqual('tool calls of an uncut run', toolCallsOf(rig, runId).length, TOOLS.length);
-  return resultOf(story);
+  expectEqual('tool calls of an uncut run', listToolCalls(rig, runId).length, TOOLS.length);
+  return toResult(story);
 }
 
 /** Every item of the log is finished or void, and no void item is in the result. */
@@ -84,7 +84,7 @@ export async function checkTeamRun(rig: Rig, runId: string, check: TeamCheck) {
   const story = await checkStory(rig, { ...(api === undefined ? {} : { api }), runId, seen: frames, callsOfTool });
   const { run, steps, stream } = story;
   expectEqual('end of the run', [run.status, run.error], ['completed', null]);
-  const { usage, ...result } = resultOf(story);
+  const { usage, ...result } = toResult(story);
   const { usage: expected, ...same } = whole;
   expectEqual('steps, answer and items', result, same);
   expectEqual('numbers of steps', new Set(steps.map(({ step }) => step)).size, steps.length);
@@ -94,7 +94,7 @@ export async function checkTeamRun(rig: Rig, runId: string, check: TeamCheck) {
     expectAtMost(`calls of tool ${name}`, called.length, most);
     expectAtMost(`idempotency keys of tool ${name}`, new Set(called.map((call) => call.idempotencyKey)).size, 1);
   }
-  const died = callsOf(rig, runId).length - steps.filter(({ kind }) => kind === 'model').length;
+  const died = listCalls(rig, runId).length - steps.filter(({ kind }) => kind === 'model').length;
   const ofSteps = steps.reduce((sum, step) => sum + (step.usage?.total_tokens ?? 0), 0);
   expectEqual('tokens of the finished steps', ofSteps, expected.total_tokens);
   // A call that died with its process is charged if its beginning was stored, and only then.
@@ -111,8 +111,8 @@ export async function checkTeamRun(rig: Rig, runId: string, check: TeamCheck) {
 /** The run was cancelled: no call began after that. `mode` `after_step` also finishes every step that had begun. */
 export async function checkCancelled(rig: Rig, { runId, reader }: TeamRun, mode: 'immediate' | 'after_step') {
   const path = `${rig.path}/runs/${runId}`;
-  const before = callsOf(rig, runId).length;
-  const tools = toolCallsOf(rig, runId).length;
+  const before = listCalls(rig, runId).length;
+  const tools = listToolCalls(rig, runId).length;
   const isLast = reader.frames.length >= LAST_STEP && mode === 'after_step';
   const answer = rig.api().post(`${path}/cancel`, { mode });
   if (mode === 'after_step') {
@@ -123,8 +123,8 @@ export async function checkCancelled(rig: Rig, { runId, reader }: TeamRun, mode:
   expectEqual('cancelled run', body.status, isLast ? 'completed' : 'cancelled');
   await within('end of a cancelled run', WAIT_MS, reader.over);
   const { run, steps, stream } = await checkStory(rig, { runId, seen: reader.frames });
-  expectEqual('model calls after a cancel', callsOf(rig, runId).length - before, 0);
-  expectEqual('tool calls after a cancel', toolCallsOf(rig, runId).length - tools, 0);
+  expectEqual('model calls after a cancel', listCalls(rig, runId).length - before, 0);
+  expectEqual('tool calls after a cancel', listToolCalls(rig, runId).length - tools, 0);
   expectEqual('model calls that are charged', run.usage.request_count, before);
   if (mode === 'immediate') return;
   checkItems(stream.frames);

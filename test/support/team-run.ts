@@ -81,10 +81,11 @@ export const FRAMES = ACTS.at(-1)?.frames ?? 0;
 /** From this frame on the last step of the run is under way, or the run has ended. */
 export const LAST_STEP = 117;
 
-const agentOf = ({ request }: ModelCall) => /^You are (\w+)\./.exec(request.instructions)?.[1] ?? '';
+const getAgent = ({ request }: ModelCall) => /^You are (\w+)\./.exec(request.instructions)?.[1] ?? '';
 export const callId = (runId: string, name: string) => `${runId}-${name}`;
-export const callsOf = ({ model }: Rig, runId: string) => model.calls.filter(({ request }) => request.runId === runId);
-export const toolCallsOf = ({ gate }: Rig, runId: string) =>
+export const listCalls = ({ model }: Rig, runId: string) =>
+  model.calls.filter(({ request }) => request.runId === runId);
+export const listToolCalls = ({ gate }: Rig, runId: string) =>
   gate.calls.filter((call) => call.callId.startsWith(callId(runId, '')));
 
 /** The number of pieces that a call has sent. */
@@ -95,7 +96,7 @@ async function sendNext({ gate }: Rig, call: ModelCall): Promise<boolean> {
   const outputs = call.request.prompt.filter(({ kind }) => kind === 'tool_output').length;
   const index = sent.get(call) ?? 0;
   sent.set(call, index + 1);
-  const piece = ANSWERS[agentOf(call)]?.[outputs]?.[index];
+  const piece = ANSWERS[getAgent(call)]?.[outputs]?.[index];
   if (piece === undefined) {
     await call.end();
     return false;
@@ -127,8 +128,8 @@ export function holdAll({ model, gate }: Rig): void {
 
 /** Ends the calls of the run that are held; later ones wait. */
 export async function endHeld(rig: Rig, runId: string): Promise<void> {
-  await Promise.all(callsOf(rig, runId).map((call) => finish(rig, call)));
-  for (const call of toolCallsOf(rig, runId)) rig.gate.open(call.callId, 'done');
+  await Promise.all(listCalls(rig, runId).map((call) => finish(rig, call)));
+  for (const call of listToolCalls(rig, runId)) rig.gate.open(call.callId, 'done');
 }
 
 export interface TeamRun {
@@ -152,7 +153,7 @@ export async function playUntil(rig: Rig, chatId: string, frames: number, option
   const afterAct = async ({ asks: asked = [], holds = [] }: Act) => {
     for (const _ of asked) {
       const call = await nextCall(rig, runId);
-      calls.set(agentOf(call), call);
+      calls.set(getAgent(call), call);
     }
     for (const name of holds) await within('held call', WAIT_MS, rig.gate.holds(callId(runId, name)));
   };

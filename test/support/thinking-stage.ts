@@ -7,12 +7,12 @@ import { MessagesServer, type ScriptedAnswer, type ScriptedBlock } from '@runwir
 export const STEPS = 10;
 
 /** How many blocks of thinking a step has. */
-const blocksOf = (step: number) => 1 + Number(step % 3 === 0) + Number(step % 5 === 0);
+const toBlocks = (step: number) => 1 + Number(step % 3 === 0) + Number(step % 5 === 0);
 
 /** How many blocks of thinking the last request sends back if all thinking since this step is sent back. */
 export function sentBack(since = 1): number {
   let blocks = 0;
-  for (let step = since; step < STEPS; step += 1) blocks += blocksOf(step);
+  for (let step = since; step < STEPS; step += 1) blocks += toBlocks(step);
   return blocks;
 }
 
@@ -20,7 +20,7 @@ export const thinkingIn = (request: MessagesRequest | undefined) =>
   (request?.messages ?? []).flatMap(({ content }) => content.filter(({ type }) => String(type).includes('thinking')));
 
 /** The text of the last message of the user, which names the run, and the number of the step after it. */
-function placeOf({ messages }: MessagesRequest): { label: string; step: number } {
+function getPlace({ messages }: MessagesRequest): { label: string; step: number } {
   const isResult = ({ type }: { type?: unknown }) => type === 'tool_result';
   const last = messages.findLastIndex(({ role, content }) => role === 'user' && !content.every(isResult));
   const text = messages[last]?.content.findLast(({ type }) => type === 'text')?.text;
@@ -90,7 +90,7 @@ export class ThinkingStage implements AsyncDisposable {
 
   /** All refusals, or those of the run that this message began. */
   refusals(label: string | null = null): string[] {
-    const own = this.#anthropic.refusals.filter(({ request }) => label === null || placeOf(request).label === label);
+    const own = this.#anthropic.refusals.filter(({ request }) => label === null || getPlace(request).label === label);
     return own.map(({ rule, message }) => `${rule}: ${message}`);
   }
 
@@ -101,7 +101,7 @@ export class ThinkingStage implements AsyncDisposable {
 
   /** The last request to Anthropic of the run that this message began. */
   lastRequest(label: string): MessagesRequest | undefined {
-    return this.#anthropic.requests.findLast((request) => placeOf(request).label === label);
+    return this.#anthropic.requests.findLast((request) => getPlace(request).label === label);
   }
 
   get asked(): number {
@@ -117,7 +117,7 @@ export class ThinkingStage implements AsyncDisposable {
   }
 
   async #answer(request: MessagesRequest): Promise<ScriptedAnswer> {
-    const { label, step } = placeOf(request);
+    const { label, step } = getPlace(request);
     const hold = this.#holds.get(label);
     if (hold?.step === step) {
       hold.reached();

@@ -148,13 +148,13 @@ export async function playUntil(rig: Rig, chatId: string, frames: number, option
 }
 
 /** Model and tools answer every call after a kill, each from the beginning of the step that the call is for. */
-export function answerAll({ model, gate }: Rig, tool: string, chatOf: (runId: string) => string): void {
+export function answerAll({ model, gate }: Rig, tool: string, getChat: (runId: string) => string): void {
   model.onCall = async (call) => {
     const { prompt, runId } = call.request;
     const outputs = prompt.filter(({ kind }) => kind === 'tool_output').length;
     await call.text(`Anew after ${outputs}. `);
     for (const name of ANSWERS[Math.ceil(outputs / 2)] ?? [])
-      await call.toolCall(`${chatOf(runId)}-${name}`, tool, JSON.stringify({ port: gate.port }));
+      await call.toolCall(`${getChat(runId)}-${name}`, tool, JSON.stringify({ port: gate.port }));
     await call.end();
   };
   gate.onCall = ({ callId }) => gate.open(callId, `anew ${callId}`);

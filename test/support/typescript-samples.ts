@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PACKAGE_PAGES, samplesOf } from './doc-samples.ts';
+import { listSamples, PACKAGE_PAGES } from './doc-samples.ts';
 
 /** The code before and after a sample that the pages leave to the reader. */
 const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
@@ -10,7 +10,7 @@ const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> =
     [
       `import { defineTool } from '@runwire/agency';
        import { z } from 'zod';
-       const hotelsOf = async (city: string) => [city];
+       const getHotels = async (city: string) => [city];
        const readHotel = async (hotel: string) => hotel;`,
       'export const agent = { name: "Guide", description: "Reads.", instructions: "Read.", tools: [readHotels] };',
     ],
@@ -34,7 +34,7 @@ const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> =
 export function writeTypeScriptSamples(folder: string, include: readonly string[] = ['*.ts']) {
   const files: string[] = [];
   for (const [page, around] of Object.entries(AROUND)) {
-    const samples = samplesOf(page, 'ts');
+    const samples = listSamples(page, 'ts');
     assert.equal(samples.length, around.length, `each sample of ${page} is compiled`);
     for (const [index, sample] of samples.entries()) {
       const [before, after] = around[index] ?? ['', ''];
@@ -45,12 +45,12 @@ export function writeTypeScriptSamples(folder: string, include: readonly string[
   }
   // test/client-samples.test.ts and test/package-samples.test.ts run them.
   for (const page of ['docs/client.md', 'packages/client/README.md', ...PACKAGE_PAGES]) {
-    for (const [index, sample] of samplesOf(page, 'ts').entries()) {
+    for (const [index, sample] of listSamples(page, 'ts').entries()) {
       writeFileSync(join(folder, `${page.replace(/\W/g, '-')}-${index}.ts`), sample);
     }
   }
   const sampleTest = join(folder, 'shop.test.ts');
-  writeFileSync(sampleTest, samplesOf('docs/testing.md', 'ts')[0] ?? '');
+  writeFileSync(sampleTest, listSamples('docs/testing.md', 'ts')[0] ?? '');
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.json', include }));
   return { files, sampleTest };
 }

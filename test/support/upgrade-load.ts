@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  answerOf,
   type Frame,
   imageAttachment,
   type ModelCall,
-  pngOf,
+  makePng,
   type Rig,
   type ServerProcess,
   type ShownImage,
   type StreamReader,
+  toAnswer,
 } from '@runwire/test-kit';
 import { expectEqual, Shortfall, until, WAIT_MS } from '@runwire/test-kit/shortfall.ts';
 
@@ -17,7 +17,7 @@ const BACKENDS = 3;
 const RACERS = 6;
 const RACE_LIMIT = 3;
 const MEMBERS = ['member-1', 'member-2', 'member-3', 'member-4'];
-const IMAGE = pngOf(5000, 7);
+const IMAGE = makePng(5000, 7);
 const FOUND = 'Found. ';
 
 /** The first word of a message tells the model what to do: answer, use a tool, be held after a tool, or talk until cancelled. */
@@ -182,7 +182,7 @@ export class UpgradeLoad {
     await this.#read(request, sent);
     const { message } = request.body;
     const looked = /^(tool|long) /.test(message) ? `Looking. ${FOUND}` : '';
-    expectEqual('answer', answerOf(request.frames), `${looked}To ${message}, as message ${turn}.`);
+    expectEqual('answer', toAnswer(request.frames), `${looked}To ${message}, as message ${turn}.`);
   }
 
   readonly #works: readonly (() => Promise<void>)[] = [

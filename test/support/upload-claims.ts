@@ -1,11 +1,11 @@
 import { equal, match, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { imageAttachment, pngOf, type ServerProcess } from '@runwire/test-kit';
+import { imageAttachment, makePng, type ServerProcess } from '@runwire/test-kit';
 import { download, sendForm, sign, type UploadOptions, upload } from './uploads.ts';
 
 export type UploadClaim = (server: ServerProcess, integration: string) => Promise<void>;
 
-const filesOf = (integration: string, query: Record<string, string>) =>
+const listFiles = (integration: string, query: Record<string, string>) =>
   `/v2/integrations/${integration}/files?${new URLSearchParams(query)}`;
 
 const put = (
@@ -33,7 +33,7 @@ export const UPLOAD_CLAIMS: Readonly<Record<string, UploadClaim>> = {
     const bytes = randomBytes(20_971_520);
     const form = await sign(server.api, bytes.length, { apiIntegrationId: integration });
     ok((await sendForm(form, Buffer.concat([bytes, Buffer.from('x')]))) >= 400);
-    equal((await server.api.get(filesOf(integration, {}))).body.items.length, 0);
+    equal((await server.api.get(listFiles(integration, {}))).body.items.length, 0);
     equal(await sendForm(form, bytes), 204);
     ok(Buffer.from(await (await download(server.api, form.resource, integration)).arrayBuffer()).equals(bytes));
   },
@@ -45,13 +45,13 @@ export const UPLOAD_CLAIMS: Readonly<Record<string, UploadClaim>> = {
       equal(await sendForm(other, Buffer.from('hello')), 403);
     }
     for (const text of ['hell', 'hello!']) equal(await sendForm(form, Buffer.from(text)), 400);
-    equal((await server.api.get(filesOf(integration, {}))).body.items.length, 0);
+    equal((await server.api.get(listFiles(integration, {}))).body.items.length, 0);
   },
   'a later upload of the same name replaces the file': async (server, integration) => {
     const path = await put(server, integration, 'before');
     await put(server, integration, 'after it');
     equal(await (await download(server.api, path, integration)).text(), 'after it');
-    const { items } = (await server.api.get(filesOf(integration, { folder: '/app/mnt/u' }))).body;
+    const { items } = (await server.api.get(listFiles(integration, { folder: '/app/mnt/u' }))).body;
     equal(items.length, 1);
     equal(items[0].size, 8);
   },
@@ -70,7 +70,7 @@ export const UPLOAD_CLAIMS: Readonly<Record<string, UploadClaim>> = {
     const names: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const query = { folder: '/app/mnt/u', limit: '2', ...(cursor === '' ? {} : { cursor }) };
-      const { body } = await server.api.get(filesOf(integration, query));
+      const { body } = await server.api.get(listFiles(integration, query));
       for (const { name, size, etag, contentType, modifiedAt } of body.items) {
         names.push(name);
         match(`${size} ${etag} ${contentType} ${modifiedAt}`, /^1 "[0-9a-f]{32}" text\/plain \d{4}-\d\d-\d\dT/);
@@ -82,18 +82,18 @@ export const UPLOAD_CLAIMS: Readonly<Record<string, UploadClaim>> = {
   'a deleted file is gone, and a deleted folder with all that is below': async (server, integration) => {
     const path = await put(server, integration, 'x');
     for (const filename of ['1', '2']) await put(server, integration, 'x', { folder: '/app/mnt/f/g', filename });
-    equal((await server.api.delete(filesOf(integration, { path }))).status, 204);
+    equal((await server.api.delete(listFiles(integration, { path }))).status, 204);
     equal((await download(server.api, path, integration)).status, 404);
-    equal((await server.api.delete(filesOf(integration, { path: '/app/mnt/f', recursive: 'true' }))).status, 204);
-    equal((await server.api.get(filesOf(integration, {}))).body.items.length, 0);
+    equal((await server.api.delete(listFiles(integration, { path: '/app/mnt/f', recursive: 'true' }))).status, 204);
+    equal((await server.api.get(listFiles(integration, {}))).body.items.length, 0);
   },
   'no integration sees files of another': async (server, integration) => {
     const path = await put(server, integration, 'mine');
     equal((await download(server.api, path, 'demo')).status, 404);
-    equal((await server.api.get(filesOf('demo', {}))).body.items.length, 0);
+    equal((await server.api.get(listFiles('demo', {}))).body.items.length, 0);
   },
   'an image is stored once, and is there in later turns': async (server, apiIntegrationId) => {
-    const attachments = [imageAttachment(pngOf(100_000, 7))];
+    const attachments = [imageAttachment(makePng(100_000, 7))];
     for (const message of ['One', 'Two']) {
       const reader = await server.api.complete({ apiIntegrationId, chatId: 'c', message, attachments });
       await reader.whole();

@@ -6,20 +6,20 @@ import { DatabaseSync } from 'node:sqlite';
 import { rotateUploads } from '@runwire/server';
 import type { MountPath } from '@runwire/server/src/domain/file/mount-path.ts';
 import {
+  computeSignature,
   type FormAnswer,
   type FormPart,
   type FormTerms,
-  partsOf,
   postForm,
   type RawForm,
   type SigningKey,
-  signatureOf,
   signForm,
   startTestServer,
   storedPath,
   storeEnvironment,
   type TestServer,
   type TestServerOptions,
+  toParts,
   uploadKey,
 } from '@runwire/test-kit';
 import { askStore } from './ask-store.ts';
@@ -104,14 +104,14 @@ export class UploadServer implements AsyncDisposable {
     };
     const policy = Buffer.from(JSON.stringify(wider)).toString('base64');
     const { secretAccessKey, region } = this.key;
-    const signature = signatureOf(policy, secretAccessKey, fields['x-amz-date'] ?? '', region);
+    const signature = computeSignature(policy, secretAccessKey, fields['x-amz-date'] ?? '', region);
     const all = { ...fields, ...more, policy, 'x-amz-signature': signature };
-    return [...partsOf(all), { name: 'file', filename: 'cat.png', value: FILE }];
+    return [...toParts(all), { name: 'file', filename: 'cat.png', value: FILE }];
   }
 
   /** The fields, followed by the file. */
   parts(terms: Partial<FormTerms> = {}, file: string | Buffer = FILE): FormPart[] {
-    return [...partsOf(this.fields(terms)), { name: 'file', filename: 'cat.png', value: file }];
+    return [...toParts(this.fields(terms)), { name: 'file', filename: 'cat.png', value: file }];
   }
 
   async post(

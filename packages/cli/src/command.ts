@@ -58,8 +58,8 @@ export function commandWords(command: Command): string[] {
 }
 
 /** The command and all below it that do something. */
-export function leavesOf(command: Command): CliCommand[] {
-  return command.commands.length === 0 ? [command as CliCommand] : command.commands.flatMap(leavesOf);
+export function getLeaves(command: Command): CliCommand[] {
+  return command.commands.length === 0 ? [command as CliCommand] : command.commands.flatMap(getLeaves);
 }
 
 /** Reads an option that is a number. */

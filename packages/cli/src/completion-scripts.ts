@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { commandWords, leavesOf } from './command.ts';
+import { commandWords, getLeaves } from './command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -12,17 +12,17 @@ interface Completion {
 
 /** Writes the script with which a shell completes commands and options. Everything else completes to files. */
 export function completionScript(shell: Shell, program: Command): string {
-  const completions = completionsOf(program);
+  const completions = getCompletions(program);
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](completions);
 }
 
-function completionsOf(program: Command): Completion[] {
+function getCompletions(program: Command): Completion[] {
   const groups = [program, ...program.commands.filter(({ commands }) => commands.length > 0)];
   const below = groups.map((group) => ({
     path: commandWords(group).join(' '),
     words: group.commands.map((command) => ({ word: command.name(), about: command.summary() })),
   }));
-  const leaves = leavesOf(program).map((leaf) => ({
+  const leaves = getLeaves(program).map((leaf) => ({
     path: commandWords(leaf).join(' '),
     words: leaf
       .createHelp()

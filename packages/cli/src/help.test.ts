@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import type { Command } from 'commander';
-import { type CliCommand, commandWords, leavesOf } from './command.ts';
+import { type CliCommand, commandWords, getLeaves } from './command.ts';
 import { completionScript, SHELLS } from './completion-scripts.ts';
 import { buildProgram } from './program.ts';
 
 const program = buildProgram({}, '0.1.0');
-const leaves = leavesOf(program);
-const nameOf = (command: Command) => commandWords(command).join(' ');
-const named = (name: string) => leaves.find((leaf) => nameOf(leaf) === name);
+const leaves = getLeaves(program);
+const getName = (command: Command) => commandWords(command).join(' ');
+const named = (name: string) => leaves.find((leaf) => getName(leaf) === name);
 
 test('the help of every command fits 80 columns and has an example of it', () => {
   assert.ok(leaves.length > 30);
@@ -20,14 +20,14 @@ test('the help of every command fits 80 columns and has an example of it', () =>
     assert.deepEqual(
       text.split('\n').filter((line) => line.length > 80),
       [],
-      nameOf(leaf),
+      getName(leaf),
     );
-    assert.match(text, /^Examples?:$/m, nameOf(leaf));
+    assert.match(text, /^Examples?:$/m, getName(leaf));
     if (leaf !== program && !groups.includes(leaf)) {
-      assert.match(text, /^ {2}-h, --help /m, nameOf(leaf));
+      assert.match(text, /^ {2}-h, --help /m, getName(leaf));
       assert.ok(
-        leaf.examples.some((example) => example.includes(`runwire ${nameOf(leaf)}`)),
-        nameOf(leaf),
+        leaf.examples.some((example) => example.includes(`runwire ${getName(leaf)}`)),
+        getName(leaf),
       );
     }
   }
@@ -48,7 +48,7 @@ test('the examples name commands and options that exist', () => {
 
 test('every command that prints a result has --json', () => {
   const without = leaves.filter(({ options }) => !options.some(({ long }) => long === '--json'));
-  assert.deepEqual(without.map(nameOf), ['completion']);
+  assert.deepEqual(without.map(getName), ['completion']);
 });
 
 test('bash completes commands, second words and options', () => {

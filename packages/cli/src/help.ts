@@ -1,5 +1,5 @@
 import type { Command, Help, Option } from 'commander';
-import { type CliCommand, COMMON_OPTIONS, commandWords, leavesOf } from './command.ts';
+import { type CliCommand, COMMON_OPTIONS, commandWords, getLeaves } from './command.ts';
 
 const WIDTH = 80;
 
@@ -12,11 +12,11 @@ export function synopsis(command: Command): string {
     ...own.filter(({ mandatory }) => mandatory).map(longForm),
     ...(optional.length === 1 ? optional.map((option) => `[${longForm(option)}]`) : []),
     ...(optional.length > 1 ? ['[options]'] : []),
-    ...argumentsOf(command),
+    ...toArguments(command),
   ].join(' ');
 }
 
-const argumentsOf = (command: Command): string[] =>
+const toArguments = (command: Command): string[] =>
   command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '…' : ''}`;
     return argument.required ? name : `[${name}]`;
@@ -35,8 +35,8 @@ export function helpText(command: Command, helper: Help): string {
 
 /** One line for each command below, under the headings of its groups. */
 function usage(command: CliCommand, helper: Help): string {
-  const leaves = leavesOf(command);
-  const term = (leaf: Command) => ['runwire', ...commandWords(leaf), ...argumentsOf(leaf)].join(' ');
+  const leaves = getLeaves(command);
+  const term = (leaf: Command) => ['runwire', ...commandWords(leaf), ...toArguments(leaf)].join(' ');
   const more = [
     ['runwire <command> --help', 'explain a command'],
     ['runwire --version', 'print the version'],

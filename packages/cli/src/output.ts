@@ -75,7 +75,7 @@ export const wrapped = (text: string, width: number): string[] =>
   Number.isFinite(width) ? (visible(text).match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)|\\S+`, 'g')) ?? []) : [text];
 
 /** The width of the terminal; some report 0. A file or a pipe has no width. */
-export const widthOf = (stream: NodeJS.WriteStream): number =>
+export const measureWidth = (stream: NodeJS.WriteStream): number =>
   stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 
 type Value = string | number | boolean | null | undefined;
@@ -98,7 +98,7 @@ export function printTable<Item>(items: readonly Item[], columns: readonly Colum
     (_, index) => values.length > 0 && values.every((row) => typeof row[index] === 'number'),
   );
   const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
-  let excess = widths.reduce((sum, width) => sum + width + 2, -2) - widthOf(process.stdout);
+  let excess = widths.reduce((sum, width) => sum + width + 2, -2) - measureWidth(process.stdout);
   for (const [index, { canShrink }] of columns.entries()) {
     if (canShrink !== true || excess <= 0) continue;
     const width = widths[index] ?? 0;

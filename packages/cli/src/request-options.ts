@@ -24,7 +24,7 @@ export const addRequestOptions = (command: CliCommand): CliCommand =>
     .option('--file <PATH>', 'an uploaded file that the agent may read; may be repeated', repeated);
 
 /** The fields of a request, without its message. */
-export function requestOf({ chat, alias, member, agent, context, file }: RequestOptions): Omit<RunRequest, 'message'> {
+export function toRequest({ chat, alias, member, agent, context, file }: RequestOptions): Omit<RunRequest, 'message'> {
   return {
     chatId: chat,
     aliasChatId: alias,

@@ -1,7 +1,7 @@
 import type { Question, Run, RunEvent, RunResult } from '@runwire/client';
 import type { Command } from 'commander';
 import { EXIT, EXIT_OF_END } from './exit-codes.ts';
-import { bytes, dim, note, shortened, visible, widthOf } from './output.ts';
+import { bytes, dim, measureWidth, note, shortened, visible } from './output.ts';
 import { inCommandWords } from './refusal-words.ts';
 
 /** Shows a run while it runs: its text on standard output, everything else on standard error. */
@@ -44,7 +44,7 @@ export class RunDisplay {
   aside(text: string): void {
     this.#clearProgress();
     if (this.#isLineOpen) this.#write('\n');
-    note(dim(shortened(text, widthOf(process.stderr))));
+    note(dim(shortened(text, measureWidth(process.stderr))));
   }
 
   /** Only a terminal can replace a line; a log would get ten lines per second. */
@@ -119,11 +119,11 @@ export function explainEnd({ status, error, pending, chatId }: RunResult, comman
 
 /** One line about any event, for `runwire events`. */
 export function eventLine(event: RunEvent): string {
-  const text = eventText(event) ?? summaryOf(event);
+  const text = eventText(event) ?? toSummary(event);
   return `${String(event.id).padStart(5)}  ${event.type.padEnd(11)}  ${visible(text).replace(/^\s*[·→] /, '')}`;
 }
 
-function summaryOf(event: RunEvent): string {
+function toSummary(event: RunEvent): string {
   switch (event.type) {
     case 'started':
       return `${event.agent}, chat ${event.chatId}`;

@@ -26,7 +26,7 @@ export async function runProgram(program: CliCommand, args: readonly string[]): 
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return;
-    const { command } = commandOf(program, args);
+    const { command } = toCommand(program, args);
     report(error instanceof CommanderError ? usageError(error, command) : error, isJson, command);
   }
 }
@@ -35,7 +35,7 @@ const isHelp = (arg: string) => arg === '-h' || arg === '--help';
 
 /** Refuses words that name no command. Commander would answer `fly --help` with the help of the whole program. */
 function checkWords(program: Command, args: readonly string[]): void {
-  const { command, unknown } = commandOf(program, args);
+  const { command, unknown } = toCommand(program, args);
   const path = commandWords(command);
   if (unknown !== undefined && !unknown.startsWith('-')) {
     throw new UsageError(`There is no command \`${[...path, unknown].join(' ')}\`.`, program.helpInformation());
@@ -46,7 +46,7 @@ function checkWords(program: Command, args: readonly string[]): void {
 }
 
 /** The command that the first words name, and the first word after it that names none. */
-function commandOf(program: Command, args: readonly string[]): { command: Command; unknown: string | undefined } {
+function toCommand(program: Command, args: readonly string[]): { command: Command; unknown: string | undefined } {
   let command = program;
   for (const arg of args) {
     if (command.commands.length === 0) break;

@@ -51,14 +51,14 @@ export async function answer(
     pending.map(async (question): Promise<Answer> => {
       const { questionId, kind, tool } = question;
       if (kind === 'tool')
-        return { questionId, ...(await outputOf(tools[tool] as ToolFunction, { question, signal })) };
+        return { questionId, ...(await getOutput(tools[tool] as ToolFunction, { question, signal })) };
       const decision = await onApproval?.(question);
       return { questionId, ...(typeof decision === 'object' ? decision : { approve: decision === true }) };
     }),
   );
 }
 
-async function outputOf(
+async function getOutput(
   tool: ToolFunction | RequestTool,
   call: ToolCallContext,
 ): Promise<Pick<Answer, 'output' | 'failed'>> {

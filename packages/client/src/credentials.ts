@@ -14,12 +14,12 @@ interface Claims {
 }
 
 /** Reads header and payload of a JWT, without checking it. Returns an empty object for a key that is no JWT. */
-export function claimsOf(token: string): Claims {
-  const [header, payload] = token.split('.').map(partOf);
+export function listClaims(token: string): Claims {
+  const [header, payload] = token.split('.').map(toPart);
   return { ...payload, ...header };
 }
 
-function partOf(text: string): object {
+function toPart(text: string): object {
   try {
     return parseObject(atob(text.replace(/-/g, '+').replace(/_/g, '/')));
   } catch {
@@ -35,7 +35,7 @@ const invalidKey = (message: string) => new AuthenticationError({ code: 'invalid
  */
 function checkToken(token: string, absence: string): string {
   if (typeof token !== 'string' || !/^\s*\S+\s*$/.test(token)) throw invalidKey(absence);
-  if ('document' in globalThis && !/^(client|console)\+jwt$/.test(claimsOf(token).typ ?? '')) {
+  if ('document' in globalThis && !/^(client|console)\+jwt$/.test(listClaims(token).typ ?? '')) {
     throw invalidKey('Everyone can read an API key in a page; pass a function that fetches a client token.');
   }
   return token;
@@ -71,7 +71,7 @@ export class Credentials {
     try {
       // A function that throws immediately must not throw before `#token` is set.
       const token = checkToken(await Promise.resolve().then(this.#apiKey), 'The function `apiKey` returned no token.');
-      const endsAt = Number(claimsOf(token).exp) * 1000;
+      const endsAt = Number(listClaims(token).exp) * 1000;
       this.#renewAt = endsAt - Math.min(RENEW_MS, (endsAt - Date.now()) / 4);
       this.#known = token;
       return token;

@@ -19,7 +19,7 @@ type UnnamedFrame = StreamRawResponse | StreamRunItem | StreamAgentUpdated | Str
 type RawItem = Partial<Record<'call_id' | 'name' | 'arguments' | 'text', string>> & Partial<StreamChangedFile>;
 
 /** Returns the typed event of a frame. Null if the frame is none: such frames are in `frames()` only. */
-export function eventOf({ id, event, data }: Frame): RunEvent | null {
+export function toEvent({ id, event, data }: Frame): RunEvent | null {
   if (event === 'meta') {
     const { run_id: runId, ignored_fields: ignoredFields = [], ...meta } = JSON.parse(data) as StreamMeta;
     return { type: 'started', id, runId, ...meta, ignoredFields };
@@ -63,7 +63,7 @@ function itemEvent(
     case 'tool_output':
       return { type: 'tool_output', ...speaker, callId, output: item.output ?? '', failed: !!item.failed };
     case 'file_changed':
-      return { type: 'file', ...speaker, callId, file: fileOf(raw as StreamChangedFile) };
+      return { type: 'file', ...speaker, callId, file: getFile(raw as StreamChangedFile) };
     case 'tool_approval_requested':
     case 'client_tool_requested': {
       const { id: _id, ...asker } = speaker;
@@ -76,21 +76,21 @@ function itemEvent(
   }
 }
 
-const fileOf = ({ name, path, mime_type, size_bytes, change }: StreamChangedFile): ChangedFile => ({
+const getFile = ({ name, path, mime_type, size_bytes, change }: StreamChangedFile): ChangedFile => ({
   ...{ name, path, contentType: mime_type, size: size_bytes, change },
 });
 
-const questionOf = ({ question_id, call_id, ...rest }: StreamQuestion): Question => ({
+const getQuestion = ({ question_id, call_id, ...rest }: StreamQuestion): Question => ({
   ...{ questionId: question_id, callId: call_id, ...rest },
 });
 
 /** Reads the frame `messages`. `before` is the text of the runs that it continues. */
-export function resultOf(data: string, before: string): RunResult {
+export function toResult(data: string, before: string): RunResult {
   const messages = JSON.parse(data) as StreamMessages;
   const { run_id: runId, chatId, status, output, usage, error, new_messages: newMessages } = messages;
   return {
     ...{ runId, chatId, status, text: before + answerIn(newMessages), output: output ?? null },
-    ...{ pending: messages.pending.map(questionOf), files: messages.files.map(fileOf), usage, error, newMessages },
+    ...{ pending: messages.pending.map(getQuestion), files: messages.files.map(getFile), usage, error, newMessages },
   };
 }
 

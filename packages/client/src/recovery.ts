@@ -4,7 +4,7 @@ import { RunwireError } from './errors.ts';
 import type { Admission, Frame, RunHandle } from './run-types.ts';
 import { readFrames } from './sse.ts';
 import { pauseMs, sleep, type Watchdog } from './timing.ts';
-import { checkedId, type Exchange, fill, jsonOf, type Read, type Route, type Transport } from './transport.ts';
+import { checkedId, type Exchange, fill, type Read, type Route, type Transport, toJson } from './transport.ts';
 
 /** A run that is being read. */
 export interface ReadRun {
@@ -38,7 +38,7 @@ export async function* readRun(run: ReadRun): AsyncGenerator<Frame> {
     stream ??= await openEvents(run, contact);
     if (stream === null) return;
     try {
-      for await (const frame of framesOf(run, stream, contact)) {
+      for await (const frame of getFrames(run, stream, contact)) {
         run.place.lastEventId = frame.id;
         contact.eventArrived();
         yield frame;
@@ -57,13 +57,13 @@ async function start(run: ReadRun, contact: Contact, body: string): Promise<RunS
   const giveUpAt = Date.now() + run.transport.timing.giveUpMs;
   for (let sends = 1; ; sends += 1) {
     const sent = await contact.send(routes.getCompletionV2, openStream, { body });
-    const headerOf = (name: string) => decodeURIComponent(sent?.answer.headers.get(name) ?? '');
-    const header = headerOf('x-agent-run-admitted');
+    const getHeader = (name: string) => decodeURIComponent(sent?.answer.headers.get(name) ?? '');
+    const header = getHeader('x-agent-run-admitted');
     if (sent !== null && header === 'true') {
-      const ids = { runId: headerOf('x-run-id') || null, chatId: headerOf('x-chat-id') };
+      const ids = { runId: getHeader('x-run-id') || null, chatId: getHeader('x-chat-id') };
       // If a proxy removed the id of the run, the chat status has it.
-      if (ids.runId !== null) admit(run, ids, headerOf('x-run-replayed') === 'true');
-      if (headerOf('content-type').startsWith('text/event-stream')) return sent.value;
+      if (ids.runId !== null) admit(run, ids, getHeader('x-run-replayed') === 'true');
+      if (getHeader('content-type').startsWith('text/event-stream')) return sent.value;
       // In Text Only Mode the events are at their own address.
       sent.value?.watchdog.abort();
       return null;
@@ -93,7 +93,7 @@ function admit({ place, onAdmitted }: ReadRun, ids: Partial<RunHandle>, replayed
 async function findRun(run: ReadRun, contact: Contact): Promise<boolean> {
   const query = `?usageRequestId=${encodeURIComponent(checkedId('usageRequestId', run.place.usageRequestId))}`;
   for (;;) {
-    const sent = await contact.send(routes.getChatStatus, jsonOf, { query });
+    const sent = await contact.send(routes.getChatStatus, toJson, { query });
     if (run.body !== null && sent?.error?.code === 'run_not_found') return false;
     contact.throwIfFinal(sent, 'unknown');
     const status = sent?.value as ChatStatus | undefined;
@@ -123,7 +123,7 @@ async function openEvents(run: ReadRun, contact: Contact): Promise<RunStream | n
   }
 }
 
-async function* framesOf({ place }: ReadRun, { answer, watchdog }: RunStream, contact: Contact) {
+async function* getFrames({ place }: ReadRun, { answer, watchdog }: RunStream, contact: Contact) {
   const onBytes = () => {
     contact.bytesArrived();
     watchdog.restart();
@@ -144,7 +144,7 @@ interface RunStream {
   readonly watchdog: Watchdog;
 }
 
-/** Leaves the reading to `framesOf`. */
+/** Leaves the reading to `getFrames`. */
 const openStream: Read<RunStream> = (answer, watchdog) => ({ answer, watchdog });
 
 /** The contact with the server: it pauses between attempts, and gives up if there was no contact for too long. */

@@ -95,7 +95,7 @@ function method(transport: Transport, verb: string, route: Route) {
   };
 }
 
-export function apiOf(transport: Transport): Api {
+export function createApi(transport: Transport): Api {
   const entries = Object.entries(RESOURCES).map(([name, verbs]) => [
     name,
     Object.fromEntries(Object.entries(verbs).map(([verb, route]) => [verb, method(transport, verb, route)])),

@@ -15,11 +15,11 @@ export async function passOn(
   try {
     admission = await admitted;
   } catch (error) {
-    if (error instanceof RunwireError) return refusalOf(error);
+    if (error instanceof RunwireError) return toRefusal(error);
     throw error;
   }
   if (hasEnded()) return new Response(null, { status: 204 });
-  return new Response(streamOf(frames()), {
+  return new Response(toStream(frames()), {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
@@ -32,7 +32,7 @@ export async function passOn(
 }
 
 /** If the run cannot be read to its end, the stream fails: a reader must not take it for complete. */
-function streamOf(frames: AsyncGenerator<Frame>): ReadableStream<Uint8Array> {
+function toStream(frames: AsyncGenerator<Frame>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let timer: ReturnType<typeof setInterval>;
   return new ReadableStream({
@@ -52,7 +52,7 @@ function streamOf(frames: AsyncGenerator<Frame>): ReadableStream<Uint8Array> {
   });
 }
 
-function refusalOf({ message: error, code, status, admitted, retryAfterSeconds, body }: RunwireError): Response {
+function toRefusal({ message: error, code, status, admitted, retryAfterSeconds, body }: RunwireError): Response {
   const headers = {
     ...(admitted === false && { 'x-agent-run-admitted': 'false' }),
     ...(retryAfterSeconds && { 'retry-after': String(retryAfterSeconds) }),

@@ -2,11 +2,11 @@ import type { CancelResult, CancelRunRequest, ErrorCode } from '@runwire/contrac
 import * as routes from '@runwire/contract/routes';
 import { type AnsweringOptions, answer, nextRequest, withTools } from './answers.ts';
 import { DetachedError, QuestionsPendingError, RunCancelledError, RunFailedError } from './errors.ts';
-import { eventOf, resultOf } from './events.ts';
+import { toEvent, toResult } from './events.ts';
 import { readRun } from './recovery.ts';
 import { passOn } from './response.ts';
 import type { Admission, Frame, RunEvent, RunHandle, RunRequest, RunResult } from './run-types.ts';
-import { eitherOf } from './timing.ts';
+import { joinSignals } from './timing.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 export interface ReadOptions {
@@ -51,7 +51,7 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#place = { ...place };
     this.#answering = options;
     this.#next = this.#nextWake();
-    this.#signal = eitherOf(this.#reading.signal, options.signal);
+    this.#signal = joinSignals(this.#reading.signal, options.signal);
     this.admitted = new Promise((resolve, reject) => {
       this.#read(request, resolve).then(
         () => {
@@ -159,14 +159,14 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   #take(frame: Frame): void {
-    let event = eventOf(frame);
+    let event = toEvent(frame);
     if (event?.type === 'text') this.#pieces.push(event);
     else if (event?.type === 'resumed') {
       const { discardAfter } = event;
       this.#pieces = this.#pieces.filter(({ id }) => id <= discardAfter);
     } else if (frame.event === 'messages') this.#messages = frame.data;
     else if (frame.event === 'end' && this.#messages !== null) {
-      this.#result = resultOf(this.#messages, this.#textBefore);
+      this.#result = toResult(this.#messages, this.#textBefore);
       event = { type: 'ended', id: frame.id, ...this.#result };
     }
     this.#entries.push({ frame, event });

@@ -1,6 +1,6 @@
 import type { SandboxFile } from '@runwire/contract';
 import { type ApiKey, Credentials } from './credentials.ts';
-import { type Api, apiOf } from './resources.ts';
+import { type Api, createApi } from './resources.ts';
 import { type AttachOptions, Run, type RunOptions } from './run.ts';
 import type { RunHandle, RunRequest } from './run-types.ts';
 import { DEFAULT_TIMING, type Timing } from './timing.ts';
@@ -30,7 +30,7 @@ export class Runwire {
   constructor({ baseUrl, apiKey, integration, fetch = globalThis.fetch, timing }: RunwireOptions) {
     const limits = { ...DEFAULT_TIMING, ...timing };
     this.#transport = new Transport(baseUrl, new Credentials(apiKey), { integration, fetch, timing: limits });
-    Object.assign(this, apiOf(this.#transport));
+    Object.assign(this, createApi(this.#transport));
   }
 
   /** Starts a run immediately. It runs once, however often connections break. */

@@ -37,7 +37,7 @@ export const pauseMs = ({ minPauseMs, maxPauseMs }: Timing, retries: number): nu
   Math.min(minPauseMs * 2 ** retries, maxPauseMs) * (0.5 + Math.random() / 2);
 
 /** Aborts when one of both aborts. */
-export const eitherOf = (one: AbortSignal, other?: AbortSignal): AbortSignal =>
+export const joinSignals = (one: AbortSignal, other?: AbortSignal): AbortSignal =>
   AbortSignal.any(other ? [one, other] : [one]);
 
 /** Slow links may take one second per this many bytes of a request. */
@@ -52,7 +52,7 @@ export class Watchdog {
 
   /** The first silence may be longer, because it includes the sending of these bytes. */
   constructor({ silenceMs }: Timing, bytes: number, outer?: AbortSignal) {
-    this.signal = eitherOf(this.#silence.signal, outer);
+    this.signal = joinSignals(this.#silence.signal, outer);
     this.#silenceMs = silenceMs;
     this.restart(silenceMs + (1000 * bytes) / BYTES_PER_SECOND);
   }

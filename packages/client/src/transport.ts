@@ -1,6 +1,6 @@
 import type { Operations } from '@runwire/contract';
 import type * as routes from '@runwire/contract/routes';
-import { type Credentials, claimsOf } from './credentials.ts';
+import { type Credentials, listClaims } from './credentials.ts';
 import { ConnectionLostError, errorOfAnswer, invalidRequest, RunwireError } from './errors.ts';
 import type { RunHandle } from './run-types.ts';
 import { pauseMs, sleep, type Timing, Watchdog, watched } from './timing.ts';
@@ -75,7 +75,7 @@ export function fill(route: Route, input: Input): { method: string; path: string
   return { method, path, rest };
 }
 
-const queryOf = (fields: Input) => {
+const toQuery = (fields: Input) => {
   const given = Object.entries(fields).filter(([name, value]) => {
     // A filter that is left out by mistake would show the items of others.
     if (value === null) throw invalidRequest(`\`${name}\` cannot be null; leave it out.`);
@@ -110,7 +110,7 @@ export class Transport {
 
   /** The integration of a request: its own, that of the client, or that of the client token. */
   async integration(given?: string | null): Promise<string> {
-    const found = given ?? this.#integration ?? claimsOf(await this.#credentials.token()).apiIntegrationId;
+    const found = given ?? this.#integration ?? listClaims(await this.#credentials.token()).apiIntegrationId;
     if (found !== undefined) return found;
     throw invalidRequest('No integration; set `integration`.');
   }
@@ -156,7 +156,7 @@ export class Transport {
   }
 
   json<R extends Route>(route: R, input: Input, options: CallOptions = {}): Promise<AnswerOf<R>> {
-    return this.call(route, input, options, jsonOf) as Promise<AnswerOf<R>>;
+    return this.call(route, input, options, toJson) as Promise<AnswerOf<R>>;
   }
 
   /**
@@ -169,7 +169,7 @@ export class Transport {
       : input;
     const { method, path, rest } = fill(route, fields);
     const hasBody = /^P/.test(method);
-    const request = hasBody ? { method, path, body: JSON.stringify(rest) } : { method, path: path + queryOf(rest) };
+    const request = hasBody ? { method, path, body: JSON.stringify(rest) } : { method, path: path + toQuery(rest) };
     const maxRetries = isRepeatable(route) ? MAX_RETRIES : 0;
     const connectBy = Date.now() + this.timing.connectMs;
     for (let retries = 0; ; retries += 1) {
@@ -193,7 +193,7 @@ export class Transport {
 }
 
 /** Reads the JSON of an answer. A silence within it counts as a cut. */
-export const jsonOf: Read<unknown> = ({ status, body }, watchdog) =>
+export const toJson: Read<unknown> = ({ status, body }, watchdog) =>
   status === 204
     ? undefined
     : new Response(watched(body as ReadableStream<Uint8Array>, () => watchdog.restart())).json();

@@ -47,7 +47,7 @@ const IN_THREAD = `
 `;
 const IN_PROCESS = `(async () => {${TRIES}})().then((outcomes) => process.stdout.write(JSON.stringify(outcomes), () => process.exit()));`;
 
-async function outcomesOf(script: string, args: readonly string[], dataFile: string): Promise<Record<string, string>> {
+async function getOutcomes(script: string, args: readonly string[], dataFile: string): Promise<Record<string, string>> {
   const server = createServer((_, answer) => answer.end('here')).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -70,11 +70,11 @@ for (const [where, script] of Object.entries({ process: IN_PROCESS, thread: IN_T
     t.after(() => rmSync(dataDir, { recursive: true }));
     const dataFile = join(dataDir, 'secret');
     writeFileSync(dataFile, 'secret');
-    const { 'read own code': code, ...others } = await outcomesOf(script, childArguments(), dataFile);
+    const { 'read own code': code, ...others } = await getOutcomes(script, childArguments(), dataFile);
     assert.equal(code, 'done');
     for (const [name, outcome] of Object.entries(others)) assert.equal(outcome, 'ERR_ACCESS_DENIED', name);
     // Every attempt works without the restrictions.
-    assert.deepEqual(new Set(Object.values(await outcomesOf(script, [], dataFile))), new Set(['done']));
+    assert.deepEqual(new Set(Object.values(await getOutcomes(script, [], dataFile))), new Set(['done']));
   });
 }
 

@@ -65,7 +65,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 const HTML_EXTENSIONS = new Set(['html', 'htm', 'xhtml']);
 const HTML_TYPES = new Set(['text/html', 'application/xhtml+xml']);
 
-export function claimsOf(contentType: string | null, name: string): Claims {
+export function listClaims(contentType: string | null, name: string): Claims {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const extension = /\.([a-z0-9]{1,10})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
   const byName = TEXT_BY_EXTENSION[extension];

@@ -1,4 +1,4 @@
-import { claimsOf } from './claimed-type.ts';
+import { listClaims } from './claimed-type.ts';
 import { whyNoCompoundFile } from './compound-file.ts';
 import { type Conversion, startOfText, wholeText } from './conversion.ts';
 import { charsetOfHtml, decodeText } from './decode-text.ts';
@@ -15,7 +15,7 @@ export interface ToConvert extends SourceFile, Conversion {
 /** Converts a file that is no image for a model. The library of each kind is loaded on demand. */
 export async function convert(file: ToConvert): Promise<FileContent> {
   const { bytes, limits } = file;
-  const claims = claimsOf(file.contentType, file.name);
+  const claims = listClaims(file.contentType, file.name);
   switch (sniff(bytes, claims)) {
     case 'pdf':
       return convertPdf(file);

@@ -18,7 +18,7 @@ const META_WITHIN_BYTES = 1024;
 export function decodeText(bytes: Uint8Array, declared: string | null): DecodedText {
   const mark = unicodeMark(bytes);
   if (mark !== null) return { text: new TextDecoder(mark).decode(bytes), note: null };
-  const decoder = declared === null ? null : decoderOf(declared);
+  const decoder = declared === null ? null : createDecoder(declared);
   if (decoder !== null && PASSES_FOR_UTF8.test(decoder.encoding)) return { text: decoder.decode(bytes), note: null };
   if (isUtf8(bytes)) return { text: new TextDecoder().decode(bytes), note: null };
   if (decoder !== null) return { text: decoder.decode(bytes), note: null };
@@ -36,11 +36,11 @@ export function charsetOfHtml(bytes: Uint8Array): string | null {
 
 /** True if the declared encoding is used although the bytes are valid UTF-8. */
 export function declaresOtherThanUtf8(declared: string | null): boolean {
-  const decoder = declared === null ? null : decoderOf(declared);
+  const decoder = declared === null ? null : createDecoder(declared);
   return decoder !== null && PASSES_FOR_UTF8.test(decoder.encoding);
 }
 
-function decoderOf(label: string): TextDecoder | null {
+function createDecoder(label: string): TextDecoder | null {
   try {
     return new TextDecoder(label);
   } catch {

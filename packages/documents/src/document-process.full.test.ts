@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pdfOfPages, slowPdf } from '@runwire/test-kit/large-documents.ts';
-import { documentReader, readBytes, reasonOf, textOf } from '@runwire/test-kit/read-document.ts';
+import { documentReader, getReason, readBytes, toText } from '@runwire/test-kit/read-document.ts';
 import { ProcessFailed } from './process-failed.ts';
 import { type StartChild, startDocumentChild } from './start-document-child.ts';
 
@@ -63,12 +63,12 @@ for (const [name, failing] of Object.entries({ throws, tells })) {
   test(`a failed start is retried once, then the file fails without blame (${name})`, async () => {
     const once = startsAfter(failing);
     await using reader = documentReader({ workers: 1 }, once.start);
-    assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
+    assert.match(await toText(reader, pdfOfPages(1)), /Page 1 speaks/);
     assert.equal(once.count, 2);
 
     const twice = startsAfter(failing, failing);
     await using other = documentReader({ workers: 1 }, twice.start);
-    const [first, second] = [readBytes(other, pdfOfPages(1)), textOf(other, pdfOfPages(2))];
+    const [first, second] = [readBytes(other, pdfOfPages(1)), toText(other, pdfOfPages(2))];
     await assert.rejects(
       first,
       (reason) => reason instanceof ProcessFailed && /could not be started: spawn E/.test(reason.message),
@@ -93,7 +93,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   test(`${signal}, sent to all processes of a server, does not disturb a read`, async () => {
     const starts = startsAfter(endedBy(signal));
     await using reader = documentReader({}, starts.start);
-    assert.match(await textOf(reader, longPdf()), /\[Page 400\]/);
+    assert.match(await toText(reader, longPdf()), /\[Page 400\]/);
     assert.equal(starts.count, 1);
   });
 }
@@ -101,11 +101,11 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 test('a second process reads a file after a kill; the reason names two kills', async () => {
   const killed = endedBy('SIGKILL');
   await using reader = documentReader({}, startsAfter(killed).start);
-  assert.match(await textOf(reader, longPdf()), /\[Page 400\]/);
+  assert.match(await toText(reader, longPdf()), /\[Page 400\]/);
   await using other = documentReader({}, startsAfter(killed, killed).start);
   assert.match(
-    await reasonOf(other, longPdf()),
+    await getReason(other, longPdf()),
     /^could not be read: the process that reads documents ended twice \(SIGKILL\)/,
   );
-  assert.match(await textOf(other, pdfOfPages(1)), /Page 1 speaks/);
+  assert.match(await toText(other, pdfOfPages(1)), /Page 1 speaks/);
 });

@@ -16,20 +16,20 @@ registerHooks({
   },
 });
 // Imported after the hooks, so that they record what it loads.
-const { documentReader, readBytes, textOf } = await import('@runwire/test-kit/read-document.ts');
+const { documentReader, readBytes, toText } = await import('@runwire/test-kit/read-document.ts');
 const { Unreadable } = await import('./unreadable.ts');
 
 /** The test looks up processes in /proc. */
 const needsProc = { skip: existsSync('/proc/self/stat') ? false : 'there is no /proc' };
 
-function childrenOf(parent: number): number[] {
+function listChildren(parent: number): number[] {
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && parentOf(pid) === parent);
+    .filter((pid) => pid > 0 && getParent(pid) === parent);
 }
 
 /** Returns null if the process has ended, even if its exit status was not collected. */
-function parentOf(pid: number): number | null {
+function getParent(pid: number): number | null {
   try {
     const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return state === 'Z' ? null : Number(parent);
@@ -47,18 +47,18 @@ async function until<T>(find: () => Promise<T | undefined>): Promise<T> {
 }
 
 /** The process that reads documents. */
-const readingProcess = (parent: number) => until(async () => childrenOf(parent)[0]);
+const readingProcess = (parent: number) => until(async () => listChildren(parent)[0]);
 /** The process has used 1.5 s of CPU, which is more than its start needs. */
 const isReading = (pid: number) =>
   until(async () => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return Number(fields[11]) + Number(fields[12]) > 150 ? true : undefined;
   });
-const hasEnded = (pid: number) => until(async () => (parentOf(pid) === null ? true : undefined));
+const hasEnded = (pid: number) => until(async () => (getParent(pid) === null ? true : undefined));
 
 test('the server process never loads a library that reads documents', async () => {
   await using reader = documentReader();
-  assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
+  assert.match(await toText(reader, pdfOfPages(1)), /Page 1 speaks/);
   assert.ok(loaded.some((name) => name.endsWith('document-process.ts')));
   assert.deepEqual(
     loaded.filter((name) => /unpdf|mammoth|htmlparser2/.test(name)),
@@ -71,7 +71,7 @@ test('an abort ends the current read and removes a waiting one, with its reason'
   const [running, queued] = [new AbortController(), new AbortController()];
   const endless = readBytes(reader, endlessPdf(), { signal: running.signal });
   const waiting = readBytes(reader, pdfOfPages(1), { signal: queued.signal });
-  const last = textOf(reader, pdfOfPages(2));
+  const last = toText(reader, pdfOfPages(2));
   queued.abort(new Error('not wanted'));
   await assert.rejects(waiting, /not wanted/);
   const pid = await readingProcess(process.pid);
@@ -84,9 +84,9 @@ test('an abort ends the current read and removes a waiting one, with its reason'
 
 test('a dying process fails only its own file and is replaced', needsProc, async () => {
   await using reader = documentReader({ workers: 1 });
-  assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
+  assert.match(await toText(reader, pdfOfPages(1)), /Page 1 speaks/);
   const endless = readBytes(reader, endlessPdf());
-  const next = textOf(reader, pdfOfPages(3));
+  const next = toText(reader, pdfOfPages(3));
   process.kill(await readingProcess(process.pid), 'SIGABRT');
   await assert.rejects(endless, (error) => error instanceof Unreadable && /^is too complex/.test(error.message));
   assert.match(await next, /Page 3 speaks/);
@@ -95,7 +95,7 @@ test('a dying process fails only its own file and is replaced', needsProc, async
 test('owners take turns, whatever number of files each one attaches', async () => {
   await using reader = documentReader({ workers: 1 });
   const order: string[] = [];
-  const read = (ownerId: string) => textOf(reader, pdfOfPages(1), { ownerId }).then(() => order.push(ownerId));
+  const read = (ownerId: string) => toText(reader, pdfOfPages(1), { ownerId }).then(() => order.push(ownerId));
   await Promise.all([read('many'), read('many'), read('many'), read('many'), read('one')]);
   assert.deepEqual(order, ['many', 'many', 'one', 'many', 'many']);
 });

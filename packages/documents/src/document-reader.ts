@@ -1,6 +1,6 @@
 import { addAbortListener } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { claimsOf } from './claimed-type.ts';
+import { listClaims } from './claimed-type.ts';
 import type { DocumentLimits } from './document-limits.ts';
 import { DocumentProcess, ReaderClosed } from './document-process.ts';
 import type { ThreadTask } from './document-worker.ts';
@@ -68,7 +68,7 @@ export class DocumentReader implements AsyncDisposable {
 
   #readSmallText({ bytes, contentType, name }: SourceFile): FileContent | null {
     if (bytes.length > READ_HERE_BYTES) return null;
-    const claims = claimsOf(contentType, name);
+    const claims = listClaims(contentType, name);
     if (sniff(bytes, claims) !== 'text') return null;
     return asText(claims.textType, readText(bytes, claims, this.#limits));
   }

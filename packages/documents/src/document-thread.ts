@@ -10,10 +10,10 @@ parentPort?.on('message', async ({ source, limits, pdf }: ThreadTask) => {
     const file = await convert({ ...source, limits, pdf, wholePart: (part) => send({ type: 'part', part }) });
     send({ type: 'read', file }, [file.bytes.buffer]);
   } catch (error) {
-    send({ type: 'unreadable', message: error instanceof Unreadable ? error.message : messageOf(error) });
+    send({ type: 'unreadable', message: error instanceof Unreadable ? error.message : toMessage(error) });
   }
 });
 
 /** The message for an error of a library: the file is the cause. */
-const messageOf = (error: unknown) =>
+const toMessage = (error: unknown) =>
   error instanceof RangeError ? 'is too complex: it is nested too deeply' : 'is damaged: it cannot be read';

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { assertLinear } from '@runwire/test-kit/growth.ts';
-import { claimsOf } from './claimed-type.ts';
+import { listClaims } from './claimed-type.ts';
 import { DEFAULT_DOCUMENT_LIMITS } from './document-limits.ts';
 import { timeFormat } from './ooxml/excel-dates.ts';
 import { readText } from './read-text.ts';
@@ -9,13 +9,13 @@ import { sniff } from './sniff.ts';
 /** For any text: the time grows with its length. */
 function growsLinearly(pieces: readonly string[], end: string, work: (text: string) => unknown, size: number): void {
   for (const piece of pieces) {
-    const textOf = (times: number) => `${piece.repeat(times / piece.length)}${end}`;
-    assertLinear(`${JSON.stringify(piece)} repeated`, textOf, work, size);
+    const toText = (times: number) => `${piece.repeat(times / piece.length)}${end}`;
+    assertLinear(`${JSON.stringify(piece)} repeated`, toText, work, size);
   }
 }
 
 test('the time to read a text grows with its length, whatever it repeats', () => {
-  const claims = claimsOf('text/plain', 'a.txt');
+  const claims = listClaims('text/plain', 'a.txt');
   const limits = { ...DEFAULT_DOCUMENT_LIMITS, characters: 1e9 };
   growsLinearly(
     ['\n', ' ', '\r', '<!--'],
@@ -34,5 +34,5 @@ test('the time to parse a number format grows with its length', () => {
 });
 
 test('the time to parse a file name and a header grows with their length', () => {
-  growsLinearly(['; ', 'a.'], 'x', (text) => claimsOf(text, text), 8000);
+  growsLinearly(['; ', 'a.'], 'x', (text) => listClaims(text, text), 8000);
 });

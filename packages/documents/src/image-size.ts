@@ -15,9 +15,9 @@ export function imageSize(start: Uint8Array): ImageSize | null {
   try {
     switch (imageType(start)) {
       case 'image/png':
-        return sizeOf(bytes.readUInt32BE(16), bytes.readUInt32BE(20));
+        return measureSize(bytes.readUInt32BE(16), bytes.readUInt32BE(20));
       case 'image/gif':
-        return sizeOf(bytes.readUInt16LE(6), bytes.readUInt16LE(8));
+        return measureSize(bytes.readUInt16LE(6), bytes.readUInt16LE(8));
       case 'image/webp':
         return sizeOfWebp(bytes);
       case 'image/jpeg':
@@ -32,19 +32,19 @@ export function imageSize(start: Uint8Array): ImageSize | null {
   }
 }
 
-const sizeOf = (width: number, height: number): ImageSize | null =>
+const measureSize = (width: number, height: number): ImageSize | null =>
   width === 0 || height === 0 ? null : { width, height };
 
 function sizeOfWebp(bytes: Buffer): ImageSize | null {
   switch (bytes.toString('latin1', 12, 16)) {
     case 'VP8 ':
-      return sizeOf(bytes.readUInt16LE(26) & 0x3fff, bytes.readUInt16LE(28) & 0x3fff);
+      return measureSize(bytes.readUInt16LE(26) & 0x3fff, bytes.readUInt16LE(28) & 0x3fff);
     case 'VP8L': {
       const bits = bytes.readUInt32LE(21);
-      return sizeOf(1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff));
+      return measureSize(1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff));
     }
     case 'VP8X':
-      return sizeOf(1 + bytes.readUIntLE(24, 3), 1 + bytes.readUIntLE(27, 3));
+      return measureSize(1 + bytes.readUIntLE(24, 3), 1 + bytes.readUIntLE(27, 3));
     default:
       return null;
   }
@@ -58,7 +58,7 @@ const hasNoLength = (marker: number) => marker === 0x01 || (marker >= 0xd0 && ma
 function sizeOfJpeg(bytes: Buffer): ImageSize | null {
   for (let at = 2; bytes.readUInt8(at) === 0xff; ) {
     const marker = bytes.readUInt8(at + 1);
-    if (isFrame(marker)) return sizeOf(bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5));
+    if (isFrame(marker)) return measureSize(bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5));
     if (marker === START_OF_SCAN) return null;
     // Any number of 0xff may precede a marker.
     if (marker === 0xff) at += 1;

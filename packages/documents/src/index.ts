@@ -1,4 +1,4 @@
-export { claimsOf } from './claimed-type.ts';
+export { listClaims } from './claimed-type.ts';
 export { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './document-limits.ts';
 export { DocumentReader, type Slots } from './document-reader.ts';
 export type { FileContent, SourceFile } from './file-content.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { endlessPdf, pdfBomb, pdfOfPages, slowPdf } from '@runwire/test-kit/large-documents.ts';
-import { docxOf } from '@runwire/test-kit/office-packages.ts';
-import { documentReader, reasonOf, textOf } from '@runwire/test-kit/read-document.ts';
+import { makeDocx } from '@runwire/test-kit/office-packages.ts';
+import { documentReader, getReason, toText } from '@runwire/test-kit/read-document.ts';
 import { convert } from './convert.ts';
 import { DEFAULT_DOCUMENT_LIMITS } from './document-limits.ts';
 
@@ -11,17 +11,17 @@ after(() => reader[Symbol.asyncDispose]());
 
 test('if the time is up, the pages that were read are sent with a note', async () => {
   await using hurried = documentReader({ conversionMs: 5000, characters: 1e9 });
-  const text = await textOf(hurried, endlessPdf());
+  const text = await toText(hurried, endlessPdf());
   assert.equal(text, '[Page 1]\nPage 1 speaks.\n\n[Cut here: page 1 of 2 is shown; reading took longer than 5 s.]\n');
 });
 
 test('a page with extreme compression or memory use fails in its own process', async () => {
   const before = process.memoryUsage.rss();
-  assert.match(await reasonOf(reader, pdfBomb(10_000_000_000)), /^is too complex: reading it needs more memory/);
+  assert.match(await getReason(reader, pdfBomb(10_000_000_000)), /^is too complex: reading it needs more memory/);
   const many = '<w:p><w:r><w:t>word</w:t></w:r></w:p>'.repeat(2_000_000);
-  assert.match(await reasonOf(reader, docxOf(many)), /^is too complex: reading it needs more memory/);
+  assert.match(await getReason(reader, makeDocx(many)), /^is too complex: reading it needs more memory/);
   assert.ok(process.memoryUsage.rss() - before < 600_000_000);
-  assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
+  assert.match(await toText(reader, pdfOfPages(1)), /Page 1 speaks/);
 });
 
 test('reading a large PDF does not block this thread', async () => {
@@ -36,7 +36,7 @@ test('reading a large PDF does not block this thread', async () => {
   let turns = 0;
   let reading = true;
   const beside = await spent(async () => {
-    const read = textOf(reader, there).finally(() => {
+    const read = toText(reader, there).finally(() => {
       reading = false;
     });
     while (reading) {

@@ -96,13 +96,13 @@ async function withPdf<T>(data: Uint8Array, use: (pdf: PdfDocument, lacking: Lac
   try {
     return await use(await task.promise, lacking);
   } catch (error) {
-    throw meaningOf(error);
+    throw getMeaning(error);
   } finally {
     await task.destroy();
   }
 }
 
-function meaningOf(error: unknown): Unreadable {
+function getMeaning(error: unknown): Unreadable {
   if (error instanceof Unreadable) return error;
   const name = error instanceof Error ? error.name : '';
   if (name === 'PasswordException') return new Unreadable('is encrypted; attach it without a password');
@@ -129,7 +129,7 @@ async function textOfPage(pdf: PdfDocument, number: number, maxCharacters: numbe
         break;
       }
     }
-    const fields = await fieldsOf(page, 2 * maxCharacters);
+    const fields = await getFields(page, 2 * maxCharacters);
     page.cleanup();
     const text = parts.join('');
     return fields.length === 0
@@ -140,7 +140,7 @@ async function textOfPage(pdf: PdfDocument, number: number, maxCharacters: numbe
   }
 }
 
-const fieldsOf = (page: Awaited<ReturnType<PdfDocument['getPage']>>, maxUnits: number) =>
+const getFields = (page: Awaited<ReturnType<PdfDocument['getPage']>>, maxUnits: number) =>
   page.getAnnotations().then(
     (annotations) => filledFields(annotations, maxUnits),
     () => ['[They are damaged and could not be read.]'],

@@ -1,4 +1,4 @@
-import { CSV_TYPE, claimsOf } from './claimed-type.ts';
+import { CSV_TYPE, listClaims } from './claimed-type.ts';
 import { declaresOtherThanUtf8 } from './decode-text.ts';
 import { imageType } from './image-type.ts';
 import { SAMPLE_BYTES, sniff } from './sniff.ts';
@@ -15,7 +15,7 @@ export const KIND_BYTES = SAMPLE_BYTES;
 /** Decides how a file is read, by its first bytes, its content type and its name. */
 export function storedKind(start: Uint8Array, contentType: string | null, name: string): StoredKind {
   if (imageType(start) !== null) return 'image';
-  const claims = claimsOf(contentType, name);
+  const claims = listClaims(contentType, name);
   const kind = sniff(start, claims);
   // Source code and Markdown can begin like a web page. A page that is named like a PDF is shown as it is.
   const isShownAsIs = kind === 'html' && !claims.html && (claims.text || claims.binary !== null);

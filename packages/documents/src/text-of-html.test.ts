@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { assertLinear } from '@runwire/test-kit/growth.ts';
 import { textOfHtml } from './text-of-html.ts';
 
-const textOf = (html: string) => textOfHtml(html, 1e9).text;
-const shows = (html: string, text: string) => assert.equal(textOf(html), `${text}\n`);
+const toText = (html: string) => textOfHtml(html, 1e9).text;
+const shows = (html: string, text: string) => assert.equal(toText(html), `${text}\n`);
 
 test('blocks are lines, paragraphs are separated, white space is one space', () => {
   shows('<h1>A  b</h1>\n<p>c <b>d</b>\n e</p><div>f</div><div>g<br>h</div>', 'A b\n\nc d e\n\nf\ng\nh');
@@ -54,7 +54,7 @@ test('the time grows with the page, in one line and in one cell', () => {
     ['<table><tr>', '<td>x</td>'],
     ['<pre>', '<b> x</b> &amp; \n'],
   ] as const) {
-    assertLinear(`${piece} after ${before}`, (size) => `${before}${piece.repeat(size)}`, textOf, 2000);
+    assertLinear(`${piece} after ${before}`, (size) => `${before}${piece.repeat(size)}`, toText, 2000);
   }
 });
 
@@ -71,5 +71,5 @@ test('links show their text, pictures their description', () => {
 });
 
 test('refuses a page that is nested too deeply', () => {
-  assert.throws(() => textOf('<div>'.repeat(1_000_000)), /nested too deeply/);
+  assert.throws(() => toText('<div>'.repeat(1_000_000)), /nested too deeply/);
 });

@@ -3,7 +3,7 @@ import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import type { DialTo, Network } from './network.ts';
 import { type Address, addressOfHost, parseAddress } from './url-rules/address.ts';
-import { portOf } from './url-rules/check-url.ts';
+import { getPort } from './url-rules/check-url.ts';
 import { type FetchAllow, HTTPS_PORT } from './url-rules/fetch-allow.ts';
 import { isPublicAddress, reachedAddress } from './url-rules/public-address.ts';
 
@@ -25,7 +25,7 @@ export interface OpenOptions {
 export async function openChecked(url: URL, options: OpenOptions, signal: AbortSignal): Promise<Duplex> {
   const { allow, network } = options;
   const servername = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  const port = portOf(url);
+  const port = getPort(url);
   const addresses = addressOfHost(url.hostname) === null ? await resolved(network, servername, signal) : [servername];
   if (addresses.length === 0) throw finalFailure('unresolved', 'its host name does not exist', 'check the link');
   const own = options.ownAddresses().flatMap((text) => parseAddress(text) ?? []);

@@ -56,7 +56,7 @@ export async function sendRequest(
   });
   asked.on('response', resolve);
   asked.on('upgrade', () => reject(unclear()));
-  asked.on('error', (error: NodeJS.ErrnoException) => reject(failureOf(error)));
+  asked.on('error', (error: NodeJS.ErrnoException) => reject(toFailure(error)));
   asked.on('close', () => reject(cut()));
   asked.end(body ?? undefined);
   return promise;
@@ -65,7 +65,7 @@ export async function sendRequest(
 const unclear = () => finalFailure('broken', 'its server sent an unexpected answer', 'check the link');
 export const cut = () => new FetchFailed('broken', 'its server closed the connection before the end of its answer');
 
-function failureOf(error: NodeJS.ErrnoException): FetchFailed {
+function toFailure(error: NodeJS.ErrnoException): FetchFailed {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     return finalFailure('broken', 'its server sent headers that are too large', 'check the link');
   }

@@ -6,7 +6,7 @@ import { expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { FetchFailed } from './fetch-failed.ts';
 import { GuardedFetcher } from './guarded-fetch.ts';
 import type { Network } from './network.ts';
-import { items, namesOf, PUBLIC, type SsrfItem, sequences, serverOf } from './testing/ssrf-corpus.ts';
+import { getNames, getServer, items, PUBLIC, type SsrfItem, sequences } from './testing/ssrf-corpus.ts';
 import { type Names, type Serve, WatchedNetwork } from './testing/watched-network.ts';
 import { checkFetchUrl } from './url-rules/check-url.ts';
 import { ALLOW_NOTHING, type FetchAllow } from './url-rules/fetch-allow.ts';
@@ -25,7 +25,7 @@ interface Plant {
   readonly dial?: Network['dial'];
   readonly ownAddresses?: () => string[];
   /** The text that is checked instead of the given one. */
-  readonly textOf?: (text: string) => string;
+  readonly toText?: (text: string) => string;
 }
 
 const PLANTS: Readonly<Record<string, (network: WatchedNetwork, names: Names) => Plant>> = {
@@ -46,15 +46,15 @@ const PLANTS: Readonly<Record<string, (network: WatchedNetwork, names: Names) =>
       return network.dial(to);
     },
   }),
-  'mended-text': () => ({ textOf: (text) => URL.parse(text)?.href ?? text }),
+  'mended-text': () => ({ toText: (text) => URL.parse(text)?.href ?? text }),
   'own-interfaces': () => ({ ownAddresses: () => [] }),
 };
 
 /** A fetcher over a recorded network, with the planted fault. */
-function subjectOf(fault: string | null, names: Names, serve: Serve, own: readonly string[] = []) {
+function getSubject(fault: string | null, names: Names, serve: Serve, own: readonly string[] = []) {
   const network = new WatchedNetwork(names, serve);
   const { dialled, connections, requests } = network;
-  const { allow = ALLOW_NOTHING, textOf = String, ...planted } = PLANTS[fault ?? '']?.(network, names) ?? {};
+  const { allow = ALLOW_NOTHING, toText = String, ...planted } = PLANTS[fault ?? '']?.(network, names) ?? {};
   const fetcher = new GuardedFetcher({
     maxBytes: 1024 * 1024,
     maxMs: 60_000,
@@ -63,7 +63,7 @@ function subjectOf(fault: string | null, names: Names, serve: Serve, own: readon
     ownAddresses: planted.ownAddresses ?? (() => own),
   });
   /** Resolves to the URL of the file, or to the kind of the failure. */
-  const endOf = async (what: string, url: string): Promise<string> => {
+  const getEnd = async (what: string, url: string): Promise<string> => {
     try {
       const fetched = await within(what, 30_000, fetcher.fetch(new URL(url), new AbortController().signal));
       // A file name that the server suggests is not passed on.
@@ -76,11 +76,11 @@ function subjectOf(fault: string | null, names: Names, serve: Serve, own: readon
   };
   return {
     network,
-    isRefusedByText: (text: string) => 'problem' in checkFetchUrl(textOf(text), allow),
+    isRefusedByText: (text: string) => 'problem' in checkFetchUrl(toText(text), allow),
     /** The end must be one of `ends`, after so many dials to the address `to`. */
     async fetch(what: string, url: string, ends: readonly string[], dials: number, to = PUBLIC): Promise<void> {
       const before = dialled.length;
-      const end = await endOf(what, url);
+      const end = await getEnd(what, url);
       if (!ends.includes(end)) throw new Shortfall(`outcome of ${what}: expected ${ends.join(' or ')}, found ${end}.`);
       const addresses = dialled.slice(before).map(({ address }) => address);
       expectEqual(`dials for ${what}`, addresses, new Array(dials).fill(to));
@@ -95,7 +95,7 @@ type Figure = 'refused' | 'fetched' | 'failed' | 'refreshes';
 /** Sends one item through the fetcher and compares the outcome with the expected one. */
 async function checkItem(
   item: SsrfItem,
-  { network, isRefusedByText, fetch }: ReturnType<typeof subjectOf>,
+  { network, isRefusedByText, fetch }: ReturnType<typeof getSubject>,
 ): Promise<Figure> {
   const { stage, expect, url = '', refresh_key: key = '', refresh_value: value = '' } = item;
   const what = `${item.id} (${item.reason})`;
@@ -116,7 +116,7 @@ async function checkItem(
   }
   if (stage === 'dns' && expect === 'allow') {
     expectText(url, false);
-    await fetch(what, href, [href], 1, namesOf(item)[hostname]?.[0]?.[0]);
+    await fetch(what, href, [href], 1, getNames(item)[hostname]?.[0]?.[0]);
     return 'fetched';
   }
   if (expect === 'reject') {
@@ -148,13 +148,13 @@ test('no URL reaches a private address', async () => {
   const figures: Record<Figure, number> = { refused: 0, fetched: 0, failed: 0, refreshes: 0 };
   let dials = 0;
   for (const item of items) {
-    const subject = subjectOf(fault, namesOf(item), serverOf(item));
+    const subject = getSubject(fault, getNames(item), getServer(item));
     figures[await checkItem(item, subject)] += 1;
     dials += subject.network.dialled.length;
   }
   for (const { what, names, own, location, fetches } of sequences) {
-    const serve = serverOf(location === undefined ? {} : { redirect_chain: [{ status: 302, location }] });
-    const subject = subjectOf(fault, names, serve, own);
+    const serve = getServer(location === undefined ? {} : { redirect_chain: [{ status: 302, location }] });
+    const subject = getSubject(fault, names, serve, own);
     for (const [url, end, dialled] of fetches) await subject.fetch(`${what}, ${url}`, url, [end], dialled);
   }
   hook.disable();

@@ -52,7 +52,7 @@ export class FairBudget {
   /** True if the owner may take so much now. */
   fits(ownerId: string, amount: number): boolean {
     const share = this.#share;
-    if (this.#heldOf(ownerId) + amount > share) return false;
+    if (this.#countHeld(ownerId) + amount > share) return false;
     if (this.#held + amount <= this.#total) return true;
     let counted = 0;
     for (const held of this.#heldBy.values()) counted += Math.min(held, share);
@@ -89,7 +89,7 @@ export class FairBudget {
     return this.#hasSeveralOwners() ? Math.max(1, Math.floor(this.#total / 2)) : this.#total;
   }
 
-  #heldOf(ownerId: string): number {
+  #countHeld(ownerId: string): number {
     return this.#heldBy.get(ownerId) ?? 0;
   }
 
@@ -102,7 +102,7 @@ export class FairBudget {
   /** Called by the budget's own holds. */
   change(ownerId: string, by: number): void {
     this.#held += by;
-    const own = this.#heldOf(ownerId) + by;
+    const own = this.#countHeld(ownerId) + by;
     if (own === 0) this.#heldBy.delete(ownerId);
     else this.#heldBy.set(ownerId, own);
     if (by < 0) this.#grant();
@@ -129,7 +129,7 @@ export class FairBudget {
       if (next === undefined) continue;
       const amount = Math.min(next.amount, share);
       // This owner waits for its own holds. The others do not wait for it.
-      if (this.#heldOf(ownerId) + amount > share) continue;
+      if (this.#countHeld(ownerId) + amount > share) continue;
       // It is this owner's turn, and it waits for room: a smaller request of another owner does not overtake it.
       if (!this.fits(ownerId, amount)) return false;
       queue.shift();

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
 import { isPlain } from './plain-schema.ts';
 
-/** `draftOf` checks the schemas. */
+/** `getDraft` checks the schemas. */
 const options = { strict: false, allErrors: false, validateFormats: true, validateSchema: false } as const;
 const addFormats = ajvFormats.default as unknown as (ajv: Ajv | Ajv2020) => void;
 
@@ -29,7 +29,7 @@ export function compileJsonSchema(jsonSchema: JsonSchema): SchemaCheck {
 /** Throws if it is not a valid schema. Neither compiles it nor runs its patterns. */
 export function validateJsonSchema(jsonSchema: JsonSchema): void {
   const { schema, newer } = withDraft(jsonSchema);
-  if (!isPlain(schema)) draftOf(newer).validateSchema(schema, true);
+  if (!isPlain(schema)) getDraft(newer).validateSchema(schema, true);
 }
 
 /** Chooses the draft. Ajv would look up the draft's own schema by the name in `$schema`. */
@@ -53,7 +53,7 @@ const drafts = new Map<boolean, Ajv | Ajv2020>();
  * Validates schemas. There is one per draft, because compiling the draft's own schema takes 50 ms of CPU. It keeps
  * nothing of the validated schemas, whose names may be equal.
  */
-function draftOf(newer: boolean): Ajv | Ajv2020 {
+function getDraft(newer: boolean): Ajv | Ajv2020 {
   let draft = drafts.get(newer);
   if (draft === undefined) {
     draft = newer ? new Ajv2020({ strict: false }) : new Ajv({ strict: false });

@@ -24,14 +24,14 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
  * which needs 1 s for 64 KiB.
  */
 export function linearCheck(schema: Schema): SchemaCheck {
-  const check = checkOf(schema);
+  const check = compileCheck(schema);
   return (value) => {
     const problem = check(value, 'input');
     return problem === null ? { value } : { problem };
   };
 }
 
-function checkOf(schema: unknown): Check {
+function compileCheck(schema: unknown): Check {
   if (!isObject(schema)) return () => null;
   const checks = [ofType(schema), ofEnum(schema), ofLimits(schema), ofObject(schema), ofItems(schema)];
   const known = checks.filter((check) => check !== null);
@@ -78,7 +78,7 @@ function ofLimits({ minimum, maximum, minLength, maxLength }: Schema): Check | n
 function ofObject({ required, properties, additionalProperties, patternProperties }: Schema): Check | null {
   const needed = Array.isArray(required) ? required.map(String) : [];
   const inner = new Map(
-    Object.entries(isObject(properties) ? properties : {}).map(([key, one]) => [key, checkOf(one)]),
+    Object.entries(isObject(properties) ? properties : {}).map(([key, one]) => [key, compileCheck(one)]),
   );
   const isClosed = additionalProperties === false && patternProperties === undefined;
   return (value, path) => {
@@ -98,7 +98,7 @@ function ofObject({ required, properties, additionalProperties, patternPropertie
 /** `prefixItems` makes `items` the schema of the rest. */
 function ofItems({ items, prefixItems }: Schema): Check | null {
   if (!isObject(items) || prefixItems !== undefined) return null;
-  const check = checkOf(items);
+  const check = compileCheck(items);
   return (value, path) => {
     if (!Array.isArray(value)) return null;
     for (const [index, item] of value.entries()) {

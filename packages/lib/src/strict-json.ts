@@ -183,13 +183,13 @@ function walk(value: unknown, escapes: boolean, path: string): number {
   }
   for (const key of Object.keys(value)) {
     if (escapes && !key.isWellFormed()) throw new JsonRefused('A member name in the body contains a lone surrogate.');
-    const below = escapes ? pathOf(path, key) : '';
+    const below = escapes ? getPath(path, key) : '';
     members += 1 + walk((value as Record<string, unknown>)[key], escapes, below);
   }
   return members;
 }
 
-function pathOf(path: string, key: string): string {
+function getPath(path: string, key: string): string {
   const name = memberName(key);
   return path === '' ? name : `${path}.${name}`;
 }

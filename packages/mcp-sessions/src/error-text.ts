@@ -10,7 +10,7 @@ export function errorText(error: unknown, address: McpAddress): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
   const whole = cause === '' || own.includes(cause) ? own : `${own}: ${cause}`;
   let text = whole.replaceAll(/\s+/g, ' ').trim();
-  for (const secret of secretsOf(address)) text = text.replaceAll(secret, '***');
+  for (const secret of getSecrets(address)) text = text.replaceAll(secret, '***');
   return text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text;
 }
 
@@ -24,7 +24,7 @@ function withoutBody(error: Error): string {
   return error.message.replace(/Invalid OAuth error response: .*/s, 'The authorization server sent no OAuth error.');
 }
 
-function secretsOf(address: McpAddress): readonly string[] {
+function getSecrets(address: McpAddress): readonly string[] {
   const values =
     address.kind === 'http'
       ? [...Object.values(address.headers), address.oauth?.clientSecret ?? '']

@@ -15,13 +15,13 @@ function partText(part: Part): string {
     case 'text':
       return part.text;
     case 'image':
-      return `[image, ${part.mimeType}, ${bytesOf(part.data)} bytes]`;
+      return `[image, ${part.mimeType}, ${toBytes(part.data)} bytes]`;
     case 'audio':
-      return `[sound, ${part.mimeType}, ${bytesOf(part.data)} bytes]`;
+      return `[sound, ${part.mimeType}, ${toBytes(part.data)} bytes]`;
     case 'resource': {
       const { resource } = part;
       if ('text' in resource) return `[${resource.uri}]\n${resource.text}`;
-      return `[file ${resource.uri}, ${resource.mimeType ?? 'unknown type'}, ${bytesOf(resource.blob)} bytes]`;
+      return `[file ${resource.uri}, ${resource.mimeType ?? 'unknown type'}, ${toBytes(resource.blob)} bytes]`;
     }
     case 'resource_link':
       return `[link to ${part.name}, ${part.uri}]`;
@@ -31,4 +31,4 @@ function partText(part: Part): string {
 }
 
 /** The number of bytes that the base64 text represents. */
-const bytesOf = (base64: string) => Buffer.byteLength(base64, 'base64');
+const toBytes = (base64: string) => Buffer.byteLength(base64, 'base64');

@@ -23,7 +23,7 @@ const MIN_STREAMS = 40;
 const MIN_MESSAGES_STREAMS = 45;
 const USAGE = { requestCount: 1, inputTokens: 120, cachedTokens: 64, outputTokens: 33, reasoningTokens: 7 };
 const says = (...deltas: string[]): StreamScript => ({ parts: [{ kind: 'text', deltas }], usage: USAGE });
-const dataOf = (name: string) => JSON.parse(readFileSync(new URL(`testing/${name}.json`, import.meta.url), 'utf8'));
+const getData = (name: string) => JSON.parse(readFileSync(new URL(`testing/${name}.json`, import.meta.url), 'utf8'));
 
 type Events = ReturnType<typeof providerEvents>;
 /** `said` is the text that the script contains; null if the stream was written as events. */
@@ -33,10 +33,10 @@ interface Stream {
 }
 
 /** The answers of providers, by name. Those of the Messages protocol are written as events, because it has more kinds. */
-const SCRIPTS: Readonly<Record<string, StreamScript>> = dataOf('provider-streams');
-const MESSAGES: Readonly<Record<string, Events>> = dataOf('messages-streams');
+const SCRIPTS: Readonly<Record<string, StreamScript>> = getData('provider-streams');
+const MESSAGES: Readonly<Record<string, Events>> = getData('messages-streams');
 /** The streams that `@ai-sdk/anthropic` reads differently from the provider's own client, with the difference. */
-const AI_SDK_DIFFERS: Readonly<Record<string, string>> = dataOf('messages-differs');
+const AI_SDK_DIFFERS: Readonly<Record<string, string>> = getData('messages-differs');
 const MANY_DELTAS = says(...Array.from({ length: 500 }, (_, i) => `w${i} `));
 const MULTI_BYTE = SCRIPTS['multi-byte'] as StreamScript;
 const TEN_MEGABYTES = says('x', 'é'.repeat(5 * 1024 * 1024), 'y');
@@ -54,7 +54,7 @@ function scripted(protocol: Protocol, script: StreamScript): Stream {
   return { events: providerEvents(protocol, script), said: said.join('') };
 }
 
-function streamsOf(protocol: Protocol): [string, Stream][] {
+function getStreams(protocol: Protocol): [string, Stream][] {
   const own: [string, Stream][] =
     protocol === 'messages'
       ? Object.entries(MESSAGES).map(([name, events]) => [name, { events, said: null }])
@@ -90,8 +90,8 @@ class Comparison {
     const { official, ours } = this.#readers;
     const { events, said } = stream;
     const what = `${this.#protocol}, ${as}`;
-    const sent = bytesOf(events, wire);
-    const received = this.#damage === null ? sent : bytesOf(this.#damage(events), wire);
+    const sent = toBytes(events, wire);
+    const received = this.#damage === null ? sent : toBytes(this.#damage(events), wire);
     const theirs = await this.#play(sent, cuts, () => official(name), what);
     const own = await this.#play(received, cuts, () => ours(name, new Listener()), what);
     for (const field of Object.keys(theirs)) expectEqual(`${what}: ${field}`, own[field], theirs[field]);
@@ -105,7 +105,7 @@ class Comparison {
 
   async allWires(): Promise<void> {
     for (const wire of Object.keys(WIRES) as Wire[]) {
-      for (const [name, stream] of streamsOf(this.#protocol)) {
+      for (const [name, stream] of getStreams(this.#protocol)) {
         const theirs = await this.compare(name, stream, wire, { as: `${name} by ${wire}` });
         this.figures.streams += 1;
         if (wire === 'LF') await this.#byAiSdk(name, stream, theirs);
@@ -119,7 +119,7 @@ class Comparison {
     const { aiSdk } = this.#readers;
     if (aiSdk === null) return;
     const what = `AI SDK, ${name}`;
-    const read = await this.#play(bytesOf(events), [], () => aiSdk(name, new Listener()), what);
+    const read = await this.#play(toBytes(events), [], () => aiSdk(name, new Listener()), what);
     if (!(name in AI_SDK_DIFFERS)) {
       for (const field of Object.keys(theirs)) expectEqual(`${what}: ${field}`, read[field], theirs[field]);
       this.figures.ai_sdk_alike += 1;
@@ -134,7 +134,7 @@ class Comparison {
   /** At every byte around the text itself, and elsewhere as often as asked; these streams in single bytes. */
   async cutAnywhere(everyByte: number, streams: readonly string[]): Promise<void> {
     const multiByte = scripted(this.#protocol, MULTI_BYTE);
-    const bytes = bytesOf(multiByte.events);
+    const bytes = toBytes(multiByte.events);
     const isNearText = (at: number) => bytes.subarray(at - 2, at + 2).some((byte) => byte >= 0x80);
     for (const at of allCuts(bytes).filter((place) => place % everyByte === 0 || isNearText(place))) {
       const as = `multi-byte text cut at byte ${at}`;
@@ -142,10 +142,10 @@ class Comparison {
       this.figures.cuts += 1;
     }
     const { ours } = this.#readers;
-    for (const [name, { events }] of streamsOf(this.#protocol)) {
+    for (const [name, { events }] of getStreams(this.#protocol)) {
       if (!streams.includes(name)) continue;
       const what = `${this.#protocol}, ${name} in single bytes`;
-      const whole = bytesOf(events);
+      const whole = toBytes(events);
       const read = (cuts: readonly number[]) => this.#play(whole, cuts, () => ours(name, new Listener()), what);
       expectEqual(what, await read(allCuts(whole)), await read([]));
       this.figures.cuts += whole.length - 1;
@@ -170,7 +170,7 @@ class Comparison {
   }
 }
 
-function bytesOf(events: Events, wire: Wire = 'LF'): Buffer {
+function toBytes(events: Events, wire: Wire = 'LF'): Buffer {
   const [lineEnd, comment] = WIRES[wire];
   return Buffer.from(sseText(events, lineEnd, comment));
 }
@@ -186,7 +186,7 @@ test('our adapters read what the official clients read', async () => {
     await using readers = await openReaders(protocol);
     const comparison = new Comparison(protocol, readers, fault);
     await comparison.allWires();
-    const all = streamsOf(protocol).map(([name]) => name);
+    const all = getStreams(protocol).map(([name]) => name);
     await comparison.cutAnywhere(
       scale(25, 1),
       scale(

@@ -19,7 +19,7 @@ export async function aiSdkCall(
   const { temperature, topP, maxOutputTokens, parallelToolCalls } = settings;
   const version = model.specificationVersion;
   return {
-    prompt: await promptOf(version, request, replays),
+    prompt: await toPrompt(version, request, replays),
     abortSignal,
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
@@ -70,7 +70,7 @@ function toolChoice({ settings, tools }: ModelRequest): JsonObject {
   return { type: choice === 'none' || choice === 'required' ? choice : 'auto' };
 }
 
-async function promptOf(
+async function toPrompt(
   version: string,
   { instructions, prompt }: ModelRequest,
   replays: ReadonlyMap<number, StepReplay>,

@@ -71,7 +71,7 @@ export function aiSdkModel(
         .then(({ stream }) => readAll(stream, attempt, output, watch));
       const done = Promise.race([work, watch.failed]).catch((error: unknown) => {
         signal.throwIfAborted();
-        throw failureOf(target, error, attempt.hasParts);
+        throw toFailure(target, error, attempt.hasParts);
       });
       return {
         done: done.finally(() => watch.end()).then(() => attempt),
@@ -168,7 +168,7 @@ function room(output: ModelOutput, signal: AbortSignal): Promise<void> {
 const INVALID_HEADER = /invalid header|invalid character in header/i;
 
 /** Errors of the AI SDK are recognised by their fields: an agency may bring another copy of its classes. */
-function failureOf(target: ProviderTarget, error: unknown, hasParts: boolean): unknown {
+function toFailure(target: ProviderTarget, error: unknown, hasParts: boolean): unknown {
   if (error instanceof ProviderFailure || error instanceof ModelFailure || !(error instanceof Error)) return error;
   // The message repeats the header, which may contain a key that only the package knows.
   if (INVALID_HEADER.test(error.message)) {

@@ -97,7 +97,7 @@ export class AiSdkReader {
         this.#finish(part);
         return;
       case 'error':
-        throw failureOfEvent(this.#target, errorOf(part.error));
+        throw failureOfEvent(this.#target, toError(part.error));
     }
   }
 
@@ -142,7 +142,7 @@ export class AiSdkReader {
   }
 
   #finish({ usage, finishReason }: JsonObject): void {
-    this.usage = usageOf(usage);
+    this.usage = toUsage(usage);
     if (this.usage !== null) this.#output.usage(this.usage);
     const { unified, raw } = isObject(finishReason) ? finishReason : { unified: finishReason, raw: undefined };
     const reason = typeof raw === 'string' ? raw : String(unified);
@@ -174,12 +174,12 @@ function withMetadata(metadata: JsonObject, more: JsonObject): JsonObject {
   return merged;
 }
 
-function errorOf(error: unknown): unknown {
+function toError(error: unknown): unknown {
   if (typeof error === 'string') return { message: error };
   return error instanceof Error ? { message: error.message } : error;
 }
 
-function usageOf(usage: unknown): Usage | null {
+function toUsage(usage: unknown): Usage | null {
   if (!isObject(usage) || !isObject(usage.inputTokens) || !isObject(usage.outputTokens)) return null;
   const inputTokens = tokens(usage.inputTokens.total);
   const outputTokens = tokens(usage.outputTokens.total);

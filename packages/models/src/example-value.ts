@@ -4,7 +4,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const MAX_DEPTH = 8;
 
 /** Returns a small value that a JSON Schema accepts. Schemas with patterns and combined conditions may refuse it. */
-export function exampleOf(root: Schema): unknown {
+export function makeExample(root: Schema): unknown {
   const visit = (given: unknown, depth: number): unknown => {
     if (typeof given !== 'object' || given === null || depth > MAX_DEPTH) return null;
     const schema = given as Schema;
@@ -18,29 +18,29 @@ export function exampleOf(root: Schema): unknown {
     const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
     switch (type ?? (schema.properties === undefined ? 'string' : 'object')) {
       case 'object':
-        return objectOf(schema, (inner) => visit(inner, depth + 1));
+        return toObject(schema, (inner) => visit(inner, depth + 1));
       case 'array':
         return Array.from({ length: Number(schema.minItems ?? 0) }, () => visit(schema.items ?? {}, depth + 1));
       case 'integer':
       case 'number':
-        return numberOf(schema);
+        return getNumber(schema);
       case 'boolean':
         return true;
       case 'null':
         return null;
       default:
-        return textOf(schema);
+        return toText(schema);
     }
   };
   return visit(root, 0);
 }
 
-function objectOf({ properties = {}, required = [] }: Schema, visit: (schema: unknown) => unknown): object {
+function toObject({ properties = {}, required = [] }: Schema, visit: (schema: unknown) => unknown): object {
   const fields = properties as Schema;
   return Object.fromEntries((required as readonly string[]).map((name) => [name, visit(fields[name] ?? {})]));
 }
 
-function numberOf({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: Schema): number {
+function getNumber({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: Schema): number {
   const step = typeof multipleOf === 'number' ? multipleOf : 1;
   const least = typeof exclusiveMinimum === 'number' ? exclusiveMinimum + step : Number(minimum ?? 0);
   const most = typeof exclusiveMaximum === 'number' ? exclusiveMaximum - step : Number(maximum ?? least);
@@ -54,7 +54,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'https://example.com',
 };
 
-function textOf({ format, minLength = 0, maxLength = 100 }: Schema): string {
+function toText({ format, minLength = 0, maxLength = 100 }: Schema): string {
   return FORMATS[String(format)] ?? 'offline'.padEnd(Number(minLength), '.').slice(0, Number(maxLength));
 }
 

@@ -84,7 +84,7 @@ function prefixText(
   request: ModelRequest,
   { isReplayed, stubs }: PromptForm,
 ): PrefixText {
-  const thinking = isReplayed ? thinkingOf(rules, request) : {};
+  const thinking = isReplayed ? getThinking(rules, request) : {};
   const isThinking = 'thinking' in thinking && thinking.thinking.type !== 'disabled';
   return {
     members: {
@@ -122,7 +122,7 @@ interface Thinking {
   readonly thinking: { readonly type: string; readonly budget_tokens?: number; readonly display?: string };
 }
 
-function thinkingOf(rules: ClaudeModel, { reasoning }: ModelRequest): Partial<Thinking> & JsonObject {
+function getThinking(rules: ClaudeModel, { reasoning }: ModelRequest): Partial<Thinking> & JsonObject {
   if (reasoning?.effort === undefined && reasoning?.summary === undefined) return {};
   const { effort } = reasoning;
   if (effort === 'none') {
@@ -130,7 +130,7 @@ function thinkingOf(rules: ClaudeModel, { reasoning }: ModelRequest): Partial<Th
     return leastThinking === null ? { output_config: { effort: 'low' } } : { thinking: { type: leastThinking } };
   }
   if (rules.thinking === 'budget') {
-    return { thinking: { type: 'enabled', budget_tokens: budgetOf(rules, BUDGETS[effort ?? 'medium']) } };
+    return { thinking: { type: 'enabled', budget_tokens: getBudget(rules, BUDGETS[effort ?? 'medium']) } };
   }
   const thinking = { type: 'adaptive', display: 'summarized' };
   if (effort === undefined) return { thinking };
@@ -146,7 +146,7 @@ function outputConfig({ output_config: config }: JsonObject, { output }: ModelRe
 }
 
 /** Leaves half of the model's limit for the answer. */
-function budgetOf({ maxOutputTokens }: ClaudeModel, budget: number): number {
+function getBudget({ maxOutputTokens }: ClaudeModel, budget: number): number {
   return Math.max(MIN_BUDGET_TOKENS, Math.min(budget, maxOutputTokens / 2));
 }
 

@@ -63,7 +63,7 @@ export class MessagesReader extends ProtocolReader {
     if (this.#hasUnknownDelta) return null;
     const content: JsonObject[] = [];
     for (const block of this.#blocks.values()) {
-      const made = contentOf(block);
+      const made = toContent(block);
       if (made === null) return null;
       // The provider refuses blank texts, also its own.
       if (made.type !== 'text' || !isBlank(block.text)) content.push(made);
@@ -121,7 +121,7 @@ export class MessagesReader extends ProtocolReader {
     if (this.#counters !== null) throw this.invalid('a second message in one answer');
     if (!isObject(message)) throw this.invalid('a message that is not valid');
     this.#counters = isObject(message.usage) ? message.usage : {};
-    const usage = usageOf(this.#counters);
+    const usage = toUsage(this.#counters);
     // The output is not known yet.
     if (usage !== null) this.output.inputUsage({ inputTokens: usage.inputTokens, cachedTokens: usage.cachedTokens });
   }
@@ -200,13 +200,13 @@ export class MessagesReader extends ProtocolReader {
     for (const block of this.#blocks.values()) this.#stopBlock(block);
     const reason = this.#stopReason;
     if (reason === null) throw this.invalid('an answer without a stop reason');
-    if (reason === 'refusal') throw refusedAnswer(this.#target, refusalOf(this.#stopDetails));
+    if (reason === 'refusal') throw refusedAnswer(this.#target, toRefusal(this.#stopDetails));
     if (!COMPLETE.has(reason) && !this.isPaused) throw truncatedAnswer(reason);
     return true;
   }
 
   protected override readUsage(value: unknown): Usage | null {
-    return usageOf(value);
+    return toUsage(value);
   }
 }
 
@@ -216,7 +216,7 @@ function hasInput({ start }: Block): boolean {
 }
 
 /** Returns null if the block cannot be sent back: thinking counts only with its signature. */
-function contentOf(block: Block): JsonObject | null {
+function toContent(block: Block): JsonObject | null {
   const { start, text, signature, citations } = block;
   if (start.type === 'text') return { ...start, text, ...(citations.length === 0 ? {} : { citations }) };
   if (start.type === 'thinking') return signature === '' ? null : { ...start, thinking: text, signature };
@@ -225,7 +225,7 @@ function contentOf(block: Block): JsonObject | null {
   return { ...start, input: isObject(input) ? input : {} };
 }
 
-function refusalOf(details: unknown): string {
+function toRefusal(details: unknown): string {
   if (!isObject(details)) return '';
   const { explanation, category } = details;
   return typeof explanation === 'string' && explanation !== ''
@@ -236,7 +236,7 @@ function refusalOf(details: unknown): string {
 }
 
 /** The cache's tokens are input too. Returns null if a counter is impossible. */
-function usageOf(value: unknown): Usage | null {
+function toUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const [input = null, created = null, read = null, output = null] = COUNTERS.map((name, index) => {
     const isOptional = index === 1 || index === 2;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { exampleOf } from './example-value.ts';
+import { makeExample } from './example-value.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from './model.ts';
 import { ModelFailure } from './model-failure.ts';
 import { newCallId } from './new-call-id.ts';
@@ -42,20 +42,20 @@ export const offlineModel: Model = {
     const team = teamTurn(request, message);
     if (team !== null && 'calls' in team) {
       for (const call of team.calls) output.toolCall(newCallId(), call.name, call.arguments);
-      return { usage: usageOf(request, team.calls.map((call) => call.arguments).join('')) };
+      return { usage: toUsage(request, team.calls.map((call) => call.arguments).join('')) };
     }
     if (outputs(request).length === 0) {
       const asked =
         word === '/tool' ? toolAsked(request, message) : word === '/read' ? fileAsked(request, message) : null;
       if (asked !== null) {
         output.toolCall(newCallId(), asked.name, asked.arguments);
-        return { usage: usageOf(request, asked.arguments) };
+        return { usage: toUsage(request, asked.arguments) };
       }
     }
     const seconds = word === '/slow' ? slowSeconds(argument) : null;
     // A file is streamed by lines, because it would have too many words.
     const written = team === null ? answer(word, message, seconds, outputs(request), came) : team.text;
-    const text = request.output === undefined ? written : JSON.stringify(exampleOf(request.output));
+    const text = request.output === undefined ? written : JSON.stringify(makeExample(request.output));
     const words = text.split(word === '/read' ? /(?<=\n)/ : /(?<= )/);
     const pauseMs =
       seconds === null ? Math.min(WORD_MS, MOST_MS / words.length) : (seconds * 1000) / Math.max(1, words.length - 1);
@@ -65,7 +65,7 @@ export const offlineModel: Model = {
       if (output.isFull) await room(output, signal);
       say(part);
     }
-    return { usage: usageOf(request, said) };
+    return { usage: toUsage(request, said) };
   },
 };
 
@@ -172,7 +172,7 @@ function answer(
 }
 
 /** Tokens are bytes / 4, rounded up (`contract-1-offline-tokens`). */
-function usageOf(request: ModelRequest, said: string): Usage {
+function toUsage(request: ModelRequest, said: string): Usage {
   return {
     requestCount: 1,
     inputTokens: estimateTokens(promptBytes(request.instructions, request.prompt)),

@@ -29,7 +29,7 @@ export function teamTurn({ tools, prompt }: ModelRequest, message: string): Team
 }
 
 function lead(tools: readonly ModelTool[], since: readonly PromptItem[], task: string): TeamTurn {
-  const recipients = recipientsOf(tools.find(({ name }) => name === SEND_MESSAGE));
+  const recipients = getRecipients(tools.find(({ name }) => name === SEND_MESSAGE));
   const transfer = tools.find(({ name }) => name.startsWith(TRANSFER));
   const answers = answersIn(since);
   const takenOver = takenOverBy(since);
@@ -41,7 +41,7 @@ function lead(tools: readonly ModelTool[], since: readonly PromptItem[], task: s
     return { calls };
   }
   if (takenOver === null && transfer !== undefined) {
-    const [recipient] = recipientsOf(transfer);
+    const [recipient] = getRecipients(transfer);
     return { calls: [{ name: transfer.name, arguments: JSON.stringify({ recipient_agent: recipient }) }] };
   }
   if (takenOver === null && answers.length === 0) return { text: 'This agent has no flows to other agents.' };
@@ -65,7 +65,7 @@ function part(tools: readonly ModelTool[], since: readonly PromptItem[], task: s
 }
 
 /** The agents that a tool of flows can reach. */
-function recipientsOf(tool: ModelTool | undefined): readonly string[] {
+function getRecipients(tool: ModelTool | undefined): readonly string[] {
   const schema = tool?.inputSchema as FlowSchema | undefined;
   return schema?.properties?.recipient_agent?.enum ?? [];
 }

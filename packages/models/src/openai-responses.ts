@@ -190,10 +190,10 @@ export class ResponsesReader extends ProtocolReader {
         this.refuse(event.delta);
         return false;
       case 'response.output_text.done':
-        if (!this.#deltaParts.includes(partOf(event))) this.say(event.text);
+        if (!this.#deltaParts.includes(toPart(event))) this.say(event.text);
         return false;
       case 'response.refusal.done':
-        if (!this.#deltaParts.includes(partOf(event))) this.refuse(event.refusal);
+        if (!this.#deltaParts.includes(toPart(event))) this.refuse(event.refusal);
         return false;
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
@@ -228,7 +228,7 @@ export class ResponsesReader extends ProtocolReader {
   }
 
   #addPart(event: JsonObject): void {
-    const part = partOf(event);
+    const part = toPart(event);
     if (!this.#deltaParts.includes(part)) this.#deltaParts.push(part);
   }
 
@@ -271,7 +271,7 @@ export class ResponsesReader extends ProtocolReader {
   }
 }
 
-function partOf(event: JsonObject): string {
+function toPart(event: JsonObject): string {
   return `${event.output_index}/${event.content_index}`;
 }
 

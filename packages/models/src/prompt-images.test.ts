@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hello, PROTOCOLS, setUp, wire } from '@runwire/test-kit/provider-rig.ts';
-import { pngOf, SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
+import { makePng, SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
 import type { PromptItem } from './model.ts';
 import { ModelFailure } from './model-failure.ts';
 import { offlineModel } from './offline-model.ts';
@@ -35,7 +35,7 @@ class Album {
 const small = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
 const jpeg = Buffer.from(SAMPLE_IMAGES['image/jpeg'], 'base64');
 /** Large enough for several pieces, with a length that needs base64 padding. */
-const large = pngOf(1_000_000, 0xa7);
+const large = makePng(1_000_000, 0xa7);
 const url = (bytes: Buffer, mediaType = 'image/png') => `data:${mediaType};base64,${bytes.toString('base64')}`;
 
 const text = (type: string) => (value: string) => ({ type, text: value });

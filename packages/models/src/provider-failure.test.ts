@@ -30,14 +30,14 @@ test('a deeply nested error is an error like any other', () => {
 });
 
 test('only the 404 of a compatible server names the other protocol', () => {
-  const messageOf = (api: 'responses' | 'chat', baseUrl: string) => {
+  const toMessage = (api: 'responses' | 'chat', baseUrl: string) => {
     const target = { ...asked, withoutResponses: withoutResponses({ name: 'openai', api, baseUrl }) };
     return failureOfStatus(target, 404, '', NO_ADVICE).failure.message;
   };
   assert.match(
-    messageOf('responses', 'http://127.0.0.1:8000/v1'),
+    toMessage('responses', 'http://127.0.0.1:8000/v1'),
     /OPENAI_BASE_URL\. .* set RUNWIRE_OPENAI_API=chat\.$/,
   );
-  for (const message of [messageOf('responses', 'https://api.openai.com/v1'), messageOf('chat', 'http://127.0.0.1/v1')])
+  for (const message of [toMessage('responses', 'https://api.openai.com/v1'), toMessage('chat', 'http://127.0.0.1/v1')])
     assert.match(message, /check the name of the model and OPENAI_BASE_URL\.$/);
 });

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import type { ProviderCall } from '@runwire/test-kit/fake-provider.ts';
-import { hello, KEY, long, PROTOCOLS, providerOf, setUp, USAGE, wire } from '@runwire/test-kit/provider-rig.ts';
+import { getProvider, hello, KEY, long, PROTOCOLS, setUp, USAGE, wire } from '@runwire/test-kit/provider-rig.ts';
 import type { ModelRequest } from './model.ts';
 import { modelConformance } from './testing/model-conformance.ts';
 import { providerEvents, sseText } from './testing/provider-streams.ts';
@@ -235,7 +235,7 @@ for (const api of PROTOCOLS) {
     await using set = await setUp(api);
     const leak = { error: { message: `Incorrect API key provided: ${KEY}, Bearer ${KEY}.\nSee\u0007 the docs.` } };
     const quota = { error: { message: 'Pay.', code: 'insufficient_quota' } };
-    const name = providerOf(api).toUpperCase();
+    const name = getProvider(api).toUpperCase();
     for (const [status, body, sentence] of [
       [400, leak, /refused the request \(400\): Incorrect API key provided: \*\*\*/],
       [401, leak, new RegExp(`check ${name}_API_KEY`)],

@@ -36,12 +36,12 @@ export function fittingReplays(
 
 /** Returns null if the body is too large or too deep to be stored. */
 export function newReplay(prefix: RequestPrefix, body: unknown): Replay | null {
-  const text = jsonOf(body);
+  const text = toJson(body);
   if (text === null || Buffer.byteLength(text) > MAX_REPLAY_BYTES || isTooDeep(text)) return null;
   return { model: prefix.model, prefix: prefixHashes(prefix)(prefix.prompt.length), body };
 }
 
-function jsonOf(body: unknown): string | null {
+function toJson(body: unknown): string | null {
   try {
     return JSON.stringify(body);
   } catch {

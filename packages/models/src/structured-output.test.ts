@@ -51,9 +51,9 @@ test('messages: a schema is closed, and loses the keywords that the protocol ref
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of three protocols.
-const formatOf = (body: any) => body.text?.format ?? body.response_format?.json_schema ?? body.output_config?.format;
+const getFormat = (body: any) => body.text?.format ?? body.response_format?.json_schema ?? body.output_config?.format;
 // biome-ignore lint/suspicious/noExplicitAny: bodies of three protocols.
-const instructionsOf = (body: any): string => body.instructions ?? body.system ?? body.messages[0].content;
+const getInstructions = (body: any): string => body.instructions ?? body.system ?? body.messages[0].content;
 
 for (const api of PROTOCOLS) {
   test(`${api}: a schema is sent to the provider, as strict as it allows`, async () => {
@@ -62,26 +62,26 @@ for (const api of PROTOCOLS) {
     for (const output of [STRICT, LOOSE]) {
       await set.ask({ output }).done;
       const { body } = set.provider.calls.at(-1) ?? {};
-      const { schema, strict } = formatOf(body);
+      const { schema, strict } = getFormat(body);
       assert.deepEqual(schema, api === 'messages' ? messagesSchema(output) : output);
       assert.equal(strict, api === 'messages' ? undefined : output === STRICT);
-      assert.equal(instructionsOf(body), 'Be brief.');
+      assert.equal(getInstructions(body), 'Be brief.');
     }
     await set.ask().done;
-    assert.equal(formatOf(set.provider.calls.at(-1)?.body), undefined);
+    assert.equal(getFormat(set.provider.calls.at(-1)?.body), undefined);
   });
 
   test(`${api}: a provider that refuses the schema gets it in the instructions, once and for all`, async () => {
     await using set = await setUp(api, { model: 'claude-sonnet-5' });
     set.provider.onCall = (call) => {
-      if (formatOf(call.body) === undefined) void call.stream(wire(api, hello));
+      if (getFormat(call.body) === undefined) void call.stream(wire(api, hello));
       else call.answer(400, { error: { message: 'Unknown field.' } });
     };
     for (const calls of [2, 3]) {
       const { output, done } = set.ask({ output: STRICT });
       await done;
       assert.deepEqual([output.all('text'), set.provider.calls.length], ['Hello', calls]);
-      const text = instructionsOf(set.provider.calls.at(-1)?.body);
+      const text = getInstructions(set.provider.calls.at(-1)?.body);
       assert.ok(text.startsWith('Be brief.\n\nYour last answer must be one JSON value'), text);
       assert.ok(text.endsWith(JSON.stringify(STRICT)), text);
     }
@@ -109,8 +109,8 @@ test('a model without schemas gets them in its instructions', async () => {
   const request = modelRequest('Hi', { output: STRICT });
   await models.model('local/m')?.call(request, new Listener(), new AbortController().signal);
   const [call] = provider.calls;
-  assert.equal(formatOf(call?.body), undefined);
-  assert.match(instructionsOf(call?.body), /this JSON Schema accepts/);
+  assert.equal(getFormat(call?.body), undefined);
+  assert.match(getInstructions(call?.body), /this JSON Schema accepts/);
   provider.onCall = (one) => void one.stream(wire('chat', { parts: [{ kind: 'refusal', deltas: ['I cannot.'] }] }));
   const refused = models.model('local/m')?.call(request, new Listener(), new AbortController().signal);
   await assert.rejects(async () => refused, { message: /refused to answer: I cannot/ });

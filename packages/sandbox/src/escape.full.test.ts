@@ -21,7 +21,7 @@ import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectAtMost, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { withoutNamespaces } from '@runwire/test-kit/without-namespaces.ts';
 import { AgenciesFolder } from '../../../test/support/agencies-folder.ts';
-import { diskOf } from '../../../test/support/disk-of.ts';
+import { getDisk } from '../../../test/support/disk-of.ts';
 import { ITEMS, type Item, MEASURED } from '../../../test/support/escape-attempt.ts';
 import { ATTEMPTS } from '../../../test/support/escape-attempts.ts';
 import { PLANTED, PLANTED_DESCRIPTOR } from '../../../test/support/escape-host.ts';
@@ -49,7 +49,7 @@ interface Setting {
 }
 
 /** Starts the process that makes the attempts, with a planted variable and a planted descriptor. */
-async function attemptsOf({ user, sandboxes, names, hasNamespaces }: Setting, fault: string | null) {
+async function countAttempts({ user, sandboxes, names, hasNamespaces }: Setting, fault: string | null) {
   const root = mkdtempSync(join(tmpdir(), 'runwire-escape-'));
   const secret = randomBytes(16).toString('hex');
   const planted = join(root, 'descriptor.txt');
@@ -161,7 +161,7 @@ async function makeAttempts(fault: string | null) {
   const all: Judgement[] = [];
   const figures: Record<string, number> = { attempts: ATTEMPTS.length };
   for (const setting of chooseSettings(fault)) {
-    const judged = judge(setting.label, await attemptsOf(setting, fault));
+    const judged = judge(setting.label, await countAttempts(setting, fault));
     all.push(judged);
     if (!setting.hasNamespaces) expectEqual('sandboxes without namespaces', [...judged.counts.keys()], ['just-bash']);
     for (const [sandbox, count] of judged.counts)
@@ -239,7 +239,7 @@ function usedBy(folder: string | null) {
       // The process has ended.
     }
   }
-  return { mib: kib / 1024, diskMib: folder === null ? 0 : diskOf(folder).mib };
+  return { mib: kib / 1024, diskMib: folder === null ? 0 : getDisk(folder).mib };
 }
 
 async function hostileCommands() {

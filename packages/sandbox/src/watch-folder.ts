@@ -107,7 +107,7 @@ class FolderLook {
     let isWhole = true;
     for (let at = 0; at < fresh.length; at += BATCH) {
       const batch = fresh.slice(at, at + BATCH).map((name) => ({ name, path: childPath(folder, name) }));
-      const all = await Promise.all(batch.map(({ path }) => statsOf(path)));
+      const all = await Promise.all(batch.map(({ path }) => getStats(path)));
       for (const [index, { name, path }] of batch.entries()) {
         const outcome = await this.#readEntry(path, all[index] ?? null);
         if (outcome === 'exceeded') return outcome;
@@ -179,7 +179,7 @@ class FolderLook {
 const isGone = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** Resolves to null if the entry does not exist any more. */
-async function statsOf(path: Buffer): Promise<Stats | null> {
+async function getStats(path: Buffer): Promise<Stats | null> {
   try {
     return await lstat(path);
   } catch (error) {

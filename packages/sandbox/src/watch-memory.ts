@@ -45,7 +45,7 @@ async function descendants(first: number): Promise<string[]> {
   return found.map((pid) => `/proc/${pid}`);
 }
 
-function sumOf(texts: readonly string[], fields: RegExp): number {
+function computeSum(texts: readonly string[], fields: RegExp): number {
   let kib = 0;
   for (const text of texts) for (const [, value] of text.matchAll(fields)) kib += Number(value);
   return kib;
@@ -104,8 +104,8 @@ export class MemoryWatch {
     const readAll = (file: string) => Promise.all(processes.map((folder) => read(`${folder}/${file}`)));
     const [statuses, maps] = await Promise.all([readAll('status'), readAll('maps')]);
     const limitKib = this.#limitKib - otherKib - this.#sharedKib(maps);
-    if (sumOf(statuses, /^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+)/gm) <= limitKib) return false;
-    const divided = sumOf(await readAll('smaps_rollup'), /^(?:Pss_Anon|SwapPss):\s+(\d+)/gm);
+    if (computeSum(statuses, /^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+)/gm) <= limitKib) return false;
+    const divided = computeSum(await readAll('smaps_rollup'), /^(?:Pss_Anon|SwapPss):\s+(\d+)/gm);
     // 0 if the files cannot be read.
     return divided === 0 || divided > limitKib;
   }

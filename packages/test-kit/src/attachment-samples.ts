@@ -1,5 +1,5 @@
 import type { FileServer } from './file-server.ts';
-import { repeated, zipOf, zipPart } from './large-documents.ts';
+import { makeZip, repeated, zipPart } from './large-documents.ts';
 import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from './sample-documents.ts';
 import { SAMPLE_IMAGES } from './sample-images.ts';
 
@@ -92,7 +92,7 @@ function zipBomb(): Uint8Array {
   const types = `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="${DOCX}.main+xml"/></Types>`;
   const size = 200_000_000;
   const part = { name: 'word/document.xml', deflated: repeated(' ', size), bytes: size, crc: 0 };
-  return zipOf([zipPart('[Content_Types].xml', types), part]);
+  return makeZip([zipPart('[Content_Types].xml', types), part]);
 }
 
 const signedAt = (path: string) => (files: FileServer) =>

@@ -50,7 +50,7 @@ const entries: readonly ProviderEntry[] = JSON.parse(
 export const badProviders: readonly BadProvider[] = entries.map((provider) => ({ ...DEFAULTS, ...provider }));
 
 /** The bytes of a stream, by the name that the data gives it. */
-export function bytesOf(protocol: Protocol, name: string, a = '', b = ''): string | Buffer {
+export function toBytes(protocol: Protocol, name: string, a = '', b = ''): string | Buffer {
   const wire = (script: StreamScript = SCRIPT, by = protocol) => sseText(providerEvents(by, script));
   // Answers of the Messages protocol begin with a usage.
   const startUsage = protocol === 'messages' ? USAGE : null;
@@ -103,7 +103,7 @@ export async function misbehave(
     call.answer(Number(status), body === '{LEAK}' ? LEAK : body, headers);
   }
   if (!/^(send|stream|slowly)/.test(act)) return;
-  const bytes = bytesOf(protocol, ...(details as [string, string?, string?]));
+  const bytes = toBytes(protocol, ...(details as [string, string?, string?]));
   if (act === 'stream') await call.stream(bytes);
   else if (act === 'slowly') {
     for (const event of String(bytes).split(/(?<=\n\n)/)) {

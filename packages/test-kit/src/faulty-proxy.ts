@@ -100,7 +100,7 @@ export class FaultyProxy implements AsyncDisposable {
       else client.end(fault.kind === 'answer' ? fault.text : BAD_GATEWAY);
       return;
     }
-    this.#forward(client, bytesOf(message, request.body), fault, happened);
+    this.#forward(client, toBytes(message, request.body), fault, happened);
   }
 
   #forward(client: Socket, bytes: Buffer, fault: Fault | null, happened: () => void): void {
@@ -165,7 +165,7 @@ export class FaultyProxy implements AsyncDisposable {
 }
 
 /** The request as the server gets it: the same headers, one request per connection. */
-function bytesOf({ method, url, rawHeaders }: IncomingMessage, body: Buffer): Buffer {
+function toBytes({ method, url, rawHeaders }: IncomingMessage, body: Buffer): Buffer {
   const lines = [`${method} ${url} HTTP/1.1`];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';

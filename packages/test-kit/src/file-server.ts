@@ -162,7 +162,7 @@ export class FileServer implements AsyncDisposable {
     this.route(path, (call) => {
       const query = new URLSearchParams(call.request.query);
       const isCurrent = query.get('X-Amz-Signature') === this.#signatures.get(path);
-      if (isCurrent && expiryOf(query) > this.now()) {
+      if (isCurrent && getExpiry(query) > this.now()) {
         call.answer(200, bytes, contentType === null ? {} : { 'content-type': contentType });
       } else {
         call.answer(403, '<Error><Code>AccessDenied</Code></Error>', { 'content-type': 'application/xml' });
@@ -193,7 +193,7 @@ export class FileServer implements AsyncDisposable {
   }
 }
 
-function expiryOf(query: URLSearchParams): number {
+function getExpiry(query: URLSearchParams): number {
   const [, ...parts] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get('X-Amz-Date') ?? '') ?? [];
   const [year = 0, month = 1, day = 1, ...time] = parts.map(Number);
   return Date.UTC(year, month - 1, day, ...time) + Number(query.get('X-Amz-Expires')) * 1000;

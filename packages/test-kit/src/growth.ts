@@ -11,26 +11,26 @@ const MOST_LINEAR_GROWTH = 22;
 /** Asserts that the CPU time of `work` is linear in the size of its input. */
 export function assertLinear<T>(
   name: string,
-  inputOf: (size: number) => T,
+  getInput: (size: number) => T,
   work: (input: T) => unknown,
   size: number,
 ): void {
-  const [small, large] = [inputOf(size), inputOf(FACTOR * size)];
+  const [small, large] = [getInput(size), getInput(FACTOR * size)];
   let times = 1;
-  while (microsecondsOf(work, small, times) < MEASURABLE_MICROSECONDS) times *= 2;
+  while (toMicroseconds(work, small, times) < MEASURABLE_MICROSECONDS) times *= 2;
   // The least of several tries: other work on the machine and garbage collection only add to a time.
   let least = { small: Number.POSITIVE_INFINITY, large: Number.POSITIVE_INFINITY };
   for (let tries = 0; tries < TRIES; tries += 1) {
     least = {
-      small: Math.min(least.small, microsecondsOf(work, small, times)),
-      large: Math.min(least.large, microsecondsOf(work, large, times)),
+      small: Math.min(least.small, toMicroseconds(work, small, times)),
+      large: Math.min(least.large, toMicroseconds(work, large, times)),
     };
     if (least.large / least.small < MOST_LINEAR_GROWTH) return;
   }
   assert.fail(`${name}: ${FACTOR} times the input takes ${least.large / least.small} times as long`);
 }
 
-function microsecondsOf<T>(work: (input: T) => unknown, input: T, times: number): number {
+function toMicroseconds<T>(work: (input: T) => unknown, input: T, times: number): number {
   const start = process.threadCpuUsage();
   for (let i = 0; i < times; i += 1) work(input);
   const { user, system } = process.threadCpuUsage(start);

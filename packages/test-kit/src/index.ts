@@ -26,9 +26,9 @@ export {
 } from '@runwire/server/src/domain/wait-points.ts';
 export { checkForm } from '@runwire/server/src/files/post-policy/check-form.ts';
 export {
+  computeSignature,
   type FormTerms,
   type SigningKey,
-  signatureOf,
   signForm,
 } from '@runwire/server/src/files/post-policy/sign-form.ts';
 export { uploadKey } from '@runwire/server/src/files/upload-secrets.ts';
@@ -41,7 +41,6 @@ export { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 export {
   type Answer,
   ApiClient,
-  answerOf,
   type Frame,
   type ModelCall,
   ModelController,
@@ -55,6 +54,7 @@ export {
   TEST_API_KEY,
   type TestServer,
   temporaryFolder,
+  toAnswer,
   withoutComments,
 } from '@runwire/server/testing';
 export { copyHeldTools } from './agency-folders.ts';
@@ -76,9 +76,9 @@ export {
   type FormPart,
   formBytes,
   openForm,
-  partsOf,
   postForm,
   type RawForm,
+  toParts,
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
 export { type AnyRig, Rig, type RigOptions, type ServerOptions, SHORT_LEASE } from './rig.ts';
@@ -96,7 +96,7 @@ export {
   stopOwnS3,
   useS3Credentials,
 } from './s3-gateway.ts';
-export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
+export { imageAttachment, makePng, SAMPLE_IMAGES } from './sample-images.ts';
 export { type HttpMcpOptions, ScriptedMcpHttp } from './scripted-mcp-http.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export { testAgency } from './test-agency.ts';

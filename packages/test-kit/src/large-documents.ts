@@ -12,7 +12,7 @@ export interface PdfStream {
  * A PDF of pages with these contents. `more` are further objects, of the numbers from 4 on; `/X4` names the object 4 in a page.
  * `/F1` is Helvetica, and `/F2` the font that is given.
  */
-export function pdfOf(
+export function makePdf(
   pages: readonly (string | PdfStream)[],
   more: readonly PdfStream[] = [],
   font = '3 0 R',
@@ -81,7 +81,7 @@ const line = (text: string) => `BT /F1 12 Tf 72 720 Td (${text}) Tj ET\n`;
 
 /** A PDF of so many short pages: `Page 7 speaks.` */
 export const pdfOfPages = (pages: number): Uint8Array<ArrayBuffer> =>
-  pdfOf(Array.from({ length: pages }, (_, index) => line(`Page ${index + 1} speaks.`)));
+  makePdf(Array.from({ length: pages }, (_, index) => line(`Page ${index + 1} speaks.`)));
 
 const SLOW_PAGES = 400;
 const SLOW_OPERATIONS = 'BT /F1 9 Tf 0.12 0.34 0.56 rg 1 0 0 1 72.125 340.875 Tm ET q 1.5 0 0 1.5 12.25 99.75 cm Q\n';
@@ -89,7 +89,7 @@ const SLOW_OPERATIONS = 'BT /F1 9 Tf 0.12 0.34 0.56 rg 1 0 0 1 72.125 340.875 Tm
 /** A PDF of about so many bytes, little text and many operations: 20 MiB take seconds to read. */
 export function slowPdf(bytes: number): Uint8Array<ArrayBuffer> {
   const operations = SLOW_OPERATIONS.repeat(Math.ceil(bytes / SLOW_PAGES / SLOW_OPERATIONS.length));
-  return pdfOf(Array.from({ length: SLOW_PAGES }, (_, index) => `${line(`Page ${index + 1} speaks.`)}${operations}`));
+  return makePdf(Array.from({ length: SLOW_PAGES }, (_, index) => `${line(`Page ${index + 1} speaks.`)}${operations}`));
 }
 
 /**
@@ -101,15 +101,15 @@ export function endlessPdf(): Uint8Array<ArrayBuffer> {
   const forms = Array.from({ length: depth }, (_, index) => ({
     bytes: Buffer.from(index === depth - 1 ? line('.') : `/X${5 + index} Do\n`.repeat(10)),
   }));
-  return pdfOf([line('Page 1 speaks.'), '/X4 Do'], forms);
+  return makePdf([line('Page 1 speaks.'), '/X4 Do'], forms);
 }
 
 /** A page whose content is so many bytes of spaces, packed to a thousandth. */
 export const pdfBomb = (bytes: number): Uint8Array<ArrayBuffer> =>
-  pdfOf([{ dictionary: '/Filter /FlateDecode', bytes: zlibOf(repeated(' ', bytes)) }]);
+  makePdf([{ dictionary: '/Filter /FlateDecode', bytes: makeZlib(repeated(' ', bytes)) }]);
 
 /** Streams of zlib end with a checksum, which readers of PDF do not look at. */
-const zlibOf = (deflated: Buffer) => Buffer.concat([deflateSync('').subarray(0, 2), deflated, Buffer.alloc(4)]);
+const makeZlib = (deflated: Buffer) => Buffer.concat([deflateSync('').subarray(0, 2), deflated, Buffer.alloc(4)]);
 
 const BLOCK_BYTES = 1024 * 1024;
 
@@ -137,7 +137,7 @@ export const zipPart = (name: string, text: string): ZipPart => ({
   crc: crc32(text),
 });
 
-export function zipOf(parts: readonly ZipPart[]): Uint8Array<ArrayBuffer> {
+export function makeZip(parts: readonly ZipPart[]): Uint8Array<ArrayBuffer> {
   const local: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;

@@ -1,4 +1,4 @@
-import { repeated, type ZipPart, zipOf, zipPart } from './large-documents.ts';
+import { makeZip, repeated, type ZipPart, zipPart } from './large-documents.ts';
 
 const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
@@ -21,7 +21,7 @@ const DOCX_MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingm
 const XLSX_MAIN = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml';
 
 /** A DOCX with this part as its text, or with this XML as its body. */
-export function docxOf(
+export function makeDocx(
   body: string | ZipPart,
   more: readonly ZipPart[] = [],
   main = DOCX_MAIN,
@@ -33,7 +33,7 @@ export function docxOf(
           `<?xml version="1.0"?><w:document xmlns:w="${WORD}"><w:body>${body}</w:body></w:document>`,
         )
       : body;
-  return zipOf([
+  return makeZip([
     types('/word/document.xml', main),
     relationships('_rels/.rels', ['officeDocument', 'word/document.xml']),
     document,
@@ -42,7 +42,7 @@ export function docxOf(
 }
 
 /** An XLSX of one sheet with this XML as its rows, or with this part as its sheet; `styles` is the XML of its styles. */
-export function xlsxOf(rows: string | ZipPart, main = XLSX_MAIN, styles = '<styleSheet/>'): Uint8Array<ArrayBuffer> {
+export function makeXlsx(rows: string | ZipPart, main = XLSX_MAIN, styles = '<styleSheet/>'): Uint8Array<ArrayBuffer> {
   const sheet =
     typeof rows === 'string'
       ? zipPart(
@@ -50,7 +50,7 @@ export function xlsxOf(rows: string | ZipPart, main = XLSX_MAIN, styles = '<styl
           `<?xml version="1.0"?><worksheet xmlns="${SHEET}"><sheetData>${rows}</sheetData></worksheet>`,
         )
       : rows;
-  return zipOf([
+  return makeZip([
     types('/xl/workbook.xml', main),
     relationships('_rels/.rels', ['officeDocument', 'xl/workbook.xml']),
     zipPart(
@@ -67,8 +67,8 @@ const GIGABYTE = 1_000_000_000;
 
 /** Ten gigabytes of zeros in ten megabytes, as the text of a DOCX. With `claimedBytes`, its directory claims that size. */
 export const docxBomb = (claimedBytes: number): Uint8Array<ArrayBuffer> =>
-  docxOf({ name: 'word/document.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: claimedBytes, crc: 0 });
+  makeDocx({ name: 'word/document.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: claimedBytes, crc: 0 });
 
 /** The same as the sheet of an XLSX. */
 export const xlsxBomb = (claimedBytes: number): Uint8Array<ArrayBuffer> =>
-  xlsxOf({ name: 'xl/sheet.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: claimedBytes, crc: 0 });
+  makeXlsx({ name: 'xl/sheet.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: claimedBytes, crc: 0 });

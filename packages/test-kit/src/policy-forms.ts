@@ -1,4 +1,4 @@
-import { signatureOf } from '@runwire/server/src/files/post-policy/sign-form.ts';
+import { computeSignature } from '@runwire/server/src/files/post-policy/sign-form.ts';
 import { BOUNDARY, type FormAnswer, type FormPart, type RawForm } from './post-form.ts';
 
 /** The server that receives the forms, and the key that signs them. */
@@ -64,7 +64,7 @@ function wholeForm({ fields = {}, policy, file }: Sending, target: Target, now: 
   const date = basicDate(now);
   const fill = filler(target, date, now);
   const text = base64(JSON.stringify(filled(policy, fill)));
-  const signature = signatureOf(text, target.key.secretAccessKey, date.slice(0, 8), target.key.region);
+  const signature = computeSignature(text, target.key.secretAccessKey, date.slice(0, 8), target.key.region);
   const value = (raw: string) => fill(raw).replace('{POLICY_B64}', text).replace('{SIGNATURE}', signature);
   const parts = Object.entries(fields).map(([name, raw]): FormPart => ({ name, filename: name, value: value(raw) }));
   const bytes = fileBytes(file);
@@ -104,9 +104,9 @@ export function buildForm(sending: Sending, target: Target, now: number, patienc
     { 'x-amz-date': date },
   ].filter((one: Data) => one[0] === 'content-length-range' || !dropped.includes(nameIn(one)));
   conditions.push(...filled(change.conditions_add ?? [], fill));
-  const document = { expiration: expirationOf(change, now, patienceS), conditions };
+  const document = { expiration: getExpiration(change, now, patienceS), conditions };
   const policy = policyText(change, document);
-  const signature = signatureOf(policy, target.key.secretAccessKey, day, region);
+  const signature = computeSignature(policy, target.key.secretAccessKey, day, region);
   const value = (text: string) =>
     fill(text)
       .replace('{POLICY_B64 minus last 2 chars}', policy.slice(0, -2))
@@ -167,7 +167,7 @@ export function buildForm(sending: Sending, target: Target, now: number, patienc
   };
 }
 
-function expirationOf(change: Data, now: number, patienceS: number): string {
+function getExpiration(change: Data, now: number, patienceS: number): string {
   const lives = change.slow_body_seconds === undefined ? change['policy.expiration'] : `NOW+${patienceS}s`;
   if (lives === undefined) return wholeSeconds(now + 900_000);
   if (!lives.startsWith('NOW')) return lives;
@@ -193,7 +193,7 @@ const element = (xml: string, name: string): string | null =>
   new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]?.replace(/&(\w+);/g, (_, e) => ENTITIES[e] ?? '') ?? null;
 
 /** Returns the expected status, code, message, headers and XML of an answer, each beside the actual value. */
-export function comparisonsOf(
+export function getComparisons(
   { status, headers, body, code }: FormAnswer,
   expect: Data,
   built: BuiltForm,
@@ -203,12 +203,12 @@ export function comparisonsOf(
   const all: [string, unknown, unknown][] = [];
   const equal = (what: string, found: unknown, wanted: unknown) => all.push([what, found, wanted]);
   equal('status', status === extra.alternative_status ? expect.status : status, expect.status);
-  const partOf = (name: string) => String(built.form.parts.find((part) => part.name === name)?.value);
+  const toPart = (name: string) => String(built.form.parts.find((part) => part.name === name)?.value);
   const fill = (text: string) =>
     text
       .replace('{REGION}', target.key.region)
       .replace('{BUCKET}', target.bucket)
-      .replace('{CREDENTIAL}', partOf('x-amz-credential'));
+      .replace('{CREDENTIAL}', toPart('x-amz-credential'));
   if (expect.code !== undefined) equal('code', code, expect.code);
   if (expect.message !== undefined) equal('message', element(body, 'Message'), fill(expect.message));
   const present = status >= 400 ? ['Code', 'Message', 'RequestId', 'HostId'] : [];
@@ -225,7 +225,7 @@ export function comparisonsOf(
   for (const rule of Array.isArray(extra.xml) ? extra.xml : []) {
     const [name] = rule.split(' ');
     if (rule.includes('sent signature')) wanted[name] = built.signature;
-    else if (rule.includes('policy field')) wanted[name] = partOf('policy');
+    else if (rule.includes('policy field')) wanted[name] = toPart('policy');
     else present.push(name);
   }
   for (const [name, value] of Object.entries(wanted)) {

@@ -50,7 +50,7 @@ export function formBytes(form: RawForm): Buffer {
   ]);
 }
 
-export const partsOf = (fields: Readonly<Record<string, string>>): FormPart[] =>
+export const toParts = (fields: Readonly<Record<string, string>>): FormPart[] =>
   Object.entries(fields).map(([name, value]) => ({ name, value }));
 
 /** Posts a form. If `hold` is given, the second half is sent after it settles. */

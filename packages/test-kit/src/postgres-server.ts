@@ -132,14 +132,14 @@ export class PostgresServer implements AsyncDisposable {
   async crash(way: Crash): Promise<void> {
     const child = this.#child;
     if (child === null) throw new Error('PostgreSQL is not running.');
-    const children = childrenOf(child.pid ?? 0);
+    const children = listChildren(child.pid ?? 0);
     if (way === 'backend') {
-      const backend = children.find((pid) => titleOf(pid)?.includes('127.0.0.1('));
+      const backend = children.find((pid) => getTitle(pid)?.includes('127.0.0.1('));
       if (backend === undefined) throw new Error('PostgreSQL has no connection whose backend could be killed.');
       process.kill(backend, 'SIGKILL');
     } else await this.stop(way === 'postmaster' ? 'SIGKILL' : 'SIGQUIT');
     // The next start is refused while one of them has the shared memory.
-    while (children.some((pid) => titleOf(pid) !== null)) await sleep(5);
+    while (children.some((pid) => getTitle(pid) !== null)) await sleep(5);
     if (way === 'backend') await this.#untilUp(child);
     else await this.startAgain();
   }
@@ -197,7 +197,7 @@ export class PostgresServer implements AsyncDisposable {
 /**
  * Not every kernel lists the children of a process, but each process names its parent, after its own name in brackets.
  */
-function childrenOf(parent: number): number[] {
+function listChildren(parent: number): number[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.filter((pid) => {
     try {
@@ -209,7 +209,7 @@ function childrenOf(parent: number): number[] {
 }
 
 /** Returns null if there is no such process, or only its exit status is left. */
-function titleOf(pid: number): string | null {
+function getTitle(pid: number): string | null {
   try {
     const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
     return title === '' ? null : title;

@@ -23,7 +23,7 @@ interface RigOptions {
 /** A model, and the provider that it asks: Anthropic for its protocol, otherwise OpenAI. */
 export async function setUp(api: Protocol, more: RigOptions = {}) {
   const provider = await FakeProvider.start();
-  const name = providerOf(api);
+  const name = getProvider(api);
   const { baseUrl } = provider;
   const { model: modelName = 'm', ...options } = more;
   const models = new ProviderModels({ name, baseUrl, apiKey: KEY, silenceMs: 60_000, api, ...options });
@@ -41,7 +41,7 @@ export async function setUp(api: Protocol, more: RigOptions = {}) {
   return { provider, model, ask, [Symbol.asyncDispose]: dispose };
 }
 
-export const providerOf = (api: Protocol) => (api === 'messages' ? 'anthropic' : 'openai');
+export const getProvider = (api: Protocol) => (api === 'messages' ? 'anthropic' : 'openai');
 export const wire = (api: Protocol, script: StreamScript) => sseText(providerEvents(api, script));
 export const hello: StreamScript = { parts: [{ kind: 'text', deltas: ['Hel', 'lo'] }], usage: USAGE };
 

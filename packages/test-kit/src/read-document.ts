@@ -52,7 +52,7 @@ export async function textOrReason(
   }
 }
 
-export async function textOf(
+export async function toText(
   reader: DocumentReader,
   bytes: Uint8Array<ArrayBuffer>,
   options: DocumentOptions = {},
@@ -62,7 +62,7 @@ export async function textOf(
   return outcome.text;
 }
 
-export async function reasonOf(
+export async function getReason(
   reader: DocumentReader,
   bytes: Uint8Array<ArrayBuffer>,
   options: DocumentOptions = {},

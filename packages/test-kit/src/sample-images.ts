@@ -7,7 +7,7 @@ export const SAMPLE_IMAGES = {
 } as const;
 
 /** A PNG by its first bytes, of any size and content. */
-export function pngOf(sizeBytes: number, fill = 0): Buffer {
+export function makePng(sizeBytes: number, fill = 0): Buffer {
   const bytes = Buffer.alloc(sizeBytes, fill);
   Buffer.from('89504e470d0a1a0a', 'hex').copy(bytes);
   return bytes;

@@ -4,9 +4,9 @@ import { type McpMessage, ScriptedMcp } from './scripted-mcp.ts';
 /* The scripted MCP server as a program: `scripted-mcp-main.ts [--extra n] [--hostile] [--endless] [--silent] [--deaf]`. */
 
 const [, , ...args] = process.argv;
-const numberOf = (name: string) => Number(args[args.indexOf(name) + 1] ?? 0);
+const getNumber = (name: string) => Number(args[args.indexOf(name) + 1] ?? 0);
 const script = new ScriptedMcp({
-  extraTools: args.includes('--extra') ? numberOf('--extra') : 0,
+  extraTools: args.includes('--extra') ? getNumber('--extra') : 0,
   isHostile: args.includes('--hostile'),
   isEndless: args.includes('--endless'),
 });

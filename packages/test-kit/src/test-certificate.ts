@@ -32,7 +32,7 @@ const KEY_USAGE = oid('551d0f');
 const SUBJECT_ALT_NAME = oid('551d11');
 const BASIC_CONSTRAINTS = oid('551d13');
 
-const nameOf = (commonName: string) => sequence(der(0x31, sequence(COMMON_NAME, utf8(commonName))));
+const getName = (commonName: string) => sequence(der(0x31, sequence(COMMON_NAME, utf8(commonName))));
 const critical = (id: Uint8Array, value: Uint8Array) => sequence(id, TRUE, octets(value));
 
 function altName(host: string): Buffer {
@@ -51,9 +51,9 @@ function certificate(holder: Holder, signer: { readonly name: string; readonly p
     der(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     ECDSA_WITH_SHA256,
-    nameOf(signer.name),
+    getName(signer.name),
     sequence(time(Date.now() - DAY_MS), time(Date.now() + 30 * DAY_MS)),
-    nameOf(holder.name),
+    getName(holder.name),
     holder.publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(...holder.extensions)),
   );

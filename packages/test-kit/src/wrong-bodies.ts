@@ -47,7 +47,7 @@ const resolve = (schema: JsonSchema): JsonSchema =>
   schema.$ref === undefined ? schema : (byId.get(schema.$ref) ?? {});
 const upTo = (count: number) => [...Array(count + 1).keys()];
 const CHARACTERS = ['a', 'Z', '0', ' ', '"', '\\', 'é', '\u{1F600}', '\u2028'];
-const textOf = (length: number, pick: Pick) => Array.from({ length }, () => pick(CHARACTERS)).join('');
+const toText = (length: number, pick: Pick) => Array.from({ length }, () => pick(CHARACTERS)).join('');
 const LONG = 300;
 const FORMATS: Readonly<Record<string, { good: string; wrong: readonly string[] }>> = {
   uri: { good: 'https://example.com/b?c=d', wrong: ['', 'no uri', '//example.com', 'https://a b', 'ü'] },
@@ -71,7 +71,7 @@ function validString({ minLength = 0, maxLength = LONG, pattern, format }: JsonS
   const fixed = pattern?.startsWith('^[^') === false ? ['abc', 'offline/demo'].find(fits) : undefined;
   if (fixed !== undefined) return fixed;
   for (;;) {
-    const text = textOf(minLength + pick(upTo(Math.min(20, maxLength - minLength))), pick);
+    const text = toText(minLength + pick(upTo(Math.min(20, maxLength - minLength))), pick);
     if (fits(text)) return text;
   }
 }
@@ -98,16 +98,16 @@ export function valid(given: JsonSchema, pick: Pick): unknown {
   return Object.fromEntries(names.map((name) => [name, valid(properties[name] ?? {}, pick)]));
 }
 
-function typesOf(schema: JsonSchema): Set<string> {
+function getTypes(schema: JsonSchema): Set<string> {
   const variants = schema.oneOf ?? schema.anyOf;
-  const types = variants?.flatMap((variant) => [...typesOf(resolve(variant))]) ?? [schema.type ?? 'object'];
+  const types = variants?.flatMap((variant) => [...getTypes(resolve(variant))]) ?? [schema.type ?? 'object'];
   if (schema.nullable === true) types.push('null');
   if (types.includes('number')) types.push('integer');
   if (types.includes('integer')) types.push('number');
   return new Set(types);
 }
 
-const acceptsAll = (schema: JsonSchema): boolean => typesOf(schema).isSupersetOf(new Set(Object.keys(OF_TYPE)));
+const acceptsAll = (schema: JsonSchema): boolean => getTypes(schema).isSupersetOf(new Set(Object.keys(OF_TYPE)));
 
 /** Values of the right type that break a limit. */
 function outOfBounds(schema: JsonSchema, pick: Pick): unknown[] {
@@ -116,7 +116,7 @@ function outOfBounds(schema: JsonSchema, pick: Pick): unknown[] {
   if (schema.enum !== undefined) return ['', 'AUTO', ' low', 'input_audio', 'runs '];
   if (type === 'string') {
     const short = minLength > 0 ? [''] : [];
-    const long = maxLength <= LONG ? [textOf(maxLength + 1, pick)] : [];
+    const long = maxLength <= LONG ? [toText(maxLength + 1, pick)] : [];
     const controls = pattern === undefined ? [] : ['\0', 'a\nb', 'tab\t', '\u007f', '\u0085', '\u009f'];
     return [...short, ...long, ...controls, ...(FORMATS[format]?.wrong ?? [])];
   }
@@ -135,7 +135,7 @@ const below = (field: string, name: string) => (field === '' ? name : `${field}.
 /** Returns a value that the schema refuses for exactly one reason. */
 export function wrong(given: JsonSchema, field: string, pick: Pick): Wrong {
   const schema = resolve(given);
-  const allowed = typesOf(schema);
+  const allowed = getTypes(schema);
   const ofOtherTypes = Object.entries(OF_TYPE).flatMap(([type, values]) => (allowed.has(type) ? [] : values));
   const bounds = outOfBounds(schema, pick);
   const ways: (() => Wrong)[] = [() => ({ value: pick(ofOtherTypes), field })];

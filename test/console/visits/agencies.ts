@@ -5,7 +5,7 @@ import type { ConsoleVisit, VisitContext } from '../visit.ts';
 /** Longer than the time after which the page reads the agencies again. */
 const REFRESH_MS = 25_000;
 
-const idOf = ({ unique }: VisitContext, name: string) => unique(name).replaceAll(' ', '-');
+const getId = ({ unique }: VisitContext, name: string) => unique(name).replaceAll(' ', '-');
 
 const oneAgent = (name: string) => `name: Changing\nagents: [{ name: ${name}, instructions: You help. }]\n`;
 
@@ -34,7 +34,7 @@ export const processFaultVisit: ConsoleVisit = {
   name: 'agency-process-fault',
   async run(visit) {
     const { api, page, rig } = visit;
-    const id = idOf(visit, 'till');
+    const id = getId(visit, 'till');
     const clerk = '{ name: Clerk, instructions: You help., tools: [open_till] }';
     rig.agencies.write({
       [`${id}/tools.ts`]: TILL_TOOLS,
@@ -110,7 +110,7 @@ export const agencyVisits: readonly ConsoleVisit[] = [
     name: 'agency-changes',
     async run(visit) {
       const { page, rig } = visit;
-      const id = idOf(visit, 'changing');
+      const id = getId(visit, 'changing');
       const write = (text: string) => rig.agencies.write({ [`${id}/agency.yaml`]: text });
       write(oneAgent('Clerk'));
       await untilAgency(visit, id, isLoaded);
@@ -134,7 +134,7 @@ export const agencyVisits: readonly ConsoleVisit[] = [
     name: 'agency-large',
     async run(visit) {
       const { page, rig } = visit;
-      const id = idOf(visit, 'large');
+      const id = getId(visit, 'large');
       rig.agencies.write({ [`${id}/agency.yaml`]: manyAgents(40) });
       await untilAgency(visit, id, isLoaded);
       await visit.open(`agencies/${id}`);

@@ -40,7 +40,7 @@ export const connectionVisits: readonly ConsoleVisit[] = [
       const create = page.getByRole('button', { name: 'Create key' });
       await create.waitFor();
       // No request is under way when the server stops.
-      await rig.watchOf(page).quiet();
+      await rig.getWatch(page).quiet();
       const tokens: string[] = [];
       page.on('request', (request) => {
         if (request.url() === rig.url('token')) tokens.push(request.method());

@@ -14,11 +14,11 @@ const PICTURE = Buffer.from(
   'base64',
 );
 
-const addressOf = (integration: string, search: Readonly<Record<string, string>> = {}) =>
+const getAddress = (integration: string, search: Readonly<Record<string, string>> = {}) =>
   `integrations/${integration}/files?${new URLSearchParams(search)}`;
 
 /** A folder of the visit's own, with these files. */
-async function folderOf(
+async function getFolder(
   { api, integration, unique }: VisitContext,
   files: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<string> {
@@ -80,7 +80,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'browse-files',
     async run(visit) {
       const { page, integration, seed } = visit;
-      await visit.open(addressOf(integration));
+      await visit.open(getAddress(integration));
       await visit.checkPage('files');
       await link(page, seed.folder.slice('/app/mnt/'.length)).click();
       await link(page, 'orders.csv').waitFor();
@@ -104,7 +104,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'no-files',
     async run(visit) {
       const { page, seed } = visit;
-      await visit.open(addressOf(seed.otherIntegration));
+      await visit.open(getAddress(seed.otherIntegration));
       await page.getByRole('heading', { name: 'No files yet' }).waitFor();
       expectEqual('buttons that upload', await page.getByRole('button', { name: 'Upload files' }).count(), 1);
       await visit.checkPage('files-none');
@@ -114,7 +114,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'preview-files',
     async run(visit) {
       const { page, integration, seed } = visit;
-      await visit.open(addressOf(integration, { folder: seed.folder }));
+      await visit.open(getAddress(integration, { folder: seed.folder }));
       await link(page, 'summary.md').click();
       await page.getByRole('region', { name: 'Text of summary.md' }).getByText('Everything *arrived*.').waitFor();
       await visit.checkPage('files-preview-text');
@@ -124,14 +124,14 @@ export const filesVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('files-preview-broken-image');
       await closeDialog(page);
       const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
-      const folder = await folderOf(visit, {
+      const folder = await getFolder(visit, {
         'long.txt': 'All lines are the same.\n'.repeat(20_000),
         'damaged.txt': Buffer.from('caf\xe9', 'latin1'),
         'drawing.svg': svg,
         'picture.png': PICTURE,
         'program.bin': Uint8Array.of(0xff, 0, 0xfe, 0),
       });
-      await visit.open(addressOf(integration, { folder, file: `${folder}/long.txt` }));
+      await visit.open(getAddress(integration, { folder, file: `${folder}/long.txt` }));
       await page.getByText('Only the first 256 kB are shown').waitFor();
       await visit.checkPage('files-preview-cut');
       await closeDialog(page);
@@ -155,8 +155,8 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'upload-files',
     async run(visit) {
       const { page, integration } = visit;
-      const folder = await folderOf(visit, { 'first.txt': 'one' });
-      await visit.open(addressOf(integration));
+      const folder = await getFolder(visit, { 'first.txt': 'one' });
+      await visit.open(getAddress(integration));
       await page.getByRole('button', { name: 'Upload files' }).click();
       await visit.checkPage('files-upload');
       await closeDialog(page);
@@ -187,8 +187,8 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'upload-is-refused',
     async run(visit) {
       const { page, integration } = visit;
-      const folder = await folderOf(visit, { 'taken/first.txt': 'one' });
-      await visit.open(addressOf(integration, { folder }));
+      const folder = await getFolder(visit, { 'taken/first.txt': 'one' });
+      await visit.open(getAddress(integration, { folder }));
       // Sent as a path: Playwright needs long for large bytes.
       using temporary = mkdtempDisposableSync(join(tmpdir(), 'runwire-large-'));
       const large = join(temporary.path, 'large.txt');
@@ -217,9 +217,9 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'upload-is-cancelled',
     async run(visit) {
       const { page, integration, rig } = visit;
-      const folder = await folderOf(visit, { 'first.txt': 'one' });
-      await visit.open(addressOf(integration, { folder }));
-      const { session } = rig.watchOf(page);
+      const folder = await getFolder(visit, { 'first.txt': 'one' });
+      await visit.open(getAddress(integration, { folder }));
+      const { session } = rig.getWatch(page);
       const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 };
       await session.send('Network.enable');
       await session.send('Network.emulateNetworkConditions', slow);
@@ -228,7 +228,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
       await page.getByRole('button', { name: 'Cancel the upload of slow.txt' }).click();
       await page.getByRole('heading', { name: 'Uploads' }).waitFor({ state: 'hidden' });
       await session.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: -1 });
-      await visit.open(addressOf(integration, { folder }));
+      await visit.open(getAddress(integration, { folder }));
       await link(page, 'first.txt').waitFor();
       expectEqual('files after a cancelled upload', await link(page, 'slow.txt').count(), 0);
       await remove(visit, folder);
@@ -238,7 +238,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'download-a-file',
     async run(visit) {
       const { page, integration, seed } = visit;
-      await visit.open(addressOf(integration, { folder: seed.folder, file: `${seed.folder}/orders.csv` }));
+      await visit.open(getAddress(integration, { folder: seed.folder, file: `${seed.folder}/orders.csv` }));
       const dialog = page.getByRole('dialog', { name: 'orders.csv' });
       const [saved] = await Promise.all([
         page.waitForEvent('download'),
@@ -252,8 +252,8 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'a-file-is-gone',
     async run(visit) {
       const { page, integration } = visit;
-      const folder = await folderOf(visit, { 'gone.txt': 'one', 'late.txt': 'two', 'stays.txt': 'three' });
-      await visit.open(addressOf(integration, { folder }));
+      const folder = await getFolder(visit, { 'gone.txt': 'one', 'late.txt': 'two', 'stays.txt': 'three' });
+      await visit.open(getAddress(integration, { folder }));
       await link(page, 'gone.txt').waitFor();
       await remove(visit, `${folder}/gone.txt`);
       await visit.expectRefusal(404, async () => {
@@ -278,8 +278,8 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'delete-files',
     async run(visit) {
       const { page, integration } = visit;
-      const folder = await folderOf(visit, { 'a.txt': 'one', 'b.txt': 'two', 'deep/c.txt': 'three' });
-      await visit.open(addressOf(integration, { folder }));
+      const folder = await getFolder(visit, { 'a.txt': 'one', 'b.txt': 'two', 'deep/c.txt': 'three' });
+      await visit.open(getAddress(integration, { folder }));
       await page.getByRole('button', { name: 'Delete a.txt' }).click();
       await visit.checkPage('files-delete');
       await page.getByRole('button', { name: 'Delete file' }).click();
@@ -297,13 +297,13 @@ export const filesVisits: readonly ConsoleVisit[] = [
     name: 'wrong-folders',
     async run(visit) {
       const { page, integration } = visit;
-      await visit.expectRefusal(404, () => visit.open(addressOf(integration, { folder: '/app/mnt/none' })));
+      await visit.expectRefusal(404, () => visit.open(getAddress(integration, { folder: '/app/mnt/none' })));
       await page.getByRole('heading', { name: 'This folder has no files' }).waitFor();
       await visit.checkPage('files-no-folder');
-      await visit.expectRefusal(400, () => visit.open(addressOf(integration, { folder: '/etc' })));
+      await visit.expectRefusal(400, () => visit.open(getAddress(integration, { folder: '/etc' })));
       await alert(page, /folder must begin with/);
       await visit.checkPage('files-wrong-folder');
-      await visit.expectRefusal(404, () => visit.open(addressOf('no-such-integration')));
+      await visit.expectRefusal(404, () => visit.open(getAddress('no-such-integration')));
       await alert(page, /No integration has this id/);
       await visit.checkPage('files-no-integration');
     },

@@ -6,7 +6,7 @@ import { shown } from './table-cell.ts';
 /** Figures of a node are those of its last heartbeat. */
 const STATS_MS = 40_000;
 
-async function storeOf({ api }: VisitContext): Promise<string> {
+async function getStore({ api }: VisitContext): Promise<string> {
   const { body } = await api.get('/readyz');
   return body.store;
 }
@@ -30,7 +30,7 @@ interface NodeStats {
 const add = (numbers: readonly number[]) => shown(numbers.reduce((sum, one) => sum + one, 0));
 
 /** The figures of all running nodes, from what the API has. */
-async function figuresOf({ api }: VisitContext): Promise<Readonly<Record<string, string>>> {
+async function toFigures({ api }: VisitContext): Promise<Readonly<Record<string, string>>> {
   const { body } = await api.get('/v2/nodes?limit=200');
   const { body: ready } = await api.get('/readyz');
   const nodes = (body.items as readonly Node[]).filter(({ state }) => state !== 'dead');
@@ -52,7 +52,7 @@ async function figuresOf({ api }: VisitContext): Promise<Readonly<Record<string,
 async function checkFigures(visit: VisitContext): Promise<void> {
   const sums = visit.page.getByRole('region', { name: 'All nodes' });
   await until('figures of the page and of the API agree', async () => {
-    const wanted = await figuresOf(visit);
+    const wanted = await toFigures(visit);
     const titles = await sums.getByRole('term').allTextContents();
     // A note follows each figure.
     const values = (await sums.getByRole('definition').allTextContents()).filter((_, index) => index % 2 === 0);
@@ -73,7 +73,7 @@ export const healthVisits: readonly ConsoleVisit[] = [
       await nodes.getByText('alive', { exact: true }).waitFor();
       await page
         .getByRole('definition')
-        .filter({ hasText: await storeOf(visit) })
+        .filter({ hasText: await getStore(visit) })
         .waitFor();
       const table = page.getByRole('table', { name: 'Refused requests by code' });
       await table.getByRole('cell', { name: 'missing_allowance_attribution' }).waitFor({ timeout: STATS_MS });
@@ -86,7 +86,7 @@ export const healthVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page, rig } = visit;
       // The embedded store has one node.
-      if ((await storeOf(visit)) !== 'postgres') return;
+      if ((await getStore(visit)) !== 'postgres') return;
       const columns = '(node_id, boot, dead, version, started_at, host, address, generation)';
       const now = Date.now();
       const id = visit.unique('node').replaceAll(' ', '-');

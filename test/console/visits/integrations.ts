@@ -5,17 +5,17 @@ import { SEED_AGENCIES } from '../seed-agencies.ts';
 import { alert, invite, isLoaded, signInNewOwner, toast, untilAgency } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 
-const agencyOf = (name: string) => `name: ${name}\nagents: [{ name: Clerk, instructions: You help. }]\n`;
+const getAgency = (name: string) => `name: ${name}\nagents: [{ name: Clerk, instructions: You help. }]\n`;
 
 /** An integration of this visit alone. Its name has spaces, its id has hyphens. */
 async function newIntegration({ api, unique }: VisitContext, name: string, settings: object = {}) {
-  const id = idOf(unique(name));
+  const id = getId(unique(name));
   const { status } = await api.post('/v2/integrations', { apiIntegrationId: id, name: unique(name), ...settings });
   expectEqual('status of a new integration', status, 201);
   return { id, name: unique(name) };
 }
 
-const idOf = (name: string) => name.replaceAll(' ', '-');
+const getId = (name: string) => name.replaceAll(' ', '-');
 
 async function openDialog({ page, open }: VisitContext) {
   await open('integrations');
@@ -52,7 +52,7 @@ export const integrationVisits: readonly ConsoleVisit[] = [
     name: 'integration-create',
     async run(visit) {
       const { page, api, unique } = visit;
-      const id = idOf(unique('created'));
+      const id = getId(unique('created'));
       const dialog = await openDialog(visit);
       await visit.checkPage('integration-create');
       await dialog.getByLabel('Name').fill(unique('created'));
@@ -102,8 +102,8 @@ export const integrationVisits: readonly ConsoleVisit[] = [
     name: 'integration-agency-gone',
     async run(visit) {
       const { rig, page } = visit;
-      const agency = idOf(visit.unique('gone'));
-      rig.agencies.write({ [`${agency}/agency.yaml`]: agencyOf('Gone') });
+      const agency = getId(visit.unique('gone'));
+      rig.agencies.write({ [`${agency}/agency.yaml`]: getAgency('Gone') });
       await untilAgency(visit, agency, isLoaded);
       const dialog = await openDialog(visit);
       await dialog.getByLabel('Name').fill('Too late');
@@ -119,9 +119,9 @@ export const integrationVisits: readonly ConsoleVisit[] = [
     name: 'integration-agency-broken',
     async run(visit) {
       const { rig, page } = visit;
-      const agency = idOf(visit.unique('broken'));
+      const agency = getId(visit.unique('broken'));
       const file = `${agency}/agency.yaml`;
-      rig.agencies.write({ [file]: agencyOf('Broken') });
+      rig.agencies.write({ [file]: getAgency('Broken') });
       await untilAgency(visit, agency, isLoaded);
       const { name } = await newIntegration(visit, 'with', { agency });
       rig.agencies.write({ [file]: 'name: Broken\n' });
@@ -134,7 +134,7 @@ export const integrationVisits: readonly ConsoleVisit[] = [
       const warning = page.getByRole('status').filter({ hasText: 'The files of the agency cannot be loaded.' });
       await warning.getByText('Runs use the last version that could be loaded.').waitFor();
       await visit.checkPage('integration-agency-broken');
-      rig.agencies.write({ [file]: agencyOf('Broken') });
+      rig.agencies.write({ [file]: getAgency('Broken') });
       await warning.waitFor({ state: 'hidden' });
       rig.agencies.delete(agency);
       await page.getByRole('status').filter({ hasText: 'This server has no agency with this id.' }).waitFor();
@@ -249,7 +249,7 @@ export const integrationVisits: readonly ConsoleVisit[] = [
     name: 'integration-of-another-owner',
     async run(visit) {
       const { apiKey } = await invite(visit, 'other owner');
-      const id = idOf(visit.unique('foreign'));
+      const id = getId(visit.unique('foreign'));
       await visit.api.as(apiKey).post('/v2/integrations', { apiIntegrationId: id });
       await visit.expectRefusal(403, () => visit.open(`integrations/${id}`));
       await alert(visit.page, 'integration_forbidden');

@@ -9,15 +9,15 @@ const title = (page: Page, name: string | RegExp) => page.getByRole('heading', {
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const dialog = (page: Page) => page.getByRole('dialog');
 
-const membersOf = ({ integration }: VisitContext) => `integrations/${integration}/members`;
-const idOf = (visit: VisitContext, name: string) => visit.unique(name).replaceAll(' ', '-');
+const getMembers = ({ integration }: VisitContext) => `integrations/${integration}/members`;
+const getId = (visit: VisitContext, name: string) => visit.unique(name).replaceAll(' ', '-');
 
 /** Registers a member past the page, and opens its page. */
 async function openNewMember(visit: VisitContext, name: string): Promise<string> {
-  const id = idOf(visit, name);
-  const { status: answered } = await visit.api.put(`/v2/${membersOf(visit)}/${id}`, { name });
+  const id = getId(visit, name);
+  const { status: answered } = await visit.api.put(`/v2/${getMembers(visit)}/${id}`, { name });
   expectEqual('status of a member', answered, 201);
-  await visit.open(`${membersOf(visit)}/${id}`);
+  await visit.open(`${getMembers(visit)}/${id}`);
   await title(visit.page, name);
   return id;
 }
@@ -36,7 +36,7 @@ async function checkAllowance({ page, api, integration, seed }: VisitContext): P
 }
 
 async function openRegistration(visit: VisitContext): Promise<void> {
-  await visit.open(membersOf(visit));
+  await visit.open(getMembers(visit));
   await button(visit.page, 'Register member').click();
   await dialog(visit.page).getByRole('heading', { name: 'Register a member' }).waitFor();
 }
@@ -48,7 +48,7 @@ export const memberVisits: readonly ConsoleVisit[] = [
     name: 'members',
     async run(visit) {
       const { page, seed } = visit;
-      await visit.open(membersOf(visit));
+      await visit.open(getMembers(visit));
       await page.getByRole('link', { name: seed.names.at(-1) ?? '' }).waitFor();
       await page.getByRole('table', { name: 'members' }).getByText('inactive').first().waitFor();
       await visit.checkPage('members');
@@ -92,7 +92,7 @@ export const memberVisits: readonly ConsoleVisit[] = [
     name: 'register-member',
     async run(visit) {
       const { page } = visit;
-      const id = idOf(visit, 'new');
+      const id = getId(visit, 'new');
       await openRegistration(visit);
       await visit.checkPage('member-register');
       await dialog(page).getByLabel('Id').fill(id);
@@ -123,7 +123,7 @@ export const memberVisits: readonly ConsoleVisit[] = [
       await dialog(page).getByLabel('Id').fill('x'.repeat(257));
       await register(page);
       await alert(page, 'The id must have 1 to 256 characters');
-      await dialog(page).getByLabel('Id').fill(idOf(visit, 'refused'));
+      await dialog(page).getByLabel('Id').fill(getId(visit, 'refused'));
       await dialog(page).getByLabel('Metadata').fill('{"plan": ');
       await register(page);
       await alert(page, 'Metadata is not valid JSON');
@@ -144,7 +144,7 @@ export const memberVisits: readonly ConsoleVisit[] = [
     name: 'member',
     async run(visit) {
       const { page, seed } = visit;
-      await visit.open(`${membersOf(visit)}/${seed.members[0]}`);
+      await visit.open(`${getMembers(visit)}/${seed.members[0]}`);
       await title(page, seed.names[0] ?? '');
       await page.getByText('An answer was repeated.').waitFor();
       await visit.checkPage('member');
@@ -162,7 +162,7 @@ export const memberVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page } = visit;
       await visit.expectRefusal(404, async () => {
-        await visit.open(`${membersOf(visit)}/no-such-member`);
+        await visit.open(`${getMembers(visit)}/no-such-member`);
         await page.getByRole('heading', { name: 'No member has this id' }).waitFor();
       });
       await visit.checkPage('member-unknown');
@@ -227,7 +227,7 @@ export const memberVisits: readonly ConsoleVisit[] = [
     name: 'adjust-member-without-allowances',
     async run(visit) {
       const { page, seed, api } = visit;
-      const id = idOf(visit, 'unlimited');
+      const id = getId(visit, 'unlimited');
       await api.put(`/v2/integrations/${seed.otherIntegration}/members/${id}`, {});
       await visit.open(`integrations/${seed.otherIntegration}/members/${id}`);
       await page.getByText('Allowances are off').waitFor();
@@ -259,7 +259,7 @@ export const memberVisits: readonly ConsoleVisit[] = [
         await page.reload();
         await status(page, 'The member is erased.');
       });
-      await rig.watchOf(page).quiet();
+      await rig.getWatch(page).quiet();
     },
   },
 ];

@@ -7,9 +7,9 @@ import {
   announced,
   answers,
   ended,
+  getRunId,
   newIntegration,
   openPlayground,
-  runIdOf,
   send,
   sentMessages,
   toEnd,
@@ -58,7 +58,7 @@ const twoQuestions: ConsoleVisit = {
     await sentMessages(page).getByText('Approved, Declined').waitFor();
     await ended(visit, 2);
     expectEqual('questions after the answers', await asked.count(), 0);
-    const runId = await runIdOf(answers(page).last().getByRole('link', { name: 'Open the run' }));
+    const runId = await getRunId(answers(page).last().getByRole('link', { name: 'Open the run' }));
     const events = await api.events(runId, null, integration);
     await within('events of the answered run', WAIT_MS, events.over);
     expectEqual('outcomes of the calls', outputsIn(events).toSorted(), [
@@ -106,7 +106,7 @@ const clientTool: ConsoleVisit = {
     await asked.getByLabel('The call failed').check();
     await page.getByRole('button', { name: 'Send answers' }).click();
     await ended(visit, 4);
-    const runId = await runIdOf(answers(page).last().getByRole('link', { name: 'Open the run' }));
+    const runId = await getRunId(answers(page).last().getByRole('link', { name: 'Open the run' }));
     const { body } = await api.get(`/v2/integrations/${integration}/runs/${runId}/steps`);
     const { status, error } = (body.items as readonly Step[]).find(({ tool }) => tool === 'position') as Step;
     expectEqual('a call that failed', [status, error?.message], ['failed', 'The user does not share it.']);

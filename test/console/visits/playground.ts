@@ -2,7 +2,7 @@ import { expectAtMost, expectEqual, WAIT_MS, within } from '@runwire/test-kit/sh
 import type { Locator, Page } from 'playwright-core';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 
-const addressOf = (integration: string, fields: Readonly<Record<string, string>> = {}) =>
+const getAddress = (integration: string, fields: Readonly<Record<string, string>> = {}) =>
   `integrations/${integration}/playground?${new URLSearchParams(fields)}`;
 
 /** From this width on the steps are beside the chat. */
@@ -53,12 +53,12 @@ export async function openPlayground(
   visit: VisitContext,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  await visit.open(addressOf(visit.integration, fields));
+  await visit.open(getAddress(visit.integration, fields));
   await visit.page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
 }
 
 /** The id of the run that the link opens. */
-export const runIdOf = async (link: Locator): Promise<string> =>
+export const getRunId = async (link: Locator): Promise<string> =>
   (await link.getAttribute('href'))?.split('/').at(-1) ?? '';
 
 /** The steps that the page lists beside the chat, or below it on narrow pages. */
@@ -74,8 +74,8 @@ async function expectSteps({ page, width }: VisitContext, steps: readonly string
   const found = texts.map((text) => `${text.at(-1)?.split(',', 1)[0]}: ${text[0]}`);
   expectEqual('steps of the last run', found, steps);
   const [inPane, inAnswer] = await Promise.all([
-    runIdOf(pane.getByRole('link', { name: 'Open the run with all details' })),
-    runIdOf(answers(page).last().getByRole('link', { name: 'Open the run' })),
+    getRunId(pane.getByRole('link', { name: 'Open the run with all details' })),
+    getRunId(answers(page).last().getByRole('link', { name: 'Open the run' })),
   ]);
   expectEqual('the run of the steps', inPane, inAnswer);
   if (isFolded) await page.getByText('Steps of the last run').click();
@@ -337,7 +337,7 @@ const refusals: ConsoleVisit = {
     expectEqual('the message', await field.inputValue(), 'Hello');
     expectEqual('messages that were taken back', await sentMessages(page).count(), 0);
     await visit.expectRefusal(404, async () => {
-      await visit.open(addressOf('no-such-integration'));
+      await visit.open(getAddress('no-such-integration'));
       await page.getByRole('alert').getByText('integration_not_found').first().waitFor();
     });
     await visit.checkPage('playground-unknown-integration');

@@ -26,12 +26,12 @@ interface RefusedRequest {
   resume(visit: VisitContext): Promise<void>;
 }
 
-const idOf = ({ unique }: VisitContext, name: string) => unique(name).replaceAll(' ', '-');
+const getId = ({ unique }: VisitContext, name: string) => unique(name).replaceAll(' ', '-');
 const answers = (page: Page) => page.getByRole('article', { name: 'Answer' });
 const dialog = (page: Page) => page.getByRole('dialog');
 
 /** Errors of a stream have no status, and no entry of the table is one of them. */
-const statusOf = (code: ErrorCode): number => errors[code].status ?? 0;
+const getStatus = (code: ErrorCode): number => errors[code].status ?? 0;
 
 /** Until `unrouteAll`, requests with this method are refused as the API does. */
 async function refuseRequests(
@@ -42,12 +42,12 @@ async function refuseRequests(
 ): Promise<void> {
   await page.route(request.path, (route) => {
     if (route.request().method() !== request.method) return route.fallback();
-    return route.fulfill({ status: statusOf(code), json: { error: sentence, code } });
+    return route.fulfill({ status: getStatus(code), json: { error: sentence, code } });
   });
 }
 
 async function newMember(visit: VisitContext, settings: object): Promise<string> {
-  const id = idOf(visit, 'member');
+  const id = getId(visit, 'member');
   const { status } = await visit.api.put(`/v2/integrations/${visit.integration}/members/${id}`, settings);
   expectEqual('status of a member', status < 300, true);
   return id;
@@ -127,7 +127,7 @@ const REFUSED: readonly RefusedRequest[] = [
     advice: 'Wait until the run ends, or stop it.',
     async refuse(visit) {
       const { page, integration, seed } = visit;
-      const chat = idOf(visit, 'chat');
+      const chat = getId(visit, 'chat');
       await holdRun(visit, chat, seed.members[1] as string);
       await visit.open(`integrations/${integration}/chats/${chat}`);
       await page.getByRole('button', { name: 'Delete' }).click();
@@ -146,7 +146,7 @@ const REFUSED: readonly RefusedRequest[] = [
     advice: 'Try again in 1 min',
     async refuse(visit) {
       const { page, rig } = visit;
-      const agency = idOf(visit, 'agency');
+      const agency = getId(visit, 'agency');
       rig.agencies.write({ [`${agency}/agency.yaml`]: agencyFile('Office') });
       await untilAgency(visit, agency, isLoaded);
       await visit.open('integrations');
@@ -162,7 +162,7 @@ const REFUSED: readonly RefusedRequest[] = [
     },
     async resume(visit) {
       const { page, rig } = visit;
-      const agency = idOf(visit, 'agency');
+      const agency = getId(visit, 'agency');
       rig.agencies.write({ [`${agency}/agency.yaml`]: agencyFile('Office') });
       await untilAgency(visit, agency, isLoaded);
       await dialog(page).getByRole('button', { name: 'Create integration' }).click();
@@ -199,7 +199,7 @@ const REFUSED: readonly RefusedRequest[] = [
       await page.getByRole('button', { name: 'Upload files' }).click();
       await dialog(page)
         .getByLabel('Folder')
-        .fill(`/app/mnt/${idOf(visit, 'folder')}`);
+        .fill(`/app/mnt/${getId(visit, 'folder')}`);
       const file = { name: 'quota.txt', mimeType: 'text/plain', buffer: Buffer.from('Too much.') };
       await dialog(page).getByLabel('Files').setInputFiles(file);
       await dialog(page).getByRole('button', { name: 'Upload' }).click();
@@ -208,7 +208,7 @@ const REFUSED: readonly RefusedRequest[] = [
       const { page, api, integration } = visit;
       await page.getByRole('button', { name: 'Try again to upload quota.txt' }).click();
       await page.getByText('1 file uploaded.', { exact: true }).waitFor();
-      const query = new URLSearchParams({ path: `/app/mnt/${idOf(visit, 'folder')}`, recursive: 'true' });
+      const query = new URLSearchParams({ path: `/app/mnt/${getId(visit, 'folder')}`, recursive: 'true' });
       expectEqual('status', (await api.delete(`/v2/integrations/${integration}/files?${query}`)).status < 300, true);
     },
   },
@@ -230,13 +230,13 @@ const REFUSED: readonly RefusedRequest[] = [
   },
 ];
 
-function visitOf({ name, code, advice, alsoSees = [], ...refused }: RefusedRequest): ConsoleVisit {
+function toVisit({ name, code, advice, alsoSees = [], ...refused }: RefusedRequest): ConsoleVisit {
   const { sentence = errors[code].sentence, place = (page: Page) => page.getByRole('alert') } = refused;
   return {
     name: `refused-${name}`,
     async run(visit) {
       const { page } = visit;
-      await visit.expectRefusal([statusOf(code), ...alsoSees], async () => {
+      await visit.expectRefusal([getStatus(code), ...alsoSees], async () => {
         await refused.refuse(visit);
         // The page shows code of the sentence without its backticks.
         const shown = place(page)
@@ -256,7 +256,7 @@ const download: ConsoleVisit = {
   name: 'refused-download',
   async run(visit) {
     const { page, api, integration } = visit;
-    const path = `/app/mnt/${idOf(visit, 'folder')}/gone.txt`;
+    const path = `/app/mnt/${getId(visit, 'folder')}/gone.txt`;
     const stored = { apiIntegrationId: integration, ...at(path) };
     await upload(api, 'one', stored);
     await visit.open(`integrations/${integration}/files?${new URLSearchParams({ file: path })}`);
@@ -297,4 +297,4 @@ const lostScript: ConsoleVisit = {
   },
 };
 
-export const refusalVisits: readonly ConsoleVisit[] = [...REFUSED.map(visitOf), download, lostScript];
+export const refusalVisits: readonly ConsoleVisit[] = [...REFUSED.map(toVisit), download, lostScript];

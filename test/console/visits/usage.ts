@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 import { shown } from './table-cell.ts';
 
-const usageOf = ({ integration }: VisitContext) => `integrations/${integration}/usage`;
+const toUsage = ({ integration }: VisitContext) => `integrations/${integration}/usage`;
 const plot = (page: Page, name: RegExp) => page.getByRole('slider', { name }).waitFor();
-const fieldOf = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
+const getField = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
 
 const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 
@@ -67,7 +67,7 @@ export const usageVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page, seed, rig } = visit;
       const [first = '', second = ''] = seed.members;
-      await visit.open(usageOf(visit));
+      await visit.open(toUsage(visit));
       await plot(page, /^Tokens by day, /);
       await checkOldestDay(visit);
       await checkHover(visit);
@@ -75,7 +75,7 @@ export const usageVisits: readonly ConsoleVisit[] = [
       for (const measure of ['runs', 'charge']) {
         await page.getByLabel('Measure').selectOption(measure);
         await plot(page, measure === 'runs' ? /^Runs by day, / : /^Charge in tokens by day, /);
-        expectEqual('measure in the address', fieldOf(page, 'measure'), measure);
+        expectEqual('measure in the address', getField(page, 'measure'), measure);
       }
       await page.getByLabel('Split by').selectOption('agent');
       await plot(page, / by day and agent, /);
@@ -89,13 +89,13 @@ export const usageVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('usage-by-member');
       await page.getByRole('searchbox', { name: 'Member' }).fill(second);
       await page.getByRole('columnheader', { name: first }).waitFor({ state: 'hidden' });
-      await rig.watchOf(page).quiet();
+      await rig.getWatch(page).quiet();
       await page.reload();
       await page.getByRole('columnheader', { name: second }).waitFor();
       expectEqual('columns of members', await page.getByRole('columnheader', { name: /^user-/ }).count(), 1);
       await page.getByRole('combobox', { name: 'Agent' }).selectOption('Triage');
-      await rig.watchOf(page).quiet();
-      expectEqual('agent in the address', fieldOf(page, 'agent'), 'Triage');
+      await rig.getWatch(page).quiet();
+      expectEqual('agent in the address', getField(page, 'agent'), 'Triage');
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await page.getByRole('columnheader', { name: first }).waitFor();
       expectEqual('filters in the address', new URL(page.url()).search, '?measure=charge&splitBy=member');
@@ -105,7 +105,7 @@ export const usageVisits: readonly ConsoleVisit[] = [
     name: 'usage-empty',
     async run(visit) {
       const { page } = visit;
-      await visit.open(`${usageOf(visit)}?from=2020-01-01&to=2020-01-31`);
+      await visit.open(`${toUsage(visit)}?from=2020-01-01&to=2020-01-31`);
       await page.getByRole('heading', { name: 'No runs in this period' }).waitFor();
       await visit.checkPage('usage-empty');
       await page.getByLabel('From').fill('2020-03-01');
@@ -142,7 +142,7 @@ export const usageVisits: readonly ConsoleVisit[] = [
     name: 'usage-csv',
     async run(visit) {
       const { page, seed } = visit;
-      await visit.open(`${usageOf(visit)}?member=${seed.members[0]}`);
+      await visit.open(`${toUsage(visit)}?member=${seed.members[0]}`);
       const downloading = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Download CSV' }).click();
       const download = await downloading;

@@ -1,12 +1,12 @@
 import type { Check } from './import-checks.ts';
-import { importsOf } from './sources.ts';
+import { listImports } from './sources.ts';
 
 /** Import cycles, types included: each as the shortest way from its first file back to it. */
 export const checkCycles: Check = (sources) => {
   const edges = new Map<string, string[]>();
   for (const [path, text] of sources) {
     // A worker's file is started, not imported.
-    const targets = importsOf(path, text).filter(({ kind }) => kind !== 'url');
+    const targets = listImports(path, text).filter(({ kind }) => kind !== 'url');
     edges.set(
       path,
       targets.flatMap(({ target }) => (target !== undefined && sources.has(target) ? [target] : [])),

@@ -9,7 +9,7 @@ import {
   serverRoot,
   testingUsers,
 } from './rules.ts';
-import { type Import, importsOf, isTest, matchesAny, matchesPattern, type Sources } from './sources.ts';
+import { type Import, isTest, listImports, matchesAny, matchesPattern, type Sources } from './sources.ts';
 
 /** A check reads the sources and returns one sentence per violation. */
 export type Check = (sources: Sources) => string[];
@@ -17,7 +17,7 @@ export type Check = (sources: Sources) => string[];
 function checkImports(sources: Sources, complaintOn: (path: string, found: Import) => string | undefined): string[] {
   const complaints: string[] = [];
   for (const [path, text] of sources) {
-    for (const found of importsOf(path, text)) {
+    for (const found of listImports(path, text)) {
       const complaint = complaintOn(path, found);
       if (complaint !== undefined) complaints.push(`${path}:${found.line} imports ${found.specifier}: ${complaint}`);
     }
@@ -28,25 +28,25 @@ function checkImports(sources: Sources, complaintOn: (path: string, found: Impor
 const inPackages = (path: string) => path.startsWith('packages/');
 const inServer = (path: string | undefined): path is string => path?.startsWith(serverRoot) ?? false;
 const insideServer = (path: string) => path.slice(serverRoot.length);
-const partOf = (path: string) => insideServer(path).split('/')[0] as string;
+const toPart = (path: string) => insideServer(path).split('/')[0] as string;
 const inTestKit = (path: string) => path.startsWith('packages/test-kit/');
 const isForTests = (path: string) => inTestKit(path) || path.startsWith(`${serverRoot}testing/`);
-const packageOf = (path: string) => path.split('/')[1] as string;
+const getPackage = (path: string) => path.split('/')[1] as string;
 
 export const checkServerFolders: Check = (sources) => {
   const strangers = [...sources.keys()]
-    .filter((path) => inServer(path) && !isTest(path) && serverImports[partOf(path)] === undefined)
-    .map((path) => `${path}: the table of folders has no ${partOf(path)}`);
+    .filter((path) => inServer(path) && !isTest(path) && serverImports[toPart(path)] === undefined)
+    .map((path) => `${path}: the table of folders has no ${toPart(path)}`);
   const crossings = checkImports(sources, (path, { specifier, target }) => {
     if (!inServer(path) || isTest(path) || target === undefined) return undefined;
-    const part = partOf(path);
+    const part = toPart(path);
     if (inServer(target)) {
       const allowed = serverImports[part];
-      if (allowed === undefined || partOf(target) === part || matchesAny(insideServer(target), allowed))
+      if (allowed === undefined || toPart(target) === part || matchesAny(insideServer(target), allowed))
         return undefined;
-      return `${part} may not import ${partOf(target)}`;
+      return `${part} may not import ${toPart(target)}`;
     }
-    const users = serverMayImport[specifier] ?? serverMayImport[`@runwire/${packageOf(target)}`];
+    const users = serverMayImport[specifier] ?? serverMayImport[`@runwire/${getPackage(target)}`];
     return users === undefined || users.includes(part) ? undefined : `${part} may not import ${specifier}`;
   });
   return [...strangers, ...crossings];
@@ -90,7 +90,7 @@ export const checkPackages: Check = (sources) =>
       .filter((key) => path.startsWith(key))
       .sort((a, b) => b.length - a.length)[0];
     const rule = prefix === undefined ? undefined : packageRules[prefix];
-    if (rule === undefined) return `no rule says what packages/${packageOf(path)} may import`;
+    if (rule === undefined) return `no rule says what packages/${getPackage(path)} may import`;
     if (!specifier.startsWith('@runwire/')) {
       const allowed = typeof rule.others === 'boolean' ? rule.others : matchesAny(specifier, rule.others);
       if (allowed) return undefined;
@@ -100,14 +100,14 @@ export const checkPackages: Check = (sources) =>
     // An entry allows no other entry of its package.
     if (rule.own.some((own) => (own.includes('*') ? matchesPattern(specifier, own) : own === specifier)))
       return undefined;
-    if (!rule.lazily?.includes(specifier)) return `packages/${packageOf(path)} may not import it`;
+    if (!rule.lazily?.includes(specifier)) return `packages/${getPackage(path)} may not import it`;
     return kind === 'static' ? 'it is loaded when first needed, by import()' : undefined;
   });
 
 function relativeComplaint(path: string, target: string | undefined): string | undefined {
   // A planted fault may change the inside of any part.
   if (path.startsWith('packages/test-kit/src/faults/')) return undefined;
-  if (target === undefined || !target.startsWith(`packages/${packageOf(path)}/`)) {
+  if (target === undefined || !target.startsWith(`packages/${getPackage(path)}/`)) {
     return 'another package is imported by its name';
   }
   const closed = closedParts.find(({ from, except }) => path.startsWith(from) && !path.startsWith(except));

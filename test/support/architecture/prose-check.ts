@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type ListedWord, listedWords } from './plain-words.ts';
-import { type Passage, type ProseKind, passagesOf, proseKinds } from './prose.ts';
+import { type Passage, type ProseKind, proseKinds, splitPassages } from './prose.ts';
 import type { Sources } from './sources.ts';
 
 export interface Finding {
@@ -33,7 +33,7 @@ export function countFindings(findings: readonly Finding[]): ProseCounts {
 
 /** Fails if a kind of text has more listed words than the baseline allows. Fewer are fine: they only may not return. */
 export function checkProse(sources: Sources, baseline: ProseCounts): string[] {
-  const findings = findListedWords(passagesOf(sources));
+  const findings = findListedWords(splitPassages(sources));
   const counts = countFindings(findings);
   return proseKinds
     .filter((kind) => counts[kind] > baseline[kind])

@@ -52,7 +52,7 @@ export function readProse(root: string): Sources {
   return new Map([...readSources(root), ...pages]);
 }
 
-export function passagesOf(sources: Sources): Passage[] {
+export function splitPassages(sources: Sources): Passage[] {
   const passages: Passage[] = [];
   for (const [path, text] of sources) {
     if (matchesAny(path, excluded)) continue;

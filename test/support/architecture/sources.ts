@@ -47,7 +47,7 @@ export function scannedCode(path: string, text: string): ScannedCode {
 }
 
 /** The code of a file without comments and without the contents of its strings. */
-export function codeOf(path: string, text: string): string {
+export function getCode(path: string, text: string): string {
   return scannedCode(path, text).mask;
 }
 
@@ -56,8 +56,8 @@ const bareImport = /(?<![\w$.])import\s*(?=['"])/g;
 const dynamicImport = /(?<![\w$.])import\s*\(\s*(?=['"`])/g;
 const workerUrl = /(?<![\w$.])new\s+URL\s*\(\s*(?=['"])/g;
 
-export function importsOf(path: string, text: string): Import[] {
-  const code = codeOf(path, text);
+export function listImports(path: string, text: string): Import[] {
+  const code = getCode(path, text);
   const found: Import[] = [];
   const add = (match: RegExpExecArray, kind: Import['kind'], clause = '') => {
     const start = match.index + match[0].length;

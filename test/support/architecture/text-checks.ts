@@ -11,7 +11,7 @@ import {
   socketModules,
   socketUsers,
 } from './rules.ts';
-import { codeOf, importsOf, isTest, matchesAny, type Sources } from './sources.ts';
+import { getCode, isTest, listImports, matchesAny, type Sources } from './sources.ts';
 
 const inPackages = (path: string) => path.startsWith('packages/');
 
@@ -26,10 +26,13 @@ export const checkEnvironment: Check = (sources) => {
   const complaints: string[] = [];
   for (const [path, text] of sources) {
     if (!inPackages(path) || isTest(path) || matchesAny(path, environmentReaders)) continue;
-    for (const { line } of findAll(codeOf(path, text), /(?<![\w$])process\s*(?:\?\.|\.|\[)\s*(?:env(?![\w$])|['"])/g)) {
+    for (const { line } of findAll(
+      getCode(path, text),
+      /(?<![\w$])process\s*(?:\?\.|\.|\[)\s*(?:env(?![\w$])|['"])/g,
+    )) {
       complaints.push(`${path}:${line} reads process.env: settings come from config/`);
     }
-    for (const { specifier, clause, line } of importsOf(path, text)) {
+    for (const { specifier, clause, line } of listImports(path, text)) {
       if (/^(node:)?process$/.test(specifier) && /(?<![\w$])env(?![\w$])/.test(clause)) {
         complaints.push(`${path}:${line} imports env of ${specifier}: settings come from config/`);
       }
@@ -57,7 +60,7 @@ export const checkDefaultExports: Check = (sources) => {
   const complaints: string[] = [];
   for (const [path, text] of sources) {
     if (path.endsWith('.config.ts')) continue;
-    const code = codeOf(path, text);
+    const code = getCode(path, text);
     const found = findAll(code, /(?<![\w$.])export\s+default(?![\w$])|(?<![\w$.])export\s*\{[^}]*\sas\s+default\b/g);
     for (const { line } of found) complaints.push(`${path}:${line} has a default export: exports are named`);
   }
@@ -69,11 +72,11 @@ export const checkBarrels: Check = (sources) => {
   for (const [path, text] of sources) {
     if (packageEntryFiles.includes(path)) continue;
     if (/(^|\/)index\.tsx?$/.test(path)) complaints.push(`${path}: an index file is a package's entry alone`);
-    for (const { line } of findAll(codeOf(path, text), /(?<![\w$.])export\s+(?:type\s+)?\*/g)) {
+    for (const { line } of findAll(getCode(path, text), /(?<![\w$.])export\s+(?:type\s+)?\*/g)) {
       complaints.push(`${path}:${line} exports all of another file: only a package's entry does`);
     }
-    const code = codeOf(path, text).replace(/(?<![\w$.])export\s+(?:type\s*)?\{[^}]*\}\s*from\s*(['"])\s*\1;?/g, '');
-    if (code.trim() === '' && codeOf(path, text).trim() !== '')
+    const code = getCode(path, text).replace(/(?<![\w$.])export\s+(?:type\s*)?\{[^}]*\}\s*from\s*(['"])\s*\1;?/g, '');
+    if (code.trim() === '' && getCode(path, text).trim() !== '')
       complaints.push(`${path}: a barrel, it only exports others`);
   }
   return complaints;
@@ -92,7 +95,7 @@ export const checkNames: Check = (sources) => {
     if (emptyFileName.test(file) || path.split('/').some((folder) => emptyFileName.test(folder) && folder !== file)) {
       complaints.push(`${path}: a name that says nothing (manager, helper, util, impl)`);
     }
-    const code = codeOf(path, text);
+    const code = getCode(path, text);
     const names = findAll(code, declaredExport).map(({ line, match }) => ({ line, name: match[1] ?? '' }));
     for (const { line, match } of findAll(code, listedExport)) {
       for (const item of (match[1] ?? '').split(',')) {
@@ -119,7 +122,7 @@ export const checkOutgoing: Check = (sources) => {
     if (!packagesWithRequests.some((name) => path.startsWith(`packages/${name}/src/`))) continue;
     const inside = path.startsWith(serverRoot) ? path.slice(serverRoot.length) : path;
     const mayCall = matchesAny(inside, outgoingUsers);
-    for (const { specifier, kind, line } of importsOf(path, text)) {
+    for (const { specifier, kind, line } of listImports(path, text)) {
       if (kind === 'type') continue;
       const module = specifier.replace(/^(https?|http2|net|tls|dns|dns\/promises|dgram)$/, 'node:$1');
       const isForbidden =
@@ -128,7 +131,7 @@ export const checkOutgoing: Check = (sources) => {
       if (isForbidden) complaints.push(`${path}:${line} imports ${specifier}: ${OUT}`);
     }
     if (mayCall) continue;
-    const code = codeOf(path, text);
+    const code = getCode(path, text);
     for (const { line } of findAll(code, fetchUse)) complaints.push(`${path}:${line} uses fetch: ${OUT}`);
     for (const { line } of findAll(code, globalClient)) {
       complaints.push(`${path}:${line} reaches for a client of Node's own: ${OUT}`);

@@ -3,7 +3,7 @@ import type { CliCommand, Context } from '../command.ts';
 import { connectToIntegration, reach } from '../connection.ts';
 import { Conversation } from '../conversation.ts';
 import { hasCode } from '../exit-codes.ts';
-import { addRequestOptions, type RequestOptions, requestOf } from '../request-options.ts';
+import { addRequestOptions, type RequestOptions, toRequest } from '../request-options.ts';
 
 export function addChatCommand(program: CliCommand, { env }: Context): void {
   addRequestOptions(program.command('chat'))
@@ -29,7 +29,7 @@ export function addChatCommand(program: CliCommand, { env }: Context): void {
       // A chat of a member can only be continued for this member.
       const member = consumerId === null ? {} : { consumerId };
       const { chat: chatId, json } = options;
-      const request = { ...member, ...requestOf(options) };
+      const request = { ...member, ...toRequest(options) };
       using conversation = new Conversation(client, { request, chatId, json, command });
       await conversation.hold(pending);
     });

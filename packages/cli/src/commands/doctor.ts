@@ -1,7 +1,7 @@
 import type { CliCommand, Context } from '../command.ts';
 import { connect } from '../connection.ts';
 import { EXIT, failureText, toFailure } from '../exit-codes.ts';
-import { note, print, printJson, widthOf, wrapped } from '../output.ts';
+import { measureWidth, note, print, printJson, wrapped } from '../output.ts';
 
 interface DoctorOptions {
   readonly url?: string;
@@ -60,6 +60,6 @@ async function proxyFindings(env: Context['env'], url: string): Promise<string[]
 
 function printResult({ check, about, finding }: CheckResult): void {
   const start = `${finding === null ? 'ok     ' : 'PROBLEM'}  ${check.padEnd(9)}  `;
-  const lines = wrapped(finding ?? about, widthOf(process.stdout) - start.length);
+  const lines = wrapped(finding ?? about, measureWidth(process.stdout) - start.length);
   for (const [index, line] of lines.entries()) print(`${index === 0 ? start : ' '.repeat(start.length)}${line}`);
 }

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { SandboxFile } from '@runwire/client';
 import { type CliCommand, type Context, wholeNumber } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
-import { contentTypeOf } from '../content-type.ts';
+import { getContentType } from '../content-type.ts';
 import { UsageError } from '../exit-codes.ts';
 import { bytes, type ListOptions, note, print, printBytes, printJson, printList, time } from '../output.ts';
 import { ProgressBar } from '../progress-bar.ts';
@@ -58,7 +58,7 @@ function addUploadCommand(program: CliCommand, { env }: Context): void {
       const uploaded: SandboxFile[] = [];
       for (const path of paths) {
         using bar = new ProgressBar(basename(path));
-        const blob = await openAsBlob(path, { type: type ?? contentTypeOf(path) });
+        const blob = await openAsBlob(path, { type: type ?? getContentType(path) });
         const onProgress = ({ loadedBytes, totalBytes }: { loadedBytes: number; totalBytes: number }) =>
           bar.show(loadedBytes, totalBytes);
         const file = await client.upload(blob, { folder, name: name ?? basename(path), onProgress });

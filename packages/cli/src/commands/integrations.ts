@@ -55,7 +55,7 @@ export function addIntegrationCommands(program: CliCommand, { env }: Context): v
     .argument('INTEGRATION')
     .action(async (apiIntegrationId: string, options: FieldOptions) => {
       const client = await connect(env, options);
-      printIntegration(await client.integrations.create({ apiIntegrationId, ...fieldsOf(options) }), options);
+      printIntegration(await client.integrations.create({ apiIntegrationId, ...getFields(options) }), options);
     });
   withFields(integrations.command('update'))
     .explain({
@@ -66,7 +66,7 @@ export function addIntegrationCommands(program: CliCommand, { env }: Context): v
     .argument('INTEGRATION')
     .action(async (apiIntegrationId: string, options: FieldOptions) => {
       const client = await connect(env, options);
-      printIntegration(await client.integrations.update({ apiIntegrationId, ...fieldsOf(options) }), options);
+      printIntegration(await client.integrations.update({ apiIntegrationId, ...getFields(options) }), options);
     });
   integrations
     .command('delete')
@@ -95,7 +95,7 @@ const withFields = (command: CliCommand) =>
     .asksServer();
 
 /** The server checks names and values. */
-function fieldsOf({ agency, name, set = [] }: FieldOptions): Omit<CreateIntegrationRequest, 'apiIntegrationId'> {
+function getFields({ agency, name, set = [] }: FieldOptions): Omit<CreateIntegrationRequest, 'apiIntegrationId'> {
   const others = set.map((pair) => {
     const [, field = '', value = ''] = /^(\w+)=([\s\S]*)$/.exec(pair) ?? [];
     if (field === '') throw new UsageError(`--set has \`${pair}\`; write FIELD=VALUE, such as maxRunSeconds=60.`);

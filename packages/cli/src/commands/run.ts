@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { CliCommand, Context } from '../command.ts';
 import { connectToIntegration, reach } from '../connection.ts';
 import { EXIT, UsageError } from '../exit-codes.ts';
-import { addRequestOptions, type RequestOptions, requestOf } from '../request-options.ts';
+import { addRequestOptions, type RequestOptions, toRequest } from '../request-options.ts';
 import { showRun } from '../show-run.ts';
 
 interface RunCommandOptions extends RequestOptions {
@@ -35,15 +35,15 @@ export function addRunCommand(program: CliCommand, { env }: Context): void {
     .action(async (message: string | undefined, options: RunCommandOptions, command: CliCommand) => {
       const { request } = options;
       if (request?.trim() === '') throw new UsageError('--request is blank; write an id, such as `order-17`.');
-      const content = await messageOf(message);
+      const content = await toMessage(message);
       const client = await connectToIntegration(env, options);
       await reach(client);
-      const run = client.run({ ...requestOf(options), usageRequestId: request, message: content });
+      const run = client.run({ ...toRequest(options), usageRequestId: request, message: content });
       await showRun(run, options, command);
     });
 }
 
-async function messageOf(argument: string | undefined): Promise<string> {
+async function toMessage(argument: string | undefined): Promise<string> {
   if (argument !== undefined && argument !== '-') return argument;
   if (process.stdin.isTTY) throw new UsageError('Give a message, or pipe one to standard input.');
   const content = (await text(process.stdin)).trimEnd();

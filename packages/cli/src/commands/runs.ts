@@ -7,6 +7,7 @@ import {
   type Fields,
   jsonLine,
   type ListOptions,
+  measureWidth,
   note,
   print,
   printFields,
@@ -14,7 +15,6 @@ import {
   printList,
   shortened,
   time,
-  widthOf,
 } from '../output.ts';
 import { timeOption } from '../request-options.ts';
 import { eventLine } from '../run-display.ts';
@@ -144,7 +144,7 @@ async function* eventsUpTo(run: Run, lastEventId: number): AsyncGenerator<RunEve
 }
 
 function printEvent(event: RunEvent, isJson: boolean): void {
-  print(isJson ? jsonLine(event) : shortened(eventLine(event), widthOf(process.stdout)));
+  print(isJson ? jsonLine(event) : shortened(eventLine(event), measureWidth(process.stdout)));
 }
 
 function addStatusCommand(program: CliCommand, { env }: Context): void {

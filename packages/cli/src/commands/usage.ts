@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { CliCommand, Context } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
 import { UsageError } from '../exit-codes.ts';
-import { note, print, printJson, printTable, visible, widthOf } from '../output.ts';
+import { measureWidth, note, print, printJson, printTable, visible } from '../output.ts';
 import { plot } from '../plot.ts';
 import { timeOption } from '../request-options.ts';
 
@@ -123,7 +123,7 @@ function printGroups(by: string, groups: readonly Group[]): void {
 }
 
 function printPlot(groups: readonly Group[], unit: Unit): void {
-  const width = Math.min(widthOf(process.stdout), PLOT_WIDTH);
+  const width = Math.min(measureWidth(process.stdout), PLOT_WIDTH);
   const bars = groups.map((group) => ({ label: group.key ?? '(no member)', value: UNITS[unit](group) }));
   for (const line of plot(bars, width)) print(line);
 }

@@ -1,13 +1,13 @@
 import { Runwire } from '@runwire/client';
 import { publicApiUrl } from './addresses.ts';
-import { fetchToken, ownerOf } from './session.ts';
+import { fetchToken, getOwner } from './session.ts';
 import { meteredFetch } from './traffic.ts';
 
 function newClient(): Runwire {
   let person: string | null = null;
   const apiKey = async (): Promise<string> => {
     const token = await fetchToken();
-    const owner = ownerOf(token);
+    const owner = getOwner(token);
     person ??= owner;
     if (owner === person) return token;
     // Another person has signed in with another tab. What this tab shows is not theirs.

@@ -36,7 +36,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** What a person can do after an error with this code. Null if its message is enough. */
-export const adviceOf = (code: string): string | null => ADVICE[code] ?? null;
+export const getAdvice = (code: string): string | null => ADVICE[code] ?? null;
 
 /** True if the server did not answer: the connection failed, or a proxy answered for it. */
 export const isConnectionLost = (error: unknown): boolean =>
@@ -51,7 +51,7 @@ export function describeError(error: unknown): ErrorText {
   if (error instanceof RunwireError) {
     const { message, code, requestId, retryAfterSeconds } = error;
     const wait = retryAfterSeconds === null ? null : `Try again in ${formatDuration(retryAfterSeconds * 1000)}.`;
-    const advice = [adviceOf(code), wait].filter((sentence) => sentence !== null).join(' ');
+    const advice = [getAdvice(code), wait].filter((sentence) => sentence !== null).join(' ');
     return { message, advice: advice === '' ? null : advice, code, requestId };
   }
   if (error instanceof InputError) return { message: error.message, advice: null, code: null, requestId: null };

@@ -17,7 +17,7 @@ export async function fetchToken(): Promise<string> {
 }
 
 /** The owner of a token, which is a JWT: its second part is JSON in base64url. */
-export function ownerOf(token: string): string {
+export function getOwner(token: string): string {
   const [, payload = ''] = token.split('.');
   return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))).sub;
 }

@@ -126,7 +126,7 @@ interface CodeFence {
 }
 
 /** Returns null if the block is no fenced code. The end of the fence may be missing. */
-export function codeFenceOf(block: string): CodeFence | null {
+export function getCodeFence(block: string): CodeFence | null {
   const lineEnd = block.indexOf('\n');
   const opening = lineEnd === -1 ? block : block.slice(0, lineEnd);
   const fence = FENCE.exec(opening)?.[1];

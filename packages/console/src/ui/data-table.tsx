@@ -71,7 +71,7 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
               <th
                 key={title}
                 scope="col"
-                className={classOf(isNumber, isMinor)}
+                className={getClass(isNumber, isMinor)}
                 style={{ width: `${(100 * share) / total}%` }}
               >
                 {title}
@@ -123,7 +123,7 @@ const DataRow = memo(function DataRow({ row, index, columns }: DataRowProps) {
   return (
     <tr data-row aria-rowindex={index + 2}>
       {columns.map(({ title, cell, isNumber, isMinor }) => (
-        <td key={title} className={classOf(isNumber, isMinor)}>
+        <td key={title} className={getClass(isNumber, isMinor)}>
           {cell(row)}
         </td>
       ))}
@@ -131,7 +131,7 @@ const DataRow = memo(function DataRow({ row, index, columns }: DataRowProps) {
   );
 });
 
-function classOf(isNumber = false, isMinor = false): string | undefined {
+function getClass(isNumber = false, isMinor = false): string | undefined {
   return [isNumber && 'end', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;
 }
 

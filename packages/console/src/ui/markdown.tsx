@@ -3,8 +3,8 @@ import { Fragment, memo, type ReactNode, useMemo } from 'react';
 import { formatNumber } from '../lib/format.ts';
 import {
   type BlockSplitter,
-  codeFenceOf,
   followableAddress,
+  getCodeFence,
   isPlain,
   MAX_SHOWN_CHARACTERS,
   splitBlocks,
@@ -53,7 +53,7 @@ function LeftOut({ length }: { readonly length: number }) {
 }
 
 const Block = memo(function Block({ text }: { readonly text: string }) {
-  const fence = codeFenceOf(text);
+  const fence = getCodeFence(text);
   if (fence !== null) return <Code {...fence} />;
   const tokens = isPlain(text) ? null : lex(text);
   if (tokens === null) return <p className="markdown-plain">{text}</p>;

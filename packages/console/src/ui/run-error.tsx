@@ -1,4 +1,4 @@
-import { adviceOf } from '../app/errors.ts';
+import { getAdvice } from '../app/errors.ts';
 
 interface RunErrorProps {
   readonly error: { readonly code: string; readonly message: string };
@@ -8,7 +8,7 @@ interface RunErrorProps {
 
 /** Why a run or a step failed, as the API reports it, and what to do. */
 export function RunError({ error: { code, message }, onAgain }: RunErrorProps) {
-  const advice = adviceOf(code);
+  const advice = getAdvice(code);
   return (
     <div className="notice notice-bad">
       <strong className="plain-text">{message}</strong>

@@ -16,14 +16,14 @@ export function TimeFilter({ label, name, value, onChange }: TimeFilterProps) {
       label={label}
       name={name}
       type="datetime-local"
-      value={localOf(value)}
+      value={toLocalTime(value)}
       onChange={(time) => onChange(time && new Date(time).toISOString())}
     />
   );
 }
 
 /** The time in the form of the field. Empty if it is no time. */
-function localOf(value: string | undefined): string {
+function toLocalTime(value: string | undefined): string {
   const time = new Date(value ?? '');
   if (Number.isNaN(time.getTime())) return '';
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

@@ -4,7 +4,7 @@ import { notify } from './toasts.tsx';
 const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
 
 /** Folders have no bytes, and browsers do not tell so in the list of files. */
-function filesOf({ dataTransfer }: DragEvent): readonly File[] {
+function listFiles({ dataTransfer }: DragEvent): readonly File[] {
   const items = [...(dataTransfer?.items ?? [])].filter(({ kind }) => kind === 'file');
   const plain = items.filter((item) => item.webkitGetAsEntry()?.isDirectory !== true);
   if (plain.length < items.length) notify('A folder cannot be dropped. Drop the files in it.');
@@ -32,7 +32,7 @@ export function useFileDrop(onFiles: (files: readonly File[]) => void): boolean 
       setOver(false);
       if (!hasFiles(event)) return;
       event.preventDefault();
-      const files = filesOf(event);
+      const files = listFiles(event);
       if (files.length > 0) take.current(files);
     };
     const leave = new AbortController();

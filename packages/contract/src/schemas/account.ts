@@ -1,4 +1,4 @@
-import { displayName, flag, listOf, named, nullable, strictObject, text, time } from './kit.ts';
+import { displayName, flag, named, nullable, strictObject, text, time, toList } from './kit.ts';
 import { Type } from './type.ts';
 
 const keyId = () => text('Identifier of the API key.');
@@ -16,7 +16,7 @@ const keyFields = {
 
 export const ApiKey = named('ApiKey', Type.Object(keyFields, { description: 'An API key, without the key itself.' }));
 
-export const ApiKeyList = listOf('ApiKeyList', ApiKey);
+export const ApiKeyList = toList('ApiKeyList', ApiKey);
 
 export const CreateApiKeyRequest = named(
   'CreateApiKeyRequest',
@@ -54,7 +54,7 @@ export const Owner = named(
   ),
 );
 
-export const OwnerList = listOf('OwnerList', Owner);
+export const OwnerList = toList('OwnerList', Owner);
 
 const email = () =>
   text('E-mail address of the owner; no other owner may have it.', { format: 'email', maxLength: 254 });

@@ -1,4 +1,4 @@
-import { count, flag, listOf, named, nullable, oneOfStrings, text, time } from './kit.ts';
+import { count, flag, named, nullable, oneOfStrings, text, time, toList } from './kit.ts';
 import { Type } from './type.ts';
 
 const agent = Type.Object(
@@ -119,4 +119,4 @@ export const Agency = named(
   ),
 );
 
-export const AgencyList = listOf('AgencyList', Agency);
+export const AgencyList = toList('AgencyList', Agency);

@@ -5,7 +5,6 @@ import {
   count,
   flag,
   freeObject,
-  listOf,
   named,
   nullable,
   oneOfStrings,
@@ -13,6 +12,7 @@ import {
   strictObject,
   text,
   time,
+  toList,
 } from './kit.ts';
 import { pending } from './question.ts';
 import { Run } from './run.ts';
@@ -42,7 +42,7 @@ export const Chat = named(
   Type.Object({ ...chatFields, title: title(), metadata: metadata() }, { description: 'A chat.' }),
 );
 
-export const ChatList = listOf('ChatList', Chat);
+export const ChatList = toList('ChatList', Chat);
 
 export const CreateChatRequest = named(
   'CreateChatRequest',
@@ -122,4 +122,4 @@ export const Message = named(
   ),
 );
 
-export const MessageList = listOf('MessageList', Message);
+export const MessageList = toList('MessageList', Message);

@@ -2,11 +2,11 @@ import {
   callerId,
   eitherBy,
   freeObject,
-  mapOf,
   named,
   noControlCharacters,
   nullable,
   oneOfStrings,
+  recordSchema,
   ref,
   text,
 } from './kit.ts';
@@ -126,7 +126,7 @@ export const GetCompletionV2Request = named(
         }),
       ),
       attachmentUrlRefreshes: Type.Optional(
-        mapOf(Type.String({ format: 'uri' }), {
+        recordSchema(Type.String({ format: 'uri' }), {
           description:
             'Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same ' +
             'host and path. It must list all earlier conversation files that need refreshing: files of which the ' +

@@ -1,4 +1,4 @@
-import { count, listOf, named, nullable, oneOfStrings, text, time } from './kit.ts';
+import { count, named, nullable, oneOfStrings, text, time, toList } from './kit.ts';
 import { Type } from './type.ts';
 
 export const File = named(
@@ -17,7 +17,7 @@ export const File = named(
   ),
 );
 
-export const FileList = listOf('FileList', File);
+export const FileList = toList('FileList', File);
 const change = () => oneOfStrings(['created', 'changed', 'deleted'], { description: 'What happened to the file.' });
 const changedPath = () => text('Full path of the file below `/app/mnt/`.');
 const changedType = () => text('Content type of the file, detected from its name and its bytes.');

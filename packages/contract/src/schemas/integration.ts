@@ -3,7 +3,6 @@ import {
   displayName,
   flag,
   integrationId,
-  listOf,
   modelId,
   named,
   nullable,
@@ -11,6 +10,7 @@ import {
   strictObject,
   text,
   time,
+  toList,
 } from './kit.ts';
 import { Type } from './type.ts';
 import { AllowanceSetting } from './usage.ts';
@@ -91,7 +91,7 @@ export const Integration = named(
   ),
 );
 
-export const IntegrationList = listOf('IntegrationList', Integration);
+export const IntegrationList = toList('IntegrationList', Integration);
 
 const changeable = {
   name: Type.Optional(

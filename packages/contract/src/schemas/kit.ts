@@ -67,7 +67,7 @@ export function eitherBy<A extends SchemaWithId, B extends SchemaWithId>(
 }
 
 /** An object with arbitrary keys. `Type.Record` writes `patternProperties`, which OpenAPI 3.0.3 does not have. */
-export function mapOf<T extends TSchema>(values: T, options: object = {}): TUnsafe<Record<string, Static<T>>> {
+export function recordSchema<T extends TSchema>(values: T, options: object = {}): TUnsafe<Record<string, Static<T>>> {
   return Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: values, ...options });
 }
 
@@ -84,7 +84,7 @@ export function strictObject<Properties extends TProperties>(properties: Propert
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-export function listOf<const Id extends string, T extends SchemaWithId>($id: Id, item: T) {
+export function toList<const Id extends string, T extends SchemaWithId>($id: Id, item: T) {
   const fields = { items: Type.Array(ref(item), { description: 'The items of this page, in order.' }), nextCursor };
   return named($id, Type.Object(fields, { description: `A page of a list of \`${item.$id}\`.` }));
 }

@@ -3,13 +3,13 @@ import {
   displayName,
   flag,
   freeObject,
-  listOf,
   named,
   nullable,
   oneOfStrings,
   strictObject,
   text,
   time,
+  toList,
 } from './kit.ts';
 import { Type } from './type.ts';
 import { Allowance, allowanceLimit } from './usage.ts';
@@ -35,7 +35,7 @@ export const Member = named(
   ),
 );
 
-export const MemberList = listOf('MemberList', Member);
+export const MemberList = toList('MemberList', Member);
 
 export const Erasure = named(
   'Erasure',

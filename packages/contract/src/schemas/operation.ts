@@ -85,7 +85,7 @@ const statusHeaders: Readonly<Record<string, { readonly [name: string]: TSchema 
 };
 
 /** Describes HEAD of a GET operation: the same statuses and headers, without bodies. */
-export function headOf(get: Operation, operationId: string) {
+export function toHead(get: Operation, operationId: string) {
   const responses = Object.entries(get.responses).map(([status, { description, headers }]) => [
     status,
     { description, ...(headers === undefined ? {} : { headers }) },

@@ -1,6 +1,6 @@
 import { failure } from './error.ts';
 import { ChangedFile } from './file.ts';
-import { count, flag, listOf, named, nullable, oneOfStrings, ref, strictObject, text, time } from './kit.ts';
+import { count, flag, named, nullable, oneOfStrings, ref, strictObject, text, time, toList } from './kit.ts';
 import { pending } from './question.ts';
 import { Type } from './type.ts';
 import { Usage } from './usage.ts';
@@ -46,7 +46,7 @@ export const Run = named(
   ),
 );
 
-export const RunList = listOf('RunList', Run);
+export const RunList = toList('RunList', Run);
 
 export const CancelRunRequest = named(
   'CancelRunRequest',
@@ -99,4 +99,4 @@ export const Step = named(
   ),
 );
 
-export const StepList = listOf('StepList', Step);
+export const StepList = toList('StepList', Step);

@@ -1,4 +1,4 @@
-import { count, flag, listOf, mapOf, named, nullable, oneOfStrings, text, time } from './kit.ts';
+import { count, flag, named, nullable, oneOfStrings, recordSchema, text, time, toList } from './kit.ts';
 import { Type } from './type.ts';
 
 const status = () => oneOfStrings(['ok'], { description: '`ok`.' });
@@ -38,7 +38,7 @@ const nodeStats = Type.Object(
       {
         admitted: count('Requests that started a run.'),
         replayed: count('Requests that were answered with the run of an earlier request.'),
-        refused: mapOf(count('Number of requests.'), {
+        refused: recordSchema(count('Number of requests.'), {
           description: 'Refused requests by the `code` of the error. Codes without requests are left out.',
         }),
       },
@@ -81,4 +81,4 @@ export const ServiceNode = named(
   ),
 );
 
-export const ServiceNodeList = listOf('ServiceNodeList', ServiceNode);
+export const ServiceNodeList = toList('ServiceNodeList', ServiceNode);

@@ -6,7 +6,7 @@ type Options = Readonly<Record<string, unknown>>;
 /** Not enumerable, so it is not part of the schema. It decides what the surrounding object requires. */
 const OPTIONAL = '~optional';
 
-function objectOf(properties: Readonly<Record<string, Schema>>, options?: Options): Schema {
+function toObject(properties: Readonly<Record<string, Schema>>, options?: Options): Schema {
   const required = Object.keys(properties).filter((key) => !(OPTIONAL in (properties[key] ?? {})));
   return { type: 'object', ...(required.length === 0 ? {} : { required }), properties, ...options };
 }
@@ -17,7 +17,7 @@ const builders = {
   Enum: (values: readonly string[], options?: Options) => ({ enum: values, ...options }),
   Integer: (options?: Options) => ({ type: 'integer', ...options }),
   Number: (options?: Options) => ({ type: 'number', ...options }),
-  Object: objectOf,
+  Object: toObject,
   Optional: (schema: Schema) => Object.defineProperty({ ...schema }, OPTIONAL, { value: true }),
   String: (options?: Options) => ({ type: 'string', ...options }),
   Unsafe: (schema: Schema) => ({ ...schema }),

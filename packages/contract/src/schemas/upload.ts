@@ -1,5 +1,5 @@
 import { maxFileBytes } from '../limits.ts';
-import { fileName, mapOf, named, text } from './kit.ts';
+import { fileName, named, recordSchema, text } from './kit.ts';
 import { Type } from './type.ts';
 
 export const CreateAgencyUploadRequest = named(
@@ -25,7 +25,7 @@ export const CreateAgencyUploadResponse = named(
     {
       resource: text('The canonical path to pass as `path` in a `sandboxFiles` item of a completion request.'),
       uploadUrl: text('Address to which the file is posted.', { format: 'uri' }),
-      uploadFields: mapOf(Type.String(), {
+      uploadFields: recordSchema(Type.String(), {
         description: 'Form fields to send with the upload, in this order, before the field `file`.',
       }),
     },

@@ -2,7 +2,6 @@ import {
   count,
   eitherBy,
   flag,
-  listOf,
   named,
   nextCursor,
   nullable,
@@ -11,6 +10,7 @@ import {
   strictObject,
   text,
   time,
+  toList,
 } from './kit.ts';
 import { Type } from './type.ts';
 
@@ -152,14 +152,14 @@ export const Adjustment = named(
   ),
 );
 
-export const AdjustmentList = listOf('AdjustmentList', Adjustment);
+export const AdjustmentList = toList('AdjustmentList', Adjustment);
 
 export const UsageRecord = named(
   'UsageRecord',
   eitherBy('kind', [RunUsageRecord, Adjustment], 'The usage of a run or a correction, discriminated by `kind`.'),
 );
 
-export const UsageRecordList = listOf('UsageRecordList', UsageRecord);
+export const UsageRecordList = toList('UsageRecordList', UsageRecord);
 
 export const usageGrouping = () =>
   oneOfStrings(['day', 'consumer', 'agent', 'model'], { description: 'What usage is grouped by.' });

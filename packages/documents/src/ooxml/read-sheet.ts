@@ -65,12 +65,13 @@ export function readSheet(xml: Buffer, workbook: Workbook, row: (line: string) =
 
 function startCell({ r = '', t = 'n', s = '0' }: Readonly<Record<string, string>>, next: number): Cell {
   const letters = /^[A-Z]{1,3}/.exec(r)?.[0];
-  const column = letters === undefined ? next : columnOf(letters);
+  const column = letters === undefined ? next : pickColumn(letters);
   return { type: t, style: Number(s), column, value: '', hasResult: false, inline: '', formula: '' };
 }
 
 /** `A` is 0, `AA` is 26. */
-const columnOf = (letters: string) => [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+const pickColumn = (letters: string) =>
+  [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 
 function textOfCell({ type, style, value, hasResult, inline, formula }: Cell, workbook: Workbook): string {
   if (type === 's') return workbook.strings[Number(value)] ?? '';

@@ -10,7 +10,7 @@ export interface Relationship {
 }
 
 /** Returns the relationships of a part. The part `''` is the whole package. */
-export function relationshipsOf(zip: ZipArchive, part: string): readonly Relationship[] {
+export function getRelationships(zip: ZipArchive, part: string): readonly Relationship[] {
   const folder = posix.dirname(part);
   const xml = zip.read(posix.join(folder, '_rels', `${posix.basename(part)}.rels`));
   const found: Relationship[] = [];

@@ -1,6 +1,6 @@
 import { Unreadable } from '../unreadable.ts';
 import { type TimeFormat, timeFormat } from './excel-dates.ts';
-import { partOfType, relationshipsOf } from './relationships.ts';
+import { getRelationships, partOfType } from './relationships.ts';
 import { readXml } from './xml-events.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
@@ -21,10 +21,10 @@ export interface Workbook {
 }
 
 export function readWorkbook(zip: ZipArchive): Workbook {
-  const part = partOfType(relationshipsOf(zip, ''), 'officeDocument') ?? 'xl/workbook.xml';
+  const part = partOfType(getRelationships(zip, ''), 'officeDocument') ?? 'xl/workbook.xml';
   const xml = zip.read(part);
   if (xml === null) throw new Unreadable('is damaged: it contains no workbook');
-  const relationships = relationshipsOf(zip, part);
+  const relationships = getRelationships(zip, part);
   const tables = new Map(relationships.filter(({ type }) => type === 'worksheet').map(({ id, part }) => [id, part]));
   const sheets: Sheet[] = [];
   let from1904 = false;

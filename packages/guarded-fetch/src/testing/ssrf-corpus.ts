@@ -41,14 +41,14 @@ export const items: readonly SsrfItem[] = groups.flatMap(({ items, ...shared }) 
 export const PUBLIC = '93.184.216.34';
 
 /** A name that the item does not mention is public, so that only its text can refuse it. */
-export function namesOf({ url = '', resolves_to: found }: SsrfItem): Names {
+export function getNames({ url = '', resolves_to: found }: SsrfItem): Names {
   const hostname = URL.parse(url)?.hostname ?? '';
   if (found === undefined) return { [hostname]: [[PUBLIC]], ...names };
   return { ...names, [hostname]: (Array.isArray(found[0]) ? found : [found]) as string[][] };
 }
 
 /** The first request gets what the item describes, every other one a file. */
-export function serverOf({ id, redirect_chain: chain, server_behaviour: behaviour }: Partial<SsrfItem>): Serve {
+export function getServer({ id, redirect_chain: chain, server_behaviour: behaviour }: Partial<SsrfItem>): Serve {
   const raw = answers[behaviour ?? '']?.replace('{1 MiB of headers}', `X: ${'y'.repeat(1020)}\r\n`.repeat(1024));
   if (behaviour !== undefined && raw === undefined) throw new Error(`${id}: unknown behaviour of a server.`);
   let requests = 0;

@@ -8,19 +8,19 @@ export interface Address {
 
 /** Returns null if the text is no address, or has a zone, which names an interface and is no part of the address. */
 export function parseAddress(text: string): Address | null {
-  if (isIPv4(text)) return { bits: 32, value: numberOf(text.split('.').map(Number), 8n) };
+  if (isIPv4(text)) return { bits: 32, value: getNumber(text.split('.').map(Number), 8n) };
   if (!isIPv6(text) || text.includes('%')) return null;
   // Node's URL parser converts every notation to one form.
   const [head = [], tail] = new URL(`https://[${text}]/`).hostname.slice(1, -1).split('::').map(groups);
-  if (tail === undefined) return { bits: 128, value: numberOf(head, 16n) };
+  if (tail === undefined) return { bits: 128, value: getNumber(head, 16n) };
   const zeros = new Array<number>(8 - head.length - tail.length).fill(0);
-  return { bits: 128, value: numberOf([...head, ...zeros, ...tail], 16n) };
+  return { bits: 128, value: getNumber([...head, ...zeros, ...tail], 16n) };
 }
 
 const groups = (text: string): number[] =>
   text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 
-const numberOf = (parts: readonly number[], bits: bigint): bigint =>
+const getNumber = (parts: readonly number[], bits: bigint): bigint =>
   parts.reduce((sum, part) => (sum << bits) | BigInt(part), 0n);
 
 /** Returns the address if the `hostname` of a URL is one, or null if it is a name. */

@@ -4,7 +4,7 @@ import { checkFetchUrl, urlKey } from './check-url.ts';
 import { ALLOW_NOTHING, parseFetchAllow } from './fetch-allow.ts';
 import { sameHostAndPath } from './same-place.ts';
 
-const problemOf = (text: string, allow = ALLOW_NOTHING): string | null => {
+const getProblem = (text: string, allow = ALLOW_NOTHING): string | null => {
   const checked = checkFetchUrl(text, allow);
   return 'problem' in checked ? checked.problem : null;
 };
@@ -22,7 +22,7 @@ test('accepts https URLs as people and signers write them', () => {
     'https://[2001:4860:4860::8888]/a',
     'https://example.com/@user/file?mail=a@b.c',
   ]) {
-    assert.equal(problemOf(text), null, text);
+    assert.equal(getProblem(text), null, text);
   }
 });
 
@@ -66,7 +66,7 @@ test('reports for each text what is wrong with it', () => {
     ['https://[::1]/', /not on the public internet/],
     ['https://0x7f.1/', /not on the public internet/],
   ] as const) {
-    const found = problemOf(text);
+    const found = getProblem(text);
     assert.ok(found !== null, text);
     assert.match(found, problem, text);
   }
@@ -83,7 +83,7 @@ test('accepts what the operator allows by name, address or port', () => {
     // The name may resolve to an address in the range.
     'https://other.test:9000/',
   ]) {
-    assert.equal(problemOf(text, allow), null, text);
+    assert.equal(getProblem(text, allow), null, text);
   }
   for (const text of [
     'https://other.test:8443/',
@@ -91,7 +91,7 @@ test('accepts what the operator allows by name, address or port', () => {
     'https://10.1.2.3/',
     'https://8.8.8.8:9000/',
   ]) {
-    assert.notEqual(problemOf(text, allow), null, text);
+    assert.notEqual(getProblem(text, allow), null, text);
   }
 });
 

@@ -14,11 +14,11 @@ export function checkFetchUrl(text: string, allow: FetchAllow): CheckedUrl {
   if (problem !== null) return { problem };
   const url = URL.parse(text);
   if (url === null || url.protocol !== 'https:') return { problem: FORM };
-  const found = hostProblem(url.hostname, portOf(url), allow);
+  const found = hostProblem(url.hostname, getPort(url), allow);
   return found === null ? { url } : { problem: found };
 }
 
-export const portOf = (url: URL): number => (url.port === '' ? HTTPS_PORT : Number(url.port));
+export const getPort = (url: URL): number => (url.port === '' ? HTTPS_PORT : Number(url.port));
 
 /** Origin and path identify an attachment. Other callers may see only this part of its URL. */
 export const urlKey = (url: URL): string => `${url.origin}${url.pathname}`;

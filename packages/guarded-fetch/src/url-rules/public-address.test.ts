@@ -33,13 +33,13 @@ const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4],
 ];
 
-const numberOf = (dotted: string): number => dotted.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-const bytesOf = (value: number): number[] => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255);
-const dotted = (value: number): string => bytesOf(value).join('.');
+const getNumber = (dotted: string): number => dotted.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+const toBytes = (value: number): number[] => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255);
+const dotted = (value: number): string => toBytes(value).join('.');
 
 const privateIpv4 = fc
   .constantFrom(...PRIVATE_IPV4)
-  .chain(([base, prefix]) => fc.nat(2 ** (32 - prefix) - 1).map((host) => numberOf(base) + host));
+  .chain(([base, prefix]) => fc.nat(2 ** (32 - prefix) - 1).map((host) => getNumber(base) + host));
 
 const listed = new BlockList();
 for (const [base, prefix] of PRIVATE_IPV4) listed.addSubnet(base, prefix);
@@ -53,7 +53,7 @@ const part = (value: number) =>
  * Every spelling of an IPv4 address in a URL: 1 to 4 parts, each decimal, hexadecimal or octal, wide digits and dots.
  */
 const notation = (value: number): fc.Arbitrary<string> => {
-  const bytes = bytesOf(value);
+  const bytes = toBytes(value);
   const tails = [1, 2, 3, 4].map((count) => {
     const tail = bytes.slice(count - 1).reduce((sum, byte) => sum * 256 + byte, 0);
     return [...bytes.slice(0, count - 1), tail];

@@ -74,7 +74,7 @@ const refusesSampling = (model: string) => isAdaptive(model) && !/-4-6/.test(mod
 const alwaysThinks = (model: string) => /claude-((sonnet|opus)-5-5|(fable|mythos)-5)/.test(model);
 /** A request that does not mention thinking gets it. */
 export const thinksByDefault = (model: string) => /claude-[a-z]+-[5-9]/.test(model);
-const firstOf = <T>(all: readonly T[], find: (one: T, index: number) => string | null): string | null => {
+const findFirst = <T>(all: readonly T[], find: (one: T, index: number) => string | null): string | null => {
   for (const [index, one] of all.entries()) {
     const found = find(one, index);
     if (found !== null) return found;
@@ -82,8 +82,8 @@ const firstOf = <T>(all: readonly T[], find: (one: T, index: number) => string |
   return null;
 };
 const eachBlock = (request: MessagesRequest, find: (block: Json, index: number, at: number) => string | null) =>
-  firstOf(request.messages, ({ content }, index) => firstOf(content, (block, at) => find(block, index, at)));
-const idsOf = (message: Message | undefined, type: string, field: string) =>
+  findFirst(request.messages, ({ content }, index) => findFirst(content, (block, at) => find(block, index, at)));
+const getIds = (message: Message | undefined, type: string, field: string) =>
   (message?.content ?? []).flatMap((block) => (block.type === type ? [String(block[field])] : []));
 
 export const MESSAGES_RULES: readonly MessagesRule[] = [
@@ -109,7 +109,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
     id: 'alternating-roles',
     source: `${reported('microsoft/autogen#2884')}; since 2024 the API joins them, other platforms refuse them`,
     refusal: ({ messages }) =>
-      firstOf(messages, ({ role }, index) =>
+      findFirst(messages, ({ role }, index) =>
         role === messages[index - 1]?.role
           ? `messages.${index}: roles must alternate between "user" and "assistant"`
           : null,
@@ -119,7 +119,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
     id: 'no-empty-message',
     source: reported('anthropics/claude-code#3196'),
     refusal: ({ messages }) =>
-      firstOf(messages, ({ content }, index) =>
+      findFirst(messages, ({ content }, index) =>
         content.length === 0 ? `messages.${index}: all messages must have non-empty content` : null,
       ),
   },
@@ -137,9 +137,9 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
     id: 'results-complete',
     source: reported('anthropics/claude-code#7929'),
     refusal: ({ messages }) =>
-      firstOf(messages, (message, index) => {
-        const calls = idsOf(message, 'tool_use', 'id');
-        const results = idsOf(messages[index + 1], 'tool_result', 'tool_use_id');
+      findFirst(messages, (message, index) => {
+        const calls = getIds(message, 'tool_use', 'id');
+        const results = getIds(messages[index + 1], 'tool_result', 'tool_use_id');
         if (calls.length > 0 && index === messages.length - 1) return null;
         return calls.every((id) => results.includes(id))
           ? null
@@ -150,9 +150,9 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
     id: 'results-of-calls',
     source: reported('tghamm/Anthropic.SDK#184'),
     refusal: ({ messages }) =>
-      firstOf(messages, (message, index) => {
-        const calls = idsOf(messages[index - 1], 'tool_use', 'id');
-        const results = idsOf(message, 'tool_result', 'tool_use_id');
+      findFirst(messages, (message, index) => {
+        const calls = getIds(messages[index - 1], 'tool_use', 'id');
+        const results = getIds(message, 'tool_result', 'tool_use_id');
         const isRight = results.every((id) => calls.includes(id)) && new Set(results).size === results.length;
         return isRight ? null : `messages.${index}: unexpected \`tool_use_id\` found in \`tool_result\` blocks`;
       }),
@@ -161,7 +161,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
     id: 'results-first',
     source: `${DOCS}/agents-and-tools/tool-use/handle-tool-calls; ${reported('anthropics/anthropic-sdk-typescript#653')}`,
     refusal: ({ messages }) =>
-      firstOf(messages, ({ content }, index) => {
+      findFirst(messages, ({ content }, index) => {
         const last = content.findLastIndex(({ type }) => type === 'tool_result');
         const first = content.findIndex(({ type }) => type !== 'tool_result');
         return first !== -1 && first < last ? `messages.${index}: \`tool_result\` blocks must come first` : null;
@@ -171,7 +171,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
     id: 'unique-calls',
     source: reported('trycua/cua#524', 'anomalyco/opencode#1279'),
     refusal: ({ messages }) => {
-      const ids = messages.flatMap((message) => idsOf(message, 'tool_use', 'id'));
+      const ids = messages.flatMap((message) => getIds(message, 'tool_use', 'id'));
       return new Set(ids).size === ids.length ? null : '`tool_use` ids must be unique';
     },
   },
@@ -202,7 +202,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
     id: 'object-schemas',
     source: `${SDK}, Tool.InputSchema; ${reported('anthropics/claude-code#27337')}`,
     refusal: ({ tools = [] }) =>
-      firstOf(tools, ({ input_schema: schema }, index) => {
+      findFirst(tools, ({ input_schema: schema }, index) => {
         const fields = schema as Json;
         const isRight = fields.type === 'object' && !('anyOf' in fields || 'oneOf' in fields || 'allOf' in fields);
         return isRight ? null : `tools.${index}.input_schema: input_schema does not support oneOf, allOf, or anyOf`;

@@ -44,16 +44,16 @@ export function messagesEvents({ parts, usage = null, end = 'whole' }: StreamScr
   return events;
 }
 
-function inputOf(usage: Usage): Json {
+function getInput(usage: Usage): Json {
   return { input_tokens: usage.inputTokens - usage.cachedTokens, cache_read_input_tokens: usage.cachedTokens };
 }
 
 function startUsage(usage: Usage | null): Json {
-  return usage === null ? {} : { usage: { ...inputOf(usage), cache_creation_input_tokens: 0, output_tokens: 1 } };
+  return usage === null ? {} : { usage: { ...getInput(usage), cache_creation_input_tokens: 0, output_tokens: 1 } };
 }
 
 function endUsage(usage: Usage | null): Json {
   if (usage === null) return {};
   const { outputTokens: output_tokens, reasoningTokens: thinking_tokens } = usage;
-  return { usage: { ...inputOf(usage), output_tokens, output_tokens_details: { thinking_tokens } } };
+  return { usage: { ...getInput(usage), output_tokens, output_tokens_details: { thinking_tokens } } };
 }

@@ -34,7 +34,7 @@ const SYSTEM_FOLDERS = [
 ];
 const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/localtime', '/etc/mime.types'];
 
-function kindOf(path: string): 'folder' | 'file' | 'link' | null {
+function getKind(path: string): 'folder' | 'file' | 'link' | null {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isSymbolicLink()) return 'link';
   return stats?.isDirectory() ? 'folder' : stats?.isFile() ? 'file' : null;
@@ -43,11 +43,11 @@ function kindOf(path: string): 'folder' | 'file' | 'link' | null {
 /** Returns the arguments that show the programs of the machine, read-only. */
 export function systemArguments(): string[] {
   const folders = SYSTEM_FOLDERS.flatMap((path) => {
-    const kind = kindOf(path);
+    const kind = getKind(path);
     if (kind === 'link') return ['--symlink', readlinkSync(path), path];
     return kind === 'folder' ? ['--ro-bind', path, path] : [];
   });
-  const files = SYSTEM_FILES.flatMap((path) => (kindOf(path) === null ? [] : ['--ro-bind', path, path]));
+  const files = SYSTEM_FILES.flatMap((path) => (getKind(path) === null ? [] : ['--ro-bind', path, path]));
   return [...folders, ...files];
 }
 

@@ -58,7 +58,7 @@ function checked(number: number | null, index: number, decide: readonly Instruct
 }
 
 export function filterProgram(architecture: Architecture): Instruction[] {
-  const numbersOf = (calls: Readonly<Record<string, Parameters<typeof callNumber>[0]>>) =>
+  const getNumbers = (calls: Readonly<Record<string, Parameters<typeof callNumber>[0]>>) =>
     Object.values(calls)
       .map((numbers) => callNumber(numbers, architecture))
       .filter((number) => number !== null);
@@ -85,8 +85,8 @@ export function filterProgram(architecture: Architecture): Instruction[] {
       ]),
       answer(ALLOW),
     ]),
-    ...numbersOf(REFUSED_CALLS).flatMap((refused) => when(BPF_JUMP_EQUAL, refused, [answer(REFUSE)])),
-    ...numbersOf(ABSENT_CALLS).flatMap((absent) => when(BPF_JUMP_EQUAL, absent, [answer(ABSENT)])),
+    ...getNumbers(REFUSED_CALLS).flatMap((refused) => when(BPF_JUMP_EQUAL, refused, [answer(REFUSE)])),
+    ...getNumbers(ABSENT_CALLS).flatMap((absent) => when(BPF_JUMP_EQUAL, absent, [answer(ABSENT)])),
     answer(ALLOW),
   ];
 }

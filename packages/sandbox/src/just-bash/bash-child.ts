@@ -14,7 +14,7 @@ const TOO_MUCH_OUTPUT = /output size (limit )?exceeded/;
 const UNLIMITED = 1_000_000_000;
 const MAX_CALL_DEPTH = 1000;
 
-function limitOf(exitCode: number, stderr: string): BashResult['limit'] {
+function getLimit(exitCode: number, stderr: string): BashResult['limit'] {
   if (exitCode !== LIMIT_EXCEEDED || !EXCEEDED.test(stderr)) return null;
   return TOO_MUCH_OUTPUT.test(stderr) ? 'output' : 'interpreter';
 }
@@ -70,7 +70,7 @@ async function run({ command, folder, agencyFolder, workingFolder, limits }: Bas
   const { stdout, stderr, exitCode, stdoutKind } = await bash.exec(command, { rawScript: true });
   await write(Buffer.from(stdout, stdoutKind === 'bytes' ? 'latin1' : 'utf8'));
   await write(Buffer.from(stderr + [...fs.refused].join('')));
-  return { exitCode: fs.refused.size > 0 ? exitCode || 1 : exitCode, limit: limitOf(exitCode, stderr) };
+  return { exitCode: fs.refused.size > 0 ? exitCode || 1 : exitCode, limit: getLimit(exitCode, stderr) };
 }
 
 process.once('message', async (request: BashRequest) => {

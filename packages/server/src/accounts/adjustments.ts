@@ -2,9 +2,9 @@ import type { AdjustmentInput } from '../domain/account/account-inputs.ts';
 import {
   type AllowanceUnit,
   appliedAmount,
-  dayOf,
   MAX_AMOUNT,
   periodStartMs,
+  toDay,
   usedAmount,
 } from '../domain/admission/allowance.ts';
 import type { IntegrationId } from '../domain/ids.ts';
@@ -104,7 +104,7 @@ async function adjust(tx: Tx, integrationId: IntegrationId, consumerId: string, 
   };
   await Promise.all([
     tx.run(insertAdjustment, row),
-    tx.run(raiseUsageDay, { integrationId, consumerId, day: dayOf(now), ...usageChange(unit, applied) }),
+    tx.run(raiseUsageDay, { integrationId, consumerId, day: toDay(now), ...usageChange(unit, applied) }),
   ]);
   return adjustmentJson(row);
 }

@@ -167,7 +167,7 @@ export class Authentication {
       if (principal === null) throw tokenRefused('session');
       return { principal, clientToken: token };
     }
-    const principal = keyId === null ? await this.#opaqueOwner() : await this.#ownerOf({ ownerId, keyId }, now);
+    const principal = keyId === null ? await this.#opaqueOwner() : await this.#getOwner({ ownerId, keyId }, now);
     if (typeof principal === 'string' || principal.ownerId !== ownerId) throw tokenRefused('key');
     return { principal, clientToken: token };
   }
@@ -181,7 +181,7 @@ export class Authentication {
 
   async #verifyKey(token: string, now: number): Promise<Principal | KeyProblem> {
     const claims = await this.#signing.verify(token);
-    return typeof claims === 'string' ? claims : this.#ownerOf(claims, now);
+    return typeof claims === 'string' ? claims : this.#getOwner(claims, now);
   }
 
   async #opaqueOwner(): Promise<Principal | KeyProblem> {
@@ -200,7 +200,7 @@ export class Authentication {
   }
 
   /** Returns the owner of a stored key that can still be used. */
-  async #ownerOf({ ownerId, keyId }: KeyClaims, now: number): Promise<Principal | KeyProblem> {
+  async #getOwner({ ownerId, keyId }: KeyClaims, now: number): Promise<Principal | KeyProblem> {
     const reads = this.#reads;
     const key = await first(reads.all(keyById, { keyId }));
     if (key === undefined || key.owner_id !== ownerId) return 'invalid';

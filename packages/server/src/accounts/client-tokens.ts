@@ -45,10 +45,10 @@ export class ClientTokens {
       first(this.#reads.all(memberState, { integrationId, consumerId })),
     ]);
     if (integration === undefined) throw new Refusal('integration_not_found');
-    const folder = folderOf(integration, { ...input, can });
+    const folder = getFolder(integration, { ...input, can });
     if (member === undefined) throw new Refusal('member_not_found');
     if (member.active !== 1) throw new Refusal('consumer_inactive');
-    const expiresAt = expiryOf(principal, input.expiresInSeconds ?? DEFAULT_SECONDS);
+    const expiresAt = getExpiry(principal, input.expiresInSeconds ?? DEFAULT_SECONDS);
     const fields = { consumerId, chatId, agent, can, folder, origins };
     const token: ClientToken = { integrationId, memberKey: member.sort_key, ...fields, userContext, expiresAt };
     const clientToken = await this.#signing.sign(principal, token);
@@ -61,12 +61,12 @@ export class ClientTokens {
 }
 
 /** A token never outlives its key. */
-function expiryOf({ key }: Principal, seconds: number): number {
+function getExpiry({ key }: Principal, seconds: number): number {
   const wanted = Math.ceil(Date.now() / 1000) + seconds;
   return 1000 * Math.min(wanted, key.expiresAt === null ? wanted : Math.floor(key.expiresAt / 1000));
 }
 
-function folderOf(
+function getFolder(
   { file_access: access, member_folder: template }: IntegrationRow,
   { consumerId, can, folder }: Pick<ClientToken, 'consumerId' | 'can'> & Pick<ClientTokenInput, 'folder'>,
 ): string | null {

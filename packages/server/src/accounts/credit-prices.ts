@@ -26,7 +26,7 @@ export async function creditProblem(
 ): Promise<string | null> {
   for (const { integration_id: id, agency, model } of await reads.all(creditIntegrations, {})) {
     if (agency !== loaded.id) continue;
-    const unpriced = agencies.modelsOf(loaded, model).find((one) => !prices.has(one));
+    const unpriced = agencies.getModels(loaded, model).find((one) => !prices.has(one));
     if (unpriced === undefined) continue;
     return `The integration \`${id}\` has allowances in credits, but RUNWIRE_PRICES has no price for \`${unpriced}\`; name a model with a price.`;
   }

@@ -4,16 +4,16 @@ import { newOwnerId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import {
-  anyIntegrationOf,
-  deleteKeysOf,
   deleteOwner,
+  deleteOwnerKeys,
+  findAnyIntegration,
   insertOwner,
   listOwners,
   type OwnerRow,
   ownerById,
   updateOwner,
 } from '../store/queries/accounts.ts';
-import { deletePassword, deleteSessionsOf, deleteSetUpLink } from '../store/queries/sign-in.ts';
+import { deleteOtherSessions, deletePassword, deleteSetUpLink } from '../store/queries/sign-in.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
@@ -95,10 +95,10 @@ export class Owners {
       if (ownerId === principal.ownerId) {
         throw new Refusal('owner_in_use', 'You cannot delete yourself; the installation needs its administrator.');
       }
-      if ((await tx.all(anyIntegrationOf, { ownerId })).length > 0) throw new Refusal('owner_in_use');
-      await tx.run(deleteKeysOf, { ownerId });
+      if ((await tx.all(findAnyIntegration, { ownerId })).length > 0) throw new Refusal('owner_in_use');
+      await tx.run(deleteOwnerKeys, { ownerId });
       await tx.run(deletePassword, { ownerId });
-      await tx.run(deleteSessionsOf, { ownerId, exceptId: '' });
+      await tx.run(deleteOtherSessions, { ownerId, exceptId: '' });
       await tx.run(deleteSetUpLink, { ownerId });
       await tx.run(deleteOwner, { ownerId });
     });

@@ -81,16 +81,16 @@ export function checkPassword(password: string, email: string): void {
 
 async function hash(password: string, { memory, passes }: HashCost): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const tag = await tagOf(password, { memory, passes, salt });
+  const tag = await getTag(password, { memory, passes, salt });
   return `$argon2id$v=19$m=${memory},t=${passes},p=1$${base64(salt)}$${base64(tag)}`;
 }
 
 async function verify(cost: HashCost, password: string, stored: string | null): Promise<boolean> {
   const { tag, ...parameters } = stored === null ? nothing(cost) : parse(stored);
-  return timingSafeEqual(await tagOf(password, parameters), tag) && stored !== null;
+  return timingSafeEqual(await getTag(password, parameters), tag) && stored !== null;
 }
 
-function tagOf(password: string, { memory, passes, salt }: Omit<StoredHash, 'tag'>): Promise<Buffer> {
+function getTag(password: string, { memory, passes, salt }: Omit<StoredHash, 'tag'>): Promise<Buffer> {
   // Keyboards write the same letters in different forms.
   const message = password.normalize('NFKC');
   return argon2Hash('argon2id', { message, nonce: salt, parallelism: 1, tagLength: TAG_BYTES, memory, passes });

@@ -2,8 +2,8 @@ import { newId, type OwnerId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import {
+  deleteOtherSessions,
   deleteSession,
-  deleteSessionsOf,
   insertSession,
   type SessionRow,
   sessionBySecret,
@@ -74,7 +74,7 @@ export class Sessions {
   /** Ends all sessions of the person who has this one. */
   async endAll(secret: string | null): Promise<void> {
     const { owner_id: ownerId } = await this.get(secret);
-    await this.#changes.change((tx) => tx.run(deleteSessionsOf, { ownerId, exceptId: '' }));
+    await this.#changes.change((tx) => tx.run(deleteOtherSessions, { ownerId, exceptId: '' }));
   }
 
   async #find(secret: string | null): Promise<SessionRow | undefined> {

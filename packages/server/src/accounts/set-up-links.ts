@@ -1,7 +1,7 @@
 import type { OwnerId } from '../domain/ids.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { firstOwner, lockInstallation, ownerByEmail } from '../store/queries/accounts.ts';
-import { passwordOf, putSetUpLink, setUpLinkOf } from '../store/queries/sign-in.ts';
+import { getPassword, getSetUpLink, putSetUpLink } from '../store/queries/sign-in.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import { newSecretValue, secretValueHash } from './secret-value.ts';
 
@@ -35,8 +35,8 @@ export async function firstSetUpLink(store: Store): Promise<FirstSetUp> {
   const owner = await first(store.reads.all(firstOwner, {}));
   if (owner === undefined) return { isOpen: false, secret: null };
   const ownerId = owner.owner_id;
-  const hasPassword = async (reads: Reads) => (await reads.all(passwordOf, { ownerId })).length > 0;
-  const hasLink = async (reads: Reads) => (await reads.all(setUpLinkOf, { ownerId })).length > 0;
+  const hasPassword = async (reads: Reads) => (await reads.all(getPassword, { ownerId })).length > 0;
+  const hasLink = async (reads: Reads) => (await reads.all(getSetUpLink, { ownerId })).length > 0;
   if (await hasPassword(store.reads)) return { isOpen: false, secret: null };
   if (await hasLink(store.reads)) return { isOpen: true, secret: null };
   const link = newSetUpLink(ownerId, null);

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { sortableId } from '@runwire/lib/sortable-id.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { lockInstallation } from '../store/queries/accounts.ts';
-import { deleteFailure, deleteFailuresOf, failuresOf, insertFailure } from '../store/queries/sign-in.ts';
+import { deleteFailure, deleteSubjectFailures, getFailures, insertFailure } from '../store/queries/sign-in.ts';
 import type { Reads, Store, Tx } from '../store/store.ts';
 
 /** How long a failure counts. */
@@ -53,7 +53,7 @@ export class SignInLimits {
     });
     return {
       async succeed(tx) {
-        await tx.run(deleteFailuresOf, { subject: ofEmail.subject });
+        await tx.run(deleteSubjectFailures, { subject: ofEmail.subject });
         for (const { failure_id } of rows) await tx.run(deleteFailure, { failureId: failure_id });
       },
     };
@@ -62,7 +62,7 @@ export class SignInLimits {
 
 async function refuseLimited(reads: Reads, subjects: readonly Subject[], now: number): Promise<void> {
   for (const { subject, max } of subjects) {
-    const failures = await reads.all(failuresOf, { subject, after: now - FAILURE_MS, limit: max });
+    const failures = await reads.all(getFailures, { subject, after: now - FAILURE_MS, limit: max });
     // The first place is free when the oldest of the newest failures no longer counts.
     const oldest = failures[max - 1];
     if (oldest === undefined) continue;

@@ -2,10 +2,10 @@ import type { OwnerId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { lockInstallation, ownerById, setOwnerEmail } from '../store/queries/accounts.ts';
 import {
-  deleteSessionsOf,
+  deleteOtherSessions,
   deleteSetUpLink,
+  getPassword,
   passwordByEmail,
-  passwordOf,
   putPassword,
   sessionById,
   setUpLinkBySecret,
@@ -85,7 +85,7 @@ export class SignIn {
       await tx.run(setOwnerEmail, { ownerId, email });
       await tx.run(putPassword, { ownerId, passwordHash, now: Date.now() });
       await tx.run(deleteSetUpLink, { ownerId });
-      await tx.run(deleteSessionsOf, { ownerId, exceptId: '' });
+      await tx.run(deleteOtherSessions, { ownerId, exceptId: '' });
       await session.store(tx);
     });
     return session.secret;
@@ -108,7 +108,7 @@ export class SignIn {
       await confirm(tx);
       if ((await tx.all(sessionById, { sessionId })).length === 0) throw new Refusal('session_ended');
       await tx.run(putPassword, { ownerId, passwordHash, now: Date.now() });
-      await tx.run(deleteSessionsOf, { ownerId, exceptId: sessionId });
+      await tx.run(deleteOtherSessions, { ownerId, exceptId: sessionId });
     });
   }
 
@@ -123,7 +123,7 @@ export class SignIn {
     if (stored === undefined || !matches) throw new Refusal('invalid_sign_in');
     const { owner_id: ownerId, password_hash } = stored;
     const confirm = async (tx: Tx) => {
-      const now = await first(tx.all(passwordOf, { ownerId }));
+      const now = await first(tx.all(getPassword, { ownerId }));
       if (now?.password_hash !== password_hash) throw new Refusal('invalid_sign_in');
       await attempt.succeed(tx);
     };

@@ -2,7 +2,7 @@ import { type LoadedAgency, usesSandbox } from '../agencies/loaded-agency.ts';
 import type { StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline } from '../attachments/request-attachment.ts';
 import type { Admit } from '../domain/admission/admission.ts';
-import { dayOf } from '../domain/admission/allowance.ts';
+import { toDay } from '../domain/admission/allowance.ts';
 import { newChatKey, newId, newRunId, ownChatId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type AdmittedRun, admittedRun } from '../domain/run/admitted-run.ts';
@@ -57,7 +57,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const { maxRunSeconds, onDisconnect, keepAttachments, model, files } = decision;
   const runId = newRunId();
   const agencyVersion = reservation.agency?.version ?? null;
-  const day = dayOf(now);
+  const day = toDay(now);
   const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
   const chatKey = chat?.chatKey ?? newChatKey();
   const chatId = chat?.chatId ?? request.chatId ?? ownChatId(chatKey);

@@ -159,7 +159,7 @@ export class Agencies implements Disposable {
   }
 
   /** Returns the model of an agent. `ofIntegration` is the model that the run's integration sets, or null. */
-  modelOf(
+  getModel(
     agency: Pick<LoadedAgency, 'model'>,
     agent: Pick<LoadedAgent, 'model'>,
     ofIntegration: string | null,
@@ -179,7 +179,7 @@ export class Agencies implements Disposable {
     const { models } = this.#options;
     for (const agent of loaded.agents.values()) {
       const isUsable = (id: string) => agent.ownModels.has(id) || models.has(id);
-      if (!isUsable(this.modelOf(loaded, agent, ofIntegration)) || !agent.fallback.every(isUsable)) return false;
+      if (!isUsable(this.getModel(loaded, agent, ofIntegration)) || !agent.fallback.every(isUsable)) return false;
     }
     return true;
   }
@@ -188,18 +188,18 @@ export class Agencies implements Disposable {
   entryModel(agency: string, agent: string, ofIntegration: string | null): string | null {
     const loaded = this.#agencies.get(agency)?.loaded;
     const entry = loaded?.agents.get(agent);
-    return loaded && entry ? this.modelOf(loaded, entry, ofIntegration) : null;
+    return loaded && entry ? this.getModel(loaded, entry, ofIntegration) : null;
   }
 
   /** Returns the models of its agents, or none if the agency does not exist. */
   models(agency: string, ofIntegration: string | null): readonly string[] {
     const loaded = this.#agencies.get(agency)?.loaded;
-    return loaded === null || loaded === undefined ? [] : this.modelsOf(loaded, ofIntegration);
+    return loaded === null || loaded === undefined ? [] : this.getModels(loaded, ofIntegration);
   }
 
-  modelsOf(loaded: LoadedAgency, ofIntegration: string | null): readonly string[] {
+  getModels(loaded: LoadedAgency, ofIntegration: string | null): readonly string[] {
     const models = [...loaded.agents.values()].flatMap((agent) => [
-      this.modelOf(loaded, agent, ofIntegration),
+      this.getModel(loaded, agent, ofIntegration),
       ...agent.fallback,
     ]);
     return [...new Set(models)];

@@ -67,7 +67,7 @@ function addHooksOnce(): void {
         const [folder = '', name = ''] = parts;
         return nextResolve(name, { ...context, parentURL: pathToFileURL(join(folder, 'package.json')).href });
       }
-      const number = numberOf(specifier) ?? numberOf(context.parentURL);
+      const number = getNumber(specifier) ?? getNumber(context.parentURL);
       const load = number === null ? undefined : loads.get(number);
       if (load === undefined) return nextResolve(specifier, context);
       if (specifier === '@runwire/agency') return { url: PACKAGE_URL, format: 'module', shortCircuit: true };
@@ -83,7 +83,7 @@ function addHooksOnce(): void {
     },
     load(url, context, nextLoad) {
       if (url === PACKAGE_URL) return { format: 'module', source, shortCircuit: true };
-      const load = loads.get(numberOf(url) ?? '');
+      const load = loads.get(getNumber(url) ?? '');
       const stripped = load?.stripped.get(pathInFolder(fileURLToPath(url), load.folder));
       if (stripped !== undefined) return { format: 'module', source: stripped, shortCircuit: true };
       return nextLoad(url, context);
@@ -91,7 +91,7 @@ function addHooksOnce(): void {
   });
 }
 
-function numberOf(url: string | undefined): string | null {
+function getNumber(url: string | undefined): string | null {
   if (url === undefined || !url.startsWith('file:') || !url.includes(`?${PARAMETER}=`)) return null;
   return new URL(url).searchParams.get(PARAMETER);
 }

@@ -124,23 +124,23 @@ class ShapeCheck {
   #checkKind(schema: Schema, value: unknown, path: Path): boolean {
     const variants = (schema.anyOf ?? [schema]).map((variant) => this.#resolve(variant, undefined, '').schema);
     if (variants.some((variant) => hasKind(variant, value))) return true;
-    const label = labelOf(path);
+    const label = toLabel(path);
     const wanted = variants.map(({ type, enum: values }) =>
       values === undefined ? (KINDS[type ?? ''] ?? 'a value') : inWords(values.map(String)),
     );
     const words = wanted.join(' or ');
     if (value === null || value === undefined) this.#add(path, `${label} has no value; write ${words}.`);
     else if (wanted.includes('text') && ['number', 'boolean'].includes(typeof value)) {
-      this.#add(path, `${label} must be text, but this is ${kindOf(value)}; put it in quotes.`);
+      this.#add(path, `${label} must be text, but this is ${getKind(value)}; put it in quotes.`);
     } else {
       const advice = wanted.length === 1 && variants[0]?.type === 'array' ? listAdvice(value, path.at(-1)) : '';
-      this.#add(path, `${label} must be ${words}, not ${kindOf(value)}${advice}.`);
+      this.#add(path, `${label} must be ${words}, not ${getKind(value)}${advice}.`);
     }
     return false;
   }
 
   #checkText(schema: Schema, text: string, path: Path): void {
-    const label = labelOf(path);
+    const label = toLabel(path);
     const length = [...text].length;
     const wrong = `${label} ${this.#isSecret ? 'has a wrong value' : `is \`${shortened(text)}\``}`;
     if (schema.enum !== undefined && !schema.enum.includes(text)) {
@@ -159,11 +159,11 @@ class ShapeCheck {
     const { minimum, maximum } = schema;
     if (value >= (minimum ?? value) && value <= (maximum ?? value)) return;
     const range = maximum === undefined ? `${minimum} or more` : `a number from ${minimum} to ${maximum}`;
-    this.#add(path, `${labelOf(path)} is ${value}; write ${range}.`);
+    this.#add(path, `${toLabel(path)} is ${value}; write ${range}.`);
   }
 
   #checkList(schema: Schema, list: readonly unknown[], path: Path): void {
-    const label = labelOf(path);
+    const label = toLabel(path);
     const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items = {} } = schema;
     if (list.length < minItems) this.#add(path, `${label} is empty; list at least one, or remove the field.`);
     if (list.length > maxItems) this.#add(path, `${label} has ${list.length} items; write at most ${maxItems}.`);
@@ -190,14 +190,14 @@ class ShapeCheck {
     }
     for (const field of required) {
       if (Object.hasOwn(value, field)) continue;
-      this.#add(path, MISSING[`${part} ${field}`] ?? `${labelOf(path)} has no \`${field}\`; add it.`);
+      this.#add(path, MISSING[`${part} ${field}`] ?? `${toLabel(path)} has no \`${field}\`; add it.`);
     }
     if (part === 'server') this.#checkServer(value, path);
   }
 
   /** An MCP server has `url` or `command`, and only the fields that belong to it. */
   #checkServer(value: Readonly<Record<string, unknown>>, path: Path): void {
-    const label = labelOf(path);
+    const label = toLabel(path);
     const has = (field: string) => Object.hasOwn(value, field);
     const wrong = has('url') ? ['command', 'args', 'env', 'cwd'].find(has) : ['headers'].find(has);
     if (!has('url') && !has('command'))
@@ -231,7 +231,7 @@ function unknownField(part: string, field: string, known: readonly string[]): st
 }
 
 /** Returns "Item 1 of `tools`" for `agents.2.tools.0`. */
-function labelOf(path: Path): string {
+function toLabel(path: Path): string {
   const last = path.at(-1);
   if (last === undefined) return 'The file';
   if (typeof last === 'string') return `\`${shortened(last)}\``;
@@ -261,7 +261,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function kindOf(value: unknown): string {
+function getKind(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number') return 'a number';
   if (typeof value === 'boolean') return `\`${value}\``;

@@ -45,7 +45,7 @@ export interface Location {
   /** The position of the value, or of its key. The position of the nearest part around it if it is not written. */
   position(path: Path, part?: 'key' | 'value'): FilePosition;
   /** The position of a piece of the text of the value at this path. */
-  positionOf(path: Path, piece: string): FilePosition;
+  getPosition(path: Path, piece: string): FilePosition;
 }
 
 export type FilePosition = Omit<Fault, 'message'>;
@@ -67,8 +67,8 @@ export class Faults {
     this.#faults.push({ ...location.position(path, part), message });
   }
 
-  addOf(location: Location, path: Path, piece: string, message: string): void {
-    this.#faults.push({ ...location.positionOf(path, piece), message });
+  addPiece(location: Location, path: Path, piece: string, message: string): void {
+    this.#faults.push({ ...location.getPosition(path, piece), message });
   }
 
   addAt(file: string, position: Position, message: string): void {

@@ -17,7 +17,7 @@ export function loadBelow({ value, location, path }: AgentDraft, faults: Faults)
   const { below } = value.files;
   const at = [...path, 'files', 'below'];
   const unknown = unknownPlaceholder(below);
-  if (unknown !== null) faults.addOf(location, at, unknown.written, unknown.message);
+  if (unknown !== null) faults.addPiece(location, at, unknown.written, unknown.message);
   const template = below.startsWith(`${MOUNT}/`) ? below : `${MOUNT}/${below}`;
   const checked = checkFolderPath(template.replaceAll(PLACEHOLDER, 'x'));
   if ('problem' in checked)

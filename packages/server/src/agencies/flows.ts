@@ -109,7 +109,7 @@ function checkAgent(
   faults: Faults,
 ): boolean {
   if (name === EVERY || agents.includes(name)) return true;
-  faults.addOf(location, path, piece, unknownAgent(name, agents));
+  faults.addPiece(location, path, piece, unknownAgent(name, agents));
   return false;
 }
 

@@ -10,11 +10,11 @@ import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import { loadBelow } from './files-below.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
 import { trimmed, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
-import { loadServers, serversOf } from './load-mcp.ts';
+import { getServers, loadServers } from './load-mcp.ts';
 import { loadOutput } from './load-output.ts';
 import type { AgencyLimits, BuiltInTool, LoadedAgency, LoadedAgent, LoadedFlow, Skill } from './loaded-agency.ts';
 import { readText } from './read-text.ts';
-import { filesText, loadSkills, skillsOf } from './skills.ts';
+import { filesText, getSkills, loadSkills } from './skills.ts';
 
 /** What agencies need to know of the models. */
 export interface KnownModels {
@@ -137,9 +137,9 @@ async function loadAgent(
   const { shared, flows } = parts;
   const own = code.instructions ?? (await ownInstructions(agent, parts, faults));
   const { tools, builtIn } = agentTools(agent, parts, flows, faults);
-  const mcp = serversOf(agent, parts.mcp, faults);
+  const mcp = getServers(agent, parts.mcp, faults);
   checkApproval(agent, [...tools.map(({ name: tool }) => tool), ...builtIn.filter(isOurs)], mcp, faults);
-  const skills = skillsOf(agent, parts.skills, faults);
+  const skills = getSkills(agent, parts.skills, faults);
   const canRead = builtIn.includes('read_file') || builtIn.includes('run_command');
   if (!canRead && value.skills !== undefined && value.skills.length > 0) {
     const sentence = '`skills` needs the tool `read_file` or `run_command`; add one of them, or remove the skills.';

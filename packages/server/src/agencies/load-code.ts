@@ -34,7 +34,7 @@ export async function loadCode(location: CodeLocation, source: CodeSource, fault
   try {
     const answer = await processes.load(process, load);
     if ('failure' in answer) {
-      const { file, position, message } = await moduleFault(folder, filesOf(source), answer.failure);
+      const { file, position, message } = await moduleFault(folder, listFiles(source), answer.failure);
       faults.addAt(file, position, message);
       faults.throwIfAny();
       throw new Error(message);
@@ -50,7 +50,7 @@ export async function loadCode(location: CodeLocation, source: CodeSource, fault
   }
 }
 
-function filesOf(source: CodeSource): readonly string[] {
+function listFiles(source: CodeSource): readonly string[] {
   if (source.kind === 'tools') return source.files;
   return source.kind === 'agency' ? [source.file] : [];
 }

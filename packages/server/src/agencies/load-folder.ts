@@ -34,7 +34,7 @@ export async function loadFolder(path: string, id: string, setting: FolderSettin
   const faults = new Faults();
   const folder = await AgencyFolder.open(path);
   checkId(id, faults);
-  const form = await formOf(folder, faults);
+  const form = await getForm(folder, faults);
   faults.throwIfAny();
   const { processes, onChanged = () => {} } = setting;
   const location = { processes, agency: id, folder, onChanged: () => onChanged(id) };
@@ -144,7 +144,7 @@ const PORTED_FROM: Readonly<Record<string, string>> = {
   'crew.py': 'docs/from-crewai.md',
 };
 
-async function formOf(folder: AgencyFolder, faults: Faults): Promise<string | null> {
+async function getForm(folder: AgencyFolder, faults: Faults): Promise<string | null> {
   const names = await folder.list('.');
   const found = [YAML_FILE, TYPESCRIPT_FILE].filter((name) => names.includes(name));
   if (found.length === 2) {

@@ -70,15 +70,15 @@ function loadServer(name: string, file: ServerFile, folder: AgencyFolder | null,
     prefix: file.prefix ?? name,
     tools: file.tools ?? null,
     repeatable: file.repeatable ?? [],
-    approval: approvalOf(file),
+    approval: getApproval(file),
     isPerRun: isFilled || file.session === 'run',
     isFilled,
     silenceMs: (file.timeoutSeconds ?? SILENCE_SECONDS) * 1000,
-    address: addressOf(file, { headers, env, secrets }, folder, { ...at, path }),
+    address: getAddress(file, { headers, env, secrets }, folder, { ...at, path }),
   };
 }
 
-function approvalOf({ approval = 'never' }: ServerFile): McpServer['approval'] {
+function getApproval({ approval = 'never' }: ServerFile): McpServer['approval'] {
   if (typeof approval !== 'string') return approval;
   return approval === 'always' ? 'always' : [];
 }
@@ -92,7 +92,7 @@ interface Templates {
   readonly secrets: ReadonlySet<string>;
 }
 
-function addressOf(
+function getAddress(
   file: ServerFile,
   { headers, env, secrets }: Templates,
   folder: AgencyFolder | null,
@@ -150,13 +150,13 @@ function templates(
   path: Path,
   at: ServerLocation,
 ): ReadonlyMap<string, Template> {
-  return new Map(Object.entries(texts).map(([name, text]) => [name, templateOf(text, [...path, name], at)]));
+  return new Map(Object.entries(texts).map(([name, text]) => [name, getTemplate(text, [...path, name], at)]));
 }
 
 /** Variables are replaced only in what the author wrote, never in a value of the run. */
-function templateOf(text: string, path: Path, { location, faults, variable }: ServerLocation): Template {
+function getTemplate(text: string, path: Path, { location, faults, variable }: ServerLocation): Template {
   const unknown = unknownPlaceholder(text);
-  if (unknown !== null) faults.addOf(location, path, unknown.written, unknown.message);
+  if (unknown !== null) faults.addPiece(location, path, unknown.written, unknown.message);
   const report = (problem: string) => faults.add(location, path, problem);
   const placeholders = [...text.matchAll(PLACEHOLDER)].map(([written]) => written);
   const between = text.split(PLACEHOLDER_WITHOUT_GROUP).map((piece) => expandVariables(piece, variable, report) ?? '');
@@ -172,13 +172,13 @@ function fixedText(text: string, path: Path, { location, faults, variable }: Ser
   const [written] = text.match(PLACEHOLDER_WITHOUT_GROUP) ?? [];
   if (written !== undefined) {
     const sentence = `\`${written}\` is allowed only in \`headers\` and \`env\` of a server; write a fixed value.`;
-    faults.addOf(location, path, written, sentence);
+    faults.addPiece(location, path, written, sentence);
   }
   return expandVariables(text, variable, (problem) => faults.add(location, path, problem)) ?? '';
 }
 
 /** Returns the servers that the agent names, or all of the agency if it names none. */
-export function serversOf(
+export function getServers(
   { value, location, path }: AgentDraft,
   servers: readonly McpServer[],
   faults: Faults,

@@ -27,11 +27,11 @@ export async function loadPackage(
   const process = processes.start(name, {});
   const answer = await processes.load(process, { folder, source: { kind: 'package', name } });
   process.end();
-  if ('failure' in answer) throw new PackageRefused(sentenceOf(name, answer.failure));
+  if ('failure' in answer) throw new PackageRefused(toSentence(name, answer.failure));
   try {
     return await importPackage(folder, name);
   } catch (error) {
-    throw new PackageRefused(sentenceOf(name, moduleFailure(error)));
+    throw new PackageRefused(toSentence(name, moduleFailure(error)));
   }
 }
 
@@ -39,7 +39,7 @@ export function notInstalled(name: string): string {
   return `The package \`${name}\` is not installed; run \`npm install ${name}\` in the folder of agencies, and start the server again.`;
 }
 
-function sentenceOf(name: string, { code, message }: ModuleFailure): string {
+function toSentence(name: string, { code, message }: ModuleFailure): string {
   const [first = ''] = message.split('\n');
   if (code === 'ERR_MODULE_NOT_FOUND' && first.startsWith(`Cannot find package '${name}'`)) return notInstalled(name);
   if (code === OWN_SENTENCE) return `The package \`${name}\` cannot be used. ${message}`;

@@ -45,7 +45,7 @@ export interface LoadedAgent {
   readonly fixedInstructions: (about: AboutRun) => string;
   /** True if `instructions` or `filesBelow` uses the member, which must then be read from the store. */
   readonly usesMember: boolean;
-  /** `provider/model`. Null if the agent names none. See `Agencies.modelOf`. */
+  /** `provider/model`. Null if the agent names none. See `Agencies.getModel`. */
   readonly model: string | null;
   /** The agent's own, otherwise the agency's. */
   readonly fallback: readonly string[];

@@ -60,8 +60,8 @@ function withBody(location: Location, text: string, bodyAt: number): Location {
     file,
     position: (path, part) =>
       path[0] === 'instructions' ? { file, ...positionIn(text, start) } : location.position(path, part),
-    positionOf: (path, piece) => {
-      if (path[0] !== 'instructions') return location.positionOf(path, piece);
+    getPosition: (path, piece) => {
+      if (path[0] !== 'instructions') return location.getPosition(path, piece);
       const found = text.indexOf(piece, start);
       return { file, ...positionIn(text, found === -1 ? start : found) };
     },

@@ -16,7 +16,7 @@ export async function moduleFault(
   files: readonly string[],
   failure: ModuleFailure,
 ): Promise<ModuleFault> {
-  return { ...(await findLocation(folder, files, failure)), message: sentenceOf(failure, folder.path) };
+  return { ...(await findLocation(folder, files, failure)), message: toSentence(failure, folder.path) };
 }
 
 /** `file:///…/agency.ts?runwire=3:7:15`, or a path with `:7` at the start of a syntax error. */
@@ -61,7 +61,7 @@ function importPosition(text: string, missing: string): Position {
   return found === null ? FILE_START : positionIn(text, found.index);
 }
 
-function sentenceOf({ message, code }: ModuleFailure, folder: string): string {
+function toSentence({ message, code }: ModuleFailure, folder: string): string {
   const [first = ''] = message.split('\n');
   const short = first
     .replaceAll(`file://${folder}/`, '')

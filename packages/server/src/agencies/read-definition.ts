@@ -33,20 +33,20 @@ export function readDefinition(
     faults.throwIfAny();
   }
   const fields = { ...withoutUndefined(given as Fields) };
-  for (const field of ['sharedInstructions']) if (field in fields) fields[field] = textOf(fields[field]);
+  for (const field of ['sharedInstructions']) if (field in fields) fields[field] = toText(fields[field]);
   const models = nameModels(fields);
   for (const field of ['env', 'toolFiles']) {
     if (field in fields) faults.add(locations.agency, [field], `\`${field}\` ${ONLY_YAML[field]}`, 'key');
   }
-  if ('defaultAgent' in fields) fields.defaultAgent = nameOf(fields.defaultAgent);
-  if (Array.isArray(fields.entryPoints)) fields.entryPoints = fields.entryPoints.map(nameOf);
-  if (Array.isArray(fields.flows)) fields.flows = fields.flows.map(flowOf);
+  if ('defaultAgent' in fields) fields.defaultAgent = getName(fields.defaultAgent);
+  if (Array.isArray(fields.entryPoints)) fields.entryPoints = fields.entryPoints.map(getName);
+  if (Array.isArray(fields.flows)) fields.flows = fields.flows.map(getFlow);
   const agents: AgentDraft<WrittenCode>[] = [];
   if (Array.isArray(fields.agents)) {
     for (const [index, agent] of (fields.agents as readonly unknown[]).entries()) {
       const name = isFields(agent) ? agent.name : undefined;
       const location = typeof name === 'string' ? locations.agent(name) : locations.agency;
-      const { value, code } = agentOf(agent);
+      const { value, code } = getAgent(agent);
       checkToolNames(agent, location, ['agents', index, 'tools'], faults);
       agents.push({ value: value as AgentFile, location, path: ['agents', index], code });
     }
@@ -65,11 +65,11 @@ function combined(agency: Location, agents: readonly AgentDraft<WrittenCode>[]):
   return {
     file: agency.file,
     position: (path, part) => findLocation(path).position(path, part),
-    positionOf: (path, piece) => findLocation(path).positionOf(path, piece),
+    getPosition: (path, piece) => findLocation(path).getPosition(path, piece),
   };
 }
 
-function agentOf(given: unknown): { readonly value: unknown; readonly code: WrittenCode } {
+function getAgent(given: unknown): { readonly value: unknown; readonly code: WrittenCode } {
   const tools = new Map<string, object>();
   if (!isFields(given)) return { value: given, code: { tools, models: new Map() } };
   const fields = { ...withoutUndefined(given) };
@@ -78,7 +78,7 @@ function agentOf(given: unknown): { readonly value: unknown; readonly code: Writ
   if (typeof instructions === 'function') {
     code.instructions = instructions as NonNullable<WrittenCode['instructions']>;
     fields.instructions = 'A function.';
-  } else fields.instructions = textOf(instructions);
+  } else fields.instructions = toText(instructions);
   if (fields.instructions === undefined) delete fields.instructions;
   if (isFileName(output)) fields.output = output.file;
   else if ((typeof output === 'object' && output !== null) || typeof output === 'function') {
@@ -139,19 +139,19 @@ function checkToolNames(agent: unknown, location: Location, path: Path, faults: 
   }
 }
 
-function flowOf(flow: unknown): unknown {
+function getFlow(flow: unknown): unknown {
   if (!isFields(flow)) return flow;
   const fields = { ...withoutUndefined(flow) };
-  for (const field of ['from', 'to']) if (field in fields) fields[field] = nameOf(fields[field]);
+  for (const field of ['from', 'to']) if (field in fields) fields[field] = getName(fields[field]);
   return fields;
 }
 
 /** Returns the name of an agent that is given by its name or as an object. */
-function nameOf(agent: unknown): unknown {
+function getName(agent: unknown): unknown {
   return isFields(agent) && typeof agent.name === 'string' ? agent.name : agent;
 }
 
-const textOf = (text: unknown) => (isFileName(text) ? text.file : text);
+const toText = (text: unknown) => (isFileName(text) ? text.file : text);
 
 function isFileName(value: unknown): value is { readonly file: string } {
   return isFields(value) && typeof value.file === 'string' && Object.keys(value).length === 1;

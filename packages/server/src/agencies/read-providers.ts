@@ -53,7 +53,7 @@ function providersIn(text: string, variable: ReadVariable, faults: Faults): Read
   for (const [name, given] of Object.entries(value)) {
     const own = new Faults();
     const entry = checkProvidersShape({ [name]: given }, location, own)
-      ? entryOf(name, given as ProviderFile, variable, { location, faults: own })
+      ? getEntry(name, given as ProviderFile, variable, { location, faults: own })
       : null;
     const [fault] = own.sorted;
     if (fault !== undefined) broken.set(name, fault);
@@ -68,7 +68,7 @@ interface EntryLocation {
   readonly faults: Faults;
 }
 
-function entryOf(
+function getEntry(
   name: string,
   file: ProviderFile,
   variable: ReadVariable,

@@ -23,7 +23,7 @@ export async function readText(
   const { location, path } = at;
   if (folder === null || !FILE_NAME.test(written)) {
     const unknown = unknownPlaceholder(written);
-    if (unknown !== null) faults.addOf(location, path, unknown.written, unknown.message);
+    if (unknown !== null) faults.addPiece(location, path, unknown.written, unknown.message);
     return trimmed(written);
   }
   if (!written.startsWith('.')) {

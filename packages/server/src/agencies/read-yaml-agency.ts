@@ -11,7 +11,7 @@ const AGENTS_FOLDER = 'agents';
 
 /** Reads `agency.yaml` and the Markdown files of its agents. Throws `AgencyBroken` if their shape is wrong. */
 export async function readYamlAgency(folder: AgencyFolder, faults: Faults): Promise<AgencyDraft> {
-  const text = await readFileOf(folder, YAML_FILE, faults);
+  const text = await readNamedFile(folder, YAML_FILE, faults);
   const yaml = text === null ? null : readYaml(YAML_FILE, text, faults);
   faults.throwIfAny();
   if (yaml === null || yaml.value === null) {
@@ -76,14 +76,19 @@ interface NamedAt {
 }
 
 async function markdownDraft(folder: AgencyFolder, file: string, faults: Faults, named?: NamedAt) {
-  const text = await readFileOf(folder, file, faults, named);
+  const text = await readNamedFile(folder, file, faults, named);
   const agent = text === null ? null : readMarkdownAgent(file, text, faults);
   if (agent === null || !checkAgentShape(agent.value, agent.location, [], faults)) return null;
   return { value: agent.value as AgentFile, location: agent.location, path: [], code: NO_CODE };
 }
 
 /** Returns null and adds a fault if the file cannot be read. `named` is where its name was written. */
-async function readFileOf(folder: AgencyFolder, file: string, faults: Faults, named?: NamedAt): Promise<string | null> {
+async function readNamedFile(
+  folder: AgencyFolder,
+  file: string,
+  faults: Faults,
+  named?: NamedAt,
+): Promise<string | null> {
   try {
     return await folder.read(file);
   } catch (error) {

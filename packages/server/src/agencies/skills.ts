@@ -49,7 +49,7 @@ function readSkill(folder: string, file: string, text: string, faults: Faults): 
 }
 
 /** Returns the skills that the agent names, or all of the agency if it names none. */
-export function skillsOf(
+export function getSkills(
   { value, location, path }: AgentDraft,
   skills: readonly Skill[],
   faults: Faults,

@@ -3,7 +3,7 @@ import { type Location, NO_POSITION, type Path, positionIn } from './fault.ts';
 /** For definitions that have no file. `name` takes the place of the file. */
 export function noLocation(name: string): Location {
   const position = () => ({ file: name, ...NO_POSITION });
-  return { file: name, position, positionOf: position };
+  return { file: name, position, getPosition: position };
 }
 
 /**
@@ -24,7 +24,7 @@ export function sourceLocation(file: string, text: string, agent?: string): Loca
   return {
     file,
     position: (path, part = 'value') => ({ file, ...positionIn(text, find(path, part)) }),
-    positionOf(path, piece) {
+    getPosition(path, piece) {
       const from = find(path, 'value');
       const found = text.indexOf(piece, from);
       return { file, ...positionIn(text, found === -1 ? from : found) };

@@ -68,7 +68,7 @@ function fromStandard(standard: Standard): ToolSchema {
   try {
     jsonSchema = standard.jsonSchema.input({ target: 'draft-07' });
   } catch (error) {
-    throw new SchemaRefused(`cannot be sent to a model as JSON Schema: ${messageOf(error)}`);
+    throw new SchemaRefused(`cannot be sent to a model as JSON Schema: ${toMessage(error)}`);
   }
   return {
     isPlain: false,
@@ -97,7 +97,7 @@ export function plainSchema(given: unknown, compile: CompileSchema): ToolSchema 
   try {
     return { isPlain: true, jsonSchema, check: compile(jsonSchema) };
   } catch (error) {
-    throw new SchemaRefused(`is not valid JSON Schema: ${messageOf(error)}`);
+    throw new SchemaRefused(`is not valid JSON Schema: ${toMessage(error)}`);
   }
 }
 
@@ -108,6 +108,6 @@ function asObject(jsonSchema: unknown): JsonSchema {
   return jsonSchema as JsonSchema;
 }
 
-function messageOf(error: unknown): string {
+function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -32,7 +32,7 @@ export function readYaml(
   for (const error of [...doc.errors, ...doc.warnings]) {
     const sentence = isSecret
       ? secretSentence(error.code, yaml, error.pos[0])
-      : sentenceOf(error.code, error.message, yaml, error.pos[0]);
+      : toSentence(error.code, error.message, yaml, error.pos[0]);
     faults.addAt(file, at(error.pos[0]), sentence);
     // Errors after the first one are often its consequences.
     if (error.code !== 'DUPLICATE_KEY') break;
@@ -69,7 +69,7 @@ function unknownAlias(name: string): string {
   return `\`*${name}\` is an alias in YAML, and nothing is called \`&${name}\`; put the text in quotes.`;
 }
 
-function sentenceOf(code: string, message: string, yaml: string, offset: number): string {
+function toSentence(code: string, message: string, yaml: string, offset: number): string {
   const line = yaml.slice(offset).split('\n')[0]?.trim() ?? '';
   const before = yaml.slice(yaml.lastIndexOf('\n', offset - 1) + 1, offset);
   switch (code) {
@@ -111,7 +111,7 @@ function secretSentence(code: string, yaml: string, offset: number): string {
       return 'A `!` begins a tag in YAML, and this tag is not known; put the text in quotes.';
     case 'TAB_AS_INDENT':
     case 'MULTIPLE_DOCS':
-      return sentenceOf(code, '', yaml, offset);
+      return toSentence(code, '', yaml, offset);
     default:
       return 'This is not valid YAML; check the quotes and the indentation of this line and of the lines around it.';
   }
@@ -158,7 +158,7 @@ function yamlLocation(file: string, doc: Document, { text, startsAt, at }: FileT
       const node = part === 'key' || !isWritten ? (key ?? value) : value;
       return { file, ...at(node?.range?.[0] ?? 0) };
     },
-    positionOf(path, piece) {
+    getPosition(path, piece) {
       const range = find(path).value?.range;
       const from = startsAt + (range?.[0] ?? 0);
       const found = text.slice(from, startsAt + (range?.[1] ?? 0)).indexOf(piece);

@@ -98,7 +98,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
   };
   const handOffs = (name: string) =>
     (FLOWS[name] ?? []).flatMap(({ kind, to }) => (kind === 'handoff' ? [handOffName(to)] : []));
-  const agentOf = (name: string): TeamAgent => ({
+  const getAgent = (name: string): TeamAgent => ({
     name,
     instructions: name,
     model,
@@ -118,7 +118,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     attempt: number,
     team: {
       has: () => true,
-      agent: async (name) => agentOf(name),
+      agent: async (name) => getAgent(name),
       member: async () => null,
       exchanges: async () => [],
     },
@@ -152,7 +152,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     loop: '',
     callerAgent: null,
     depth: 0,
-    agent: agentOf('Triage'),
+    agent: getAgent('Triage'),
     addedInstructions: '',
     prompt: [user],
     earlierItems: 0,

@@ -81,7 +81,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     }
     const calls = step.output.filter((item) => item.kind === 'tool_call');
     if (calls.length === 0) {
-      if (start.loop === '' && agent.output !== null) scope.progress.output = { value: JSON.parse(textOf(step)) };
+      if (start.loop === '' && agent.output !== null) scope.progress.output = { value: JSON.parse(toText(step)) };
       return step;
     }
     hasCalled = true;
@@ -90,7 +90,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });
     prompt.push(...shown);
     const meanings = flowCalls(agent, calls);
-    const outputs = await allDone(calls.map((call, index) => outcomeOf(setting, call, meanings[index] as FlowCall)));
+    const outputs = await allDone(calls.map((call, index) => toOutcome(setting, call, meanings[index] as FlowCall)));
     if (!outputs.every((output) => output !== WAITS)) return null;
     for (const { callId, text } of outputs) prompt.push({ kind: 'tool_output', callId, output: text });
     if (start.loop === '') prompt.push(...(scope.continuation?.messages.get(indexInLoop) ?? []));
@@ -144,7 +144,7 @@ interface Outcome extends ToolOutcome {
   readonly asked?: { readonly agent: string; readonly message: string };
 }
 
-async function outcomeOf(
+async function toOutcome(
   setting: Setting,
   call: ToolCallItem,
   meaning: FlowCall,
@@ -255,7 +255,7 @@ async function delegate(
       earlierItems: 0,
     });
     if (last === null) return WAITS;
-    return { status: 'completed', text: textOf(last), asked };
+    return { status: 'completed', text: toText(last), asked };
   } catch (error) {
     scope.signal.throwIfAborted();
     if (!(error instanceof ModelFailure) || error.code === 'internal_error') throw error;
@@ -287,7 +287,7 @@ async function memory(
   return exchangeItems(earlier, historyBudget(agent.reachedWindowTokens, others));
 }
 
-const textOf = ({ output }: Step) => output.map((item) => (item.kind === 'message' ? item.text : '')).join('');
+const toText = ({ output }: Step) => output.map((item) => (item.kind === 'message' ? item.text : '')).join('');
 
 function cutOutput({ text, textLength = text.length }: OutcomeText, characters: number): string {
   if (textLength <= characters) return text;
@@ -352,7 +352,7 @@ async function callStep(
       ...(about.status === 'failed' && { failed: true }),
       ...(handoff === undefined ? {} : { handoff }),
     });
-    const stepOf = (status: Step['status'], item: ToolOutputItem): Step => ({
+    const getStep = (status: Step['status'], item: ToolOutputItem): Step => ({
       step,
       kind: 'tool',
       loop,
@@ -372,7 +372,7 @@ async function callStep(
     let shown: OutcomeText & Pick<Outcome, 'status'> = outcome;
     if (publication !== undefined) {
       const published = toOutputItem(outcome);
-      const problem = await scope.publish(publication, stepOf(outcome.status, published), published);
+      const problem = await scope.publish(publication, getStep(outcome.status, published), published);
       if (problem === null) return published;
       shown = failedCall(problem);
     }
@@ -383,7 +383,7 @@ async function callStep(
     if (asked !== undefined && status === 'completed') scope.finished.addExchange(agent.name, asked, item);
     if (handoff !== undefined) scope.emit({ type: 'agent_updated', ...speaker, newAgent: handoff });
     scope.emit({ type: 'run_item', name: handoff === undefined ? 'tool_output' : 'handoff_occured', item });
-    await scope.journal(stepOf(status, item));
+    await scope.journal(getStep(status, item));
     return item;
   });
 }

@@ -156,7 +156,7 @@ function modelRequest(scope: RunScope, input: ModelStepInput, model: Model, step
     replays,
     mayCall: scope.mayCall,
     reasoning: agent.reasoning,
-    settings: agent.settings && settingsOf(agent.settings, hasCalled),
+    settings: agent.settings && getSettings(agent.settings, hasCalled),
     output: agent.output?.jsonSchema,
   };
 }
@@ -178,7 +178,7 @@ const FREE_CHOICES: ReadonlySet<string | undefined> = new Set([undefined, 'auto'
 const afterFirstCall = new WeakMap<ModelSettings, ModelSettings>();
 
 /** Calls are required only until the agent has made one. */
-function settingsOf(settings: ModelSettings, hasCalled: boolean): ModelSettings {
+function getSettings(settings: ModelSettings, hasCalled: boolean): ModelSettings {
   if (!hasCalled || FREE_CHOICES.has(settings.toolChoice)) return settings;
   let free = afterFirstCall.get(settings);
   if (free === undefined) {

@@ -228,7 +228,7 @@ export class ResponseAssembly implements ModelOutput {
     if (isRight) this.#release();
     this.#close();
     this.#emit({ type: 'response_done', response: this.#response, output: this.output, usage });
-    for (const item of this.output) this.#emit({ type: 'run_item', name: this.#nameOf(item), item });
+    for (const item of this.output) this.#emit({ type: 'run_item', name: this.#getName(item), item });
   }
 
   #release(): void {
@@ -250,7 +250,7 @@ export class ResponseAssembly implements ModelOutput {
     if (item !== null) this.#emit({ type: 'item_done', item });
   }
 
-  #nameOf(item: OutputItem): RunItemName {
+  #getName(item: OutputItem): RunItemName {
     if (item.kind === 'message') return 'message_output_created';
     if (item.kind === 'reasoning') return 'reasoning_item_created';
     return this.#handOffs.has(item.name) ? 'handoff_requested' : 'tool_called';

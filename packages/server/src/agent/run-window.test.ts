@@ -8,7 +8,7 @@ const output = (callId: string, size: number): PromptItem => ({
   callId,
   output: 'o'.repeat(size),
 });
-const shownOf = (prompt: readonly PromptItem[]) =>
+const listShown = (prompt: readonly PromptItem[]) =>
   prompt.map((item) =>
     item.kind === 'tool_output' ? (item.output === LEFT_OUT ? 'left out' : item.callId) : item.kind,
   );
@@ -21,7 +21,7 @@ test('leaves out the oldest outputs of the loop above four fifths of the window'
   for (const callId of ['a', 'b', 'c', 'd']) {
     prompt.push(output(callId, 4000));
     // Each output has 1 000 tokens.
-    shown.push(shownOf(window.fit(prompt, '', 5000)));
+    shown.push(listShown(window.fit(prompt, '', 5000)));
   }
   assert.deepEqual(shown, [
     ['user', 'earlier', 'a'],
@@ -38,7 +38,7 @@ test('a node that takes over leaves out the same outputs', () => {
     const prompt: PromptItem[] = [];
     return sizes.map((size, index) => {
       prompt.push(output(String(index), size));
-      return shownOf(window.fit(prompt, 'i'.repeat(400), 4000)).join();
+      return listShown(window.fit(prompt, 'i'.repeat(400), 4000)).join();
     });
   };
   assert.deepEqual(walk(), walk());

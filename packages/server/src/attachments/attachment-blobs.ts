@@ -47,7 +47,7 @@ export class BlobUnavailable extends Error {
 }
 
 /** Computed off the main thread, because 20 MiB take 14 ms. */
-export async function sha256Of(bytes: Uint8Array): Promise<string> {
+export async function getSha256(bytes: Uint8Array): Promise<string> {
   const digest = await webcrypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>);
   return Buffer.from(digest).toString('hex');
 }
@@ -136,7 +136,7 @@ export class AttachmentBlobs {
       throw new BlobUnavailable('cannot be read from the stored files now', remedy, { cause: error, mayRetry: true });
     }
     if (bytes === null) throw new BlobUnavailable('is missing from the stored files');
-    const isWhole = bytes.length === sizeBytes && (await sha256Of(bytes)) === sha256OfKey(blobKey);
+    const isWhole = bytes.length === sizeBytes && (await getSha256(bytes)) === sha256OfKey(blobKey);
     if (!isWhole) throw new BlobUnavailable('is damaged in the stored files');
     return bytes;
   }

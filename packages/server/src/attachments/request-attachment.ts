@@ -51,14 +51,14 @@ export async function insertAttachments(
     const blob = isInline(attachment) ? byHash.get(attachment.sha256) : null;
     if (blob === undefined) throw new Error('The bytes of an inline image were not stored.');
     if (blob !== null) await referToBlob(tx, message, blob);
-    const stored: StoredAttachment = { run_id: runId, position, ...columnsOf(attachment, blob) };
+    const stored: StoredAttachment = { run_id: runId, position, ...listColumns(attachment, blob) };
     await tx.run(insertAttachment, { chat_key: chatKey, ...stored });
     inserted.push(stored);
   }
   return inserted;
 }
 
-function columnsOf(
+function listColumns(
   attachment: RequestAttachment,
   blob: StoredBlob | null,
 ): Omit<StoredAttachment, 'run_id' | 'position'> {

@@ -3,7 +3,7 @@ import { mapConcurrently } from '@runwire/lib/map-concurrently.ts';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { type BlobKey, sha256OfKey } from '../storage/blob-store.ts';
-import { BlobUnavailable, sha256Of } from './attachment-blobs.ts';
+import { BlobUnavailable, getSha256 } from './attachment-blobs.ts';
 import { attachmentFailure } from './attachment-failure.ts';
 import type { AttachmentDeps, AttachmentRun } from './attachment-tools.ts';
 import { fetchAttachment, readAttachment, sourceFile } from './fetch-attachment.ts';
@@ -79,7 +79,7 @@ export class RunAttachments {
         const sha256 = sha256OfKey(ready.blob_key);
         const fetched = new Map<StoredAttachment, ReadyAttachment>();
         const check = async ({ bytes }: FileContent) => {
-          if ((await sha256Of(bytes)) !== sha256) throw error;
+          if ((await getSha256(bytes)) !== sha256) throw error;
         };
         await this.#fetch({ url: ready.url, rows: [ready], signal, ready: fetched, check });
         return await this.#bytes(fetched.get(ready) ?? ready, signal);

@@ -7,7 +7,7 @@ import { type BlobKey, newBlobKey } from '../storage/blob-store.ts';
 import { attachmentFetched, freeBlob } from '../store/queries/attachments.ts';
 import { holdRun } from '../store/queries/runs.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
-import { type BlobWriter, referToBlob, type StoredBlob, type StoredBlobs, sha256Of } from './attachment-blobs.ts';
+import { type BlobWriter, getSha256, referToBlob, type StoredBlob, type StoredBlobs } from './attachment-blobs.ts';
 import type { AttachmentDeps, AttachmentRun } from './attachment-tools.ts';
 import type { ScratchBlobs } from './scratch-blobs.ts';
 
@@ -28,7 +28,7 @@ export async function storeCopy(
   signal: AbortSignal,
 ): Promise<BlobKey> {
   const { bytes } = content;
-  const sha256 = await sha256Of(bytes);
+  const sha256 = await getSha256(bytes);
   const storeOnce = async () => {
     signal.throwIfAborted();
     const storing = attachments.blobs.store(blobWriter(run), [{ sha256, bytes }]);
@@ -74,7 +74,7 @@ export async function storeScratch(
   { bytes }: FileContent,
   signal: AbortSignal,
 ): Promise<BlobKey> {
-  const sha256 = await sha256Of(bytes);
+  const sha256 = await getSha256(bytes);
   return run.retry(async () => {
     signal.throwIfAborted();
     // A new key for each try: the bytes of a failed try may be deleted later.

@@ -2,7 +2,7 @@ import { isBlank } from '@runwire/lib/is-blank.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { isVisible, type Scope, wholeIntegration } from '../domain/account/scope.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
-import { sandboxFilesOf } from '../domain/file/sandbox-file.ts';
+import { parseSandboxFiles } from '../domain/file/sandbox-file.ts';
 import { type ChatId, type ChatKey, chosenChatId, type IntegrationId, newChatKey, ownChatId } from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
@@ -48,18 +48,18 @@ export function shortChatJson(row: Omit<ChatRow, 'title_json' | 'metadata_json'>
   };
 }
 
-function titleOf(row: ChatRow): string | null {
+function getTitle(row: ChatRow): string | null {
   return row.title_json === null ? null : (JSON.parse(row.title_json) as string);
 }
 
 function chatJson(row: ChatRow) {
   const metadata = row.metadata_json === null ? null : (parseOwnJson(row.metadata_json) as Record<string, unknown>);
-  return { ...shortChatJson(row), title: titleOf(row), metadata };
+  return { ...shortChatJson(row), title: getTitle(row), metadata };
 }
 
 /** Returns the JSON of a chat in a list. The metadata can be long, so it is not parsed. */
 const chatItem = (row: ChatRow): string =>
-  jsonWith({ ...shortChatJson(row), title: titleOf(row) }, 'metadata', row.metadata_json ?? 'null');
+  jsonWith({ ...shortChatJson(row), title: getTitle(row) }, 'metadata', row.metadata_json ?? 'null');
 
 /**
  * The attachment as the caller sent it, with two differences. Inline bytes are replaced by a data URL without data that
@@ -88,7 +88,7 @@ function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly Stor
     status: row.status,
     agent: row.agent,
     attachments: attachments.map(attachmentJson),
-    sandboxFiles: sandboxFilesOf(row.sandbox_files_json),
+    sandboxFiles: parseSandboxFiles(row.sandbox_files_json),
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     createdAt: iso(row.created_at),
   };

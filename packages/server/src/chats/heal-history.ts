@@ -66,7 +66,7 @@ export const OUTCOME_UNKNOWN =
  */
 export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): HistoryItem[] {
   const items: HistoryItem[] = [userItem(turn)];
-  const outputs = outputsOf(turn.steps);
+  const outputs = getOutputs(turn.steps);
   const begun = new Set(turn.steps.map(({ kind, callId }) => (kind === 'begin' ? callId : null)));
   const answeredIds = new Set<string>();
   let finishedText = '';
@@ -110,7 +110,7 @@ export function userItem({ message, attachments = [], sandboxFiles = [] }: Omit<
   };
 }
 
-function outputsOf(steps: readonly StoredStep[]): Map<string, string> {
+function getOutputs(steps: readonly StoredStep[]): Map<string, string> {
   const outputs = new Map<string, string>();
   for (const step of steps) {
     for (const item of step.output) {

@@ -16,7 +16,7 @@ import { BACKUP_FORMAT } from '../store/transfer/manifest.ts';
 import type { BackupSource, Snapshot } from '../store/transfer/ports.ts';
 import { BackupDraft } from '../store/transfer/write-backup.ts';
 import type { CommandOutcome } from './command-outcome.ts';
-import { latestMigrationOf, noInstallation, postgresSettings, readSecretFile } from './installation.ts';
+import { noInstallation, postgresSettings, readLatestMigration, readSecretFile } from './installation.ts';
 import { openInstalledStore } from './open-installed-store.ts';
 
 /** What a proof uses instead of the real parts. */
@@ -77,7 +77,7 @@ async function writeBackup(
   const secret = await storedSecret(config, secrets, opened);
   const tables = await draft.writeTables(snapshot);
   const place = await openFilesAt(config, kept?.mark ?? '', stack);
-  const copied = copyBlobs(blobsOf(snapshot), place.blobs, await DiskBlobStore.open(draft.blobs));
+  const copied = copyBlobs(getBlobs(snapshot), place.blobs, await DiskBlobStore.open(draft.blobs));
   const blobs = await draft.writeBlobList(copied.copied);
   const missing = copied.missing();
   // Without a mark, only the blobs can tell the right folder from a wrong one.
@@ -116,7 +116,7 @@ async function writeBackup(
 async function settleUploads(config: Config, secrets: Secrets): Promise<InstallationMark | null> {
   await using stack = new AsyncDisposableStack();
   const snapshot = await openSnapshot(config, secrets, stack);
-  const level = await latestMigrationOf(snapshot);
+  const level = await readLatestMigration(snapshot);
   const kept = await readKeptMark(snapshot);
   await checkFiles(config, kept);
   // The tables of an earlier version are different. Its own servers publish what they have received.
@@ -151,7 +151,7 @@ async function storedSecret(config: Config, secrets: Secrets, snapshot: Snapshot
   return null;
 }
 
-async function* blobsOf(snapshot: Snapshot): AsyncGenerator<NamedBlob[]> {
+async function* getBlobs(snapshot: Snapshot): AsyncGenerator<NamedBlob[]> {
   // A table is missing in a version without it.
   if ((await snapshot.columns('blobs')).length > 0) {
     for await (const rows of snapshot.rows('blobs', ['blob_key', 'unused_since'])) {

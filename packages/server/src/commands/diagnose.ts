@@ -42,7 +42,7 @@ export async function diagnose(env: Environment): Promise<CheckResult[]> {
   try {
     settings = prepareProcess(env);
   } catch (error) {
-    return [{ check: 'settings', about: 'environment variables', finding: sentenceOf(error) }];
+    return [{ check: 'settings', about: 'environment variables', finding: toSentence(error) }];
   }
   const { config, secrets } = settings;
   const { limits } = config;
@@ -68,11 +68,11 @@ async function result(check: CheckName, about: string, run: () => Promise<void>)
     await run();
     return { check, about, finding: null };
   } catch (error) {
-    return { check, about, finding: sentenceOf(error) };
+    return { check, about, finding: toSentence(error) };
   }
 }
 
-function sentenceOf(error: unknown): string {
+function toSentence(error: unknown): string {
   if (isDiskFull(error)) return new DiskFull().message;
   return error instanceof Error ? error.message : String(error);
 }
@@ -154,7 +154,7 @@ async function checkModel({ model: id }: Config, models: OpenedModels): Promise<
     const other = await models.withOtherProtocol(id);
     const isAnswered = other !== null && (await isAnswering(other.model, AbortSignal.timeout(MODEL_MS)));
     if (!isAnswered) throw error;
-    throw new Error(`${sentenceOf(error)} The server answered with the other protocol: set ${other.setting}.`);
+    throw new Error(`${toSentence(error)} The server answered with the other protocol: set ${other.setting}.`);
   }
 }
 

@@ -13,7 +13,7 @@ export function postgresSettings({ database }: Config, { databaseUrl }: Secrets)
 }
 
 /** Returns the last migration of the installation. Refuses an installation of a newer version. */
-export async function latestMigrationOf(snapshot: Snapshot): Promise<string> {
+export async function readLatestMigration(snapshot: Snapshot): Promise<string> {
   const migrations = await snapshot.migrations();
   if (unknownMigrations(migrations).length === 0) return migrations.at(-1) ?? '';
   throw new SettingRefused(

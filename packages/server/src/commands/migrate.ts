@@ -16,10 +16,10 @@ import {
   commitCopy,
   insertMark,
   insertSecret,
-  latestMigrationOf,
   noInstallation,
   type PostgresSettings,
   postgresSettings,
+  readLatestMigration,
   readSecretFile,
   refuseUsed,
 } from './installation.ts';
@@ -70,7 +70,7 @@ async function migrate(config: Config, secrets: Secrets): Promise<MigrationResul
   // Only the database that the mark names can tell if the migration is complete.
   if (mark !== null && (mark.state === 'moved' || mark.place !== settings.location)) refuseMoved(folder.movedMark);
   const snapshot = stack.use(new SqliteSnapshot(folder.database));
-  const level = await latestMigrationOf(snapshot);
+  const level = await readLatestMigration(snapshot);
   const kept = await readKeptMark(snapshot);
   if (level !== LATEST_MIGRATION || kept === null) {
     throw new SettingRefused(

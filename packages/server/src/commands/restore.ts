@@ -117,7 +117,7 @@ async function restoreBackup(config: Config, secrets: Secrets, from: string): Pr
   const location = await openFilesAt(config, mark, stack);
   // Reports a bucket that cannot be used before anything is copied.
   if (location.kind === 's3') await location.putMark();
-  const copied = copyBlobs(blobsOf(backup), await DiskBlobStore.open(backup.blobs), location.blobs);
+  const copied = copyBlobs(getBlobs(backup), await DiskBlobStore.open(backup.blobs), location.blobs);
   await finished(copied);
   const [lost] = copied.missing();
   if (lost !== undefined) {
@@ -188,7 +188,7 @@ async function markInDatabase(
   return await readKeptMark(snapshot);
 }
 
-async function* blobsOf(backup: Backup): AsyncGenerator<NamedBlob[]> {
+async function* getBlobs(backup: Backup): AsyncGenerator<NamedBlob[]> {
   for await (const batch of backup.blobList()) {
     yield batch.map(({ key, sha256 }) => ({ key, inUse: true, digest: { algorithm: 'sha256', hex: sha256 } }));
   }

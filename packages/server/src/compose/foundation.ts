@@ -79,7 +79,7 @@ export async function openFoundation(
     onConflict: (kind: string) => metrics.conflicts.add({ kind }),
     node: life.node,
     onFenced: (identity: NodeIdentity) => life.fenced(identity),
-    hintsOf: () => life.hintSender(),
+    getHints: () => life.hintSender(),
   };
   const opened = await openStore(config, secrets, times, hooks, stack);
   const store = overrides.wrapStore?.(opened.store) ?? opened.store;

@@ -72,7 +72,7 @@ openai: { apiKey: sk-file, baseUrl: "${provider.baseUrl}" }
     MISTRAL_BASE_URL: provider.baseUrl,
   });
   const models = await openModels(config, secrets, { limits: config.limits, processes: agencyProcesses() }, stack);
-  const messageOf = async (id: string, status: number) => {
+  const toMessage = async (id: string, status: number) => {
     provider.onCall = (call) => void call.answer(status, {});
     const call = models.find(id)?.call(modelRequest('Hi'), new Listener(), new AbortController().signal);
     return call?.then(
@@ -81,7 +81,7 @@ openai: { apiKey: sk-file, baseUrl: "${provider.baseUrl}" }
     );
   };
   const setting = /(set|check) (\S+( in providers\.yaml)?)\.$/;
-  const told = async (id: string, status: number) => setting.exec((await messageOf(id, status)) ?? '')?.[2];
+  const told = async (id: string, status: number) => setting.exec((await toMessage(id, status)) ?? '')?.[2];
   assert.equal(await told('local/m', 401), '`local.apiKey` in providers.yaml');
   assert.equal(await told('local/m', 307), '`local.baseUrl` in providers.yaml');
   assert.equal(await told('groq/m', 401), 'GROQ_API_KEY');
@@ -90,7 +90,7 @@ openai: { apiKey: sk-file, baseUrl: "${provider.baseUrl}" }
   assert.equal(await told('mistral/m', 307), 'MISTRAL_BASE_URL');
   // An answer that is no event stream.
   assert.match(
-    (await messageOf('openai/m', 200)) ?? '',
+    (await toMessage('openai/m', 200)) ?? '',
     /check `openai\.baseUrl` in providers\.yaml and `openai\.api` in providers\.yaml\.$/,
   );
 });

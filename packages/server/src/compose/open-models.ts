@@ -56,7 +56,7 @@ export class OpenedModels implements AsyncDisposable {
     this.#options = options;
     this.#logger = options.logger ?? createLogger(config.logLevel);
     this.#known = new Map([offlineModel, ...(replacement ? [replacement] : [])].map((model) => [model.id, model]));
-    this.#table = this.#tableOf(NO_PROVIDERS);
+    this.#table = this.#toTable(NO_PROVIDERS);
     this.defaultId = replacement?.id ?? config.model;
   }
 
@@ -127,7 +127,7 @@ export class OpenedModels implements AsyncDisposable {
     const { agenciesDir } = this.#config;
     const file = agenciesDir === null ? NO_PROVIDERS : await readProviders(agenciesDir, this.#secrets.variable);
     if (file.faults.length > 0) this.#logger.error({ faults: file.faults }, 'providers.yaml is broken');
-    const table = this.#tableOf(file);
+    const table = this.#toTable(file);
     const opened = new Map(file.unreadable === null ? [] : this.#opened);
     for (const name of file.broken.keys()) {
       const before = this.#opened.get(name);
@@ -139,7 +139,7 @@ export class OpenedModels implements AsyncDisposable {
     this.#find = (id) => this.#known.get(id) ?? foundIn(opened, id);
   }
 
-  #tableOf(file: ReadProviders): ProviderTable {
+  #toTable(file: ReadProviders): ProviderTable {
     const { agenciesDir: folder, providers } = this.#config;
     const { providerKeys, variable } = this.#secrets;
     const isFound = (name: string) => folder !== null && isInstalled(folder, name);

@@ -65,7 +65,7 @@ export interface StoreHooks {
   readonly onFenced: (identity: NodeIdentity) => void;
   readonly onConflict: (kind: ConflictKind) => void;
   /** Returns the node id for hints to other nodes; null if no hints are sent. */
-  readonly hintsOf: () => string | null;
+  readonly getHints: () => string | null;
   readonly judgeCommit: JudgeCommit | undefined;
   readonly databaseTimes: DatabaseTimes | undefined;
 }

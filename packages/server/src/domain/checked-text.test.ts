@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { requestedFile } from '../files/requested-path.ts';
-import { activeRunOfIntegration, anyIntegrationOf } from '../store/queries/accounts.ts';
+import { activeRunOfIntegration, findAnyIntegration } from '../store/queries/accounts.ts';
 import { bindAlias } from '../store/queries/admission.ts';
 import { chatsInTheWay } from '../store/queries/chats.ts';
 import { allChunks } from '../store/queries/eventlog.ts';
@@ -64,11 +64,11 @@ test('the id of a chat that was not checked does not compile', () => {
 
 test('the id of an owner that was not loaded or made does not compile', () => {
   const read = (reads: Reads) => [
-    reads.all(anyIntegrationOf, { ownerId: newOwnerId() }),
+    reads.all(findAnyIntegration, { ownerId: newOwnerId() }),
     // @ts-expect-error It is a text of a caller.
-    reads.all(anyIntegrationOf, { ownerId: 'own_1' }),
+    reads.all(findAnyIntegration, { ownerId: 'own_1' }),
     // @ts-expect-error It is the id of an integration.
-    reads.all(anyIntegrationOf, { ownerId: newIntegrationId('mine') }),
+    reads.all(findAnyIntegration, { ownerId: newIntegrationId('mine') }),
   ];
   assert.equal(read.length, 1);
 });

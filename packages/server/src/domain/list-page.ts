@@ -51,7 +51,7 @@ export class ListPage {
 export function pageOfRows<R>(
   rows: readonly R[],
   limit: number,
-  cursorOf: (row: R) => string,
+  getCursor: (row: R) => string,
   show: (row: R) => unknown,
 ): ListPage {
   const page = new ListPage();
@@ -60,7 +60,7 @@ export function pageOfRows<R>(
     if (page.length === limit || !page.add(JSON.stringify(show(row)))) break;
     last = row;
   }
-  if (page.length < rows.length && last !== undefined) page.nextCursor = cursorOf(last);
+  if (page.length < rows.length && last !== undefined) page.nextCursor = getCursor(last);
   return page;
 }
 

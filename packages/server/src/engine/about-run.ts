@@ -11,7 +11,7 @@ export async function aboutRun(
   run: Pick<AdmittedRun, 'day' | 'integrationId' | 'consumerId' | 'userContext'>,
   { usesMember }: Pick<LoadedAgent, 'usesMember'>,
 ): Promise<AboutRun> {
-  return aboutMember(run, usesMember ? await memberOf(reads, run) : null);
+  return aboutMember(run, usesMember ? await getMember(reads, run) : null);
 }
 
 /** The same with a member that is known, or not used. */
@@ -26,7 +26,7 @@ export function aboutMember(run: Pick<AdmittedRun, 'day' | 'userContext'>, membe
 }
 
 /** Reads the member of a run. Returns null if the request named none. */
-export async function memberOf(
+export async function getMember(
   reads: Reads,
   { integrationId, consumerId }: Pick<AdmittedRun, 'integrationId' | 'consumerId'>,
 ): Promise<RunMember | null> {

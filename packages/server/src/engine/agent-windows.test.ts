@@ -22,7 +22,7 @@ const agents = [
 ];
 
 const setting = {
-  agencies: { modelOf: (_: unknown, { model }: { readonly model: string | null }) => model ?? '' },
+  agencies: { getModel: (_: unknown, { model }: { readonly model: string | null }) => model ?? '' },
   agency: { agents: new Map(agents.map((one) => [one.name, one])) } as unknown as LoadedAgency,
   ofIntegration: null,
   models: (id: string) => ({ id, windowTokens: WINDOWS[id] }) as Model,

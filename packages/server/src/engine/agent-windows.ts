@@ -5,7 +5,7 @@ import type { FindModel } from './deps.ts';
 
 /** What decides the windows of an agency's agents in a run. */
 export interface WindowSetting {
-  readonly agencies: Pick<Agencies, 'modelOf'>;
+  readonly agencies: Pick<Agencies, 'getModel'>;
   readonly agency: LoadedAgency;
   /** The model that the run's integration sets, or null. */
   readonly ofIntegration: string | null;
@@ -30,7 +30,7 @@ export function handOffReach(agency: LoadedAgency, name: string): readonly Loade
 /** Returns the smallest window of the agent's model and its fallbacks. */
 export function agentWindow(setting: WindowSetting, agent: LoadedAgent): number {
   const { agencies, agency, ofIntegration, models, otherwise } = setting;
-  const windows = [agencies.modelOf(agency, agent, ofIntegration), ...agent.fallback].map(
+  const windows = [agencies.getModel(agency, agent, ofIntegration), ...agent.fallback].map(
     (id) => (agent.ownModels.get(id) ?? models(id))?.windowTokens ?? modelWindow(id, otherwise),
   );
   return Math.min(...windows);

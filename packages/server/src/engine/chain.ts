@@ -6,7 +6,7 @@ import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { JournalledStep } from '../domain/run/step.ts';
 import { journalledStep } from '../runs/journal.ts';
 import { continuedRun } from '../store/queries/runs.ts';
-import { journalOf } from '../store/queries/takeover.ts';
+import { getJournal } from '../store/queries/takeover.ts';
 import { first, type Reads } from '../store/store.ts';
 
 /**
@@ -33,13 +33,13 @@ export async function readChain(reads: Reads, { runId: askingRun }: Continuation
   const steps: JournalledStep[] = [];
   const rootSteps: number[] = [];
   for (const runId of runIds) {
-    steps.push(...(await reads.all(journalOf, { runId })).map(journalledStep));
+    steps.push(...(await reads.all(getJournal, { runId })).map(journalledStep));
     rootSteps.push(steps.filter(({ kind, loop }) => kind === 'model' && loop === '').length);
   }
   return { runIds, steps, rootSteps };
 }
 
-export function continuationOf(
+export function findContinuation(
   { continuation }: Pick<AdmittedRun, 'continuation'>,
   messages: ReadonlyMap<number, readonly PromptItem[]>,
 ): RunContinuation | null {

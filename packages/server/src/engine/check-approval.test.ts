@@ -11,7 +11,7 @@ const agent = (...approval: readonly string[]) =>
 const tool = (...possibleNames: readonly string[]) => ({ name: possibleNames[0], possibleNames }) as McpTool;
 
 /** The names in the lines that these checks log. */
-function unknownOf(check: (logger: pino.Logger) => void): readonly string[][] {
+function listUnknown(check: (logger: pino.Logger) => void): readonly string[][] {
   const lines: string[] = [];
   check(pino({ level: 'warn' }, { write: (line) => lines.push(line) }));
   return lines.map((line) => JSON.parse(line).unknown);
@@ -20,7 +20,7 @@ function unknownOf(check: (logger: pino.Logger) => void): readonly string[][] {
 test('names in `approval` that no tool has are logged once per list of tools', () => {
   const mcp = { tools: [tool('a_pay', 'a_pay_12345678')], shown: [], failed: [], isComplete: true };
   const given = agent('a_pay_12345678', 'write_file', 'a_refund');
-  const unknown = unknownOf((logger) => {
+  const unknown = listUnknown((logger) => {
     checkApproval(given, { ...mcp, isComplete: false }, logger);
     checkApproval(given, mcp, logger);
     checkApproval(given, mcp, logger);
@@ -31,7 +31,7 @@ test('names in `approval` that no tool has are logged once per list of tools', (
 test('known names are not logged', () => {
   const mcp = { tools: [tool('a_pay', 'a_pay_12345678')], shown: [], failed: [], isComplete: true };
   assert.deepEqual(
-    unknownOf((logger) => checkApproval(agent('a_pay', 'write_file'), mcp, logger)),
+    listUnknown((logger) => checkApproval(agent('a_pay', 'write_file'), mcp, logger)),
     [],
   );
 });

@@ -12,7 +12,7 @@ import {
 import type { ChatTurns, EarlierTurn, StoredRun } from '../chats/turn-memory.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { attachedBytes } from '../domain/attachment/attachment-text.ts';
-import { sandboxFilesOf } from '../domain/file/sandbox-file.ts';
+import { parseSandboxFiles } from '../domain/file/sandbox-file.ts';
 import type { ChatKey, RunId } from '../domain/ids.ts';
 import { estimateTokens } from '../domain/model/usage.ts';
 import { stepOutcome } from '../runs/journal.ts';
@@ -247,7 +247,7 @@ async function readRuns(
         position,
         continues,
         message: text,
-        sandboxFiles: sandboxFilesOf(row.sandbox_files_json),
+        sandboxFiles: parseSandboxFiles(row.sandbox_files_json),
         answer: '',
         steps: [],
         failed: row.status === 'failed',

@@ -15,7 +15,7 @@ function newLog(): RunLog {
   return new RunLog({ runId: testRunId('run_1'), attempt: 1, stored: [], bounds, unstored, onAppend: () => {} });
 }
 
-const turnsOf = (log: RunLog) =>
+const listTurns = (log: RunLog) =>
   log.heldAfter(0)?.events.map((event) => (event.type === 'history_left_out' ? `${event.id}:${event.turns}` : ''));
 
 test('events that are emitted during a commit follow the events of the commit', async () => {
@@ -33,12 +33,12 @@ test('events that are emitted during a commit follow the events of the commit', 
   await Promise.resolve();
   const { freed } = hold;
   hold.emit(left(4));
-  assert.deepEqual(turnsOf(log), ['1:1'], 'nothing is seen before the commit');
+  assert.deepEqual(listTurns(log), ['1:1'], 'nothing is seen before the commit');
   committed.resolve();
   const [chunk] = await publishing;
   await freed;
   assert.equal(hold.freed, null);
-  assert.deepEqual(turnsOf(log), ['1:1', '2:2', '3:3', '4:4']);
+  assert.deepEqual(listTurns(log), ['1:1', '2:2', '3:3', '4:4']);
   assert.deepEqual(
     decodeChunk(chunk?.first_id ?? 0, chunk?.data ?? '').events.map(({ id }) => id),
     [2, 3],
@@ -69,5 +69,5 @@ test('commits run one after the other, and a failed one gives its ids back', asy
   await assert.rejects(failing, /refused/);
   await second;
   assert.deepEqual(order, ['first', 'failed', 'second']);
-  assert.deepEqual(turnsOf(log), ['1:2']);
+  assert.deepEqual(listTurns(log), ['1:2']);
 });

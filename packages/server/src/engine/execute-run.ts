@@ -20,7 +20,7 @@ import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
 import { type Logger, withFields } from '../telemetry/logger.ts';
-import { continuationOf, NO_CHAIN, readChain } from './chain.ts';
+import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
 import type { EngineDeps } from './deps.ts';
 import { EventHold } from './event-hold.ts';
 import { handOver } from './hand-over.ts';
@@ -239,7 +239,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   progress.modelSteps = finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
-  const scope = new ExecutionScope(execution, team, finished, continuationOf(run, laterMessages));
+  const scope = new ExecutionScope(execution, team, finished, findContinuation(run, laterMessages));
   const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions: '' };
   // The last item is the message of the run.
   const start = { ...root, prompt, earlierItems: prompt.length - 1 };

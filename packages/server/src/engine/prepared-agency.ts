@@ -38,7 +38,7 @@ export class PreparedAgent {
     const { agencies, agency, ofIntegration, models } = setting;
     const find = (id: string) => agent.ownModels.get(id) ?? models(id);
     this.agent = agent;
-    this.modelId = agencies.modelOf(agency, agent, ofIntegration);
+    this.modelId = agencies.getModel(agency, agent, ofIntegration);
     this.model = find(this.modelId);
     this.fallback = agent.fallback.flatMap((id) => find(id) ?? []);
     this.windowTokens = agentWindow(setting, agent);

@@ -60,7 +60,7 @@ export async function publishStep(
   let isVisible = false;
   try {
     await storeEarlierEvents(publishing);
-    const { events, chunks } = log.draft(eventsOf(item, files));
+    const { events, chunks } = log.draft(getEvents(item, files));
     const last = events.at(-1);
     const journalled = stepIds.draft(step, last === undefined ? log.lastId : lastFrameId(last));
     progress.settle(step);
@@ -85,7 +85,7 @@ export async function publishStep(
   }
 }
 
-function eventsOf(item: ToolOutputItem, files: NonNullable<Step['files']>): RunEventBody[] {
+function getEvents(item: ToolOutputItem, files: NonNullable<Step['files']>): RunEventBody[] {
   const { agent, callerAgent, loop, callId } = item;
   const speaker = { agent, callerAgent, ...(loop === undefined ? {} : { loop }) };
   return [

@@ -9,7 +9,7 @@ import { RunFailure } from '../domain/run/run-failure.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { aboutMember, memberOf } from './about-run.ts';
+import { aboutMember, getMember } from './about-run.ts';
 import { checkApproval } from './check-approval.ts';
 import { clientTools } from './client-tools.ts';
 import type { EngineDeps, FilesScope } from './deps.ts';
@@ -73,7 +73,7 @@ export class RunTeam implements Team, Disposable {
     if (model === null) throw new RunFailure('internal_error', `The model \`${modelId}\` does not exist.`);
     const about = aboutMember(run, agent.usesMember ? await this.member() : null);
     const instructions = this.#write(all.agency, agent, about);
-    const mcp = agent.mcp.length === 0 ? NO_MCP_TOOLS : await this.#mcpToolsOf(prepared);
+    const mcp = agent.mcp.length === 0 ? NO_MCP_TOOLS : await this.#getMcpTools(prepared);
     // Tools of the request belong to the agents that speak with the caller.
     const speaks = run.clientTools.length > 0 && all.reach(run.agent).includes(agent);
     const brought = speaks ? this.#broughtBeside(mcp) : NO_TOOLS;
@@ -86,7 +86,7 @@ export class RunTeam implements Team, Disposable {
       modelTools: brought.length === 0 ? modelTools : [...modelTools, ...brought],
       failedServers: mcp.failed,
       makeTools: () => {
-        const own = this.#toolsOf(agent, () => filesScope(all.agency, agent, about));
+        const own = this.#getTools(agent, () => filesScope(all.agency, agent, about));
         return this.#approved(agent, [...own, ...mcp.tools, ...brought]);
       },
     });
@@ -120,17 +120,17 @@ export class RunTeam implements Team, Disposable {
     );
   }
 
-  #toolsOf({ tools, builtIn }: LoadedAgent, scopeOf: () => FilesScope): readonly Tool[] {
+  #getTools({ tools, builtIn }: LoadedAgent, getScope: () => FilesScope): readonly Tool[] {
     if (builtIn.length === 0) return tools;
     const names: readonly string[] = builtIn;
     const { files, commands } = this.#deps;
     const { run } = this.#of;
-    const scope = scopeOf();
+    const scope = getScope();
     const acting = commands?.tools.open(commands.workspace(run, scope)) ?? [];
     return [...tools, ...[...fileTools(files(run, scope)), ...acting].filter(({ name }) => names.includes(name))];
   }
 
-  async #mcpToolsOf({ agent, ownToolNames }: PreparedAgent): Promise<McpTools> {
+  async #getMcpTools({ agent, ownToolNames }: PreparedAgent): Promise<McpTools> {
     const { run, stop, logger } = this.#of;
     const about = async () => aboutMember(run, await this.member());
     this.#servers ??= this.#deps.mcp(run.agency);
@@ -154,7 +154,7 @@ export class RunTeam implements Team, Disposable {
 
   member(): Promise<RunMember | null> {
     const { run, stop } = this.#of;
-    this.#member ??= retryWhileUnavailable(this.#deps, stop, () => memberOf(this.#deps.store.reads, run));
+    this.#member ??= retryWhileUnavailable(this.#deps, stop, () => getMember(this.#deps.store.reads, run));
     return this.#member;
   }
 

@@ -4,7 +4,7 @@ import type { IntegrationId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { deleteMember, integrationById } from '../store/queries/accounts.ts';
-import { beginErasure, type ErasureRow, erasureOf, findAnythingToErase } from '../store/queries/erasures.ts';
+import { beginErasure, type ErasureRow, findAnythingToErase, getErasure } from '../store/queries/erasures.ts';
 import { rangeBelow } from '../store/queries/files.ts';
 import { lockIntegrationForDelete } from '../store/queries/locks.ts';
 import { first, type Store } from '../store/store.ts';
@@ -52,7 +52,7 @@ export class Erasures {
       await tx.all(lockIntegrationForDelete, { integrationId });
       const integration = await first(tx.all(integrationById, { integrationId }));
       if (integration === undefined) throw new Refusal('integration_not_found');
-      const known = await first(tx.all(erasureOf, { integrationId, erasedId }));
+      const known = await first(tx.all(getErasure, { integrationId, erasedId }));
       if (known !== undefined && known.consumer_id !== null) return known;
       const range = rangeBelow(memberFolder(integration.member_folder, consumerId));
       const found = await first(tx.all(findAnythingToErase, { integrationId, consumerId, ...range }));
@@ -72,7 +72,7 @@ export class Erasures {
 
   async status(integrationId: IntegrationId, consumerId: string) {
     const erasedId = this.#ids.consumer(integrationId, consumerId);
-    const row = await first(this.#store.reads.all(erasureOf, { integrationId, erasedId }));
+    const row = await first(this.#store.reads.all(getErasure, { integrationId, erasedId }));
     if (row === undefined)
       throw new Refusal('member_not_found', 'This `consumerId` was not erased within the last 30 days.');
     return erasureJson(consumerId, row);

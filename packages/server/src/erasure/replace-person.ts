@@ -8,7 +8,7 @@ import {
   deletePersonsFiles,
   type ErasureRow,
   erasePersonsBlobs,
-  erasureOf,
+  getErasure,
   markReplaced,
   type Person,
   readMemberFolder,
@@ -69,7 +69,7 @@ export function replacePerson(store: Store, ids: ErasedIds, erasure: ErasureRow)
     const person = await refusedPerson(tx, erasure);
     if (person === null) {
       // True if another node was faster.
-      return (await first(tx.all(erasureOf, { integrationId, erasedId })))?.started_at === startedAt;
+      return (await first(tx.all(getErasure, { integrationId, erasedId })))?.started_at === startedAt;
     }
     if ((await tx.all(activeRunsOfPerson, person)).length > 0) return false;
     await replaceRows(tx, ids, person, erasure);
@@ -83,7 +83,7 @@ async function refusedPerson(tx: Tx, erasure: ErasureRow): Promise<Person | null
   const { integration_id: integrationId, erased_id: erasedId, started_at: startedAt } = erasure;
   // The first lock, because E3 changes the files of the person too.
   await tx.all(lockIntegrationForFiles, { integrationId });
-  const now = await first(tx.all(erasureOf, { integrationId, erasedId }));
+  const now = await first(tx.all(getErasure, { integrationId, erasedId }));
   if (now === undefined || now.started_at !== startedAt || now.consumer_id === null) return null;
   return { integrationId, consumerId: now.consumer_id };
 }

@@ -83,7 +83,7 @@ function numbered(first: number, bodies: readonly RunEventBody[]): RunEvent[] {
   });
 }
 
-function runOf(plan: RunPlan): RunEvent[] {
+function getRun(plan: RunPlan): RunEvent[] {
   const meta = { runId: 'r', chatId: 'c', aliasChatId: null, usageRequestId: null, consumerId: null, agent: 'A' };
   const bodies: RunEventBody[] = [{ type: 'meta', meta: { ...meta, createdAt: 1 } }];
   const items: RunItem[] = [];
@@ -123,7 +123,7 @@ function answer(events: readonly RunEvent[]): string {
 const check = (holds: (before: readonly RunEvent[], after: readonly RunEvent[], plan: RunPlan) => void) =>
   fc.assert(
     fc.property(plans, (plan) => {
-      const events = runOf(plan);
+      const events = getRun(plan);
       holds(events, compactEvents(events), plan);
     }),
     { numRuns: 500 },

@@ -12,8 +12,8 @@ import {
   fileAt,
   filesIn,
   mountPath,
+  parseRange,
   rangeBelow,
-  rangeOf,
   type SeenFiles,
   storedPath,
 } from '../store/queries/files.ts';
@@ -93,8 +93,8 @@ export class Files {
   async find(integrationId: IntegrationId, path: MountPath, seen = ALL_FILES): Promise<StoredFile | null> {
     const { store, settleUploads } = this.#deps;
     await settleUploads(integrationId);
-    const row = await first(store.reads.query(filesIn(integrationId, rangeOf(path), seen, 1)));
-    return row === undefined ? null : fileOf(row);
+    const row = await first(store.reads.query(filesIn(integrationId, parseRange(path), seen, 1)));
+    return row === undefined ? null : getFile(row);
   }
 
   /** Resolves to the first of these paths at which there is no file, or to null. */
@@ -141,7 +141,7 @@ export class Files {
     await settleUploads(integrationId);
     for (let range = rangeBelow(folder); ; ) {
       const rows = await store.reads.query(filesIn(integrationId, range, seen, BATCH));
-      for (const row of rows) yield fileOf(row);
+      for (const row of rows) yield getFile(row);
       const last = rows.at(-1);
       if (last === undefined || rows.length < BATCH) return;
       range = { ...range, from: afterFile(last.path) };
@@ -246,7 +246,7 @@ export class Files {
 function addEntries(entries: FileEntry[], folder: MountPath, rows: readonly FileRow[]): void {
   const prefix = folder === '' ? '' : `${folder}/`;
   for (const row of rows) {
-    const file = fileOf(row);
+    const file = getFile(row);
     const slash = file.path.indexOf('/', prefix.length);
     if (slash === -1) entries.push(file);
     else {
@@ -256,7 +256,7 @@ function addEntries(entries: FileEntry[], folder: MountPath, rows: readonly File
   }
 }
 
-function fileOf(row: FileRow): StoredFile {
+function getFile(row: FileRow): StoredFile {
   return {
     kind: 'file',
     path: mountPath(row.path),

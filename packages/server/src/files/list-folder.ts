@@ -33,10 +33,10 @@ export async function listFolder(
     if (wholePath(folder) === root) return pageOfRows([], limit, () => '', entryJson);
     throw new Refusal('file_not_found', 'There is no such folder; check `folder`, or upload a file into it first.');
   }
-  const cursorOf = ({ path }: FileEntry) => encodeName(lastSegment(path));
-  const shown = pageOfRows(page.entries, limit, cursorOf, entryJson);
+  const getCursor = ({ path }: FileEntry) => encodeName(lastSegment(path));
+  const shown = pageOfRows(page.entries, limit, getCursor, entryJson);
   const last = page.entries.at(-1);
-  if (page.hasMore && last !== undefined) shown.nextCursor ??= cursorOf(last);
+  if (page.hasMore && last !== undefined) shown.nextCursor ??= getCursor(last);
   return shown;
 }
 

@@ -3,15 +3,15 @@ import { Refusal } from '../domain/refusal.ts';
 
 /** Returns the file that a caller names by its whole path. `name` is the name of the request field. */
 export function requestedFile(name: string, path: string): MountPath {
-  return belowOf(name, checkFilePath(path));
+  return joinBelow(name, checkFilePath(path));
 }
 
 /** Does the same for a folder. The mount itself is valid. */
 export function requestedFolder(name: string, path: string): MountPath {
-  return belowOf(name, checkAnyFolderPath(path));
+  return joinBelow(name, checkAnyFolderPath(path));
 }
 
-function belowOf(name: string, checked: CheckedPath): MountPath {
+function joinBelow(name: string, checked: CheckedPath): MountPath {
   if ('problem' in checked) throw new Refusal('invalid_request', `\`${name}\` ${checked.problem}.`);
   return checked.below;
 }

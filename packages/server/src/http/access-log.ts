@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../telemetry/logger.ts';
-import { traceOf } from './request-id.ts';
+import { toTrace } from './request-id.ts';
 
 /**
  * Writes one line at `debug` when the answer has been sent or the connection has closed. The line has the route, not
@@ -11,7 +11,7 @@ export function logRequest(request: FastifyRequest, { raw }: FastifyReply, logge
   raw.once('close', () => {
     logger.debug(
       {
-        ...traceOf(request),
+        ...toTrace(request),
         method: request.method,
         path: request.routeOptions.url ?? null,
         status: raw.headersSent ? raw.statusCode : null,

@@ -20,8 +20,8 @@ import { answerPreflight, corsHeaders, isPreflight } from './cors.ts';
 import { answerError, refusalAnswer } from './error-answer.ts';
 import type { ForwardedForWarning } from './forwarded-for.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
-import { COMPLETION_PATH, operationsAt, originForm, pathOf } from './paths.ts';
-import { type RequestIds, traceOf } from './request-id.ts';
+import { COMPLETION_PATH, getPath, operationsAt, originForm } from './paths.ts';
+import { type RequestIds, toTrace } from './request-id.ts';
 import { validatorsFor } from './validators.ts';
 
 declare module 'fastify' {
@@ -105,9 +105,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorate('ownership', options.ownership);
   app.decorate('noteRefusal', ({ code }, request) => {
     const path = request.routeOptions.url ?? null;
-    if ((path ?? pathOf(request.url)) === COMPLETION_PATH) options.metrics.admissions.add({ outcome: 'refused', code });
+    if ((path ?? getPath(request.url)) === COMPLETION_PATH)
+      options.metrics.admissions.add({ outcome: 'refused', code });
     // Logs the route, not the path, because a query may contain a secret.
-    if (code !== 'internal_error') logger.debug({ ...traceOf(request), method: request.method, path, code }, 'refused');
+    if (code !== 'internal_error') logger.debug({ ...toTrace(request), method: request.method, path, code }, 'refused');
   });
   app.decorate('noteAnswer', ({ method, routeOptions, receivedAt }, status) => {
     options.metrics.answered(method, routeOptions.url ?? null, status, performance.now() - receivedAt);
@@ -127,7 +128,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     // `true` is sent only after the reservation; until then every answer at this path has `false`.
-    if ((request.routeOptions.url ?? pathOf(request.url)) === COMPLETION_PATH)
+    if ((request.routeOptions.url ?? getPath(request.url)) === COMPLETION_PATH)
       reply.header('x-agent-run-admitted', 'false');
     refuseSecondHost(request.raw.rawHeaders);
     if (request.headers['x-forwarded-for'] !== undefined) options.forwardedFor.note(request.socket.remoteAddress);
@@ -154,7 +155,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 }
 
 function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const found = operationsAt(Object.values(operations), pathOf(request.url));
+  const found = operationsAt(Object.values(operations), getPath(request.url));
   if (found.length === 0) return refusalAnswer(new Refusal('not_found'), request, reply);
   if (isPreflight(request, found)) return answerPreflight(reply);
   const methods = found.map(({ method }) => method);
@@ -189,7 +190,7 @@ async function authenticate(
   reply: FastifyReply,
 ): Promise<void> {
   try {
-    const { principal, clientToken } = await callerOf(authentication, request.headers.authorization);
+    const { principal, clientToken } = await getCaller(authentication, request.headers.authorization);
     request.principal = principal;
     request.clientToken = clientToken;
   } catch (error) {
@@ -203,7 +204,7 @@ async function authenticate(
 
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
 
-async function callerOf(authentication: Authentication, header: string | undefined): Promise<Caller> {
+async function getCaller(authentication: Authentication, header: string | undefined): Promise<Caller> {
   if (header === undefined || /^(bearer)? *$/i.test(header)) {
     throw new Refusal('invalid_api_key', 'The API key is missing; send it as `Authorization: Bearer <key>`.');
   }

@@ -35,7 +35,7 @@ async function readUntil(socket: Socket, isWhole: (text: string) => boolean): Pr
   return text;
 }
 
-const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
+const getBody = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
 
 /** Returns the text of the chunks, which must be well-formed including the last one. */
 function unchunked(body: string): string {
@@ -82,7 +82,7 @@ for (const kind of ['text', 'page'] as const)
     });
     socket.write(get('/'));
     const answer = await readUntil(socket, (text) => text.endsWith(LAST_CHUNK));
-    assert.equal(unchunked(bodyOf(answer)), ': \n\none two zwölf \u{1F600} bytes ä at the end last');
+    assert.equal(unchunked(getBody(answer)), ': \n\none two zwölf \u{1F600} bytes ä at the end last');
     // The connection can be used again.
     socket.write(get('/'));
     await readUntil(socket, (text) => text.endsWith(LAST_CHUNK));
@@ -105,10 +105,10 @@ test('keeps answers to pipelined requests apart and reuses the connection', asyn
   socket.write(get('/1') + get('/2'));
   const both = await readUntil(socket, (text) => text.split(LAST_CHUNK).length === 3);
   const second = both.lastIndexOf('HTTP/1.1 200');
-  assert.equal(unchunked(bodyOf(both.slice(0, second))), said('/1'));
-  assert.equal(unchunked(bodyOf(both.slice(second))), said('/2'));
+  assert.equal(unchunked(getBody(both.slice(0, second))), said('/1'));
+  assert.equal(unchunked(getBody(both.slice(second))), said('/2'));
   socket.write(get('/3'));
-  assert.equal(unchunked(bodyOf(await readUntil(socket, (text) => text.endsWith(LAST_CHUNK)))), said('/3'));
+  assert.equal(unchunked(getBody(await readUntil(socket, (text) => text.endsWith(LAST_CHUNK)))), said('/3'));
   close();
 });
 
@@ -119,7 +119,7 @@ test('sends plain text without chunks to HTTP/1.0', async () => {
     response.end();
   });
   socket.write(get('/', '1.0'));
-  assert.equal(bodyOf(await readUntil(socket, (text) => text.endsWith('two'))), 'one two');
+  assert.equal(getBody(await readUntil(socket, (text) => text.endsWith('two'))), 'one two');
   close();
 });
 
@@ -147,7 +147,7 @@ test('a page that a slow reader has not read yet is not overwritten by the next 
   await ended.promise;
   socket.resume();
   const answer = await readUntil(socket, (text) => text.endsWith(LAST_CHUNK));
-  assert.ok(unchunked(bodyOf(answer)) === `begin${pages.join('')}`, 'the reader gets each page as it was written');
+  assert.ok(unchunked(getBody(answer)) === `begin${pages.join('')}`, 'the reader gets each page as it was written');
   close();
 });
 

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { type ErrorCode, errors } from '@runwire/contract';
 import { errorXml, S3Error } from '../files/post-policy/s3-error.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { COMPLETION_PATH, isUpload, pathOf } from './paths.ts';
-import { type RequestIds, traceOf } from './request-id.ts';
+import { COMPLETION_PATH, getPath, isUpload } from './paths.ts';
+import { type RequestIds, toTrace } from './request-id.ts';
 
 /** Status line, code and sentence for what Node's parser reports; anything else is `NOT_HTTP`. */
 const PROBLEMS: Readonly<Record<string, readonly [status: string, code: ErrorCode, sentence: string]>> = {
@@ -87,7 +87,7 @@ export class ClientErrors {
       const headers = broken?.req.headers ?? {};
       const id = this.#requestIds.of(headers);
       const [, code] = PROBLEMS[problem] ?? NOT_HTTP;
-      this.#logger.debug({ ...traceOf({ id, headers }), code, problem }, 'refused');
+      this.#logger.debug({ ...toTrace({ id, headers }), code, problem }, 'refused');
       socket.write(bytes(problem, id, broken?.req.url ?? null));
     }
     socket.destroy();
@@ -109,7 +109,7 @@ function bytes(problem: string, requestId: string, url: string | null): string {
     `x-request-id: ${requestId}`,
     'x-content-type-options: nosniff',
     // The request was not read to its end, so it reserved nothing.
-    ...(url === null || pathOf(url) === COMPLETION_PATH ? ['x-agent-run-admitted: false'] : []),
+    ...(url === null || getPath(url) === COMPLETION_PATH ? ['x-agent-run-admitted: false'] : []),
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
     '',

@@ -6,7 +6,7 @@ const encoded = (text: string) =>
  * RFC 6266: a download with this name. `filename` is for old clients: plain ASCII without characters that they might
  * read as a quote, an escape or a percent-encoding. All others read `filename*`.
  */
-export function attachmentOf(filename: string): string {
+export function toAttachment(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["%\\]/gu, '_');
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded(filename)}`;
 }

@@ -5,7 +5,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { COMPLETION_PATH } from './paths.ts';
-import { traceOf } from './request-id.ts';
+import { toTrace } from './request-id.ts';
 import { validationSentence } from './validation-sentence.ts';
 
 interface FastifyProblem {
@@ -42,7 +42,7 @@ function asRefusal(error: unknown): Refusal | null {
     : null;
 }
 
-function statusOf(code: ErrorCode, path: string): number {
+function getStatus(code: ErrorCode, path: string): number {
   const entry: { readonly status: number | null; readonly completionStatus?: number } = errors[code];
   return (path === COMPLETION_PATH ? entry.completionStatus : undefined) ?? entry.status ?? 500;
 }
@@ -60,7 +60,7 @@ export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: 
   if (refusal.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
   if (refusal.retryAfterSeconds !== null) reply.header('retry-after', String(refusal.retryAfterSeconds));
   return reply
-    .code(statusOf(refusal.code, path))
+    .code(getStatus(refusal.code, path))
     .type('application/json; charset=utf-8')
     .send({ error: refusal.message, code: refusal.code, ...refusal.details });
 }
@@ -76,6 +76,6 @@ export function answerError(
   // It is unknown if the run exists, so the header is neither `true` nor `false`.
   if (error instanceof CommitUnknown) reply.removeHeader('x-agent-run-admitted');
   if (refusal !== null) return refusalAnswer(refusal, request, reply);
-  logger.error({ err: error, ...traceOf(request), method: request.method, path: request.routeOptions.url }, 'fault');
+  logger.error({ err: error, ...toTrace(request), method: request.method, path: request.routeOptions.url }, 'fault');
   return refusalAnswer(new Refusal('internal_error'), request, reply);
 }

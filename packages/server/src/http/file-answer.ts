@@ -4,7 +4,7 @@ import { safeMediaType } from '../domain/file/media-type.ts';
 import { lastSegment } from '../domain/file/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { OpenedFile, StoredFile } from '../files/files.ts';
-import { attachmentOf } from './content-disposition.ts';
+import { toAttachment } from './content-disposition.ts';
 import type { Reading } from './file-conditions.ts';
 
 /** Status and headers of an answer with a file's bytes, whether or not they follow. Throws a `Refusal` for 416. */
@@ -27,7 +27,7 @@ export function answerHead(reply: FastifyReply, file: StoredFile, reading: Readi
     'content-type': safeMediaType(file.contentType),
     'content-length': last - first + 1,
     // An uploaded file must never become a page of this origin, even if a victim follows a link to it.
-    'content-disposition': attachmentOf(lastSegment(file.path)),
+    'content-disposition': toAttachment(lastSegment(file.path)),
     'content-security-policy': 'sandbox',
   });
 }

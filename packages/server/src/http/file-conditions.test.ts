@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readingOf } from './file-conditions.ts';
+import { chooseReading } from './file-conditions.ts';
 
 const file = {
   kind: 'file',
@@ -10,7 +10,7 @@ const file = {
   contentType: 'text/plain',
   modifiedAt: Date.parse('2030-01-01T00:00:10.500Z'),
 };
-const reading = (headers: Record<string, string>, of = file) => readingOf(of, headers);
+const reading = (headers: Record<string, string>, of = file) => chooseReading(of, headers);
 const part = (first: number, last: number) => ({ kind: 'part', range: { first, last } });
 
 test('cuts a byte range at the end of the file', () => {

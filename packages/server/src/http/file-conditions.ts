@@ -12,12 +12,12 @@ export type Reading =
 type FileVersion = Pick<StoredFile, 'size' | 'etag' | 'modifiedAt'>;
 
 /** RFC 9110, 13.2.2: checks first if the caller has the current bytes, then which range it wants. */
-export function readingOf(file: FileVersion, headers: IncomingHttpHeaders): Reading {
+export function chooseReading(file: FileVersion, headers: IncomingHttpHeaders): Reading {
   if (isUnchanged(file, headers)) return { kind: 'unchanged' };
   // `If-Range`: a range of a changed file must not be appended to bytes of the old one. A date does not prove that the
   // file is unchanged.
   const wantsPart = headers.range !== undefined && isSame(file, headers['if-range']);
-  return wantsPart ? partOf(file.size, headers.range ?? '') : { kind: 'whole' };
+  return wantsPart ? toPart(file.size, headers.range ?? '') : { kind: 'whole' };
 }
 
 function isUnchanged(file: FileVersion, headers: IncomingHttpHeaders): boolean {
@@ -42,7 +42,7 @@ function isSame(file: FileVersion, ifRange: string | string[] | undefined): bool
 const withoutWeakness = (etag: string) => etag.replace(/^W\//, '');
 
 /** Parses one range. Several ranges, another unit and malformed ranges are ignored, as RFC 9110 allows. */
-function partOf(size: number, header: string): Reading {
+function toPart(size: number, header: string): Reading {
   const [, from = '', to = ''] = /^bytes= *(\d{0,15})-(\d{0,15}) *$/i.exec(header) ?? [];
   if (from === '' && to === '') return { kind: 'whole' };
   if (from === '') {

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { errors } from '@runwire/contract';
 import { StartRefused } from '../domain/start-refused.ts';
 import { listeningUrl } from './listening-url.ts';
-import { pathOf } from './paths.ts';
+import { getPath } from './paths.ts';
 import type { RequestIds } from './request-id.ts';
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -35,7 +35,7 @@ export class MetricsListener implements AsyncDisposable {
       request.resume();
       answer.setHeader('x-content-type-options', 'nosniff');
       answer.setHeader('x-request-id', requestIds.of(request.headers));
-      if (request.method === 'GET' && pathOf(request.url ?? '') === '/metrics') {
+      if (request.method === 'GET' && getPath(request.url ?? '') === '/metrics') {
         answer.writeHead(200, { 'content-type': METRICS_TYPE }).end(metrics());
         return;
       }

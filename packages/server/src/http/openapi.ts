@@ -85,7 +85,7 @@ async function describe(
       finish((source as { openapiObject: OpenApiDocument }).openapiObject, routed, servers) as never,
   });
   for (const operation of routed) {
-    app.route({ method: operation.method, url: operation.path, schema: schemaOf(operation), handler: async () => '' });
+    app.route({ method: operation.method, url: operation.path, schema: toSchema(operation), handler: async () => '' });
   }
   await app.ready();
   await nextTurn();
@@ -141,15 +141,15 @@ function dropUnused(document: OpenApiDocument): void {
   }
 }
 
-function descriptionOf({ description, clientToken }: Operation): string | undefined {
+function getDescription({ description, clientToken }: Operation): string | undefined {
   if (clientToken === undefined) return description;
   const sentence = `A client token needs the permission \`${clientToken}\`.`;
   return description === undefined ? sentence : `${description} ${sentence}`;
 }
 
-export function schemaOf(operation: Operation): FastifySchema {
+export function toSchema(operation: Operation): FastifySchema {
   const { operationId, summary, tags, params, query, headers, body, responses, auth } = operation;
-  const description = descriptionOf(operation);
+  const description = getDescription(operation);
   return {
     operationId,
     summary,

@@ -4,7 +4,7 @@ export const COMPLETION_PATH = '/get_completion_v2';
 /** The path that signed forms are posted to. */
 export const UPLOAD_PATH = '/uploads/:apiIntegrationId';
 export const isUpload = (url: string | undefined): boolean =>
-  url !== undefined && pattern(UPLOAD_PATH).test(pathOf(url));
+  url !== undefined && pattern(UPLOAD_PATH).test(getPath(url));
 
 /** Returns the operations at a path; empty if the path is unknown. */
 export function operationsAt(operations: readonly Operation[], path: string): Operation[] {
@@ -37,7 +37,7 @@ export function originForm(target: string): string {
 const SLASH = 47;
 
 /** The path by which routes are matched: decoded, without query and trailing slash. An encoded slash stays encoded. */
-export function pathOf(target: string): string {
+export function getPath(target: string): string {
   const [path = ''] = originForm(target).split(/[?#]/, 1);
   const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   if (!bare.includes('%')) return bare;

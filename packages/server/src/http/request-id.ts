@@ -31,7 +31,7 @@ export class RequestIds {
 }
 
 /** The fields by which the log lines of a request, and of the run that it starts, are found. */
-export function traceOf({ id, headers }: { readonly id: string; readonly headers: IncomingHttpHeaders }): RequestTrace {
+export function toTrace({ id, headers }: { readonly id: string; readonly headers: IncomingHttpHeaders }): RequestTrace {
   const { traceparent } = headers;
   return typeof traceparent === 'string' && TRACEPARENT.test(traceparent)
     ? { requestId: id, traceparent }

@@ -7,7 +7,7 @@ import { ListPage } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { cursorTag, unboundCursor } from './bound-cursor.ts';
 import { applyClientToken } from './client-access.ts';
-import { schemaOf } from './openapi.ts';
+import { toSchema } from './openapi.ts';
 
 type Part<T> = T extends TSchema ? Static<T> : undefined;
 
@@ -56,7 +56,7 @@ export function route<O extends Operation, Read = undefined>(
   app.route({
     method: operation.method,
     url: operation.path,
-    schema: schemaOf(operation),
+    schema: toSchema(operation),
     config: { operation },
     preValidation: (request, _reply, done) => {
       // A missing body counts as an empty object. `null` is a body and is refused.

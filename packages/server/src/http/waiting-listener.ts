@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { errors } from '@runwire/contract';
 
 import { listeningUrl } from './listening-url.ts';
-import { COMPLETION_PATH, pathOf } from './paths.ts';
+import { COMPLETION_PATH, getPath } from './paths.ts';
 import { RequestIds } from './request-id.ts';
 
 /**
@@ -28,7 +28,7 @@ export class WaitingListener implements AsyncDisposable {
     const server = createServer((request, answer) => {
       // The body is not used.
       request.resume();
-      const path = pathOf(request.url ?? '');
+      const path = getPath(request.url ?? '');
       const isHealth = path === '/healthz';
       const body = isHealth ? { status: 'ok' } : { error: errors.unavailable.sentence, code: 'unavailable' };
       answer

@@ -159,13 +159,13 @@ export class McpServers implements AsyncDisposable {
   /** The servers that the current version of the agency names. */
   states(agency: string): readonly ServerState[] {
     const named = this.#agencies.find((one) => one.agency === agency)?.servers ?? [];
-    return named.map((server) => this.#stateOf(agency, server));
+    return named.map((server) => this.#getState(agency, server));
   }
 
-  #stateOf(agency: string, server: McpServer): ServerState {
+  #getState(agency: string, server: McpServer): ServerState {
     const { session, state } = this.#newestSession(agency, server);
     const known = state ?? session?.state ?? { state: 'connecting', error: null, since: this.#startedAt };
-    return stateOf(server, known, session?.tools ?? null);
+    return getState(server, known, session?.tools ?? null);
   }
 
   /** Connects nothing: a session that begins while the node stops would not be ended. */
@@ -184,7 +184,7 @@ export class McpServers implements AsyncDisposable {
         .filter(({ isPerRun }) => !isPerRun)
         .map(async (server) => {
           await this.#newestSession(agency, server).session?.firstTry;
-          const { error } = this.#stateOf(agency, server);
+          const { error } = this.#getState(agency, server);
           return error === null ? null : { agency, server: server.name, error };
         }),
     );
@@ -214,7 +214,7 @@ export class McpServers implements AsyncDisposable {
   }
 }
 
-function stateOf(server: McpServer, state: SessionState, tools: ServerTools | null): ServerState {
+function getState(server: McpServer, state: SessionState, tools: ServerTools | null): ServerState {
   if (tools === null) return { ...state, server: server.name, tools: 0 };
   const error = state.error ?? leftOutSentence(tools, server);
   return { ...state, error, server: server.name, tools: selectedTools(tools, server).length };

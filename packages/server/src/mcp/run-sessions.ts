@@ -72,7 +72,7 @@ export class RunSessions implements RunServers {
       taken,
     );
     const sessions = new Map(servers.map((server, index) => [server, used[index]?.session as McpSession]));
-    const tools = named.map((one) => this.#toolOf(one, sessions.get(one.server) as McpSession));
+    const tools = named.map((one) => this.#getTool(one, sessions.get(one.server) as McpSession));
     const { agency } = this.#deps;
     const failed = used.flatMap(({ problem }, index) =>
       problem === null ? [] : [{ agency, server: servers[index]?.name ?? '', error: problem }],
@@ -122,7 +122,7 @@ export class RunSessions implements RunServers {
     return [{ server, tool, possibleNames: possibleNames(server, tool.name), shown }];
   }
 
-  #toolOf({ server, tool, possibleNames: names, shown }: NamedTool, session: McpSession): McpTool {
+  #getTool({ server, tool, possibleNames: names, shown }: NamedTool, session: McpSession): McpTool {
     const needsApproval = server.approval === 'always' || server.approval.includes(tool.name);
     return {
       ...shown,

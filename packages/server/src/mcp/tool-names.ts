@@ -26,7 +26,7 @@ export function toolName(server: NamedServer, tool: string, taken: Set<string>):
 export function possibleNames(server: NamedServer, tool: string): readonly string[] {
   const whole = wholeName(server, tool);
   const valid = whole.replaceAll(INVALID, '_');
-  return [whole, `${valid.slice(0, KEPT_LENGTH)}_${hashOf(server.name, tool)}`];
+  return [whole, `${valid.slice(0, KEPT_LENGTH)}_${computeHash(server.name, tool)}`];
 }
 
 /** The name of the tool if it is valid and no other tool has it. */
@@ -36,6 +36,6 @@ export function wholeName({ prefix }: NamedServer, tool: string): string {
 
 const isUsable = (name: string) => name !== '' && name.length <= MAX_LENGTH && name.search(INVALID) === -1;
 
-function hashOf(server: string, tool: string): string {
+function computeHash(server: string, tool: string): string {
   return createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, HASH_DIGITS);
 }

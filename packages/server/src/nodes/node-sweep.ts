@@ -1,5 +1,11 @@
 import { Sweep } from '@runwire/lib/sweep.ts';
-import { deleteCommitMarks, deleteHeartbeat, deleteNode, deleteReadersOf, endedNodes } from '../store/queries/nodes.ts';
+import {
+  deleteCommitMarks,
+  deleteHeartbeat,
+  deleteNode,
+  deleteNodeReaders,
+  endedNodes,
+} from '../store/queries/nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -33,7 +39,7 @@ export class NodeSweep extends Sweep {
         await Promise.all([
           tx.run(deleteNode, { nodeId }),
           tx.run(deleteHeartbeat, { nodeId }),
-          tx.run(deleteReadersOf, { nodeId }),
+          tx.run(deleteNodeReaders, { nodeId }),
         ]);
       }
     });

@@ -6,7 +6,7 @@ import { mergeGroups, type UsageGroup, type UsageGrouping, UsageGroups, type Usa
 
 const BY_DAY_AND_MEMBER: UsageGrouping = {
   ...{ groupBy: 'day', splitBy: 'consumer', model: null },
-  splitOf: (value) => value,
+  getSplit: (value) => value,
 };
 
 export interface LargeMember {

@@ -11,9 +11,9 @@ const errorJson = (row: RunRow) =>
 /** A run's `usage` is null until it has ended. */
 const endUsage = (row: RunRow) => (isFinished(row.status) ? usageJson(usageFromRow(row)) : null);
 
-const answerOf = (row: RunRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));
+const toAnswer = (row: RunRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));
 
-const pendingOf = (row: RunRow) => parseQuestions(row.questions_json)?.questions.map(questionJson) ?? [];
+const listPending = (row: RunRow) => parseQuestions(row.questions_json)?.questions.map(questionJson) ?? [];
 
 export function runJson(row: RunRow, lastEventId: number) {
   return {
@@ -35,17 +35,17 @@ export function runJson(row: RunRow, lastEventId: number) {
     error: errorJson(row),
     usage: endUsage(row),
     continues: row.continues,
-    pending: pendingOf(row),
+    pending: listPending(row),
     // The last members, as in a list.
-    output: row.structured === 1 ? (JSON.parse(answerOf(row) ?? 'null') as unknown) : null,
-    message: answerOf(row),
+    output: row.structured === 1 ? (JSON.parse(toAnswer(row) ?? 'null') as unknown) : null,
+    message: toAnswer(row),
   };
 }
 
 /** Returns the JSON of a run in a list. The answer can be long, so it is not parsed. */
 export function runItem(row: RunRow, lastEventId: number): string {
   const { message: _, output: __, ...run } = runJson({ ...row, answer_json: null }, lastEventId);
-  const output = row.structured === 1 ? (answerOf(row) ?? 'null') : 'null';
+  const output = row.structured === 1 ? (toAnswer(row) ?? 'null') : 'null';
   return jsonWith(run, 'output', `${output},"message":${row.answer_json ?? 'null'}`);
 }
 

@@ -71,13 +71,13 @@ function stepJson(step: JournalledStep) {
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
     // The output of a failed call is the error text that the model got.
-    error: errorOf(columns.status, tried, output[0]?.text ?? ''),
+    error: toError(columns.status, tried, output[0]?.text ?? ''),
     startedAt: iso(startedAt),
     completedAt: iso(completedAt),
   };
 }
 
-function errorOf(status: JournalledStep['status'], tried: WrongTry | undefined, output: string) {
+function toError(status: JournalledStep['status'], tried: WrongTry | undefined, output: string) {
   if (tried !== undefined) return { code: 'output_invalid', message: tried.problem };
   return status === 'failed' ? { code: 'tool_failed', message: output } : null;
 }

@@ -15,7 +15,7 @@ export interface UsageGrouping {
   /** Adds up only what this model used. Null: all models. */
   readonly model: string | null;
   /** Returns the value under which a value of `splitBy` counts. */
-  readonly splitOf: (value: string | null) => string | null;
+  readonly getSplit: (value: string | null) => string | null;
 }
 
 export interface UsageGroup {
@@ -134,7 +134,7 @@ export class UsageGroups {
   }
 
   #add(key: string | null, value: string | null, more: Amounts): void {
-    addTo(this.#byKey, key, this.#grouping.splitOf(value), more);
+    addTo(this.#byKey, key, this.#grouping.getSplit(value), more);
   }
 }
 

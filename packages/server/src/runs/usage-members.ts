@@ -17,7 +17,7 @@ const MANY_DAYS = 4;
 /** The first slice usually has enough members for a page. */
 const FIRST_SLICE_RUNS = 500;
 
-const BY_MEMBER: UsageGrouping = { groupBy: 'consumer', splitBy: null, model: null, splitOf: () => null };
+const BY_MEMBER: UsageGrouping = { groupBy: 'consumer', splitBy: null, model: null, getSplit: () => null };
 
 export interface MemberPage {
   /** The newest run of the last group of the page before; null for the first page. */

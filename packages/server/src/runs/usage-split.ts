@@ -54,20 +54,20 @@ export async function usageByDayAndSplit(
 ): Promise<SplitPage> {
   const { splitBy, model, limit } = query;
   const start = readCursor(query.cursor);
-  const whole: UsageGrouping = { groupBy: 'day', splitBy, model, splitOf: (value) => value };
+  const whole: UsageGrouping = { groupBy: 'day', splitBy, model, getSplit: (value) => value };
   const all = start === null ? await addUpAll(source, range, whole, maxRuns) : null;
   const values = start ?? all?.values ?? (await largestMembers(source, range, query, maxRuns));
   const { ceiling, tags, runIds } = values;
   if (ceiling === '') return { groups: [], nextCursor: null };
-  const rankOf = ranking(tags);
-  const splitOf = (value: string | null) => (rankOf(value) < SHOWN_VALUES ? value : null);
-  const left = { ...range, toMs: endOf(range.toMs, start?.day), newestRunId: ceiling };
+  const getRank = ranking(tags);
+  const getSplit = (value: string | null) => (getRank(value) < SHOWN_VALUES ? value : null);
+  const left = { ...range, toMs: getEnd(range.toMs, start?.day), newestRunId: ceiling };
   const found =
     all === null
-      ? await addUpShown(source, left, { ...whole, splitOf }, values, maxRuns)
-      : mergeGroups(all.groups, ({ key, split }) => ({ key, split: splitOf(split) }));
+      ? await addUpShown(source, left, { ...whole, getSplit }, values, maxRuns)
+      : mergeGroups(all.groups, ({ key, split }) => ({ key, split: getSplit(split) }));
   const placed = found
-    .map((group) => ({ group, day: group.key ?? '', rank: rankOf(group.split) }))
+    .map((group) => ({ group, day: group.key ?? '', rank: getRank(group.split) }))
     .filter((entry) => start === null || inOrder(start, entry) < 0)
     .sort(inOrder);
   const page = placed.slice(0, limit);
@@ -102,7 +102,7 @@ async function addUpShown(
 /** Finds the values with the most tokens, and the newest run that counts. */
 function largestValues(groups: readonly UsageGroup[]): ShownValues {
   const byValue = mergeGroups(groups, ({ split }) => ({ key: split, split: null }));
-  const tags = largestFirst(byValue).map(({ key }) => tagOf(key ?? ''));
+  const tags = largestFirst(byValue).map(({ key }) => getTag(key ?? ''));
   return { ceiling: newestRunIn(groups), tags, runIds: null };
 }
 
@@ -121,7 +121,7 @@ async function addUpAll(
   const found = await addUpLargestMembers(source, range, SHOWN_VALUES, maxRuns);
   if (found === null) return null;
   const { members, newestRunId, groups } = found;
-  const tags = members.map(({ consumerId }) => tagOf(consumerId));
+  const tags = members.map(({ consumerId }) => getTag(consumerId));
   return { values: { ceiling: newestRunId, tags, runIds: members.map(({ runId }) => runId) }, groups };
 }
 
@@ -131,12 +131,12 @@ async function largestMembers(
   { splitBy, model }: SplitQuery,
   maxRuns: number,
 ): Promise<ShownValues> {
-  const grouping: UsageGrouping = { groupBy: splitBy, splitBy: null, model, splitOf: () => null };
+  const grouping: UsageGrouping = { groupBy: splitBy, splitBy: null, model, getSplit: () => null };
   const groups = await addUpUsage(source, range, grouping, maxRuns);
   const largest = largestFirst(groups);
   return {
     ceiling: newestRunIn(groups),
-    tags: largest.map(({ key }) => tagOf(key ?? '')),
+    tags: largest.map(({ key }) => getTag(key ?? '')),
     runIds: largest.map(({ newestRunId }) => newestRunId),
   };
 }
@@ -158,7 +158,7 @@ async function findMembers({ reads }: UsageSource, integrationId: IntegrationId,
   if (runIds === null) return null;
   const runs = await Promise.all(runIds.map((runId) => first(reads.all(admissionOfRun, { integrationId, runId }))));
   const members = runs.map((run) => run?.consumer_id ?? '');
-  return members.length > 0 && members.every((member, index) => tagOf(member) === tags[index]) ? members : null;
+  return members.length > 0 && members.every((member, index) => getTag(member) === tags[index]) ? members : null;
 }
 
 function mostTokensFirst(one: UsageGroup, other: UsageGroup): number {
@@ -168,20 +168,20 @@ function mostTokensFirst(one: UsageGroup, other: UsageGroup): number {
   return (one.key ?? '') < (other.key ?? '') ? -1 : 1;
 }
 
-const tagOf = (value: string): string => hash('sha256', value, 'base64url').slice(0, TAG_CHARACTERS);
+const getTag = (value: string): string => hash('sha256', value, 'base64url').slice(0, TAG_CHARACTERS);
 
 /** Returns the rank of a value: 0 for the most tokens, `SHOWN_VALUES` for the values that are not shown, and for null. */
 function ranking(tags: readonly string[]): (value: string | null) => number {
   const ranks = new Map<string, number>();
   const rank = (value: string) => {
-    const index = tags.indexOf(tagOf(value));
+    const index = tags.indexOf(getTag(value));
     return index === -1 ? SHOWN_VALUES : index;
   };
   return (value) => (value === null ? SHOWN_VALUES : ranks.getOrInsertComputed(value, rank));
 }
 
 /** A later page has no run after the day that it starts with. */
-function endOf(toMs: number | undefined, day: string | undefined): number | undefined {
+function getEnd(toMs: number | undefined, day: string | undefined): number | undefined {
   if (day === undefined) return toMs;
   return Math.min(toMs ?? Number.POSITIVE_INFINITY, Date.parse(day) + DAY_MS);
 }

@@ -56,7 +56,7 @@ export async function usageSummary(
 async function pageOfGroups(source: UsageSource, range: UsageRange, query: SummaryQuery, sliceRuns: number) {
   const { groupBy, model = null, limit = DEFAULT_LIMIT } = query;
   const start = readCursor(query.cursor);
-  const grouping = { groupBy, splitBy: null, model, splitOf: () => null };
+  const grouping = { groupBy, splitBy: null, model, getSplit: () => null };
   const counted = { ...range, newestRunId: start?.ceiling ?? null };
   const isByMember = groupBy === 'consumer' && range.consumerId === undefined && range.agent === undefined;
   const page = { afterRunId: start?.newestRunId ?? null, limit: limit + 1 };

@@ -5,7 +5,7 @@ const NOT_NOW: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'EN
 
 /** Returns `StoreUnavailable` if a later retry can succeed, and the error itself otherwise. */
 export function asUnavailable(error: unknown): unknown {
-  const code = codeOf(error);
+  const code = getCode(error);
   return NOT_NOW.has(code)
     ? new StoreUnavailable(`A file cannot be stored or read now: ${code}.`, { cause: error })
     : error;
@@ -20,4 +20,4 @@ export async function onDisk<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+const getCode = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

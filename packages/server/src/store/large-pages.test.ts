@@ -18,7 +18,7 @@ const position = ({ at, id }: Row) => ({ createdAt: at, id });
 const MEBIBYTE = 1024 * 1024;
 
 /** Reads a page of a list. `change` changes the rows after the sizes were read. */
-async function pageOf(rows: readonly Row[], limit: number, change: (rows: Row[]) => void, cursor?: string) {
+async function getPage(rows: readonly Row[], limit: number, change: (rows: Row[]) => void, cursor?: string) {
   const pages = new LargePages(new PageTurns(1), new FairBudget(64 * MEBIBYTE, () => false));
   const stored = [...rows];
   const read = ({ before, limit: most }: Page): Row[] =>
@@ -52,8 +52,8 @@ const unchanged = () => {};
 test('a row that appears between two rows pushes none off the list', async (t) => {
   cites(t, 'contract-3-page-bytes');
   // A run that completes joins the list of completed runs at its time of admission.
-  const first = await pageOf([row(3), row(2), row(1)], 10, (rows) => rows.push(row(2, 2, 'row_2b')));
-  const next = await pageOf([row(1)], 10, unchanged, first.nextCursor ?? undefined);
+  const first = await getPage([row(3), row(2), row(1)], 10, (rows) => rows.push(row(2, 2, 'row_2b')));
+  const next = await getPage([row(1)], 10, unchanged, first.nextCursor ?? undefined);
   const all = [...first.items, ...(first.nextCursor === null ? [] : next.items)];
   assert.deepEqual([...new Set(all)], ['row_3', 'row_2b', 'row_2', 'row_1']);
 });
@@ -62,7 +62,7 @@ test('a row that is deleted during the read makes no other appear twice', async 
   cites(t, 'contract-3-page-bytes');
   // Each of the three large rows is a portion.
   const rows = [row(6, 4), row(5, 2 * MEBIBYTE), row(4, 1.5 * MEBIBYTE), row(3, 1.5 * MEBIBYTE), row(2, 4)];
-  const { items } = await pageOf(rows, 10, (stored) => stored.splice(1, 1));
+  const { items } = await getPage(rows, 10, (stored) => stored.splice(1, 1));
   assert.deepEqual(items, ['row_6', 'row_4', 'row_3', 'row_2']);
 });
 
@@ -70,7 +70,7 @@ test('a list that does not change is read whole, each row once', async () => {
   const rows = Array.from({ length: 9 }, (_, i) => row(i, (i % 4) * MEBIBYTE + 20));
   const items: (string | undefined)[] = [];
   for (let cursor: string | undefined, isMore = true; isMore; ) {
-    const page = await pageOf(rows, 3, unchanged, cursor);
+    const page = await getPage(rows, 3, unchanged, cursor);
     items.push(...page.items);
     cursor = page.nextCursor ?? undefined;
     isMore = page.nextCursor !== null;

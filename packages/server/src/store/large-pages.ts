@@ -103,7 +103,7 @@ export class LargePages {
       if (first === undefined || (list.showsAll && !page.hasRoomFor(Number(first.bytes)))) break;
       using _turn = await this.#turns.take(ownerId);
       if (hasLeft()) throw new Refusal('invalid_request', 'The connection closed before the answer.');
-      const rows = await list.rows({ before: { ...positionOf(first), inclusive: true }, limit: portion.length });
+      const rows = await list.rows({ before: { ...getPosition(first), inclusive: true }, limit: portion.length });
       const items = await Promise.all(rows.map((row) => list.show(row)));
       for (const [index, item] of items.entries()) {
         isFull = !page.add(item);
@@ -112,8 +112,8 @@ export class LargePages {
       }
       // Rows may have been added or deleted since the sizes were read: the next portion follows the rows, not the sizes.
       const lastRow = rows.at(-1);
-      const after = lastRow === undefined ? positionOf(portion.at(-1) ?? first) : list.position(lastRow);
-      rest = rest.filter((row) => isOlder(positionOf(row), after));
+      const after = lastRow === undefined ? getPosition(portion.at(-1) ?? first) : list.position(lastRow);
+      rest = rest.filter((row) => isOlder(getPosition(row), after));
       end = after;
     }
     if (isFull && last !== undefined) end = list.position(last);
@@ -122,7 +122,7 @@ export class LargePages {
   }
 }
 
-const positionOf = (row: RowSize): ListPosition => ({ createdAt: Number(row.created_at), id: row.id });
+const getPosition = (row: RowSize): ListPosition => ({ createdAt: Number(row.created_at), id: row.id });
 
 /** Lists are newest first. Ids are ASCII, so they are compared here as both stores compare them. */
 const isOlder = (one: ListPosition, other: ListPosition): boolean =>

@@ -75,7 +75,7 @@ export async function isMigrated(reads: Reads): Promise<boolean> {
   return (await reads.query((db) => raw(db, applied))).some(({ name }) => name === LATEST_MIGRATION);
 }
 
-function migrationsOf(kind: StoreKind): Record<string, Migration> {
+function listMigrations(kind: StoreKind): Record<string, Migration> {
   return Object.fromEntries(
     Object.entries(MIGRATIONS).map(([name, { up }]) => [name, { up: (db: Kysely<unknown>) => up(db, kind) }]),
   );
@@ -119,7 +119,7 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind, options: Migr
   if (applied.length > 0 && !applied.includes(LATEST_MIGRATION)) await beforeMigrating?.();
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: async () => migrationsOf(kind) },
+    provider: { getMigrations: async () => listMigrations(kind) },
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   });
   const { error } = await (upTo === null ? migrator.migrateToLatest() : migrator.migrateTo(upTo));

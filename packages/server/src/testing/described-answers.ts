@@ -103,14 +103,14 @@ function mediaTypes({ schema, contentTypes, otherContent }: OperationResponse): 
 export function checkJsonBody(head: ReceivedHead, body: unknown): void {
   if (isForeign(head.path)) return;
   const schema = describedAs(head)?.schema ?? { $ref: 'ApiErrorResponse#' };
-  const validate = validatorOf(schema);
+  const validate = compileValidator(schema);
   if (validate(body)) return;
   throw undescribed(head, `${validator().errorsText(validate.errors)}\n${JSON.stringify(body)}`);
 }
 
 const validators = new Map<object, ValidateFunction>();
 
-function validatorOf(schema: object): ValidateFunction {
+function compileValidator(schema: object): ValidateFunction {
   let known = validators.get(schema);
   if (known === undefined) {
     known = validator().compile(strict(schema) as object);

@@ -25,7 +25,7 @@ interface DeltaData {
 }
 
 /** Returns the text for the user: of all deltas that no `resumed` event discards, without those of delegated agents. */
-export function answerOf(all: readonly Frame[]): string {
+export function toAnswer(all: readonly Frame[]): string {
   let text = '';
   let frames = all;
   for (const frame of all) {
@@ -88,7 +88,7 @@ export class StreamReader {
 
   /** The text of the answer so far. */
   get answer(): string {
-    return answerOf(this.frames);
+    return toAnswer(this.frames);
   }
 
   /** Resolves when the condition is true. Rejects if the connection closes before. */

@@ -8,9 +8,9 @@ import type { AgentFile, AgentFiles, AgentFolder, OpenedAgentFile } from '../age
 import { WORKSPACE_LIMITS, WorkspaceRefused } from '../agent/workspace-port.ts';
 import { AGENCY, type AgencyPath, agencyEntry } from '../domain/file/agency-path.ts';
 import { filenameProblem, lastSegment } from '../domain/file/mount-path.ts';
-import { contentTypeOf } from './content-type.ts';
+import { getContentType } from './content-type.ts';
 import type { DocumentTexts } from './document-texts.ts';
-import { kindOf } from './file-kind.ts';
+import { getKind } from './file-kind.ts';
 
 const FILES = 'files';
 const SKILLS = 'skills';
@@ -67,10 +67,10 @@ export class AgencyFiles implements AgentFiles<AgencyPath> {
     await using opening = new AsyncDisposableStack();
     const handle = opening.use(await open(real, READ_FLAGS));
     const file = await describeFile(path, handle);
-    const { kind, bytes } = await kindOf({ file, bytes: filePieces(handle) });
+    const { kind, bytes } = await getKind({ file, bytes: filePieces(handle) });
     const close = opening.move();
     const { ownerId } = this.#scope;
-    const source = { ...file, key: `${real}\0${file.modifiedAt}\0${file.size}`, bytes: () => bytesOf(real) };
+    const source = { ...file, key: `${real}\0${file.modifiedAt}\0${file.size}`, bytes: () => toBytes(real) };
     return {
       file,
       kind,
@@ -140,7 +140,7 @@ export class AgencyFiles implements AgentFiles<AgencyPath> {
 }
 
 /** Another reader may wait for the conversion after this one has closed the file. */
-async function* bytesOf(path: string): AsyncGenerator<Uint8Array, void> {
+async function* toBytes(path: string): AsyncGenerator<Uint8Array, void> {
   await using handle = await open(path, READ_FLAGS);
   yield* filePieces(handle);
 }
@@ -169,6 +169,6 @@ async function shownEntry({
 
 async function describeFile(path: AgencyPath, handle: FileHandle): Promise<AgentFile<AgencyPath>> {
   const { size, mtimeMs } = await handle.stat();
-  const contentType = contentTypeOf(await fileStart(handle, KIND_BYTES), lastSegment(path));
+  const contentType = getContentType(await fileStart(handle, KIND_BYTES), lastSegment(path));
   return { kind: 'file', path, size, contentType, modifiedAt: Math.floor(mtimeMs) };
 }

@@ -1,4 +1,4 @@
-import { claimsOf, imageType, sniff } from '@runwire/documents';
+import { imageType, listClaims, sniff } from '@runwire/documents';
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument';
 /** Types of files that are packed or binary, by the ends of their names. */
@@ -19,10 +19,10 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 const ANY_BYTES = 'application/octet-stream';
 
 /** Returns the content type of a file by its first bytes and its name. */
-export function contentTypeOf(start: Uint8Array, name: string): string {
+export function getContentType(start: Uint8Array, name: string): string {
   const image = imageType(start);
   if (image !== null) return image;
-  const claims = claimsOf(null, name);
+  const claims = listClaims(null, name);
   const byName = BY_EXTENSION[/\.([a-z0-9]{1,10})$/i.exec(name)?.[1]?.toLowerCase() ?? ''];
   switch (sniff(start, claims)) {
     case 'pdf':

@@ -30,7 +30,7 @@ class CountedReader {
   };
 }
 
-async function blobsOf({ blobs }: TestFiles): Promise<Set<string>> {
+async function getBlobs({ blobs }: TestFiles): Promise<Set<string>> {
   const keys = new Set<string>();
   for await (const { key } of blobs.list()) keys.add(key);
   return keys;
@@ -49,7 +49,7 @@ for (const store of STORES) {
       assert.equal(reader.count, 1);
       const file = await stored.files.find(newIntegrationId('one'), BELOW);
       assert.ok(file?.textKey);
-      assert.deepEqual(await blobsOf(stored), new Set([file.blobKey, file.textKey]));
+      assert.deepEqual(await getBlobs(stored), new Set([file.blobKey, file.textKey]));
       await stored.put('one', PATH, pdfOfPages(3), PDF);
       assert.match(await askToRead(files, PATH), /Page 3 speaks/);
       assert.equal(reader.count, 2);
@@ -66,7 +66,7 @@ for (const store of STORES) {
         async () => void (await stored.files.delete(newIntegrationId('one'), BELOW)),
       ]) {
         await stored.put('one', PATH, pdfOfPages(1), PDF);
-        const before = await blobsOf(stored);
+        const before = await getBlobs(stored);
         reader.before = async () => {
           reader.before = async () => {};
           await change();
@@ -75,7 +75,7 @@ for (const store of STORES) {
         assert.match(await askToRead(files, PATH), /Page 1 speaks\.$/);
         const file = await stored.files.find(newIntegrationId('one'), BELOW);
         assert.equal(file?.textKey ?? null, null);
-        const added = (await blobsOf(stored)).difference(before);
+        const added = (await getBlobs(stored)).difference(before);
         assert.deepEqual(added, new Set(file === null ? [] : [file.blobKey]), 'only the new version was added');
       }
     });
@@ -91,7 +91,7 @@ for (const store of STORES) {
       };
       assert.match(await askToRead(here, PATH), /Page 1 speaks/);
       assert.equal(reader.count, 2);
-      assert.equal((await blobsOf(stored)).size, 2);
+      assert.equal((await getBlobs(stored)).size, 2);
     });
 
     test('a text that is lost or damaged is made again', async () => {

@@ -122,14 +122,14 @@ export class DocumentTexts {
   }
 
   async #convertFile(owner: FileOwner, file: StoredFile, signal: AbortSignal): Promise<DocumentText> {
-    const document = { ...file, key: file.blobKey, bytes: () => this.#bytesOf(file) };
+    const document = { ...file, key: file.blobKey, bytes: () => this.#toBytes(file) };
     const { outcome, bytes } = await this.#convert(owner.ownerId, document, signal);
     if (bytes !== null) await this.#store(owner, file, bytes);
     return outcome;
   }
 
   /** Open only while it is read: a conversion can take long. */
-  async *#bytesOf(file: StoredFile): AsyncGenerator<Uint8Array, void> {
+  async *#toBytes(file: StoredFile): AsyncGenerator<Uint8Array, void> {
     await using opened = await this.#deps.files.open(file);
     yield* opened.bytes;
   }
@@ -139,7 +139,7 @@ export class DocumentTexts {
     const { key, path, size, contentType } = document;
     using _ = await budget.reserve(ownerId, size, signal);
     const source = {
-      bytes: await bytesOf(document, signal),
+      bytes: await toBytes(document, signal),
       contentType,
       name: lastSegment(path),
       kind: 'input_file',
@@ -171,7 +171,7 @@ interface ConversionResult {
   readonly bytes: Uint8Array | null;
 }
 
-async function bytesOf({ size, bytes: pieces }: LocalDocument, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+async function toBytes({ size, bytes: pieces }: LocalDocument, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(size);
   let at = 0;
   for await (const piece of pieces()) {

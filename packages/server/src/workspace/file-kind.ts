@@ -17,7 +17,7 @@ export interface FileWithKind {
 }
 
 /** Finds out what a file is by its first bytes. */
-export async function kindOf({ file, bytes }: FileToJudge): Promise<FileWithKind> {
+export async function getKind({ file, bytes }: FileToJudge): Promise<FileWithKind> {
   const start = new FileStart(bytes);
   await start.fill(KIND_BYTES);
   const kind = await kindByStart(file, start);

@@ -4,7 +4,7 @@ import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { Files, StoredFile } from '../files/files.ts';
 import { seenFiles } from '../files/seen-files.ts';
 import type { DocumentTexts } from './document-texts.ts';
-import { kindOf } from './file-kind.ts';
+import { getKind } from './file-kind.ts';
 
 export interface RunFilesDeps {
   readonly files: Files;
@@ -25,14 +25,14 @@ export function runFiles(
       return {
         file,
         kind: { is: 'document' },
-        bytes: bytesOf(files, file),
+        bytes: toBytes(files, file),
         convert,
         [Symbol.asyncDispose]: async () => {},
       };
     }
     await using opening = new AsyncDisposableStack();
     const opened = opening.use(await files.open(file));
-    const { kind, bytes } = await kindOf(opened);
+    const { kind, bytes } = await getKind(opened);
     const close = opening.move();
     return { file, kind, bytes, convert, [Symbol.asyncDispose]: () => close.disposeAsync() };
   };
@@ -46,7 +46,7 @@ export function runFiles(
   };
 }
 
-async function* bytesOf(files: Files, file: StoredFile): AsyncGenerator<Uint8Array, void> {
+async function* toBytes(files: Files, file: StoredFile): AsyncGenerator<Uint8Array, void> {
   await using opened = await files.open(file);
   yield* opened.bytes;
 }

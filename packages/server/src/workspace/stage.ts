@@ -111,7 +111,7 @@ function judge(
 ): { below: MountPath } | OmittedEntry | Record<never, never> {
   if (!isUtf8) return { path, reason: 'has a name that is not UTF-8' };
   if (stats.isDirectory()) return {};
-  if (!stats.isFile()) return { path, reason: `is ${kindOf(stats)}, not a regular file` };
+  if (!stats.isFile()) return { path, reason: `is ${getKind(stats)}, not a regular file` };
   const checked = checkFilePath(path);
   return 'problem' in checked ? { path, reason: `has a path that is not allowed: it ${checked.problem}` } : checked;
 }
@@ -139,7 +139,7 @@ function decoded(latin1: string): string | null {
   }
 }
 
-function kindOf(stats: Stats): string {
+function getKind(stats: Stats): string {
   if (stats.isSymbolicLink()) return 'a link';
   if (stats.isFIFO()) return 'a named pipe';
   return stats.isSocket() ? 'a socket' : 'a device';

@@ -28,7 +28,7 @@ import type { PendingBatch } from '../files/pending-blobs.ts';
 import { seenFiles } from '../files/seen-files.ts';
 import type { AgencyFiles } from './agency-files.ts';
 import { LastLines, OutputParts } from './command-output.ts';
-import { contentTypeOf } from './content-type.ts';
+import { getContentType } from './content-type.ts';
 import { fillStage, findFiles, type StageFile } from './stage.ts';
 
 const MIB = 1024 * 1024;
@@ -222,7 +222,7 @@ export class RunWorkspace implements Workspace {
         // A small file is read once, into a buffer of its size.
         const isSmall = file.size <= WHOLE_BYTES;
         const start = await fileStart(handle, isSmall ? file.size : KIND_BYTES);
-        const contentType = contentTypeOf(start.subarray(0, KIND_BYTES), lastSegment(file.path));
+        const contentType = getContentType(start.subarray(0, KIND_BYTES), lastSegment(file.path));
         const put = await files.store(keys.pop() ?? '', isSmall ? start : filePieces(handle));
         return { path: file.path, stagedEtag: before.get(file.path)?.etag ?? null, contentType, put };
       });
@@ -249,7 +249,7 @@ export class RunWorkspace implements Workspace {
     const discard = () => files.discard(batch);
     try {
       const put = await files.store(batch.keys[0] ?? '', content);
-      const contentType = contentTypeOf(content.subarray(0, KIND_BYTES), lastSegment(path));
+      const contentType = getContentType(content.subarray(0, KIND_BYTES), lastSegment(path));
       const change = { path, stagedEtag: old?.etag ?? null, contentType, put };
       return { changes: [change], writtenAt, batch, discard };
     } catch (error) {

@@ -58,7 +58,7 @@ async function makeChanges(
       continue;
     }
     const blobKey = newFileBlobKey();
-    const { size, md5 } = await blobs.write(blobKey, piecesOf([Buffer.from(text)]));
+    const { size, md5 } = await blobs.write(blobKey, getPieces([Buffer.from(text)]));
     const about = { contentType: 'text/plain', modifiedAt: Date.now(), signedAt: null, chatKey: null };
     prepared.push({ kind: 'put', path, blobKey, size, etag: `"${md5}"`, ...about });
   }
@@ -72,7 +72,7 @@ async function makeChanges(
   );
 }
 
-async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+async function* getPieces(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces;
 }
 
@@ -101,7 +101,7 @@ export function rowBeforeBlob(): Overrides {
         md5.update(piece);
         pieces.push(Buffer.from(piece));
       }
-      held.push(() => write(key, piecesOf(pieces)));
+      held.push(() => write(key, getPieces(pieces)));
       return { size: pieces.reduce((sum, piece) => sum + piece.length, 0), md5: md5.digest('hex') };
     }),
     wrapStore: around((transact) => async (name, job, locks) => {

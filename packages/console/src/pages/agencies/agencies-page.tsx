@@ -9,7 +9,7 @@ import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import './agencies.css';
 import { Prose } from '../../ui/prose.tsx';
-import { SOURCES, titleOf } from './agency-words.ts';
+import { getTitle, SOURCES } from './agency-words.ts';
 
 export function AgenciesPage() {
   const { data: agencies, error, refetch } = useQuery(watchedAgenciesQuery);
@@ -46,7 +46,7 @@ function AgencyCard({ agency }: { readonly agency: Agency }) {
       <div className="spread">
         <h2 className="agency-name">
           <Link to="/agencies/$agency" params={{ agency: id }}>
-            <bdi>{titleOf(agency)}</bdi>
+            <bdi>{getTitle(agency)}</bdi>
           </Link>
         </h2>
         {error !== null && <Badge tone="bad">broken</Badge>}

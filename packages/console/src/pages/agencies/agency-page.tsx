@@ -11,7 +11,7 @@ import './agencies.css';
 import { AgencyFaults } from './agency-faults.tsx';
 import { AgencyGraph } from './agency-graph.tsx';
 import { AgencyProcess } from './agency-process.tsx';
-import { SOURCES, titleOf } from './agency-words.ts';
+import { getTitle, SOURCES } from './agency-words.ts';
 import { AgentDetails } from './agent-details.tsx';
 import { FlowsTable } from './flows-table.tsx';
 import { layOutGraph } from './graph-layout.ts';
@@ -22,7 +22,7 @@ const FROM = '/signed-in/agencies/$agency';
 /** The widest graph that has room for the details beside it. */
 const SIDE_BY_SIDE_PX = 640;
 
-const graphOf = ({ agents = [], entryPoints = [], flows = [] }: Partial<Agency> = {}) =>
+const toGraph = ({ agents = [], entryPoints = [], flows = [] }: Partial<Agency> = {}) =>
   layOutGraph({ agents: agents.map(({ name }) => name), entryPoints, flows });
 
 export function AgencyPage() {
@@ -31,7 +31,7 @@ export function AgencyPage() {
   const navigate = useNavigate({ from: '/agencies/$agency' });
   const { data: agencies, error, refetch } = useQuery(watchedAgenciesQuery);
   const agency = agencies?.find((item) => item.agency === id);
-  const graph = useMemo(() => graphOf(agency), [agency]);
+  const graph = useMemo(() => toGraph(agency), [agency]);
   if (agency === undefined) {
     return (
       <Page title={id}>
@@ -53,7 +53,7 @@ export function AgencyPage() {
     agents.find(({ name }) => name === chosen) ?? agents.find(({ name }) => name === defaultAgent) ?? agents[0];
   return (
     <Page
-      title={titleOf(agency)}
+      title={getTitle(agency)}
       lead={
         <>
           <code>{id}</code>

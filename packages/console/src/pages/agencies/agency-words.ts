@@ -9,6 +9,6 @@ export const SOURCES: Readonly<Record<NonNullable<Agency['source']>, string>> = 
 
 export const KINDS = { handoff: 'Hand-off', delegate: 'Delegation' } as const;
 
-export const titleOf = ({ name, agency }: Agency): string => name ?? agency;
+export const getTitle = ({ name, agency }: Agency): string => name ?? agency;
 
 export type Agent = Agency['agents'][number];

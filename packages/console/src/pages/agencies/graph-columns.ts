@@ -11,7 +11,7 @@ export interface GraphInput {
 }
 
 /** Returns the columns of the agents by their names. A flow that closes a cycle does not count. */
-export function columnsOf({ agents, entryPoints, flows }: GraphInput): ReadonlyMap<string, number> {
+export function listColumns({ agents, entryPoints, flows }: GraphInput): ReadonlyMap<string, number> {
   const targets = Map.groupBy(flows, ({ from }) => from);
   const reached = new Set(flows.filter(({ from, to }) => from !== to).map(({ to }) => to));
   const isLeft = (name: string) => entryPoints.includes(name) && !reached.has(name);
@@ -35,10 +35,10 @@ export function columnsOf({ agents, entryPoints, flows }: GraphInput): ReadonlyM
   // Agents that no request can name are never in the first column, unless there are only such agents.
   const first = (name: string) => (entryPoints.length === 0 || entryPoints.includes(name) ? 0 : 1);
   const columns = new Map(finished.map((name) => [name, first(name)]));
-  const forwardOf = Map.groupBy(forward, ({ from }) => from);
+  const forwardByAgent = Map.groupBy(forward, ({ from }) => from);
   for (const name of finished.toReversed()) {
     const next = (columns.get(name) ?? 0) + 1;
-    for (const { to } of forwardOf.get(name) ?? []) columns.set(to, Math.max(columns.get(to) ?? 0, next));
+    for (const { to } of forwardByAgent.get(name) ?? []) columns.set(to, Math.max(columns.get(to) ?? 0, next));
   }
   return columns;
 }

@@ -12,7 +12,7 @@ export interface GraphEdge extends GraphFlow {
 }
 
 /** The heights at which each route leaves its first and reaches its last item. Flows at one side do not touch. */
-export function portsOf(routes: readonly Route[]): number[][] {
+export function getPorts(routes: readonly Route[]): number[][] {
   const ends = routes.flatMap((route, index) => {
     const { items } = route;
     const [start, last] = [items[0] as Item, items.at(-1) as Item];
@@ -49,7 +49,7 @@ function arrowAt(x: number, y: number, leads: 'left' | 'right'): string {
   return `M ${point(x, y)} l ${back} ${-ARROW_HALF} v ${2 * ARROW_HALF} z`;
 }
 
-export function edgeOf(route: Route, ports: readonly number[]): GraphEdge {
+export function toEdge(route: Route, ports: readonly number[]): GraphEdge {
   const { flow, items, isBackward } = route;
   const [start, last] = [items[0] as Item, items.at(-1) as Item];
   const [startY = 0, lastY = 0] = ports;

@@ -1,5 +1,5 @@
-import { columnsOf, type GraphFlow, type GraphInput } from './graph-columns.ts';
-import { edgeOf, type GraphEdge, portsOf } from './graph-curves.ts';
+import { type GraphFlow, type GraphInput, listColumns } from './graph-columns.ts';
+import { type GraphEdge, getPorts, toEdge } from './graph-curves.ts';
 import { COLUMN_GAP, type Item, isArc, left, middle, NODE_WIDTH, PADDING, type Route, STEP } from './graph-items.ts';
 
 /* Places the agents of an agency in columns, so that most flows lead from left to right. */
@@ -32,8 +32,8 @@ export function layOutGraph(input: GraphInput): Graph {
   const known = new Set(input.agents);
   const flows = input.flows.filter(({ from, to }) => known.has(from) && known.has(to));
   const entryPoints = input.entryPoints.filter((name) => known.has(name));
-  const columnOf = columnsOf({ agents: input.agents, entryPoints, flows });
-  const column = (name: string) => columnOf.get(name) ?? 0;
+  const pickColumn = listColumns({ agents: input.agents, entryPoints, flows });
+  const column = (name: string) => pickColumn.get(name) ?? 0;
 
   const items = new Map(
     input.agents.map((name): [string, Item] => {
@@ -41,24 +41,24 @@ export function layOutGraph(input: GraphInput): Graph {
       return [name, { name, column: column(name), height: Math.max(NODE_HEIGHT, (ports + 1) * PORT_GAP), y: 0 }];
     }),
   );
-  const routes = flows.map((flow) => routeOf(flow, items));
+  const routes = flows.map((flow) => getRoute(flow, items));
   const columns = orderColumns([...items.values()], routes);
   placeRows(columns, routes);
 
   const top = Math.min(...columns.flat().map(({ y }) => y), 0);
   for (const item of columns.flat()) item.y += PADDING - top;
-  const ports = portsOf(routes);
+  const ports = getPorts(routes);
   const bottom = Math.max(...columns.flat().map((item) => item.y + item.height), 0);
   const hasArcAtEnd = routes.some((route) => isArc(route) && route.items[0]?.column === columns.length - 1);
   return {
     width: 2 * PADDING + columns.length * STEP - (hasArcAtEnd ? 0 : COLUMN_GAP),
     height: bottom + PADDING,
-    nodes: columns.flat().flatMap((item) => nodeOf(item, entryPoints)),
-    edges: routes.map((route, index) => edgeOf(route, ports[index] ?? [])),
+    nodes: columns.flat().flatMap((item) => getNode(item, entryPoints)),
+    edges: routes.map((route, index) => toEdge(route, ports[index] ?? [])),
   };
 }
 
-function nodeOf(item: Item, entryPoints: readonly string[]): GraphNode[] {
+function getNode(item: Item, entryPoints: readonly string[]): GraphNode[] {
   const { name, y, height } = item;
   if (name === null) return [];
   return [{ name, isEntryPoint: entryPoints.includes(name), x: left(item), y, width: NODE_WIDTH, height }];
@@ -81,7 +81,7 @@ function portCounts(name: string, flows: readonly GraphFlow[], column: (name: st
   return [atLeft, atRight];
 }
 
-function routeOf(flow: GraphFlow, items: ReadonlyMap<string, Item>): Route {
+function getRoute(flow: GraphFlow, items: ReadonlyMap<string, Item>): Route {
   const from = items.get(flow.from) as Item;
   const to = items.get(flow.to) as Item;
   const isBackward = from.column > to.column;
@@ -100,7 +100,7 @@ const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + 
 type Neighbours = ReadonlyMap<Item, readonly Item[]>;
 
 /** The items of each item in the next column, and in the one before. */
-function neighboursOf(routes: readonly Route[]): { readonly before: Neighbours; readonly after: Neighbours } {
+function listNeighbours(routes: readonly Route[]): { readonly before: Neighbours; readonly after: Neighbours } {
   const hops = routes
     .filter((route) => !isArc(route))
     .flatMap(({ items }) => items.slice(1).map((end, index) => ({ start: items[index] as Item, end })));
@@ -117,7 +117,7 @@ function orderColumns(nodes: readonly Item[], routes: readonly Route[]): Item[][
     while (columns.length <= item.column) columns.push([]);
     columns[item.column]?.push(item);
   }
-  const { before, after } = neighboursOf(routes);
+  const { before, after } = listNeighbours(routes);
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const isRightward = sweep % 2 === 0;
     const neighbours = isRightward ? before : after;
@@ -146,7 +146,7 @@ function placeRows(columns: readonly (readonly Item[])[], routes: readonly Route
       y += item.height + ROW_GAP;
     }
   }
-  const { before, after } = neighboursOf(routes);
+  const { before, after } = listNeighbours(routes);
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const neighbours = sweep % 2 === 0 ? before : after;
     for (const column of sweep % 2 === 0 ? columns : columns.toReversed()) {

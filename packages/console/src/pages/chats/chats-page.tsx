@@ -21,7 +21,7 @@ const IDLE_REFETCH_MS = 15_000;
 const refetchMs = (chats: readonly Chat[]) =>
   chats.some(({ status }) => status === 'running') ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS;
 
-const columnsOf = (integration: string): readonly Column<Chat>[] => [
+const listColumns = (integration: string): readonly Column<Chat>[] => [
   {
     title: 'Chat',
     share: 2.2,
@@ -51,7 +51,7 @@ const columnsOf = (integration: string): readonly Column<Chat>[] => [
 ];
 
 /** The filters as the API takes them. */
-const filtersOf = ({ member, status, updatedAfter }: ChatSearch) => ({
+const getFilters = ({ member, status, updatedAfter }: ChatSearch) => ({
   ...(member !== undefined && { consumerId: member }),
   ...(status !== undefined && { status: status as Chat['status'] }),
   ...(updatedAfter !== undefined && { updatedAfter }),
@@ -63,7 +63,7 @@ export function ChatsPage() {
   const navigate = useNavigate({ from: '/integrations/$integration/chats' });
   const list = usePagedList(
     ['chats', integration, 'list', search],
-    (signal) => api().chats.list({ apiIntegrationId: integration, limit: 100, ...filtersOf(search) }, { signal }),
+    (signal) => api().chats.list({ apiIntegrationId: integration, limit: 100, ...getFilters(search) }, { signal }),
     { refetchMs },
   );
   return (
@@ -76,7 +76,7 @@ export function ChatsPage() {
       <DataTable
         what="chats"
         list={list}
-        columns={columnsOf(integration)}
+        columns={listColumns(integration)}
         rowKey={({ chatId }) => chatId}
         empty={
           Object.keys(search).length === 0 ? (

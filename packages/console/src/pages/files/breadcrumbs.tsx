@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { partsOf } from './file-path.ts';
+import { toParts } from './file-path.ts';
 
 interface BreadcrumbsProps {
   readonly integration: string;
@@ -8,7 +8,7 @@ interface BreadcrumbsProps {
 
 /** The way from the root to the folder. */
 export function Breadcrumbs({ integration, folder }: BreadcrumbsProps) {
-  const parts = partsOf(folder);
+  const parts = toParts(folder);
   return (
     <nav aria-label="Folder">
       <ol className="crumbs">

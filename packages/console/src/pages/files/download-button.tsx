@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { describeError } from '../../app/errors.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { downloadFile } from './download-file.ts';
-import { isolated, nameOf } from './file-path.ts';
+import { getName, isolated } from './file-path.ts';
 
 interface DownloadButtonProps {
   readonly integration: string;
@@ -21,7 +21,7 @@ export function DownloadButton({ integration, path, isSmall = false, onError }: 
       await downloadFile(integration, path);
     } catch (error) {
       if (onError !== undefined) onError(error);
-      else notify(`${isolated(nameOf(path))} was not downloaded. ${describeError(error).message}`);
+      else notify(`${isolated(getName(path))} was not downloaded. ${describeError(error).message}`);
     }
     setPending(false);
   };
@@ -30,7 +30,7 @@ export function DownloadButton({ integration, path, isSmall = false, onError }: 
     <button
       type="button"
       className={isSmall ? 'button button-small' : 'button'}
-      aria-label={`${label} ${nameOf(path)}`}
+      aria-label={`${label} ${getName(path)}`}
       aria-disabled={isPending}
       onClick={() => void download()}
     >

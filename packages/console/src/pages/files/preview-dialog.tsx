@@ -9,7 +9,7 @@ import { Loading } from '../../ui/feedback.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DownloadButton } from './download-button.tsx';
-import { nameOf } from './file-path.ts';
+import { getName } from './file-path.ts';
 import { filesKey } from './files-query.ts';
 import { PreviewContent } from './preview-content.tsx';
 import { readPreview } from './read-preview.ts';
@@ -41,7 +41,7 @@ export function PreviewDialog({ integration, path, onClose }: PreviewDialogProps
     if (error !== null) void client.invalidateQueries({ queryKey: filesKey(integration) });
   }, [client, error, integration]);
   const [downloadError, setDownloadError] = useState<unknown>(null);
-  const name = nameOf(path);
+  const name = getName(path);
   return (
     <Dialog title={name} isWide onClose={onClose}>
       <div className="stack preview">

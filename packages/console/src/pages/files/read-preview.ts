@@ -40,18 +40,18 @@ export async function readPreview(answer: Response): Promise<Preview> {
   let size = 0;
   let type: string | undefined;
   // The loop cancels the rest of the answer when it breaks.
-  for await (const part of bytesOf(answer)) {
+  for await (const part of toBytes(answer)) {
     parts.push(part);
     size += part.length;
     if (type === undefined && size >= 12) type = imageType(joined(parts.slice(0, 12), 12));
     if (type === undefined && size > MAX_TEXT_BYTES) break;
   }
   if (type !== undefined) return { kind: 'image', blob: new Blob(parts, { type }) };
-  return textOf(joined(parts, Math.min(size, MAX_TEXT_BYTES)), size > MAX_TEXT_BYTES);
+  return toText(joined(parts, Math.min(size, MAX_TEXT_BYTES)), size > MAX_TEXT_BYTES);
 }
 
 /** Not every browser can iterate a stream. */
-async function* bytesOf({ body }: Response): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* toBytes({ body }: Response): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   if (body === null) return;
   const reader = body.getReader();
   try {
@@ -75,7 +75,7 @@ function joined(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuf
   return all;
 }
 
-function textOf(bytes: Uint8Array<ArrayBuffer>, isCut: boolean): Preview {
+function toText(bytes: Uint8Array<ArrayBuffer>, isCut: boolean): Preview {
   try {
     // With `stream` a character that the cut divides is left out.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });

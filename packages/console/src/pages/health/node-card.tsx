@@ -11,7 +11,7 @@ interface NodeCardProps {
   readonly hasOtherVersions: boolean;
 }
 
-const refusedOf = (refused: Readonly<Record<string, number>>) => Object.values(refused).reduce((sum, n) => sum + n, 0);
+const sumRefused = (refused: Readonly<Record<string, number>>) => Object.values(refused).reduce((sum, n) => sum + n, 0);
 
 export function NodeCard({ node, hasOtherVersions }: NodeCardProps) {
   const { nodeId, state, self, version, host, address, startedAt, lastSeenAt, activeRuns, stats } = node;
@@ -42,7 +42,7 @@ export function NodeCard({ node, hasOtherVersions }: NodeCardProps) {
             <Line title="Open streams">{formatNumber(stats.openStreams)}</Line>
             <Line title="Admitted">{formatNumber(stats.admissions.admitted)}</Line>
             <Line title="Replayed">{formatNumber(stats.admissions.replayed)}</Line>
-            <Line title="Refused">{formatNumber(refusedOf(stats.admissions.refused))}</Line>
+            <Line title="Refused">{formatNumber(sumRefused(stats.admissions.refused))}</Line>
             <Line title="Event lag">{formatDuration(stats.eventLagMs)}</Line>
             <Line title="Writer queue">{formatNumber(stats.writerQueue)}</Line>
           </>

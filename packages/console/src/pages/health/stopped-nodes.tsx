@@ -21,11 +21,11 @@ const COLUMNS: readonly Column<ServiceNode>[] = [
   { title: 'Runs', isNumber: true, cell: ({ activeRuns }) => formatNumber(activeRuns) },
 ];
 
-const stoppedOf = (nodes: readonly ServiceNode[]) => nodes.filter((node) => !isRunning(node));
+const listStopped = (nodes: readonly ServiceNode[]) => nodes.filter((node) => !isRunning(node));
 
 /** Nodes that have stopped or were fenced. They are listed for a day, and until other nodes have taken over their runs. */
 export function StoppedNodes() {
-  const list = wholeList(useQuery({ ...nodesQuery, select: stoppedOf }));
+  const list = wholeList(useQuery({ ...nodesQuery, select: listStopped }));
   if (list.rows.length === 0) return null;
   const orphans = list.rows.reduce((sum, { activeRuns }) => sum + activeRuns, 0);
   return (

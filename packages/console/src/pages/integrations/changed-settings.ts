@@ -5,7 +5,7 @@ import type { Fields } from '../../ui/form.tsx';
 export const NO_ALLOWANCES = 'none';
 
 /** Always in the same order, so that two of them can be compared as JSON. */
-const allowanceOf = ({ unit, limit, period }: AllowanceSetting): AllowanceSetting => ({ unit, limit, period });
+const getAllowance = ({ unit, limit, period }: AllowanceSetting): AllowanceSetting => ({ unit, limit, period });
 
 function allowancesIn(fields: Fields): AllowanceSetting | null {
   const unit = fields.text('unit');
@@ -44,7 +44,7 @@ export function changedSettings(seen: Integration, fields: Fields): UpdateIntegr
     ...seen,
     name: seen.name?.trim() ?? '',
     defaultAgent: seen.defaultAgent ?? '',
-    allowances: seen.allowances && allowanceOf(seen.allowances),
+    allowances: seen.allowances && getAllowance(seen.allowances),
   };
   const settings = settingsIn(fields);
   const changed = Object.entries(settings).filter(

@@ -17,7 +17,7 @@ type OpenDialog =
   | { readonly kind: 'created'; readonly key: CreatedApiKey }
   | { readonly kind: 'revoke'; readonly key: ApiKey };
 
-const nameOf = ({ name, keyId }: ApiKey) => name ?? keyId;
+const getName = ({ name, keyId }: ApiKey) => name ?? keyId;
 
 function KeyState({ revokedAt, expiresAt }: ApiKey) {
   if (revokedAt !== null) return <Badge tone="bad">revoked</Badge>;
@@ -37,7 +37,7 @@ export function KeysPage() {
     </button>
   );
   const columns: readonly Column<ApiKey>[] = [
-    { title: 'Name', share: 1.5, cell: (key) => <bdi>{nameOf(key)}</bdi> },
+    { title: 'Name', share: 1.5, cell: (key) => <bdi>{getName(key)}</bdi> },
     { title: 'State', cell: KeyState },
     {
       title: 'Last use',
@@ -55,7 +55,7 @@ export function KeysPage() {
           <button
             type="button"
             className="button button-small"
-            aria-label={`Revoke ${nameOf(key)}`}
+            aria-label={`Revoke ${getName(key)}`}
             onClick={() => setDialog({ kind: 'revoke', key })}
           >
             Revoke
@@ -94,14 +94,14 @@ export function KeysPage() {
       {dialog?.kind === 'created' && <NewKeyDialog created={dialog.key} onClose={close} />}
       {dialog?.kind === 'revoke' && (
         <ConfirmDialog
-          title={`Revoke ${nameOf(dialog.key)}?`}
+          title={`Revoke ${getName(dialog.key)}?`}
           action="Revoke key"
           pendingLabel="Revoking…"
           onClose={close}
           onConfirm={async () => {
             await api().keys.revoke({ keyId: dialog.key.keyId });
             await refresh();
-            notify(`The key ${nameOf(dialog.key)} is revoked.`);
+            notify(`The key ${getName(dialog.key)} is revoked.`);
           }}
         >
           <p>Requests with this key are refused from now on. This cannot be undone.</p>

@@ -42,7 +42,7 @@ type OpenDialog =
   | { readonly kind: 'invited'; readonly owner: CreatedOwner }
   | { readonly kind: 'delete'; readonly owner: Owner };
 
-const nameOf = ({ name, email, ownerId }: Owner) => name ?? email ?? ownerId;
+const getName = ({ name, email, ownerId }: Owner) => name ?? email ?? ownerId;
 
 function Owners({ ownId }: { readonly ownId: string }) {
   const client = useQueryClient();
@@ -67,7 +67,7 @@ function Owners({ ownId }: { readonly ownId: string }) {
           <button
             type="button"
             className="button button-small"
-            aria-label={`Delete ${nameOf(owner)}`}
+            aria-label={`Delete ${getName(owner)}`}
             onClick={() => setDialog({ kind: 'delete', owner })}
           >
             Delete
@@ -114,14 +114,14 @@ function Owners({ ownId }: { readonly ownId: string }) {
       {dialog?.kind === 'invited' && <InvitedDialog owner={dialog.owner} onClose={close} />}
       {dialog?.kind === 'delete' && (
         <ConfirmDialog
-          title={`Delete ${nameOf(dialog.owner)}?`}
+          title={`Delete ${getName(dialog.owner)}?`}
           action="Delete person"
           pendingLabel="Deleting…"
           onClose={close}
           onConfirm={async () => {
             await api().owners.delete({ ownerId: dialog.owner.ownerId });
             await refresh();
-            notify(`${nameOf(dialog.owner)} is deleted.`);
+            notify(`${getName(dialog.owner)} is deleted.`);
           }}
         >
           <p>

@@ -9,12 +9,12 @@ export function Announcer({ live }: { readonly live: LiveRun | null }) {
   useChanges(live?.changes);
   return (
     <p className="visually-hidden" role="status">
-      {live !== null && textOf(live)}
+      {live !== null && toText(live)}
     </p>
   );
 }
 
-function textOf({ isActive, isNew, result }: LiveRun): string {
+function toText({ isActive, isNew, result }: LiveRun): string {
   if (isActive) return 'The agent is answering.';
   if (result === null) return 'The message was not answered.';
   if (result.pending.length > 0) return 'The agent asks a question.';

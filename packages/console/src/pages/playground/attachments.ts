@@ -141,7 +141,7 @@ export class Attachments {
   async images(): Promise<NonNullable<RunRequest['attachments']>> {
     const files = this.items.flatMap(({ file }) => (file !== null && isVisible(file) ? [file] : []));
     return await Promise.all(
-      files.map(async (file) => ({ type: 'input_image' as const, image_url: await dataUrlOf(file) })),
+      files.map(async (file) => ({ type: 'input_image' as const, image_url: await toDataUrl(file) })),
     );
   }
 
@@ -158,7 +158,7 @@ export class Attachments {
           ? FOLDER
           : (await api().members.get({ apiIntegrationId, consumerId: member }, { signal })).folder;
       // Every file has a folder of its own, so that no other file of the same name is replaced.
-      const folder = `${parent}/playground/${segmentOf(chatId)}/${randomId().slice(0, 8)}`;
+      const folder = `${parent}/playground/${getSegment(chatId)}/${randomId().slice(0, 8)}`;
       const onProgress = ({ loadedBytes, totalBytes }: { readonly loadedBytes: number; readonly totalBytes: number }) =>
         this.#change(key, { progress: totalBytes === 0 ? 1 : loadedBytes / totalBytes });
       const uploaded = await api().upload(item.file, { apiIntegrationId, folder, name: item.name, signal, onProgress });
@@ -188,7 +188,7 @@ export class Attachments {
 }
 
 /** A chat id as the name of a folder. */
-const segmentOf = (chatId: string) => chatId.replace(/[^\w-]+/g, '-').slice(0, 64);
+const getSegment = (chatId: string) => chatId.replace(/[^\w-]+/g, '-').slice(0, 64);
 
 const isVisible = ({ type, size }: File) => IMAGE_TYPES.includes(type) && size <= MAX_IMAGE_BYTES;
 
@@ -197,7 +197,7 @@ const isPasted = ({ name }: File) => name === 'image.png';
 const pastedName = ({ lastModified }: File, key: number) =>
   `pasted-${new Date(lastModified).toISOString().replace(/[:.]/g, '-')}-${key}.png`;
 
-function dataUrlOf(file: File): Promise<string> {
+function toDataUrl(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));

@@ -56,7 +56,7 @@ export function Composer({ field, attachments, live, obstacle, onSend }: Compose
       />
       <div className="spread">
         <span id="composer-hint" className="small muted composer-hint">
-          {hintOf(live, obstacle)}
+          {getHint(live, obstacle)}
         </span>
         <div className="row composer-buttons">
           <input
@@ -84,7 +84,7 @@ export function Composer({ field, attachments, live, obstacle, onSend }: Compose
   );
 }
 
-function hintOf(live: LiveRun | null, obstacle: SendObstacle | null): string {
+function getHint(live: LiveRun | null, obstacle: SendObstacle | null): string {
   if (live !== null) return 'The agent is answering…';
   if (obstacle === 'loading') return 'You can send when the chat is loaded.';
   return obstacle === 'failed' ? 'The chat could not be read.' : 'Enter sends. Shift and Enter begin a new line.';

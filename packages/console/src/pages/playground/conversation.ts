@@ -120,7 +120,7 @@ export class Conversation {
       this.earlierCursor = nextCursor;
       const kept = unsent.filter(({ live }) => live?.isActive || !admitted.has(live?.usageRequestId ?? ''));
       const isKept = (runId: string | null) => kept.some(({ live }) => live?.runId === runId);
-      this.turns = [...this.#followed(turnsOf(items).filter(({ runId }) => !isKept(runId))), ...this.#absent(kept)];
+      this.turns = [...this.#followed(listTurns(items).filter(({ runId }) => !isKept(runId))), ...this.#absent(kept)];
     } catch (error) {
       if (!this.#isCurrent(reading)) return;
       // The server has not seen the chat: it begins with the next message.
@@ -149,7 +149,7 @@ export class Conversation {
       const { items } = await this.#messages().page();
       if (!this.#isCurrent(reading) || !this.canSend) return;
       this.#numMessages = numMessages;
-      this.#append(turnsOf(items));
+      this.#append(listTurns(items));
     } catch (error) {
       // A chat that was deleted stays in view.
       if (error instanceof NotFoundError) this.#isDeleted = true;
@@ -187,7 +187,7 @@ export class Conversation {
       const { items, nextCursor } = await this.#messages().page(this.earlierCursor);
       if (!this.#isCurrent(reading)) return;
       this.earlierCursor = nextCursor;
-      this.turns = joinTurns(turnsOf(items), this.turns);
+      this.turns = joinTurns(listTurns(items), this.turns);
     } catch (error) {
       if (!this.#isCurrent(reading)) return;
       noteError(error);
@@ -279,18 +279,18 @@ const NONE: ReadonlySet<string | null> = new Set();
 const isNotAdmitted = ({ runId, live }: Turn) => runId === null && live !== null && live.runId === null;
 
 /** The messages of a page are newest first, and a page may begin with an answer. */
-function turnsOf(newestFirst: readonly Message[]): Turn[] {
+function listTurns(newestFirst: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
   for (const message of newestFirst.toReversed()) {
     const last = turns.at(-1);
     if (message.role === 'assistant' && last?.runId === message.runId)
       turns[turns.length - 1] = { ...last, stored: message };
-    else turns.push(turnOf(message));
+    else turns.push(getTurn(message));
   }
   return turns;
 }
 
-function turnOf(message: Message): Turn {
+function getTurn(message: Message): Turn {
   const isSent = message.role === 'user';
   const { runId, content, sandboxFiles, attachments } = message;
   const sent = isSent && { text: content, files: sandboxFiles, lostAttachments: attachments.length };

@@ -25,7 +25,7 @@ export function Questions({ questions, onAnswer }: QuestionsProps) {
     setSent(true);
     const submitter = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
     const fields = new Fields(new FormData(event.currentTarget, submitter));
-    onAnswer(questions.map((question) => answerOf(question, fields)));
+    onAnswer(questions.map((question) => toAnswer(question, fields)));
   };
   return (
     <form className="notice notice-warn questions" onSubmit={submit}>
@@ -48,7 +48,7 @@ export function Questions({ questions, onAnswer }: QuestionsProps) {
             <button
               key={value}
               type="submit"
-              name={nameOf(questions[0] as Question, 'decision')}
+              name={getName(questions[0] as Question, 'decision')}
               value={value}
               className={value === 'approve' ? 'button button-primary' : 'button'}
             >
@@ -65,32 +65,32 @@ export function Questions({ questions, onAnswer }: QuestionsProps) {
   );
 }
 
-const nameOf = ({ questionId }: Question, field: string) => `${questionId} ${field}`;
+const getName = ({ questionId }: Question, field: string) => `${questionId} ${field}`;
 
 function QuestionFields({ question, isSingle }: { readonly question: Question; readonly isSingle: boolean }) {
   if (question.kind === 'tool') {
     return (
       <>
-        <TextAreaField label="Output" name={nameOf(question, 'output')} rows={3} required />
-        <CheckField label="The call failed" name={nameOf(question, 'failed')} />
+        <TextAreaField label="Output" name={getName(question, 'output')} rows={3} required />
+        <CheckField label="The call failed" name={getName(question, 'failed')} />
       </>
     );
   }
   return (
     <>
-      {!isSingle && <SelectField label="Decision" name={nameOf(question, 'decision')} choices={DECISIONS} />}
-      <TextField label="Reason (optional)" name={nameOf(question, 'reason')} maxLength={2000} />
+      {!isSingle && <SelectField label="Decision" name={getName(question, 'decision')} choices={DECISIONS} />}
+      <TextField label="Reason (optional)" name={getName(question, 'reason')} maxLength={2000} />
     </>
   );
 }
 
-function answerOf(question: Question, fields: Fields): Answer {
+function toAnswer(question: Question, fields: Fields): Answer {
   const { questionId, kind } = question;
   if (kind === 'tool') {
-    const output = fields.exact(nameOf(question, 'output'));
-    return { questionId, output, ...(fields.checked(nameOf(question, 'failed')) ? { failed: true } : {}) };
+    const output = fields.exact(getName(question, 'output'));
+    return { questionId, output, ...(fields.checked(getName(question, 'failed')) ? { failed: true } : {}) };
   }
-  const reason = fields.optional(nameOf(question, 'reason'));
-  const approve = fields.text(nameOf(question, 'decision')) === 'approve';
+  const reason = fields.optional(getName(question, 'reason'));
+  const approve = fields.text(getName(question, 'decision')) === 'approve';
   return { questionId, approve, reason };
 }

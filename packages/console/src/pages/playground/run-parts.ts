@@ -85,7 +85,7 @@ export class RunParts {
   /** Drops what is void since a crash of the server, and makes the parts again from the rest. */
   #resume(id: number, { attempt, discard_after, void_items = [] }: StreamResumed): void {
     const kept = this.#events.filter(
-      ({ id: eventId, data }) => eventId <= discard_after && !void_items.includes(itemIdOf(data)),
+      ({ id: eventId, data }) => eventId <= discard_after && !void_items.includes(getItemId(data)),
     );
     this.#events = [];
     this.#texts.clear();
@@ -190,7 +190,7 @@ export class RunParts {
   }
 }
 
-function itemIdOf(data: StoredEvent['data']): string {
+function getItemId(data: StoredEvent['data']): string {
   if (data.type === 'raw_response_event') return 'item_id' in data.data ? data.data.item_id : '';
   if (data.type === 'run_item_stream_event') return (data.item.raw_item as RawItem).id ?? '';
   return '';

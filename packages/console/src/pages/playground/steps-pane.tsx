@@ -6,7 +6,7 @@ import { measured, pollMs } from '../../app/traffic.ts';
 import { formatCount, formatDuration } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Badge, Loading } from '../../ui/feedback.tsx';
-import { type TimelineStep, timelineOf } from '../runs/step-tree.ts';
+import { type TimelineStep, toTimeline } from '../runs/step-tree.ts';
 import { useChanges } from './changes.ts';
 import type { LiveRun } from './live-run.ts';
 
@@ -61,7 +61,7 @@ function Steps({ live }: { readonly live: LiveRun }) {
   if (runId === null) return <p className="muted">The run has not started.</p>;
   if (error !== null && data === undefined) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading what="steps" />;
-  const steps = timelineOf(data.items.toReversed());
+  const steps = toTimeline(data.items.toReversed());
   return (
     <>
       <Link to="/integrations/$integration/runs/$run" params={{ integration: apiIntegrationId, run: runId }}>

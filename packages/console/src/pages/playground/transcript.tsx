@@ -94,13 +94,13 @@ function useKeepNext(box: RefObject<HTMLElement | null>): void {
     const element = box.current?.nextElementSibling ?? null;
     const before = next.current;
     if (before !== null && before.element !== element && before.element.isConnected) {
-      window.scrollBy({ top: topOf(before.element) - before.top, behavior: 'instant' });
+      window.scrollBy({ top: measureTop(before.element) - before.top, behavior: 'instant' });
     }
-    next.current = element === null ? null : { element, top: topOf(element) };
+    next.current = element === null ? null : { element, top: measureTop(element) };
   });
 }
 
-const topOf = (element: Element) => element.getBoundingClientRect().top + window.scrollY;
+const measureTop = (element: Element) => element.getBoundingClientRect().top + window.scrollY;
 
 function Start({ agent, onStarter }: Pick<TranscriptProps, 'agent' | 'onStarter'>) {
   const starters = agent?.starters ?? [];

@@ -5,7 +5,7 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { RunError } from '../../ui/run-error.tsx';
-import { durationOf, toStatus } from '../runs/run-state.ts';
+import { getDuration, toStatus } from '../runs/run-state.ts';
 import { useChanges } from './changes.ts';
 import type { Turn } from './conversation.ts';
 import { Figures } from './figures.tsx';
@@ -130,7 +130,7 @@ function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
           }}
           firstTokenMs={live.isNew ? live.firstTokenMs : null}
           totalMs={live.isNew ? live.totalMs : null}
-          durationMs={storedDurationOf(run)}
+          durationMs={getStoredDuration(run)}
           usage={result.usage}
           text={result.text}
         />
@@ -167,8 +167,8 @@ function waitingText({ runId, isDelayed }: LiveRun): string {
   return 'The server has not accepted the message yet. It is sent again by itself, for up to 2 minutes.';
 }
 
-const storedDurationOf = (run: RunRecord | undefined): number | null =>
-  run?.completedAt == null ? null : durationOf(run);
+const getStoredDuration = (run: RunRecord | undefined): number | null =>
+  run?.completedAt == null ? null : getDuration(run);
 
 interface StoredAnswerProps {
   readonly message: NonNullable<Turn['stored']>;
@@ -191,7 +191,7 @@ function StoredAnswer({ message, run, apiIntegrationId }: StoredAnswerProps) {
         charged={run ?? null}
         firstTokenMs={null}
         totalMs={null}
-        durationMs={storedDurationOf(run)}
+        durationMs={getStoredDuration(run)}
         usage={run?.usage ?? null}
         text={content}
       />

@@ -1,6 +1,6 @@
 import type { Frame, RunRecord, Step } from '@runwire/client';
-import { kindOf } from './event-text.ts';
-import { startOf } from './run-state.ts';
+import { getKind } from './event-text.ts';
+import { getStart } from './run-state.ts';
 
 /** A step that has not finished: an answer of a model or a call. */
 export interface CurrentStep {
@@ -66,7 +66,7 @@ export class CurrentSteps {
       this.#lastId = frame.id;
       return;
     }
-    const kind = kindOf(frame);
+    const kind = getKind(frame);
     if (frame.event !== null || !KINDS.includes(kind)) return;
     const { agent, parent_run_id: loop = null, item, new_agent: next } = JSON.parse(frame.data).data as EventData;
     const { call_id: call = '', name = '' } = item?.raw_item ?? {};
@@ -91,5 +91,5 @@ export function startOfCurrent(current: CurrentStep, run: RunRecord, steps: read
     ({ kind, loop, firstEventId, lastEventId }) =>
       loop === current.loop && (kind === 'model' ? firstEventId : lastEventId) <= current.eventId,
   );
-  return Math.max(startOf(run), ...before.map(({ completedAt }) => Date.parse(completedAt)));
+  return Math.max(getStart(run), ...before.map(({ completedAt }) => Date.parse(completedAt)));
 }

@@ -57,7 +57,7 @@ export class EventLog {
   }
 
   /** The row of the event in the filtered list. If it is not there: of the event that follows it. */
-  rowOf(id: number): number {
+  toRow(id: number): number {
     let [first, end] = [0, this.#state.matching];
     while (first < end) {
       const middle = (first + end) >> 1;

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useId, useRef } from 'react';
 import type { EventLog, LogState } from './event-log.ts';
-import { kindOf, previewOf } from './event-text.ts';
+import { getKind, toPreview } from './event-text.ts';
 
 interface EventRowsProps {
   readonly log: EventLog;
@@ -30,7 +30,7 @@ export function EventRows({ log, state, chosenId, onChoose }: EventRowsProps) {
   };
   const move = (event: KeyboardEvent) => {
     const last = state.matching - 1;
-    const chosen = chosenId === null ? -1 : log.rowOf(chosenId);
+    const chosen = chosenId === null ? -1 : log.toRow(chosenId);
     // The chosen event may be left out by the filter; then its place has the event that follows it.
     const next = chosenId === null || log.frameAt(chosen)?.id === chosenId ? chosen + 1 : chosen;
     const rows: Readonly<Record<string, number>> = {
@@ -79,8 +79,8 @@ export function EventRows({ log, state, chosenId, onChoose }: EventRowsProps) {
               onClick={() => choose(index)}
             >
               <span className="event-id">{frame.id}</span>
-              <span className="event-kind">{kindOf(frame)}</span>
-              <span className="event-data ellipsis">{previewOf(frame)}</span>
+              <span className="event-kind">{getKind(frame)}</span>
+              <span className="event-data ellipsis">{toPreview(frame)}</span>
             </div>
           );
         })}

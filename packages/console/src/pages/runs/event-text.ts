@@ -5,7 +5,7 @@ import { formatJsonText } from '../../lib/format.ts';
 const HEAD = 600;
 
 /** Names an event without parsing it, because its data may be long. */
-export function kindOf({ event, data }: Frame): string {
+export function getKind({ event, data }: Frame): string {
   if (event !== null) return event;
   if (data.startsWith('{"error"')) return 'error';
   const head = data.slice(0, HEAD);
@@ -18,13 +18,13 @@ export function kindOf({ event, data }: Frame): string {
 const MAX_PREVIEW = 240;
 
 /** What an event has besides its kind, in one line. */
-export function previewOf(frame: Frame): string {
+export function toPreview(frame: Frame): string {
   const { event, data } = frame;
   const head = data.slice(0, HEAD + MAX_PREVIEW);
   const [, delta] = /"delta":("(?:[^"\\]|\\.)*"?)/.exec(head) ?? [];
   if (delta !== undefined) return delta;
   if (event !== null) return head.slice(0, MAX_PREVIEW);
-  const kind = `"${kindOf(frame)}",`;
+  const kind = `"${getKind(frame)}",`;
   const at = head.indexOf(kind);
   return at < 0 ? head.slice(0, MAX_PREVIEW) : head.slice(at + kind.length, at + kind.length + MAX_PREVIEW);
 }
@@ -35,7 +35,7 @@ export function previewOf(frame: Frame): string {
  */
 export const isCompacted = (frames: readonly Frame[]): boolean =>
   frames.some(({ event, data }) => event === null && data.startsWith('{"data":')) &&
-  !frames.some((frame) => kindOf(frame) === 'response.created');
+  !frames.some((frame) => getKind(frame) === 'response.created');
 
 /** The event as the stream has it. */
 export const frameText = ({ id, event, data }: Frame): string =>

@@ -28,7 +28,7 @@ export function EventsTab({ run, log, state, text, onText }: EventsTabProps) {
       <search className="row events-filter">
         <FilterField label="Events that contain" name="text" value={text} onChange={onText} />
         <p className="small muted" role="status">
-          {sentenceOf(run, state, text)}
+          {toSentence(run, state, text)}
         </p>
       </search>
       {state.error !== null && <ErrorNotice error={state.error} onRetry={() => log.start()} />}
@@ -49,7 +49,7 @@ export function EventsTab({ run, log, state, text, onText }: EventsTabProps) {
   );
 }
 
-function sentenceOf(run: RunRecord, { total, matching, isReading }: LogState, text: string): string {
+function toSentence(run: RunRecord, { total, matching, isReading }: LogState, text: string): string {
   const events = formatCount(total, 'event');
   const found = text === '' ? events : `${formatNumber(matching)} of ${events}`;
   if (!isReading) return found;

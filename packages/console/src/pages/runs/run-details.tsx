@@ -16,7 +16,7 @@ import { ChangedFiles } from './changed-files.tsx';
 import type { EventLog, LogState } from './event-log.ts';
 import { LiveOutput } from './live-output.tsx';
 import { RunInput } from './run-input.tsx';
-import { durationOf, isActive } from './run-state.ts';
+import { getDuration, isActive } from './run-state.ts';
 import { UsageText } from './usage-text.tsx';
 
 interface RunDetailsProps {
@@ -93,7 +93,7 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
           </dd>
           <dt>Duration</dt>
           <dd>
-            {formatDuration(durationOf(run))}
+            {formatDuration(getDuration(run))}
             {isActive(run) && ' so far'}
           </dd>
           <dt>Tokens</dt>

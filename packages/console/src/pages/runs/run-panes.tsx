@@ -10,7 +10,7 @@ import { EventsTab } from './events-tab.tsx';
 import { RunDetails } from './run-details.tsx';
 import { isActive } from './run-state.ts';
 import { StepDetails } from './step-details.tsx';
-import { timelineOf } from './step-tree.ts';
+import { toTimeline } from './step-tree.ts';
 import { Timeline } from './timeline.tsx';
 import { useEventLog } from './use-event-log.ts';
 import { useTick } from './use-tick.ts';
@@ -28,7 +28,7 @@ export function RunPanes({ run, steps }: RunPanesProps) {
   const navigate = useNavigate({ from: '/integrations/$integration/runs/$run' });
   useTick(isActive(run));
   const details = useRef<HTMLElement>(null);
-  const rows = useMemo(() => timelineOf(steps), [steps]);
+  const rows = useMemo(() => toTimeline(steps), [steps]);
   const chosen = rows.find(({ step }) => String(step.step) === search.step);
   const tab = TABS.find((id) => id === search.tab) ?? 'details';
   const needsLog = isActive(run) || tab === 'events' || chosen !== undefined;

@@ -11,8 +11,8 @@ export function toStatus(run: Pick<RunRecord, 'status' | 'cancelRequested' | 'pe
   return run.cancelRequested !== null && isActive(run) ? 'cancelling' : run.status;
 }
 
-export const startOf = ({ createdAt, startedAt }: RunTimes): number => Date.parse(startedAt ?? createdAt);
+export const getStart = ({ createdAt, startedAt }: RunTimes): number => Date.parse(startedAt ?? createdAt);
 
 /** How long the run took, or takes so far. */
-export const durationOf = (run: RunTimes): number =>
-  Math.max(0, (run.completedAt === null ? Date.now() : Date.parse(run.completedAt)) - startOf(run));
+export const getDuration = (run: RunTimes): number =>
+  Math.max(0, (run.completedAt === null ? Date.now() : Date.parse(run.completedAt)) - getStart(run));

@@ -11,7 +11,7 @@ import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunFilters, type RunSearch } from './run-filters.tsx';
-import { durationOf, isActive, toStatus } from './run-state.ts';
+import { getDuration, isActive, toStatus } from './run-state.ts';
 import { useTick } from './use-tick.ts';
 import './runs.css';
 
@@ -21,7 +21,7 @@ const IDLE_REFETCH_MS = 15_000;
 
 const refetchMs = (runs: readonly RunRecord[]) => (runs.some(isActive) ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS);
 
-const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
+const listColumns = (integration: string): readonly Column<RunRecord>[] => [
   { title: 'Status', share: 1.4, cell: (run) => <Status status={toStatus(run)} /> },
   {
     title: 'Agent',
@@ -40,7 +40,7 @@ const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
     cell: ({ consumerId }) => (consumerId === null ? <Nothing /> : <bdi>{shorten(consumerId)}</bdi>),
   },
   { title: 'Started', share: 1.7, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
-  { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => formatDuration(durationOf(run)) },
+  { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => formatDuration(getDuration(run)) },
   {
     title: 'Tokens',
     isNumber: true,
@@ -50,7 +50,7 @@ const columnsOf = (integration: string): readonly Column<RunRecord>[] => [
 ];
 
 /** The filters as the API takes them. */
-const filtersOf = ({ status, agent, member, chat, from, to }: RunSearch) => ({
+const getFilters = ({ status, agent, member, chat, from, to }: RunSearch) => ({
   ...(status !== undefined && { status: status as RunRecord['status'] }),
   ...(agent !== undefined && { agent }),
   ...(member !== undefined && { consumerId: member }),
@@ -65,7 +65,7 @@ export function RunsPage() {
   const navigate = useNavigate({ from: '/integrations/$integration/runs' });
   const list = usePagedList(
     ['runs', integration, 'list', search],
-    (signal) => api().runs.list({ apiIntegrationId: integration, limit: 100, ...filtersOf(search) }, { signal }),
+    (signal) => api().runs.list({ apiIntegrationId: integration, limit: 100, ...getFilters(search) }, { signal }),
     { refetchMs },
   );
   useTick(!list.isLong && list.rows.some(isActive));
@@ -81,7 +81,7 @@ export function RunsPage() {
       <DataTable
         what="runs"
         list={list}
-        columns={columnsOf(integration)}
+        columns={listColumns(integration)}
         rowKey={({ runId }) => runId}
         empty={
           isFiltered ? (

@@ -32,7 +32,7 @@ const CALLS = ['tool_called', 'handoff_requested', 'tool_approval_requested', 'c
 const OUTPUTS = ['tool_output', 'handoff_occured'];
 
 /** Finds what a step did. `frames` has all events until its last one. */
-export const contentOf = (frames: readonly Frame[], step: Step): StepContent =>
+export const toContent = (frames: readonly Frame[], step: Step): StepContent =>
   step.kind === 'tool' ? toolContent(frames, step) : modelContent(frames, step);
 
 function toolContent(frames: readonly Frame[], { callId, lastEventId }: Step): StepContent {

@@ -9,7 +9,7 @@ import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import type { EventLog, LogState } from './event-log.ts';
-import { contentOf, type StepContent } from './step-content.ts';
+import { type StepContent, toContent } from './step-content.ts';
 import { StepTitle } from './step-title.tsx';
 import type { TimelineStep } from './step-tree.ts';
 import { UsageText } from './usage-text.tsx';
@@ -25,7 +25,7 @@ interface StepDetailsProps {
 export function StepDetails({ integration, row, log, logState, onWholeRun }: StepDetailsProps) {
   const { step, startMs, endMs } = row;
   const isRead = !logState.isReading || (log.frames.at(-1)?.id ?? 0) >= step.lastEventId;
-  const content = useMemo(() => (isRead ? contentOf(log.frames, step) : null), [isRead, log, step]);
+  const content = useMemo(() => (isRead ? toContent(log.frames, step) : null), [isRead, log, step]);
   return (
     <div className="stack">
       <div className="spread">

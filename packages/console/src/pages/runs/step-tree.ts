@@ -10,7 +10,7 @@ export interface TimelineStep {
 }
 
 /** Orders steps so that those of an asked agent follow the call that asked it. `steps` has the oldest first. */
-export function timelineOf(steps: readonly Step[]): readonly TimelineStep[] {
+export function toTimeline(steps: readonly Step[]): readonly TimelineStep[] {
   const calls = new Set(steps.map(({ callId }) => callId));
   const byLoop = Map.groupBy(steps, ({ loop }) => loop);
   const shown: TimelineStep[] = [];

@@ -4,7 +4,7 @@ import { Status } from '../../ui/feedback.tsx';
 import { SelectField } from '../../ui/form.tsx';
 import { CurrentRow } from './current-row.tsx';
 import { type CurrentStep, startOfCurrent } from './current-steps.ts';
-import { durationOf, isActive, startOf, toStatus } from './run-state.ts';
+import { getDuration, getStart, isActive, toStatus } from './run-state.ts';
 import type { TimelineStep } from './step-tree.ts';
 import { TimelineRow } from './timeline-row.tsx';
 
@@ -34,7 +34,7 @@ export function Timeline({ run, rows, current, chosen, search, onChoose, onFilte
   );
   const running = current.filter((step) => failed === '' && (kind === '' || step.kind === kind));
   const steps = rows.map(({ step }) => step);
-  const span = { startMs: startOf(run), durationMs: durationOf(run) };
+  const span = { startMs: getStart(run), durationMs: getDuration(run) };
   return (
     <section className="card timeline" aria-label="Steps">
       <search className="spread timeline-filters" aria-label="Filters of steps">
@@ -83,13 +83,13 @@ export function Timeline({ run, rows, current, chosen, search, onChoose, onFilte
         ))}
       </ol>
       <p className="small muted" role="status">
-        {sentenceOf(run, steps.length, shown.length)}
+        {toSentence(run, steps.length, shown.length)}
       </p>
     </section>
   );
 }
 
-function sentenceOf(run: RunRecord, total: number, shown: number): string {
+function toSentence(run: RunRecord, total: number, shown: number): string {
   if (run.chatDeleted) return 'The chat was deleted, and the steps with it.';
   if (total === 0) return isActive(run) ? 'No step has finished yet.' : 'The run ended before a step had finished.';
   if (shown === 0) return `No step matches the filters; ${formatCount(total, 'step')} in all.`;

@@ -14,10 +14,10 @@ const addUp = (series: readonly Series[], day: number) =>
   series.reduce((sum, { values }) => sum + (values[day] ?? 0), 0);
 
 /** The values of a day as a sentence, for screen readers. */
-export function dayText(days: readonly string[], series: readonly Series[], nameOf: NameOf, day: number): string {
+export function dayText(days: readonly string[], series: readonly Series[], getName: NameOf, day: number): string {
   const values = series
     .filter((one) => (one.values[day] ?? 0) > 0)
-    .map((one) => `${nameOf(one)} ${formatNumber(one.values[day] ?? 0)}`);
+    .map((one) => `${getName(one)} ${formatNumber(one.values[day] ?? 0)}`);
   if (values.length > 1) values.push(`all ${formatNumber(addUp(series, day))}`);
   return `${formatDay(days[day] ?? '')}: ${values.join(', ') || 'nothing'}`;
 }
@@ -25,13 +25,13 @@ export function dayText(days: readonly string[], series: readonly Series[], name
 interface DayValuesProps {
   readonly days: readonly string[];
   readonly series: readonly Series[];
-  readonly nameOf: NameOf;
+  readonly getName: NameOf;
   readonly day: number;
   readonly area: PlotArea;
 }
 
 /** Marks a day of the plot, and shows its values beside it. */
-export function DayValues({ days, series, nameOf, day, area }: DayValuesProps) {
+export function DayValues({ days, series, getName, day, area }: DayValuesProps) {
   const width = area.width / days.length;
   const left = area.left + day * width;
   const isInFirstHalf = day < days.length / 2;
@@ -48,7 +48,7 @@ export function DayValues({ days, series, nameOf, day, area }: DayValuesProps) {
         {shown.map(({ one, index }) => (
           <span key={one.key ?? ''} className="plot-value">
             <span className={swatchClass(series, index)} />
-            <bdi className="ellipsis">{nameOf(one)}</bdi>
+            <bdi className="ellipsis">{getName(one)}</bdi>
             <span className="number">{formatNumber(one.values[day] ?? 0)}</span>
           </span>
         ))}

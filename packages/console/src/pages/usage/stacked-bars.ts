@@ -51,7 +51,7 @@ export function drawStackedBars(element: HTMLElement, bars: StackedBars): uPlot 
   const axis = { stroke: colours.text, font, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false } };
   const paths = uPlot.paths.bars?.({ size: [0.7, 48] });
   const highestFirst = sums(series).toReversed();
-  const colourOf = (index: number) => colours.series[series.length - 1 - index] ?? colours.text;
+  const getColour = (index: number) => colours.series[series.length - 1 - index] ?? colours.text;
   return new uPlot(
     {
       width,
@@ -83,7 +83,7 @@ export function drawStackedBars(element: HTMLElement, bars: StackedBars): uPlot 
         {},
         ...highestFirst.map((_, index) => ({
           ...(paths === undefined ? {} : { paths }),
-          fill: colourOf(index),
+          fill: getColour(index),
           stroke: colours.gap,
           width: series.length > 1 ? 1 : 0,
           points: { show: false },

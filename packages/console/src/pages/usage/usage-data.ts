@@ -74,13 +74,13 @@ export interface Series {
   readonly total: number;
 }
 
-export function amountOf(item: UsageItem, measure: Measure, unit: Unit | null): number {
+export function getAmount(item: UsageItem, measure: Measure, unit: Unit | null): number {
   if (measure === 'runs') return item.runs;
   return measure === 'tokens' || unit === null ? item.usage.total_tokens : item.charged[unit];
 }
 
 /** The largest series first; the others are last. */
-export function seriesOf(
+export function getSeries(
   items: readonly UsageItem[],
   days: readonly string[],
   amount: (item: UsageItem) => number,

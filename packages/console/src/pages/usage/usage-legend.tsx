@@ -3,7 +3,7 @@ import type { Series } from './usage-data.ts';
 
 interface UsageLegendProps {
   readonly series: readonly Series[];
-  readonly nameOf: (series: Series) => string;
+  readonly getName: (series: Series) => string;
 }
 
 /** The colour of a series. The others have one of their own. */
@@ -11,13 +11,13 @@ export const swatchClass = (series: readonly Series[], index: number): string =>
   `swatch swatch-${series[index]?.key === null && series.length > 1 ? 'others' : index}`;
 
 /** Names the colours. The plot takes its colours from here. */
-export function UsageLegend({ series, nameOf }: UsageLegendProps) {
+export function UsageLegend({ series, getName }: UsageLegendProps) {
   return (
     <ul className="legend" aria-label="Legend">
       {series.map((one, index) => (
         <li key={one.key ?? ''}>
           <span className={swatchClass(series, index)} aria-hidden="true" />
-          <bdi className="ellipsis">{nameOf(one)}</bdi>
+          <bdi className="ellipsis">{getName(one)}</bdi>
           <span className="muted number">{formatNumber(one.total)}</span>
         </li>
       ))}

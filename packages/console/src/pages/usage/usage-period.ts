@@ -13,16 +13,16 @@ export interface Period {
   readonly to: string;
 }
 
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const isDay = (text: string | undefined): text is string =>
   text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && isCalendarDay(text);
 /** `Date` reads 31 February as 3 March. */
-const isCalendarDay = (text: string) => !Number.isNaN(Date.parse(text)) && dayOf(Date.parse(text)) === text;
+const isCalendarDay = (text: string) => !Number.isNaN(Date.parse(text)) && toDay(Date.parse(text)) === text;
 
 /** Reads the period of the address: the last 30 days unless it names others. */
 export function readPeriod(from: string | undefined, to: string | undefined, nowMs = Date.now()): Period {
-  const last = isDay(to) ? to : dayOf(nowMs);
-  return { from: isDay(from) ? from : dayOf(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS), to: last };
+  const last = isDay(to) ? to : toDay(nowMs);
+  return { from: isDay(from) ? from : toDay(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS), to: last };
 }
 
 /** Returns what is wrong with a period; null if it can be shown. */
@@ -37,12 +37,12 @@ export function periodError({ from, to }: Period): InputError | null {
 /** The period as times: the API includes the first and leaves out the last. */
 export const periodTimes = ({ from, to }: Period) => ({
   from: `${from}T00:00:00.000Z`,
-  to: `${dayOf(Date.parse(to) + DAY_MS)}T00:00:00.000Z`,
+  to: `${toDay(Date.parse(to) + DAY_MS)}T00:00:00.000Z`,
 });
 
 /** All days of the period, the first one first. */
-export function daysOf({ from, to }: Period): readonly string[] {
+export function toDays({ from, to }: Period): readonly string[] {
   const days: string[] = [];
-  for (let ms = Date.parse(from); ms <= Date.parse(to); ms += DAY_MS) days.push(dayOf(ms));
+  for (let ms = Date.parse(from); ms <= Date.parse(to); ms += DAY_MS) days.push(toDay(ms));
   return days;
 }

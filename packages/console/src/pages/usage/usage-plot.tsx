@@ -12,13 +12,13 @@ interface UsagePlotProps {
   readonly label: string;
   readonly days: readonly string[];
   readonly series: readonly Series[];
-  readonly nameOf: (series: Series) => string;
+  readonly getName: (series: Series) => string;
 }
 
 const HEIGHT_PX = 280;
 
 /** A canvas knows no variables of CSS, so it takes the colours that the legend has. */
-function coloursOf(figure: HTMLElement, plot: HTMLElement): PlotColours {
+function listColours(figure: HTMLElement, plot: HTMLElement): PlotColours {
   const { color, borderTopColor, backgroundColor } = getComputedStyle(plot);
   const swatches = [...figure.querySelectorAll('.legend .swatch')];
   return {
@@ -30,7 +30,7 @@ function coloursOf(figure: HTMLElement, plot: HTMLElement): PlotColours {
 }
 
 /** Bars by day, with a legend. It is drawn again when its width or the colour scheme changes. */
-export function UsagePlot({ label, days, series, nameOf }: UsagePlotProps) {
+export function UsagePlot({ label, days, series, getName }: UsagePlotProps) {
   const figure = useRef<HTMLElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const [area, setArea] = useState<PlotArea | null>(null);
@@ -42,7 +42,7 @@ export function UsagePlot({ label, days, series, nameOf }: UsagePlotProps) {
     const draw = () => {
       plot?.destroy();
       const { fontFamily } = getComputedStyle(element);
-      const colours = coloursOf(outer, element);
+      const colours = listColours(outer, element);
       const width = element.clientWidth;
       const font = `12px ${fontFamily}`;
       plot = drawStackedBars(element, { days, series, colours, font, width, height: HEIGHT_PX, onArea: setArea });
@@ -74,15 +74,15 @@ export function UsagePlot({ label, days, series, nameOf }: UsagePlotProps) {
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={day ?? last}
-        aria-valuetext={dayText(days, series, nameOf, day ?? last)}
+        aria-valuetext={dayText(days, series, getName, day ?? last)}
         {...handlers}
       >
         <div ref={frame} className="plot-canvas" style={{ height: HEIGHT_PX }} aria-hidden="true" />
         {day !== null && area !== null && (
-          <DayValues days={days} series={series} nameOf={nameOf} day={day} area={area} />
+          <DayValues days={days} series={series} getName={getName} day={day} area={area} />
         )}
       </div>
-      <UsageLegend series={series} nameOf={nameOf} />
+      <UsageLegend series={series} getName={getName} />
     </figure>
   );
 }

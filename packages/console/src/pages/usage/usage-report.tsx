@@ -1,7 +1,15 @@
 import { useCallback, useMemo } from 'react';
 import { formatDay } from '../../lib/format.ts';
-import { amountOf, type Measure, type Series, seriesOf, type Unit, type Usage, type UsageItem } from './usage-data.ts';
-import { daysOf } from './usage-period.ts';
+import {
+  getAmount,
+  getSeries,
+  type Measure,
+  type Series,
+  type Unit,
+  type Usage,
+  type UsageItem,
+} from './usage-data.ts';
+import { toDays } from './usage-period.ts';
 import { UsagePlot } from './usage-plot.tsx';
 import { UsageTable } from './usage-table.tsx';
 import { UsageTotals } from './usage-totals.tsx';
@@ -17,11 +25,11 @@ interface UsageReportProps {
 export function UsageReport({ usage, measure, unit }: UsageReportProps) {
   const { period, split, days: items, parts } = usage;
   const { from, to } = period;
-  const days = useMemo(() => daysOf({ from, to }), [from, to]);
-  const amount = useCallback((item: UsageItem) => amountOf(item, measure, unit), [measure, unit]);
-  const series = useMemo(() => seriesOf(parts, days, amount), [parts, days, amount]);
+  const days = useMemo(() => toDays({ from, to }), [from, to]);
+  const amount = useCallback((item: UsageItem) => getAmount(item, measure, unit), [measure, unit]);
+  const series = useMemo(() => getSeries(parts, days, amount), [parts, days, amount]);
   const title = { tokens: 'Tokens', runs: 'Runs', charge: `Charge in ${unit}` }[measure];
-  const nameOf = useCallback(
+  const getName = useCallback(
     ({ key }: Series) => {
       if (key !== null) return key;
       if (split === null) return title;
@@ -34,12 +42,14 @@ export function UsageReport({ usage, measure, unit }: UsageReportProps) {
   return (
     <>
       <UsageTotals items={items} unit={unit} />
-      <UsagePlot label={`${caption}. The table has the same values.`} days={days} series={series} nameOf={nameOf} />
+      <UsagePlot label={`${caption}. The table has the same values.`} days={days} series={series} getName={getName} />
       <UsageTable
         caption={caption}
         days={days}
         columns={
-          split === null ? plainColumns(items, days, unit) : splitColumns(series, seriesOf(items, days, amount), nameOf)
+          split === null
+            ? plainColumns(items, days, unit)
+            : splitColumns(series, getSeries(items, days, amount), getName)
         }
       />
       {split === 'model' && (
@@ -52,7 +62,7 @@ export function UsageReport({ usage, measure, unit }: UsageReportProps) {
 /** All measures of each day. */
 function plainColumns(items: readonly UsageItem[], days: readonly string[], unit: Unit | null) {
   const column = (title: string, amount: (item: UsageItem) => number, isMinor = false) => {
-    const [series = emptySeries] = seriesOf(items, days, amount);
+    const [series = emptySeries] = getSeries(items, days, amount);
     return { title, series, isMinor };
   };
   return [
@@ -70,7 +80,7 @@ const emptySeries: Series = { key: null, values: [], total: 0 };
 function splitColumns(
   series: readonly Series[],
   [all = emptySeries]: readonly Series[],
-  nameOf: (series: Series) => string,
+  getName: (series: Series) => string,
 ) {
-  return [...series.map((one) => ({ title: nameOf(one), series: one })), { title: 'All', series: all }];
+  return [...series.map((one) => ({ title: getName(one), series: one })), { title: 'All', series: all }];
 }

@@ -1,5 +1,5 @@
 import { freeObject, ref, text } from '../kit.ts';
-import { headOf, operation, pageQuery, refusals } from '../operation.ts';
+import { operation, pageQuery, refusals, toHead } from '../operation.ts';
 import { Health, Readiness, ServiceNodeList } from '../service.ts';
 import { Type } from '../type.ts';
 import { json, node, page } from './examples.ts';
@@ -123,7 +123,7 @@ export const getDocs = operation({
   responses: { 200: { description: 'The page.', schema: text('The page.'), contentTypes: ['text/html'] } },
 });
 
-export const headHealth = headOf(getHealth, 'headHealth');
-export const headReadiness = headOf(getReadiness, 'headReadiness');
-export const headOpenApi = headOf(getOpenApi, 'headOpenApi');
-export const headDocs = headOf(getDocs, 'headDocs');
+export const headHealth = toHead(getHealth, 'headHealth');
+export const headReadiness = toHead(getReadiness, 'headReadiness');
+export const headOpenApi = toHead(getOpenApi, 'headOpenApi');
+export const headDocs = toHead(getDocs, 'headDocs');

@@ -90,7 +90,7 @@ export function serveCode(descriptor: number): void {
 
   const report = (kind: ReportedFault['kind'], thrown: unknown) => {
     const message = errorText(thrown).slice(0, MAX_FAULT_CHARACTERS);
-    send({ fault: { kind, message, stack: stackOf(thrown), usedBy: usedBy.getStore() ?? null } });
+    send({ fault: { kind, message, stack: getStack(thrown), usedBy: usedBy.getStore() ?? null } });
   };
   // People's code may replace it.
   const exit = process.exit.bind(process);
@@ -131,7 +131,7 @@ function sentError(thrown: unknown): SentError {
   return { message: errorText(thrown).slice(0, MAX_MESSAGE_CHARACTERS), fields };
 }
 
-function stackOf(thrown: unknown): string {
+function getStack(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.stack).slice(0, MAX_MESSAGE_CHARACTERS) : '';
   } catch {

@@ -29,7 +29,7 @@ export class DocumentPages {
   }
 
   /** Returns the number of the first line of a page, or null if there is no such page. */
-  lineOf(page: number): number | null {
+  toLine(page: number): number | null {
     return this.#starts[page - 1] ?? null;
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { askToRead, pdfOfPages, TestFiles } from '@runwire/test-kit';
-import { pdfOf } from '@runwire/test-kit/large-documents.ts';
-import { documentReader, textOf } from '@runwire/test-kit/read-document.ts';
+import { makePdf } from '@runwire/test-kit/large-documents.ts';
+import { documentReader, toText } from '@runwire/test-kit/read-document.ts';
 import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from '@runwire/test-kit/sample-documents.ts';
 import { SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
 import type { AgentFiles } from '../files-port.ts';
@@ -33,7 +33,7 @@ test('a document read by lines or by pages has the text of the same attachment',
     const path = `/app/mnt/${name}`;
     await stored.put('one', path, sampleDocument(name), 'application/octet-stream');
     const options = { name, contentType: 'application/octet-stream' };
-    const attached = await textOf(reader, sampleDocument(name), options);
+    const attached = await toText(reader, sampleDocument(name), options);
     assert.equal(await readAll(files, path, () => ({})), attached, name);
     assert.equal(await readAll(files, path, (next) => ({ first_line: next ?? 1, lines: 2 })), attached, name);
     if (!name.endsWith('.pdf')) continue;
@@ -101,7 +101,7 @@ test('a page that is longer than an answer is continued by lines', async () => {
   // From the top of the page to its end, and again: text outside the page is not read.
   const line = (number: number) => `1 0 0 1 9 ${800 - (number % 75) * 10} Tm (${`line ${number} `.padEnd(90, '.')}) Tj`;
   const text = Array.from({ length: 1000 }, (_, index) => line(index)).join('\n');
-  await stored.put('one', '/app/mnt/a.pdf', pdfOf([`BT /F1 9 Tf ${text} ET`, 'BT /F1 9 Tf 9 9 Td (end) Tj ET']), PDF);
+  await stored.put('one', '/app/mnt/a.pdf', makePdf([`BT /F1 9 Tf ${text} ET`, 'BT /F1 9 Tf 9 9 Td (end) Tj ET']), PDF);
   const first = await askToRead(files, '/app/mnt/a.pdf', { first_page: 1, pages: 1 });
   assert.ok(first.length < READ_LIMITS.characters + 500);
   const next = Number(/\[There is more: call again with first_line (\d+)\.\]$/.exec(first)?.[1]);

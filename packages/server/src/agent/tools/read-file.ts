@@ -4,7 +4,7 @@ import { DocumentPages } from './document-pages.ts';
 import { Excerpt } from './excerpt.ts';
 import { fileTool } from './file-tool.ts';
 import { bytes, checkModelFilePath } from './model-path.ts';
-import { LineSplitter, NotText, type TextPiece, textOf } from './text-lines.ts';
+import { LineSplitter, NotText, type TextPiece, toText } from './text-lines.ts';
 
 interface ReadInput {
   readonly path: string;
@@ -71,7 +71,7 @@ export const readFile = fileTool<ReadInput>({
     if (kind.is === 'text') {
       if (asksForPages(input)) return hasNoPages(input.path);
       try {
-        return await excerptOf(file, textOf(opened.bytes), input, signal);
+        return await toExcerpt(file, toText(opened.bytes), input, signal);
       } catch (error) {
         if (!(error instanceof NotText)) throw error;
         // Its first bytes were UTF-8, others are not.
@@ -98,7 +98,7 @@ type ImageKind = Extract<OpenedAgentFile['kind'], { is: 'image' }>;
 
 type LineRange = Pick<ReadInput, 'first_line' | 'lines' | 'first_character'>;
 
-async function excerptOf(
+async function toExcerpt(
   file: AgentFile,
   text: AsyncIterable<TextPiece>,
   range: LineRange,
@@ -134,7 +134,7 @@ async function excerptOfDocument(file: AgentFile, text: string, input: ReadInput
   const byPages = asksForPages(input);
   if (byPages && pages.count === 0) return hasNoPages(shownPath(file.path));
   const range = byPages ? linesOfPages(pages, input) : input;
-  if (range !== null) return await excerptOf(file, inOnePiece(text), range, signal, { pages, byPages });
+  if (range !== null) return await toExcerpt(file, inOnePiece(text), range, signal, { pages, byPages });
   const only = `${aboutFile(file)} has only ${pages.count === 1 ? '1 page' : `${pages.count} pages`}`;
   // If the text was cut, its last line names the number of all pages.
   const cut = /\n(\[Cut here: [^\n]*\])\n$/.exec(text.slice(-LAST_LINE_CHARACTERS))?.[1];
@@ -149,9 +149,9 @@ const LAST_LINE_CHARACTERS = 1000;
 
 /** The lines of the requested pages, or null if there is no such page. */
 function linesOfPages(pages: DocumentPages, { first_page: firstPage = 1, pages: count }: ReadInput) {
-  const first = pages.lineOf(firstPage);
+  const first = pages.toLine(firstPage);
   if (first === null) return null;
-  const end = count === undefined ? null : pages.lineOf(firstPage + count);
+  const end = count === undefined ? null : pages.toLine(firstPage + count);
   const lines = Math.min(end === null ? Number.POSITIVE_INFINITY : end - first, READ_LIMITS.mostLines);
   return { first_line: first, lines, first_character: 1 };
 }
@@ -189,7 +189,7 @@ function formatExcerpt(
       : `[To read on in line ${long.line}, call again with first_line ${long.line}, lines 1 and first_character ${long.shownTo + 1}.]`,
   ];
   return [
-    `${about}, ${pagesOf(firstLine, shownTo, pages)}${which}${isFull ? '' : ` of ${lastLine}`}:`,
+    `${about}, ${listPages(firstLine, shownTo, pages)}${which}${isFull ? '' : ` of ${lastLine}`}:`,
     ...lines,
     ...notes.filter((note) => note !== ''),
   ].join('\n');
@@ -198,10 +198,10 @@ function formatExcerpt(
 /** A part of a page can only be continued by lines. */
 function nextCall(line: number, shown: ShownPages | null): string {
   const page = shown?.byPages === true ? shown.pages.of(line) : null;
-  return page !== null && shown?.pages.lineOf(page) === line ? `first_page ${page}` : `first_line ${line}`;
+  return page !== null && shown?.pages.toLine(page) === line ? `first_page ${page}` : `first_line ${line}`;
 }
 
-function pagesOf(firstLine: number, lastLine: number, shown: ShownPages | null): string {
+function listPages(firstLine: number, lastLine: number, shown: ShownPages | null): string {
   const first = shown?.pages.of(firstLine) ?? null;
   if (shown === null || first === null) return '';
   const last = shown.pages.of(lastLine);

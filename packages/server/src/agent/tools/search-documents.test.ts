@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { DocumentReader } from '@runwire/documents';
 import { askTool, askToSearch, pdfOfPages, TestFiles } from '@runwire/test-kit';
 import { sampleDocument } from '@runwire/test-kit/sample-documents.ts';
-import { pngOf } from '@runwire/test-kit/sample-images.ts';
+import { makePng } from '@runwire/test-kit/sample-images.ts';
 import { SEARCH_LIMITS, searchFilesWithin } from './search-files.ts';
 
 const PDF = 'application/pdf';
@@ -24,7 +24,7 @@ test('finds a text in documents, and names line and page', async () => {
   await stored.put('one', '/app/mnt/c.csv', sampleDocument('utf16.csv'), 'text/csv');
   await stored.put('one', '/app/mnt/d.txt', 'Page 2 speaks.');
   await stored.put('one', '/app/mnt/e.pdf', sampleDocument('encrypted.pdf'), PDF);
-  await stored.put('one', '/app/mnt/f.png', pngOf(100), 'image/png');
+  await stored.put('one', '/app/mnt/f.png', makePng(100), 'image/png');
   const searched =
     '4 files below /app/mnt searched; 1 file skipped (not text); 1 document could not be read (read_file reports the reason).';
   // The second search reads the stored texts.

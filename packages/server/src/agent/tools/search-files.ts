@@ -3,7 +3,7 @@ import type { AgentFile, AgentFiles, DocumentText, OpenedAgentFile } from '../fi
 import { DocumentPages } from './document-pages.ts';
 import { fileTool } from './file-tool.ts';
 import { checkModelFolderPath } from './model-path.ts';
-import { cutAt, type LinePiece, LineSplitter, NotText, textOf } from './text-lines.ts';
+import { cutAt, type LinePiece, LineSplitter, NotText, toText } from './text-lines.ts';
 
 interface SearchInput {
   readonly text: string;
@@ -111,7 +111,7 @@ class Search {
     const splitter = new LineSplitter(PIECE_CHARACTERS);
     const matcher = new LineMatcher(this.#pattern, shownPath(file.path));
     try {
-      for await (const { text, size } of textOf(bytes)) {
+      for await (const { text, size } of toText(bytes)) {
         this.#bytes += size;
         this.#match(matcher, splitter.push(text), lines);
         if (this.#isOver()) break;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cutAt, LineSplitter, NotText, textOf } from './text-lines.ts';
+import { cutAt, LineSplitter, NotText, toText } from './text-lines.ts';
 
 async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -24,7 +24,7 @@ test('splits text in any pieces into complete, numbered lines', async () => {
         if (endsLine) ended += 1;
       }
     };
-    for await (const { text: decoded } of textOf(inPieces(Buffer.from(given), size))) take(splitter.push(decoded));
+    for await (const { text: decoded } of toText(inPieces(Buffer.from(given), size))) take(splitter.push(decoded));
     take(splitter.end());
     const expected = given.split('\n');
     if (expected.at(-1) === '') expected.pop();
@@ -39,7 +39,7 @@ test('splits text in any pieces into complete, numbered lines', async () => {
 
 test('bytes that are not UTF-8 or contain NUL are no text', async () => {
   const all = async (bytes: Uint8Array) => {
-    for await (const _ of textOf(inPieces(bytes, 3)));
+    for await (const _ of toText(inPieces(bytes, 3)));
   };
   for (const bytes of [
     [0xff, 0xfe, 0x41, 0],

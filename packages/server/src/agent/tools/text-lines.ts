@@ -10,7 +10,7 @@ export interface TextPiece {
 }
 
 /** Decodes the bytes piece by piece. Throws `NotText`. */
-export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextPiece, void> {
+export async function* toText(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextPiece, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (chunk?: Uint8Array) => {
     try {

@@ -118,7 +118,7 @@ function decide(situation: Situation = {}, asked: AdmissionQuestion[] = []) {
   return step.value;
 }
 
-const questionsOf = (situation: Situation) => {
+const getQuestions = (situation: Situation) => {
   const asked: AdmissionQuestion[] = [];
   decide(situation, asked);
   return asked;
@@ -202,13 +202,13 @@ test('refuses each fault with its own code', () => {
 });
 
 test('refuses a broken agency without a check of the agent, between shutdown and load', () => {
-  const codeOf = (situation: Situation) => {
+  const getCode = (situation: Situation) => {
     const decision = decide({ ...situation, agencyBroken: true });
     return decision.kind === 'refuse' ? decision.refusal.code : decision.kind;
   };
-  assert.equal(codeOf({ request: { agent: 'Nobody' }, full: true }), 'agency_unavailable');
-  assert.equal(codeOf({ shuttingDown: true }), 'shutting_down');
-  assert.equal(codeOf({ facts: { busy_run_id: testRunId('run_2') } }), 'agency_unavailable');
+  assert.equal(getCode({ request: { agent: 'Nobody' }, full: true }), 'agency_unavailable');
+  assert.equal(getCode({ shuttingDown: true }), 'shutting_down');
+  assert.equal(getCode({ facts: { busy_run_id: testRunId('run_2') } }), 'agency_unavailable');
 });
 
 test('the earlier of two faults in the order wins', () => {
@@ -228,9 +228,9 @@ test('asks for sandbox files after all earlier checks have passed', () => {
     ...fault,
     request: { ...fault.request, sandboxFiles: [{ below: pathInMount('u/a.txt') }] },
   });
-  for (const [code, fault] of order.slice(0, index)) assert.deepEqual(questionsOf(within(fault)), [], code);
+  for (const [code, fault] of order.slice(0, index)) assert.deepEqual(getQuestions(within(fault)), [], code);
   for (const [code, fault] of order.slice(index + 1)) {
-    assert.deepEqual(questionsOf(within(fault))[0], { ask: 'files' }, `before ${code}`);
+    assert.deepEqual(getQuestions(within(fault))[0], { ask: 'files' }, `before ${code}`);
     assert.equal(refusedWith(within(fault)).code, code);
   }
   assert.equal(decide(within({})).kind, 'admit');
@@ -245,11 +245,11 @@ test('asks for links of earlier attachments if request or chat has a reason', ()
       facts: { ...fault.facts, ...reason.facts },
       request: { ...fault.request, ...reason.request },
     });
-    const asksLinks = (situation: Situation) => questionsOf(situation).some(({ ask }) => ask === 'refreshes');
+    const asksLinks = (situation: Situation) => getQuestions(situation).some(({ ask }) => ask === 'refreshes');
     for (const [code, fault] of order.slice(0, index)) assert.equal(asksLinks(within(fault)), false, code);
     for (const [code, fault] of order.slice(index + 1)) {
       assert.deepEqual(
-        questionsOf(within(fault)),
+        getQuestions(within(fault)),
         [{ ask: 'refreshes', chatKey: testChatKey('chat_1') }],
         `before ${code}`,
       );
@@ -257,15 +257,15 @@ test('asks for links of earlier attachments if request or chat has a reason', ()
     }
     assert.equal(decide(within({})).kind, 'admit');
   }
-  assert.deepEqual(questionsOf({}), []);
+  assert.deepEqual(getQuestions({}), []);
   const none = { chat_key: null, chat_consumer_id: null };
-  assert.deepEqual(questionsOf({ facts: none, request: { refreshes: [refresh] } }), [
+  assert.deepEqual(getQuestions({ facts: none, request: { refreshes: [refresh] } }), [
     { ask: 'refreshes', chatKey: null },
   ]);
   // A refusal of their text needs no question.
   const refusal = new Refusal('invalid_attachment_refresh', 'no');
   assert.equal(refusedWith({ request: { refreshes: refusal } }), refusal);
-  assert.deepEqual(questionsOf({ request: { refreshes: refusal } }), []);
+  assert.deepEqual(getQuestions({ request: { refreshes: refusal } }), []);
 });
 
 test('replays a known usage request id before any later check', () => {
@@ -282,7 +282,7 @@ test('replays a known usage request id before any later check', () => {
     if (fault.request?.agent !== undefined || fault.request?.aliasChatId !== undefined) continue;
     const situation = { ...fault, facts: { ...fault.facts, ...known } };
     assert.deepEqual(decide(situation), replay, `before ${code}`);
-    assert.deepEqual(questionsOf(situation), [], 'and nothing is asked');
+    assert.deepEqual(getQuestions(situation), [], 'and nothing is asked');
   }
   const gone = { known_chat_deleted_at: 1 };
   for (const different of [

@@ -6,11 +6,11 @@ import {
   type AllowancePeriod,
   allowanceJson,
   chargeFor,
-  dayOf,
   periodEndMs,
   periodFirstDay,
   periodStartMs,
   reservedAmount,
+  toDay,
 } from './allowance.ts';
 
 const at = (time: string) => Date.parse(time);
@@ -56,7 +56,7 @@ test('every moment is in exactly one period of each kind, without gaps', () => {
       assert.equal(periodStartMs(period, end), end);
       assert.equal(periodStartMs(period, end - 1), start);
       assert.equal(periodEndMs(period, start), end);
-      assert.equal(periodFirstDay(period, now), dayOf(start));
+      assert.equal(periodFirstDay(period, now), toDay(start));
     }),
   );
 });

@@ -1,4 +1,4 @@
-import { creditsOf, type ModelPrice } from '../model/prices.ts';
+import { getCredits, type ModelPrice } from '../model/prices.ts';
 import { estimateTokens, type ModelUsage, totalTokens, type Usage } from '../model/usage.ts';
 import type { RunEndStatus } from '../run/run-state.ts';
 
@@ -14,7 +14,7 @@ export interface AllowanceSetting {
 const DAY_MS = 86_400_000;
 
 /** Returns the number of days since 1970-01-01 in UTC. Usage is summed up by this day. */
-export function dayOf(ms: number): number {
+export function toDay(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
@@ -23,7 +23,7 @@ export function dayOf(ms: number): number {
  * every day.
  */
 export function periodFirstDay(period: AllowancePeriod, nowMs: number): number {
-  const day = dayOf(nowMs);
+  const day = toDay(nowMs);
   switch (period) {
     case 'day':
       return day;
@@ -31,7 +31,7 @@ export function periodFirstDay(period: AllowancePeriod, nowMs: number): number {
       return day - ((day + 3) % 7);
     case 'month': {
       const now = new Date(nowMs);
-      return dayOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+      return toDay(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
     }
     case 'lifetime':
       return 0;
@@ -45,7 +45,7 @@ export function periodStartMs(period: AllowancePeriod, nowMs: number): number | 
 export function periodEndMs(period: AllowancePeriod, nowMs: number): number | null {
   switch (period) {
     case 'day':
-      return (dayOf(nowMs) + 1) * DAY_MS;
+      return (toDay(nowMs) + 1) * DAY_MS;
     case 'week':
       return (periodFirstDay('week', nowMs) + 7) * DAY_MS;
     case 'month': {
@@ -74,7 +74,7 @@ export function reservedAmount({ unit, textBytes, reserveTokens, price }: Reserv
   if (unit === 'tokens') return tokens;
   // The start and PATCH refuse such an integration, so this is a bug. No run is better than an unmetered one.
   if (price === null) throw new Error('The entry agent’s model has no price in credits.');
-  return creditsOf(price, { inputTokens: tokens, cachedTokens: 0, outputTokens: 0 });
+  return getCredits(price, { inputTokens: tokens, cachedTokens: 0, outputTokens: 0 });
 }
 
 /** The maximum of a limit and of an adjustment. It is far below the largest integer that a number holds exactly. */

@@ -50,7 +50,7 @@ function fromDateAndSeconds(query: Query, prefix: 'x-amz' | 'x-goog'): number | 
   const seconds = wholeNumber(query.getInAnyCase(`${prefix}-expires`));
   if (date === null || seconds === null || query.getInAnyCase(`${prefix}-signature`) === null) return null;
   const [, year, month, day, hours, minutes, rest] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(date) ?? [];
-  const signedAt = momentOf(`${year}-${month}-${day}T${hours}:${minutes}:${rest}Z`);
+  const signedAt = getMoment(`${year}-${month}-${day}T${hours}:${minutes}:${rest}Z`);
   return signedAt === null ? null : signedAt + seconds * 1000;
 }
 
@@ -98,13 +98,13 @@ const AZURE = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(:\d\d)?(\.\d{1,7})?(Z|[-+ ]\d\d
 function azureMoment(text: string): number | null {
   const [whole, day, minutes = '00:00', seconds = ':00', fraction = '', zone = 'Z'] = AZURE.exec(text) ?? [];
   if (whole === undefined) return null;
-  if (momentOf(`${day}T${minutes}${seconds}Z`) === null) return null;
+  if (getMoment(`${day}T${minutes}${seconds}Z`) === null) return null;
   const moment = Date.parse(`${day}T${minutes}${seconds}${fraction}${zone.replace(' ', '+')}`);
   return Number.isNaN(moment) ? null : moment;
 }
 
 /** Returns null if the day or time does not exist: `Date` would turn 31 February into 3 March. */
-function momentOf(isoSeconds: string): number | null {
+function getMoment(isoSeconds: string): number | null {
   const moment = Date.parse(isoSeconds);
   if (Number.isNaN(moment)) return null;
   return new Date(moment).toISOString().startsWith(isoSeconds.slice(0, -1)) ? moment : null;

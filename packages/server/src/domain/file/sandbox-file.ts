@@ -16,6 +16,6 @@ export function checkSandboxFile({ name, path }: SandboxFile): CheckedSandboxFil
   return { file: { name, path }, below: checked.below };
 }
 
-export function sandboxFilesOf(json: string | null): readonly SandboxFile[] {
+export function parseSandboxFiles(json: string | null): readonly SandboxFile[] {
   return json === null ? [] : (JSON.parse(json) as SandboxFile[]);
 }

@@ -23,7 +23,7 @@ type PricedTokens = Pick<Usage, 'inputTokens' | 'cachedTokens' | 'outputTokens'>
  * Returns whole credits, rounded up once per run and model. Cached tokens are part of the input tokens and have their
  * own price.
  */
-export function creditsOf(price: ModelPrice, tokens: PricedTokens): number {
+export function getCredits(price: ModelPrice, tokens: PricedTokens): number {
   const input = whole(tokens.inputTokens);
   const cached = whole(Math.min(tokens.cachedTokens, tokens.inputTokens));
   const cost =
@@ -44,6 +44,6 @@ function whole(tokens: number): bigint {
 export function withCredits(byModel: readonly ModelUsage[], prices: Prices): ModelUsage[] {
   return byModel.map((used) => {
     const price = prices.get(used.model);
-    return { ...used, credits: price === undefined ? 0 : creditsOf(price, used) };
+    return { ...used, credits: price === undefined ? 0 : getCredits(price, used) };
   });
 }

@@ -5,7 +5,7 @@ export const parseQuestions = (json: string | null): OpenQuestions | null =>
   json === null ? null : (JSON.parse(json) as OpenQuestions);
 
 /** `arguments` of a question, as callers read it. */
-const argumentsOf = ({ argumentsText }: Question) => JSON.parse(argumentsText) as Record<string, unknown>;
+const toArguments = ({ argumentsText }: Question) => JSON.parse(argumentsText) as Record<string, unknown>;
 
 /** A question as the stream shows it. */
 export const streamedQuestion = (question: Question) => ({
@@ -15,7 +15,7 @@ export const streamedQuestion = (question: Question) => ({
   agent: question.agent,
   callerAgent: question.callerAgent,
   tool: question.tool,
-  arguments: argumentsOf(question),
+  arguments: toArguments(question),
 });
 
 /** A question of a run or a chat. */
@@ -26,5 +26,5 @@ export const questionJson = (question: Question) => ({
   agent: question.agent,
   callerAgent: question.callerAgent,
   tool: question.tool,
-  arguments: argumentsOf(question),
+  arguments: toArguments(question),
 });

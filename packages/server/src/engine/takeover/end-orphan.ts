@@ -8,7 +8,7 @@ import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { endRun, type RunOutcome } from '../../runs/end-run.ts';
 import { journalledStep } from '../../runs/journal.ts';
 import { lastStoredId } from '../../store/queries/eventlog.ts';
-import { journalOf, type UnfinishedRun, unfinishedRun } from '../../store/queries/takeover.ts';
+import { getJournal, type UnfinishedRun, unfinishedRun } from '../../store/queries/takeover.ts';
 import { NODE_ALIVE } from '../../store/schema.ts';
 import { first, type Tx } from '../../store/store.ts';
 import type { PromptSetting } from '../build-prompt.ts';
@@ -57,7 +57,7 @@ export async function endUnreadableOrphan(deps: EndDeps, runId: RunId, error: Ru
     const run = await first(tx.all(unfinishedRun, { runId }));
     if (run === undefined || run.node_dead === NODE_ALIVE) return null;
     const readable = { ...run, by_model_json: readableList(run.by_model_json) };
-    const accepted = hasModelStep(await tx.all(journalOf, { runId }));
+    const accepted = hasModelStep(await tx.all(getJournal, { runId }));
     const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? (await storeMeta(tx, run)).id;
     const items: RunItem[] = [{ kind: 'user', agent: run.agent, text: '', timestamp: run.created_at * 1000 }];
     return writeEnd(tx, deps, run, error, { items, files: [], lastId, accepted, ...storedTotals(readable) });
@@ -87,7 +87,7 @@ const hasModelStep = (journal: readonly { readonly kind: string }[]) => journal.
 
 async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<StoredProgress> {
   const stored = await storedEvents(tx, deps, run);
-  const journal = (await tx.all(journalOf, { runId: run.run_id })).map(journalledStep);
+  const journal = (await tx.all(getJournal, { runId: run.run_id })).map(journalledStep);
   const { message } = await storedMessage(tx, run);
   const items: RunItem[] = [
     { kind: 'user', agent: run.agent, text: message, timestamp: run.created_at * 1000 },

@@ -74,7 +74,7 @@ function spent(row: UnfinishedRun, stored: readonly RunEvent[], journal = JOURNA
   const deps = {
     agencies: {
       find: () => ({ loaded: { agents: new Map(all) } }),
-      modelOf: (_: unknown, { model }: { readonly model: string }) => model,
+      getModel: (_: unknown, { model }: { readonly model: string }) => model,
     },
     models: () => (id: string) => (id === 'own/B' ? { id, windowTokens: otherWindow } : null),
     prompt: { windowTokens: 1000 },

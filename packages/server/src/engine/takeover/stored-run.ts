@@ -1,5 +1,5 @@
 import { estimatedUsage } from '../../agent/progress.ts';
-import { sandboxFilesOf } from '../../domain/file/sandbox-file.ts';
+import { parseSandboxFiles } from '../../domain/file/sandbox-file.ts';
 import type { RunId } from '../../domain/ids.ts';
 import {
   addModelUsage,
@@ -38,7 +38,7 @@ export async function storedMessage(tx: Tx, run: UnfinishedRun) {
   const row = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId: run.run_id }));
   return {
     message: row === undefined ? '' : (JSON.parse(row.content_json) as string),
-    sandboxFiles: sandboxFilesOf(row?.sandbox_files_json ?? null),
+    sandboxFiles: parseSandboxFiles(row?.sandbox_files_json ?? null),
   };
 }
 

@@ -16,7 +16,7 @@ import { attachmentsOfRun } from '../../store/queries/attachments.ts';
 import { livePeer } from '../../store/queries/nodes.ts';
 import {
   deleteChunksAfter,
-  journalOf,
+  getJournal,
   lockOrphan,
   takeRun,
   type UnfinishedRun,
@@ -122,7 +122,7 @@ async function decide(tx: Tx, deps: TakeoverDeps, runId: RunId): Promise<Decisio
     if (obstacle === null) return { outcome: 'resumed', run: await resume(tx, deps, run, crashes) };
     if (obstacle === OTHER_VERSION && (await hasPeers(tx, deps))) return LEFT_TO_OTHER_VERSION;
     if (obstacle === BROKEN_AGENCY) {
-      const limitSeconds = settingsOf(run).maxRunSeconds ?? deps.maxRunSeconds;
+      const limitSeconds = getSettings(run).maxRunSeconds ?? deps.maxRunSeconds;
       const endsAt = (run.started_at ?? run.created_at) + limitSeconds * 1000;
       if (Date.now() < endsAt) {
         // Its readers get at least `meta`.
@@ -160,16 +160,16 @@ function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): st
   return isOwn || deps.models()(model) !== null ? null : `the model \`${model}\` no longer exists.`;
 }
 
-const settingsOf = (run: UnfinishedRun) =>
+const getSettings = (run: UnfinishedRun) =>
   runSettings(run, { access: run.file_access, memberFolder: run.member_folder });
 
-const settlementsOf = (run: UnfinishedRun) => parseOwnJson(run.answers_json ?? '[]') as Settlement[];
+const getSettlements = (run: UnfinishedRun) => parseOwnJson(run.answers_json ?? '[]') as Settlement[];
 
 /** Claims the run for this node, discards the events after its last journalled step, and opens the next attempt. */
 async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: number): Promise<AdmittedRun> {
   const runId = run.run_id;
   const attempt = run.attempt + 1;
-  const rows = await tx.all(journalOf, { runId });
+  const rows = await tx.all(getJournal, { runId });
   const keptId = lastKeptId(run.attempt, rows);
   const journal = rows.map(journalledStep);
   const events = await storedEvents(tx, deps, run);
@@ -203,7 +203,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     sandboxFiles,
     userContext: run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json),
     hasHistory: run.num_messages > 1,
-    continuation: run.continues === null ? null : { runId: run.continues, settlements: settlementsOf(run) },
+    continuation: run.continues === null ? null : { runId: run.continues, settlements: getSettlements(run) },
     clientTools: run.client_tools_json === null ? [] : (parseOwnJson(run.client_tools_json) as ClientTool[]),
   };
   const resumed = {
@@ -215,7 +215,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     createdAt: run.created_at,
     startedAt: run.started_at ?? run.created_at,
   };
-  return admittedRun(runIdentity(run), settingsOf(run), input, {
+  return admittedRun(runIdentity(run), getSettings(run), input, {
     trace: NO_TRACE,
     attempt,
     nodeId: deps.node.nodeId,

@@ -3,7 +3,7 @@ import { checkFilePath, MAX_FILE_BYTES, MOUNT, type MountPath } from '../../doma
 import type { SignedForm } from './form-fields.ts';
 import { conditionFailed, type FieldCondition, type Policy, parsePolicy, type RangeCondition } from './parse-policy.ts';
 import { againstPolicy, invalidArgument, S3Error } from './s3-error.ts';
-import { type SigningKey, signatureOf } from './sign-form.ts';
+import { computeSignature, type SigningKey } from './sign-form.ts';
 
 /** How long a form that this server signs is valid. */
 export const FORM_MS = 15 * 60_000;
@@ -43,13 +43,13 @@ export function checkForm(form: SignedForm, key: VerifyingKey | null, bucket: st
   checkConditions(policy, fields, bucket);
   checkCoverage(policy, form.names);
   checkDate(policy, form, key, now);
-  const path = pathOf(fields.get('key') ?? '');
+  const path = getPath(fields.get('key') ?? '');
   const ranges = policy.conditions.filter((condition): condition is RangeCondition => condition.kind === 'range');
   return {
     signedAt: signing.signedAt,
     expiresAt: policy.expiresAt,
     path,
-    contentType: contentTypeOf(fields.get('content-type')),
+    contentType: getContentType(fields.get('content-type')),
     minBytes: Math.max(0, ...ranges.map(({ min }) => min)),
     // The limit of this server applies whatever the policy allows.
     maxBytes: Math.min(MAX_FILE_BYTES, ...ranges.map(({ max }) => max)),
@@ -59,7 +59,7 @@ export function checkForm(form: SignedForm, key: VerifyingKey | null, bucket: st
 
 function checkSignature({ signing }: SignedForm, key: VerifyingKey): void {
   const { accessKeyId, day, policy, signature } = signing;
-  const right = Buffer.from(signatureOf(policy, key.secretAccessKey, day, key.region));
+  const right = Buffer.from(computeSignature(policy, key.secretAccessKey, day, key.region));
   const given = Buffer.from(signature);
   if (given.length === right.length && timingSafeEqual(given, right)) return;
   throw new S3Error('SignatureDoesNotMatch', undefined, {
@@ -119,13 +119,13 @@ function checkDate({ expiresAt }: Policy, { fields, signing }: SignedForm, key: 
 
 export const expired = () => againstPolicy('Policy expired.');
 
-function pathOf(key: string): MountPath {
+function getPath(key: string): MountPath {
   const checked = checkFilePath(`${MOUNT}/${key}`);
   if ('below' in checked) return checked.below;
   throw new S3Error('BadRequest', `An error occurred when parsing the HTTP request: the key ${checked.problem}.`);
 }
 
-function contentTypeOf(sent: string | undefined): string {
+function getContentType(sent: string | undefined): string {
   if (sent === undefined || sent === '') return 'application/octet-stream';
   // It becomes a header when the file is downloaded.
   if (/^[\x20-\x7e]{1,255}$/.test(sent)) return sent;

@@ -43,9 +43,9 @@ export function parsePolicy(text: string): Policy {
   if (unknown !== undefined) throw invalidPolicy(`Unexpected: ${JSON.stringify(unknown)}`);
   if (expiration === undefined) throw invalidPolicy('Policy missing expiration.');
   if (conditions === undefined) throw invalidPolicy('Policy missing conditions.');
-  const expiresAt = momentOf(expiration);
+  const expiresAt = getMoment(expiration);
   if (!Array.isArray(conditions)) throw invalidPolicy("Invalid 'conditions' value: must be a List.");
-  return { expiresAt, conditions: conditions.map(conditionOf) };
+  return { expiresAt, conditions: conditions.map(toCondition) };
 }
 
 function members(text: string): Record<string, unknown> {
@@ -78,7 +78,7 @@ function hasOtherThanWholeNumbers(json: string): boolean {
   return /-|\d[.eE]/.test(outsideStrings);
 }
 
-function momentOf(expiration: unknown): number {
+function getMoment(expiration: unknown): number {
   if (typeof expiration !== 'string') throw invalidJson();
   const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(expiration) ? Date.parse(expiration) : Number.NaN;
   // `Date` reads the 30th of February as a day in March.
@@ -88,7 +88,7 @@ function momentOf(expiration: unknown): number {
   return at;
 }
 
-function conditionOf(condition: unknown): Condition {
+function toCondition(condition: unknown): Condition {
   if (Array.isArray(condition)) return listCondition(condition);
   if (!isObject(condition)) throw invalidPolicy('Invalid condition test: must be a List or Object.');
   const [property, ...more] = Object.entries(condition);
@@ -119,13 +119,13 @@ function listCondition(condition: readonly unknown[]): Condition {
 }
 
 function rangeCondition(condition: readonly unknown[], left: unknown, right: unknown): RangeCondition | UnmetCondition {
-  const [min, max] = [sizeOf(left), sizeOf(right)];
+  const [min, max] = [measureSize(left), measureSize(right)];
   if (min === null || max === null) return { kind: 'unmet', shown: shown(condition) };
   return { kind: 'range', min, max };
 }
 
 /** Returns null if the bound is text that is no size: S3 then reports that the condition failed. */
-function sizeOf(bound: unknown): number | null {
+function measureSize(bound: unknown): number | null {
   if (typeof bound === 'string') return /^\d{1,19}$/.test(bound) && BigInt(bound) <= MAX_SIZE ? Number(bound) : null;
   if (typeof bound !== 'number' || bound > Number(MAX_SIZE)) throw invalidJson();
   return bound;

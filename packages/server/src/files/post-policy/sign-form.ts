@@ -43,11 +43,11 @@ export function signForm(terms: FormTerms, by: SigningKey): Record<string, strin
     ],
   });
   const text = Buffer.from(policy).toString('base64');
-  return { ...fields, policy: text, 'x-amz-signature': signatureOf(text, by.secretAccessKey, date, by.region) };
+  return { ...fields, policy: text, 'x-amz-signature': computeSignature(text, by.secretAccessKey, date, by.region) };
 }
 
 /** Signs the base64 text of a policy. Returns hexadecimal text. */
-export function signatureOf(policyText: string, secretAccessKey: string, date: string, region: string): string {
+export function computeSignature(policyText: string, secretAccessKey: string, date: string, region: string): string {
   const day = hmac(`AWS4${secretAccessKey}`, date.slice(0, 8));
   const signing = hmac(hmac(hmac(day, region), 's3'), 'aws4_request');
   return hmac(signing, policyText).toString('hex');

@@ -21,7 +21,7 @@ export interface SuccessAnswer {
  */
 export function successAnswer(fields: ReadonlyMap<string, string>, stored: StoredObject): SuccessAnswer {
   const { bucket, key, etag, location } = stored;
-  const redirect = redirectOf(fields.get('success_action_redirect') ?? fields.get('redirect'), stored);
+  const redirect = getRedirect(fields.get('success_action_redirect') ?? fields.get('redirect'), stored);
   if (redirect !== null) return { status: 303, headers: { etag, location: redirect }, body: null };
   const headers = { etag, location };
   switch (fields.get('success_action_status')) {
@@ -39,7 +39,7 @@ export function successAnswer(fields: ReadonlyMap<string, string>, stored: Store
 }
 
 /** Returns null if the form has none, or if S3 would not follow it. */
-function redirectOf(to: string | undefined, { bucket, key, etag }: StoredObject): string | null {
+function getRedirect(to: string | undefined, { bucket, key, etag }: StoredObject): string | null {
   if (to === undefined || !/^https?:\/\//i.test(to)) return null;
   const url = URL.parse(to);
   if (url === null) return null;

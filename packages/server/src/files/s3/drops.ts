@@ -6,7 +6,7 @@ import type { AdoptedBlob, S3BlobStore } from '../../storage/s3/s3-blob-store.ts
 import type { S3Bucket, S3Object } from '../../storage/s3/s3-bucket.ts';
 import { type FileRow, fileAt, mountPath } from '../../store/queries/files.ts';
 import { lockIntegrationForFiles } from '../../store/queries/locks.ts';
-import { claimDrop, readForms, settledDropOf } from '../../store/queries/upload-forms.ts';
+import { claimDrop, findSettledDrop, readForms } from '../../store/queries/upload-forms.ts';
 import type { RowOf } from '../../store/statement.ts';
 import { first, type Reads, type Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -108,7 +108,7 @@ export class Drops {
   /** Resolves to false if the form or the drop changed since it was read. */
   async #settle(integrationId: IntegrationId, form: Form, drop: S3Object): Promise<boolean> {
     const { store, bucket } = this.#deps;
-    if (form.path !== CLOSED && form.settled_drop !== versionOf(drop)) {
+    if (form.path !== CLOSED && form.settled_drop !== getVersion(drop)) {
       const outcome = await this.#copy(integrationId, form, drop);
       if (outcome === 'changed') return isSettled(store.reads, integrationId, form, drop);
     }
@@ -126,7 +126,7 @@ export class Drops {
     try {
       batch = await pending.begin([blobKey], owner, async (tx) => {
         await tx.all(lockIntegrationForFiles, { integrationId });
-        if ((await tx.all(settledDropOf, file)).length === 0) throw new FormClosed();
+        if ((await tx.all(findSettledDrop, file)).length === 0) throw new FormClosed();
       });
     } catch (error) {
       if (error instanceof FormClosed) return 'changed';
@@ -158,7 +158,7 @@ export class Drops {
       return await store.transact('files', async (tx) => {
         await tx.all(lockIntegrationForFiles, { integrationId });
         if (Date.now() - copiedAt > MAX_UNREFERRED_MS) return 'changed';
-        const claim = { integrationId, path, formId, version, drop: versionOf(drop) };
+        const claim = { integrationId, path, formId, version, drop: getVersion(drop) };
         if ((await tx.run(claimDrop, claim)) === 0) {
           return (await isSettled(tx, integrationId, form, drop)) ? 'not needed' : 'changed';
         }
@@ -194,12 +194,12 @@ export class Drops {
 }
 
 /** Tells this drop from others that S3 received for the same form. */
-const versionOf = ({ modifiedAt, etag }: S3Object) => `${modifiedAt} ${etag}`;
+const getVersion = ({ modifiedAt, etag }: S3Object) => `${modifiedAt} ${etag}`;
 
 /** True if another node has settled this drop since the form was read. */
 async function isSettled(reads: Reads, integrationId: IntegrationId, form: Form, drop: S3Object): Promise<boolean> {
-  const now = await first(reads.all(settledDropOf, { integrationId, path: form.path, formId: form.form_id }));
-  return now?.settled_drop === versionOf(drop);
+  const now = await first(reads.all(findSettledDrop, { integrationId, path: form.path, formId: form.form_id }));
+  return now?.settled_drop === getVersion(drop);
 }
 
 /**

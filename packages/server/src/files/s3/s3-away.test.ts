@@ -19,7 +19,7 @@ after(stopOwnS3);
 const MIB = 1024 * 1024;
 const SHORT = { s3ConnectMs: 500, s3SilenceMs: 500, s3RequestMs: 1500, s3TransferMs: 1500 };
 
-async function* piecesOf(bytes: Uint8Array) {
+async function* getPieces(bytes: Uint8Array) {
   yield bytes;
 }
 
@@ -29,7 +29,7 @@ function everything(blobs: S3BlobStore): Readonly<Record<string, () => Promise<u
   const drop = { key: 'drop', size: 1, etag: '"x"', modifiedAt: 0 };
   return {
     put: () => blobs.put(key, Buffer.from('x')),
-    write: () => blobs.write(key, piecesOf(Buffer.from('x'))),
+    write: () => blobs.write(key, getPieces(Buffer.from('x'))),
     adopt: () => blobs.adopt(drop, key),
     open: () => blobs.open(key),
     read: () => blobs.read(key),
@@ -109,7 +109,7 @@ test('a read that is cut continues with the next byte', { skip }, async () => {
   using rig = await testS3Files({ endpoint: relay.url, times: DEFAULT_LIMITS });
   const [blobs, key] = [rig.blobs(), newFileBlobKey()];
   const bytes = randomBytes(12 * MIB);
-  await blobs.write(key, piecesOf(bytes));
+  await blobs.write(key, getPieces(bytes));
   await using opened = await blobs.open(key, { first: 5, last: bytes.length });
   const pieces: Uint8Array[] = [];
   let cuts = 0;

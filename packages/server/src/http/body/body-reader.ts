@@ -39,7 +39,7 @@ export interface BodyBudgets {
 }
 
 /** All callers without a key have one share of the budgets together, like an owner. */
-const senderOf = ({ principal }: FastifyRequest): string => principal?.ownerId ?? '';
+const getSender = ({ principal }: FastifyRequest): string => principal?.ownerId ?? '';
 
 function tooLarge(maxBytes: number): Refusal {
   const sentence = `The request body is larger than ${maxBytes} bytes; send less, or upload files instead of sending them inline.`;
@@ -121,7 +121,7 @@ export class BodyReader implements AsyncDisposable {
     }
     const chunks: Buffer[] = [];
     let length = 0;
-    const hold = this.#budgets.bytes.hold(senderOf(request));
+    const hold = this.#budgets.bytes.hold(getSender(request));
     const stop = (error: Error) => {
       unlisten();
       hold[Symbol.dispose]();
@@ -175,7 +175,7 @@ export class BodyReader implements AsyncDisposable {
         bytes.set(chunk, offset);
         offset += chunk.length;
       }
-      this.#parseInTurn(senderOf(request), bytes, imageFields).then(accept, refuse);
+      this.#parseInTurn(getSender(request), bytes, imageFields).then(accept, refuse);
       return;
     }
     let body: ParsedBody;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { pngOf, SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
+import { makePng, SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
 import fc from 'fast-check';
 import { decodeInlineImage } from './inline-image.ts';
 import { takeOutImages } from './take-out-images.ts';
@@ -69,7 +69,7 @@ test('accepts only canonical base64: no other character, padding or bit', () => 
     assert.match(problem(`data:image/png;base64,${bad}`), /^is not valid base64/, bad);
   }
   const texts = fc.oneof(
-    fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.concat([pngOf(8), bytes]).toString('base64')),
+    fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.concat([makePng(8), bytes]).toString('base64')),
     fc
       .array(fc.constantFrom(...'iVBORw0KGgo='.split(''), 'A', '/', '+', '\n', '-'), { maxLength: 12 })
       .map((tail) => `iVBORw0KGgo${tail.join('')}`),
@@ -103,7 +103,7 @@ test('refuses bytes that are not a PNG, JPEG, GIF or WebP image', () => {
 
 test('accepts the maximum size and refuses one byte more, at each padding length', () => {
   for (const max of [100, 101, 102]) {
-    const url = (size: number) => `data:image/png;base64,${pngOf(size).toString('base64')}`;
+    const url = (size: number) => `data:image/png;base64,${makePng(size).toString('base64')}`;
     assert.ok('bytes' in decodeInlineImage(url(max), max));
     for (const more of [1, 2, 3, 1000]) {
       assert.equal(problem(url(max + more), max), `must decode to at most ${max} bytes`);

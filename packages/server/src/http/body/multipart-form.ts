@@ -42,7 +42,7 @@ export class MultipartForm implements Disposable {
   constructor(request: IncomingMessage, times: FormTimes) {
     this.#request = request;
     this.#times = times;
-    this.#parser = parserOf(request);
+    this.#parser = createParser(request);
     this.#head.promise.catch(() => {});
     this.#whole.promise.catch(() => {});
     this.#parser.on('field', this.#onField);
@@ -202,7 +202,7 @@ const ignore = () => {};
 
 const malformed = (message?: string) => new S3Error('MalformedPOSTRequest', message);
 
-function parserOf({ headers }: IncomingMessage): BusboyInstance {
+function createParser({ headers }: IncomingMessage): BusboyInstance {
   const contentType = headers['content-type'] ?? '';
   if (!/^multipart\/form-data *(;|$)/i.test(contentType)) {
     const Condition = 'Bucket POST must be of the enclosure-type multipart/form-data';

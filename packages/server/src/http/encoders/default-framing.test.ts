@@ -31,7 +31,7 @@ const EVENTS: readonly RunEvent[] = [
 ];
 
 const readText = (data: string | PageBytes) => (typeof data === 'string' ? data : data.copy().toString());
-const idsOf = (data: string) => [...data.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+const getIds = (data: string) => [...data.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 
 /** Reads all pages after `cursor`, as a reader gets them. */
 function pages(cursor: number, framing = new DefaultFraming()) {
@@ -41,7 +41,7 @@ function pages(cursor: number, framing = new DefaultFraming()) {
   while (from < EVENTS.length) {
     const { data, next, cursor: last, breaksOff } = framing.page(EVENTS, from, after, PAGE_CHARS);
     assert.equal(breaksOff, false);
-    found.push({ ids: idsOf(readText(data)), data: readText(data) });
+    found.push({ ids: getIds(readText(data)), data: readText(data) });
     assert.equal(found.at(-1)?.ids.at(-1), last, 'its cursor is the id of its last frame');
     [from, after] = [next, last];
   }

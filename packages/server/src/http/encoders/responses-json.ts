@@ -88,14 +88,14 @@ function itemJson(item: RunItem): string {
   return outputItemJson(item);
 }
 
-function callerOf(item: ShownRunItem): string | null {
+function getCaller(item: ShownRunItem): string | null {
   return item.kind === 'user' ? null : item.callerAgent;
 }
 
 /** One of `new_messages`. */
 export function newMessageJson(item: RunItem): string {
   const agent = JSON.stringify(item.agent);
-  const callerAgent = JSON.stringify(callerOf(item));
+  const callerAgent = JSON.stringify(getCaller(item));
   const head = itemJson(item).slice(0, -1);
   return `${head},"agent":${agent},"callerAgent":${callerAgent},"timestamp":${item.timestamp}}`;
 }

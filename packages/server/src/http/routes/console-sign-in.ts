@@ -19,7 +19,7 @@ const BODY_BYTES = 32 * 1024;
 const email = { type: 'string', format: 'email', maxLength: 254 };
 const text = { type: 'string', minLength: 1 };
 
-function bodyOf<const Name extends string>(properties: Readonly<Record<Name, object>>) {
+function getBody<const Name extends string>(properties: Readonly<Record<Name, object>>) {
   return { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
 }
 
@@ -32,7 +32,7 @@ type Handler<B> = (request: FastifyRequest & { readonly body: B }, reply: Fastif
 export function consoleSignIn(app: FastifyInstance, deps: ConsoleSignInDeps): void {
   const { signIn, sessions, publicUrl, trustedProxies } = deps;
   const cookie = new SessionCookie(publicUrl);
-  const addressOf = ({ raw, headers }: Pick<FastifyRequest, 'raw' | 'headers'>) =>
+  const getAddress = ({ raw, headers }: Pick<FastifyRequest, 'raw' | 'headers'>) =>
     clientAddress(raw.socket.remoteAddress, headers['x-forwarded-for'], trustedProxies);
 
   function post<B = unknown>(path: string, body: object, handler: Handler<B>): void {
@@ -53,14 +53,14 @@ export function consoleSignIn(app: FastifyInstance, deps: ConsoleSignInDeps): vo
     });
   }
 
-  post<{ email: string; password: string }>('sign_in', bodyOf({ email, password: text }), async (request, reply) => {
-    const secret = await signIn.signIn(request.body, addressOf(request));
+  post<{ email: string; password: string }>('sign_in', getBody({ email, password: text }), async (request, reply) => {
+    const secret = await signIn.signIn(request.body, getAddress(request));
     return cookie.set(reply, secret).code(204).send();
   });
 
   post<{ link: string; email: string; password: string }>(
     'set_up',
-    bodyOf({ link: text, email, password: text }),
+    getBody({ link: text, email, password: text }),
     async (request, reply) =>
       cookie
         .set(reply, await signIn.setUp(request.body))
@@ -68,19 +68,19 @@ export function consoleSignIn(app: FastifyInstance, deps: ConsoleSignInDeps): vo
         .send(),
   );
 
-  post<{ current: string; new: string }>('password', bodyOf({ current: text, new: text }), async (request, reply) => {
-    await signIn.changePassword(cookie.read(request), request.body, addressOf(request));
+  post<{ current: string; new: string }>('password', getBody({ current: text, new: text }), async (request, reply) => {
+    await signIn.changePassword(cookie.read(request), request.body, getAddress(request));
     return reply.code(204).send();
   });
 
-  post('token', bodyOf({}), async (request) => sessions.token(cookie.read(request)));
+  post('token', getBody({}), async (request) => sessions.token(cookie.read(request)));
 
-  post('sign_out', bodyOf({}), async (request, reply) => {
+  post('sign_out', getBody({}), async (request, reply) => {
     await sessions.end(cookie.read(request));
     return cookie.clear(reply).code(204).send();
   });
 
-  post('sign_out_everywhere', bodyOf({}), async (request, reply) => {
+  post('sign_out_everywhere', getBody({}), async (request, reply) => {
     await sessions.endAll(cookie.read(request));
     return cookie.clear(reply).code(204).send();
   });

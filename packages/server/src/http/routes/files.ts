@@ -6,7 +6,7 @@ import type { Files } from '../../files/files.ts';
 import { listFolder } from '../../files/list-folder.ts';
 import { requestedFile } from '../../files/requested-path.ts';
 import { answerHead, sendFile } from '../file-answer.ts';
-import { readingOf } from '../file-conditions.ts';
+import { chooseReading } from '../file-conditions.ts';
 import { route } from '../route.ts';
 
 /** Operations on the files of an integration. A client token reaches only its folder (`http/client-access.ts`). */
@@ -20,13 +20,13 @@ export function fileRoutes(app: FastifyInstance, files: Files): void {
     if (file === null) throw new Refusal('file_not_found');
     // RFC 9110, 14.2: "A server MUST ignore a Range header field received with a request method that is unrecognized or for
     // which range handling is not defined"; it is defined for GET alone.
-    return answerHead(reply, file, readingOf(file, { ...request.headers, range: undefined })).send();
+    return answerHead(reply, file, chooseReading(file, { ...request.headers, range: undefined })).send();
   });
 
   route(app, operations.getFileContent, async (request, reply, { integrationId }) => {
     const file = await files.find(integrationId, requestedFile('path', request.query.path));
     if (file === null) throw new Refusal('file_not_found');
-    const reading = readingOf(file, request.headers);
+    const reading = chooseReading(file, request.headers);
     if (reading.kind === 'unchanged' || reading.kind === 'no-such-range')
       return answerHead(reply, file, reading).send();
     const opened = await files.open(file, reading.kind === 'part' ? reading.range : undefined);

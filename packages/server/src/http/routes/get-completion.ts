@@ -24,7 +24,7 @@ import { corsHeaders } from '../cors.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { givenCursor, parseEventId } from '../event-cursor.ts';
-import { traceOf } from '../request-id.ts';
+import { toTrace } from '../request-id.ts';
 import { type RequestOf, route } from '../route.ts';
 import { RunStream, type Streams } from '../run-stream.ts';
 import type { StreamLimits } from '../stream-limits.ts';
@@ -143,7 +143,7 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
   return {
     ownerId: principal.ownerId,
     member: clientToken,
-    trace: traceOf(request),
+    trace: toTrace(request),
     message: body.message,
     messageBytes: Buffer.byteLength(body.message),
     userContext: context ?? undefined,

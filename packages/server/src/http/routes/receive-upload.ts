@@ -18,7 +18,7 @@ import { type FormTimes, MultipartForm } from '../body/multipart-form.ts';
 import { exemptFromDeadlines } from '../body/request-deadlines.ts';
 import { knownBase } from '../callers-base.ts';
 import { UPLOAD_PATH } from '../paths.ts';
-import { traceOf } from '../request-id.ts';
+import { toTrace } from '../request-id.ts';
 
 export interface ReceiveUploadDeps {
   readonly files: Pick<Files, 'upload'>;
@@ -127,7 +127,7 @@ function amazonHeaders(request: FastifyRequest, reply: FastifyReply): FastifyRep
 }
 
 function asS3Error(error: unknown, request: FastifyRequest, logger: Logger): S3Error {
-  const trace = traceOf(request);
+  const trace = toTrace(request);
   if (error instanceof S3Error) {
     logger.debug({ ...trace, code: error.code }, 'upload refused');
     return error;

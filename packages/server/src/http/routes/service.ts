@@ -97,7 +97,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
 }
 
 /** The tools whose calls need or may need an approval, without those of MCP servers. */
-function approvalOf({ tools, approval }: LoadedAgent): readonly string[] {
+function getApproval({ tools, approval }: LoadedAgent): readonly string[] {
   const own = tools.flatMap(({ name, asks }) => (asks?.kind === 'approval' ? [name] : []));
   return [...new Set([...own, ...approval])];
 }
@@ -112,10 +112,10 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp
     agents: agents.map((agent) => ({
       name: agent.name,
       description: agent.description === '' ? null : agent.description,
-      model: loaded === null ? null : agencies.modelOf(loaded, agent, null),
+      model: loaded === null ? null : agencies.getModel(loaded, agent, null),
       fallback: agent.fallback,
       tools: toolNames(agent),
-      approval: approvalOf(agent),
+      approval: getApproval(agent),
       sandbox: usesSandbox(agent),
       starters: agent.starters,
     })),

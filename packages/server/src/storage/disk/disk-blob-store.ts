@@ -135,7 +135,7 @@ export class DiskBlobStore implements BlobStore {
     const file = await onDisk(unlessMissing(open(this.#path(key), 'r')));
     if (file === null) return null;
     const { size } = await file.stat();
-    return { size, bytes: piecesOf(file, size, range), [Symbol.asyncDispose]: () => file.close() };
+    return { size, bytes: getPieces(file, size, range), [Symbol.asyncDispose]: () => file.close() };
   }
 
   async holds(key: BlobKey, bytes: Uint8Array): Promise<boolean> {
@@ -196,7 +196,7 @@ export class DiskBlobStore implements BlobStore {
   }
 }
 
-async function* piecesOf(file: FileHandle, size: number, range?: ByteRange): AsyncGenerator<Uint8Array> {
+async function* getPieces(file: FileHandle, size: number, range?: ByteRange): AsyncGenerator<Uint8Array> {
   const end = Math.min(size, (range?.last ?? size) + 1);
   for (let position = range?.first ?? 0; position < end; ) {
     const piece = Buffer.allocUnsafe(Math.min(READ_BYTES, end - position));

@@ -79,10 +79,10 @@ export class S3BlobStore implements BlobStore {
     if (copy === null) return null;
     // An etag that depends on more than the bytes changes with the copy.
     const isMd5 = !copy.hidesMd5 && unquoted(copy.etag) === unquoted(etag) && MD5.test(unquoted(etag));
-    return { blobKey, md5: isMd5 ? unquoted(etag) : await this.#md5Of(blobKey) };
+    return { blobKey, md5: isMd5 ? unquoted(etag) : await this.#getMd5(blobKey) };
   }
 
-  async #md5Of(key: BlobKey): Promise<string> {
+  async #getMd5(key: BlobKey): Promise<string> {
     const opened = await this.open(key);
     if (opened === null) throw new StoreUnavailable(`S3 does not show an object that it has copied: ${key}.`);
     await using _ = opened;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ListMultipartUploadsOutput, MultipartUpload, S3Client } from '@aws-sdk/client-s3';
 import type { ByteRange } from '../blob-store.ts';
-import { asUnavailable, isMissing, type S3Location, statusOf } from './s3-errors.ts';
+import { asUnavailable, getStatus, isMissing, type S3Location } from './s3-errors.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
@@ -144,7 +144,7 @@ export class S3Bucket implements Disposable {
   async head(key: string): Promise<TypedObject | null> {
     const command = new this.#sdk.HeadObjectCommand({ Bucket: this.location.bucket, Key: key });
     const found = await this.#unlessMissing(this.#client.send(command, this.#within()));
-    return found === null ? null : objectOf(key, found, found.ContentLength ?? 0);
+    return found === null ? null : toObject(key, found, found.ContentLength ?? 0);
   }
 
   /** Reads the whole object into memory. Resolves to null if it does not exist. */
@@ -177,10 +177,10 @@ export class S3Bucket implements Disposable {
       const body = (found.Body as Readable | undefined) ?? Readable.from([]);
       // An error before the stream is read is reported to the later reader.
       body.on('error', () => {});
-      return { object: objectOf(key, found, size), body };
+      return { object: toObject(key, found, size), body };
     } catch (error) {
-      if (isMissing(error) || statusOf(error) === 412) return null;
-      if (statusOf(error) !== 416) throw asUnavailable(error);
+      if (isMissing(error) || getStatus(error) === 412) return null;
+      if (getStatus(error) !== 416) throw asUnavailable(error);
       const object = await this.head(key);
       return object === null ? null : { object, body: Readable.from([]) };
     } finally {
@@ -202,7 +202,7 @@ export class S3Bucket implements Disposable {
       const { CopyObjectResult: result, ServerSideEncryption: encryption = 'AES256' } = copied;
       return { etag: result?.ETag ?? '', hidesMd5: encryption !== 'AES256' };
     } catch (error) {
-      if (isMissing(error) || statusOf(error) === 412) return null;
+      if (isMissing(error) || getStatus(error) === 412) return null;
       throw asUnavailable(error);
     }
   }
@@ -322,7 +322,7 @@ interface ObjectHeaders {
   readonly LastModified?: Date | undefined;
 }
 
-function objectOf(key: string, { ETag, ContentType, LastModified }: ObjectHeaders, size: number): TypedObject {
+function toObject(key: string, { ETag, ContentType, LastModified }: ObjectHeaders, size: number): TypedObject {
   const modifiedAt = LastModified?.getTime() ?? 0;
   return { key, size, etag: ETag ?? '', contentType: ContentType ?? 'application/octet-stream', modifiedAt };
 }

@@ -18,13 +18,13 @@ interface SdkError {
   readonly $response?: { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> };
 }
 
-export const statusOf = (error: unknown): number | null => {
+export const getStatus = (error: unknown): number | null => {
   const { $metadata, $response } = error as SdkError;
   return $metadata?.httpStatusCode ?? $response?.statusCode ?? null;
 };
 
 export const isMissing = (error: unknown): boolean =>
-  statusOf(error) === 404 && (error as SdkError).name !== 'NoSuchBucket';
+  getStatus(error) === 404 && (error as SdkError).name !== 'NoSuchBucket';
 
 /** Errors that pass by themselves or after the operator fixes the network, the bucket or the temporary credentials. */
 const NOT_NOW: ReadonlySet<unknown> = new Set([
@@ -41,14 +41,14 @@ const NOT_NOW: ReadonlySet<unknown> = new Set([
 /** Returns `StoreUnavailable` if a later retry can succeed, and the error itself otherwise. */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
-  const status = statusOf(error);
+  const status = getStatus(error);
   const { name } = error as SdkError;
   // Without a status, the cause is the network, a timeout or the provider of the credentials.
   if (status !== null && status < 500 && status !== 429 && !NOT_NOW.has(name)) return error;
-  return new StoreUnavailable(`S3 does not answer now: ${reasonOf(error)}.`, { cause: error });
+  return new StoreUnavailable(`S3 does not answer now: ${getReason(error)}.`, { cause: error });
 }
 
-function reasonOf(error: unknown): string {
+function getReason(error: unknown): string {
   const { name, message, code } = error as SdkError;
   const text = message === undefined || message === '' || message === 'UnknownError' ? (code ?? name ?? '') : message;
   return text.replace(/\s+/g, ' ').replace(/[.:;]\s*$/, '');
@@ -62,9 +62,9 @@ export function startSentence(error: unknown, { bucket, endpoint, region }: S3Lo
   return new StartRefused(sentence(), { cause: error });
 
   function sentence(): string {
-    const status = statusOf(cause);
+    const status = getStatus(cause);
     if (name === 'CredentialsProviderError') {
-      return `S3_BUCKET is set but no credentials for it were found (${reasonOf(cause)}); set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role.`;
+      return `S3_BUCKET is set but no credentials for it were found (${getReason(cause)}); set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role.`;
     }
     if (status === 301 || status === 307 || name === 'AuthorizationHeaderMalformed') {
       const right = $response?.headers?.['x-amz-bucket-region'];
@@ -77,8 +77,8 @@ export function startSentence(error: unknown, { bucket, endpoint, region }: S3Lo
       return `S3 at ${at} does not allow these credentials to use the bucket ${bucket} (${name}); fix AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the policy of their user (see docs/s3.md).`;
     }
     if (status !== null && status < 500) {
-      return `S3 at ${at} refuses the bucket ${bucket} (${name}: ${reasonOf(cause)}); fix S3_BUCKET, S3_ENDPOINT or AWS_REGION.`;
+      return `S3 at ${at} refuses the bucket ${bucket} (${name}: ${getReason(cause)}); fix S3_BUCKET, S3_ENDPOINT or AWS_REGION.`;
     }
-    return `S3 at ${at} cannot be used now (${reasonOf(cause)}); fix S3_ENDPOINT, or start again when it answers.`;
+    return `S3 at ${at} cannot be used now (${getReason(cause)}); fix S3_ENDPOINT, or start again when it answers.`;
   }
 }

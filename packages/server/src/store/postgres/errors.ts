@@ -20,7 +20,7 @@ export class LostRace extends StoreUnavailable {}
 /** The connection cannot be used any more. The outcome of its last statement is unknown. */
 export class ConnectionLost extends StoreUnavailable {}
 
-function codeOf(error: unknown): string | null {
+function getCode(error: unknown): string | null {
   return error instanceof DatabaseError && typeof error.code === 'string' ? error.code : null;
 }
 
@@ -29,13 +29,13 @@ function codeOf(error: unknown): string | null {
  * executed it.
  */
 export function wasRefused(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = getCode(error);
   return code !== null && !['08', '57', '58', 'XX'].includes(code.slice(0, 2));
 }
 
 /** True if the statement waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
-  return codeOf(error) === LOCK_TIMEOUT;
+  return getCode(error) === LOCK_TIMEOUT;
 }
 
 /**
@@ -43,7 +43,7 @@ export function isLockTimeout(error: unknown): boolean {
  * transaction is repeated, the row is stored in the new one.
  */
 function lostPartition(error: unknown): boolean {
-  return codeOf(error) === CHECK_VIOLATION && (error as DatabaseError).table === 'event_chunks_other';
+  return getCode(error) === CHECK_VIOLATION && (error as DatabaseError).table === 'event_chunks_other';
 }
 
 /**
@@ -52,7 +52,7 @@ function lostPartition(error: unknown): boolean {
  */
 export function translate(error: unknown): unknown {
   if (error instanceof StoreUnavailable || error instanceof UniqueViolation) return error;
-  const code = codeOf(error);
+  const code = getCode(error);
   const sentence = error instanceof Error ? error.message : String(error);
   if (code === null) return isOurs(error) ? error : new ConnectionLost(`The database is not available: ${sentence}.`);
   if (code === UNIQUE_VIOLATION) return new UniqueViolation(sentence);

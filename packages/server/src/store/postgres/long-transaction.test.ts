@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../../test/support/services.ts';
-import { beginLongTransaction, closeLongTransaction, rowsOf } from './long-transaction.ts';
+import { beginLongTransaction, closeLongTransaction, toRows } from './long-transaction.ts';
 import { plainConfig } from './settings.ts';
 
 const skip = (await missingService('postgres')) ?? false;
@@ -14,7 +14,7 @@ test('a failed read of rows reports its own error, not the aborted transaction',
   let seen = 0;
   await assert.rejects(
     async () => {
-      for await (const rows of rowsOf(client, 'falls', ['n'])) seen += rows.length;
+      for await (const rows of toRows(client, 'falls', ['n'])) seen += rows.length;
     },
     { name: 'StatementRefused', message: 'division by zero (22012)' },
   );
@@ -47,7 +47,7 @@ test('rows that were read only in part can be read again', { skip }, async () =>
   const client = await beginLongTransaction({ url: database.url, pool: 1, pooled: false }, 'begin');
   await client.query('create view many as select n from generate_series(1, 200) as n');
   for (let time = 0; time < 2; time += 1) {
-    for await (const [row] of rowsOf(client, 'many', ['n'])) {
+    for await (const [row] of toRows(client, 'many', ['n'])) {
       assert.deepEqual(row, [1]);
       break;
     }

@@ -23,7 +23,7 @@ export async function closeLongTransaction(client: Client): Promise<void> {
   await client.end().catch(() => {});
 }
 
-export async function columnsOf(client: Client, table: string): Promise<string[]> {
+export async function listColumns(client: Client, table: string): Promise<string[]> {
   const { rows } = await client.query<{ column_name: string }>(
     `select column_name from information_schema.columns where table_schema = current_schema() and table_name = $1
      order by ordinal_position`,
@@ -33,7 +33,7 @@ export async function columnsOf(client: Client, table: string): Promise<string[]
 }
 
 /** Reads with a cursor. Without it the driver would hold the whole table in memory. */
-export async function* rowsOf(client: Client, table: string, columns: readonly string[]): AsyncGenerator<Row[]> {
+export async function* toRows(client: Client, table: string, columns: readonly string[]): AsyncGenerator<Row[]> {
   const names = columns.map((name) => client.escapeIdentifier(name)).join(', ');
   try {
     let isAborted = false;

@@ -1,7 +1,7 @@
 import { type Client, DatabaseError } from 'pg';
 import type { BackupSource, Lines, Row } from '../transfer/ports.ts';
 import { copyLines } from './copy-lines.ts';
-import { beginLongTransaction, closeLongTransaction, columnsOf, rowsOf } from './long-transaction.ts';
+import { beginLongTransaction, closeLongTransaction, listColumns, toRows } from './long-transaction.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import type { PostgresSettings } from './settings.ts';
 
@@ -38,11 +38,11 @@ export class PostgresSnapshot implements BackupSource, AsyncDisposable {
   }
 
   columns(table: string): Promise<string[]> {
-    return columnsOf(this.#client, table);
+    return listColumns(this.#client, table);
   }
 
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
-    return rowsOf(this.#client, table, columns);
+    return toRows(this.#client, table, columns);
   }
 
   lines(table: string, columns: readonly string[]): AsyncIterable<Lines> {

@@ -34,7 +34,7 @@ const skip = missing ?? false;
 const open = (url: string, options: Partial<PostgresStoreOptions> = {}) =>
   PostgresStore.open({ url, pool: 4, pooled: false, migrate: true, waitAt: undefined, ...options });
 const chunk = (runId: string, id: number) => ({ run_id: testRunId(runId), first_id: id, last_id: id, data: 'x' });
-const lastOf = async (store: PostgresStore, runId: string) =>
+const findLast = async (store: PostgresStore, runId: string) =>
   (await first(store.reads.all(lastStoredId, { runId: testRunId(runId) })))?.last_id ?? null;
 const member = (consumerId: string) => ({
   integration_id: integrationId,
@@ -127,7 +127,7 @@ test('an admission that waits for a lock does not hold up the writer', { skip },
     waited = false;
   });
   await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1)));
-  assert.equal(await lastOf(store, 'r'), 1);
+  assert.equal(await findLast(store, 'r'), 1);
   assert.equal(waited, true, 'the other is still waiting');
   letGo.resolve();
   await Promise.all([holder, waiter]);
@@ -294,7 +294,7 @@ test('another connection finds the outcome of a commit whose answer is lost', { 
     proxy.swallow(1, 'insert event_chunks', false);
     await store.transact(name, (tx) => tx.run(insertChunk, chunk('r', index + 1)));
     assert.equal(proxy.swallowed, index + 1);
-    assert.equal(await lastOf(store, 'r'), index + 1);
+    assert.equal(await findLast(store, 'r'), index + 1);
   }
 });
 
@@ -396,7 +396,7 @@ test('a fenced node writes only accounts and learns of it before its callers', {
         );
       assert.equal(told, 1);
       assert.deepEqual(it.fenced, [identity]);
-      assert.equal(await lastOf(it.store, name), 2 * index + 1);
+      assert.equal(await findLast(it.store, name), 2 * index + 1);
       await it.store.transact('account', (tx) => tx.run(insertMember, member(name)));
     }
   }
@@ -419,7 +419,7 @@ test('a fence waits for the open transactions of its node', { skip }, async () =
     await waitsForLock(database.url);
     letGo.resolve();
     await fenced;
-    assert.equal(await lastOf(it.store, name), 1, 'there once the fence is');
+    assert.equal(await findLast(it.store, name), 1, 'there once the fence is');
     await writing;
   }
 });
@@ -466,7 +466,7 @@ test('work of one identity is never written under the next one', { skip }, async
   for (const error of await Promise.all(late)) assert.ok(error instanceof NodeFenced, String(error));
   assert.equal(ran, 0);
   await own;
-  assert.equal(await lastOf(it.store, 'r'), 1);
+  assert.equal(await findLast(it.store, 'r'), 1);
   assert.deepEqual(it.fenced, []);
 });
 

@@ -43,7 +43,7 @@ export interface PostgresStoreOptions extends PostgresSettings, FenceOptions, St
   /** Called for each transaction that has to be repeated because of a conflict with another. */
   readonly onConflict?: (kind: ConflictKind) => void;
   /** The node in whose name hints are sent to other nodes; absent or null if none are sent. */
-  readonly hintsOf?: () => string | null;
+  readonly getHints?: () => string | null;
   /** Replaces the judgment of an unanswered COMMIT, so that a proof can plant a fault. */
   readonly judgeCommit?: JudgeCommit | undefined;
 }
@@ -68,22 +68,22 @@ export class PostgresStore implements Store {
   readonly #setup: TransactionSetup;
   readonly #statistics = new FirstStatistics((text) => this.#read({ text }));
   readonly #waitAt: WaitAt | undefined;
-  readonly #hintsOf: () => string | null;
+  readonly #getHints: () => string | null;
   readonly #onConflict: ((kind: ConflictKind) => void) | undefined;
   #closing: Promise<void> | null = null;
 
   private constructor(options: PostgresStoreOptions) {
-    const { waitAt, onCommit, onConflict, hintsOf = () => null } = options;
+    const { waitAt, onCommit, onConflict, getHints = () => null } = options;
     this.#waitAt = waitAt;
     // Through a pooler no node receives hints.
-    this.#hintsOf = options.pooled ? () => null : hintsOf;
+    this.#getHints = options.pooled ? () => null : getHints;
     this.#onConflict = onConflict;
     this.#statements = new Statements(!options.pooled);
     this.#setup = { statements: this.#statements, marks: new CommitMarks(), begin: beginText(options) };
     this.#outcomes = new CommitOutcomes(options, options.judgeCommit);
     this.#fence = new Fence(options);
-    this.#pool = poolOf(options, options.pool);
-    this.#leasePool = poolOf(options, 1);
+    this.#pool = getPool(options, options.pool);
+    this.#leasePool = getPool(options, 1);
     this.#writer = new Writer({
       settings: options,
       setup: this.#setup,
@@ -91,7 +91,7 @@ export class PostgresStore implements Store {
       fence: this.#fence,
       waitAt,
       onCommit,
-      hintsOf: this.#hintsOf,
+      getHints: this.#getHints,
     });
     this.#admissions = new Admissions({
       connect: () => this.#connected(),
@@ -170,7 +170,7 @@ export class PostgresStore implements Store {
       throw reason;
     }
     // Sent together with COMMIT, in the same transaction: if the commit fails, no other node gets the hint.
-    const nodeId = this.#hintsOf();
+    const nodeId = this.#getHints();
     if (nodeId !== null && name === 'cancel') client.query(hintQuery({ kind: 'cancel' })).catch(() => {});
     if (nodeId !== null && name === 'publish') client.query(hintQuery({ kind: 'log', nodeId })).catch(() => {});
     try {
@@ -231,7 +231,7 @@ export class PostgresStore implements Store {
   }
 }
 
-function poolOf(settings: PostgresSettings, max: number): Pool {
+function getPool(settings: PostgresSettings, max: number): Pool {
   const pool = new Pool({ ...sessionConfig(settings), max, idleTimeoutMillis: IDLE_CONNECTION_MS });
   ignoreErrorEvents(pool);
   return pool;

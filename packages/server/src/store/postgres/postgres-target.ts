@@ -14,7 +14,7 @@ import type { Schema } from '../schema.ts';
 import { DELETE_COMPACTED_EVENTS, type Row, type Target, type Value } from '../transfer/ports.ts';
 import { COPIED_TABLES, UNCOPIED_TABLES } from '../transfer/tables.ts';
 import { translate } from './errors.ts';
-import { beginLongTransaction, closeLongTransaction, columnsOf, rowsOf } from './long-transaction.ts';
+import { beginLongTransaction, closeLongTransaction, listColumns, toRows } from './long-transaction.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import type { PostgresSettings } from './settings.ts';
 import { storable } from './statements.ts';
@@ -55,7 +55,7 @@ export class PostgresTarget implements Target {
   }
 
   columns(table: string): Promise<string[]> {
-    return columnsOf(this.#client, table);
+    return listColumns(this.#client, table);
   }
 
   storable(row: Row): Row {
@@ -74,7 +74,7 @@ export class PostgresTarget implements Target {
   }
 
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
-    return rowsOf(this.#client, table, columns);
+    return toRows(this.#client, table, columns);
   }
 
   async deleteCompactedEvents(): Promise<void> {

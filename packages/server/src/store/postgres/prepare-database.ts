@@ -95,7 +95,7 @@ async function migrateAmongNodes(migrateOnce: () => Promise<void>): Promise<void
 /** Turns what the operator can fix into one sentence. The driver's messages contain no password. */
 function startRefusal(error: unknown): unknown {
   if (error instanceof StartRefused || !(error instanceof Error)) return error;
-  const said = reasonOf(error);
+  const said = getReason(error);
   // A refused password, role or database, a schema that the role may not write to, or a setting that does not exist here.
   const isRefused = error instanceof DatabaseError && /^(28|3D|42501|22023|42704)/.test(error.code ?? '');
   if (!isRefused && !(translate(error) instanceof StoreUnavailable)) return error;
@@ -113,7 +113,7 @@ function remedyFor(said: string): string {
   return 'fix that, or DATABASE_URL';
 }
 
-function reasonOf(error: Error): string {
+function getReason(error: Error): string {
   // The host name has several addresses, and none of them answered.
   if (error instanceof AggregateError) return String(error.errors[0]?.message);
   // Kysely's migrator throws this after its connection was lost.

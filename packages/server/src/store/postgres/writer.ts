@@ -27,7 +27,7 @@ export interface WriterOptions {
   readonly waitAt: WaitAt | undefined;
   readonly onCommit: ((commitMs: number, syncMs: number) => void) | undefined;
   /** The node in whose name each commit sends hints to other nodes; null if none are sent. */
-  readonly hintsOf: () => string | null;
+  readonly getHints: () => string | null;
 }
 
 interface Job {
@@ -184,7 +184,7 @@ export class Writer implements AsyncDisposable {
 
   /** Sent together with COMMIT, in the same transaction: if the commit fails, no other node gets the hint. */
   #hint(client: Client): void {
-    const nodeId = this.#options.hintsOf();
+    const nodeId = this.#options.getHints();
     if (nodeId === null) return;
     client.query(hintQuery({ kind: 'log', nodeId })).catch(() => {});
   }

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { IntegrationId, OwnerId } from '../../domain/ids.ts';
 import type { IntegrationsTable } from '../schema.ts';
 import { insertInto, pickColumns, type RowOf, sameAs, statement } from '../statement.ts';
-import { type Page, pageOf } from './page.ts';
+import { getPage, type Page } from './page.ts';
 import { soughtId } from './sought-id.ts';
 
 type Db = Parameters<(typeof ownerById)['build']>[0];
@@ -70,7 +70,7 @@ export const deleteOwner = statement('delete owner', (db, p: { ownerId: OwnerId 
 );
 
 export const listOwners = (page: Page) => (db: Db) =>
-  pageOf(db.selectFrom('owners').selectAll(), page, 'created_at', 'owner_id');
+  getPage(db.selectFrom('owners').selectAll(), page, 'created_at', 'owner_id');
 
 export const insertKey = insertInto('api_keys', [
   'key_id',
@@ -107,7 +107,7 @@ export const usableKeys = statement('usable keys', (db, p: { ownerId: OwnerId; n
 export const unrevokedAmong = (keyIds: readonly string[]) => (db: Db) =>
   db.selectFrom('api_keys').select('key_id').where('key_id', 'in', keyIds).where('revoked_at', 'is', null);
 
-export const deleteKeysOf = statement('delete keys of', (db, p: { ownerId: OwnerId }) =>
+export const deleteOwnerKeys = statement('delete keys of', (db, p: { ownerId: OwnerId }) =>
   db.deleteFrom('api_keys').where('owner_id', '=', p.ownerId),
 );
 
@@ -116,7 +116,7 @@ export const touchKey = statement('touch key', (db, p: { keyId: string; now: num
 );
 
 export const listKeys = (ownerId: OwnerId, page: Page) => (db: Db) =>
-  pageOf(db.selectFrom('api_keys').selectAll().where('owner_id', '=', ownerId), page, 'created_at', 'key_id');
+  getPage(db.selectFrom('api_keys').selectAll().where('owner_id', '=', ownerId), page, 'created_at', 'key_id');
 
 /** What an owner can set. */
 const INTEGRATION_COLUMNS = [
@@ -226,7 +226,7 @@ export const activeRunOfIntegration = statement(
 );
 
 /** Returns a row if the owner has an integration that is not deleted. */
-export const anyIntegrationOf = statement('any integration of', (db, p: { ownerId: OwnerId }) =>
+export const findAnyIntegration = statement('any integration of', (db, p: { ownerId: OwnerId }) =>
   db
     .selectFrom('integrations')
     .select('integration_id')
@@ -236,7 +236,7 @@ export const anyIntegrationOf = statement('any integration of', (db, p: { ownerI
 );
 
 export const listIntegrations = (ownerId: OwnerId, page: Page) => (db: Db) =>
-  pageOf(
+  getPage(
     db.selectFrom('integrations').selectAll().where('owner_id', '=', ownerId).where('deleted_at', 'is', null),
     page,
     'created_at',

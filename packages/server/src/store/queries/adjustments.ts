@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { insertInto, type RowOf, statement } from '../statement.ts';
-import { type Page, pageOf } from './page.ts';
+import { getPage, type Page } from './page.ts';
 
 export const adjustmentByKey = statement(
   'adjustment by key',
@@ -42,5 +42,5 @@ export const listAdjustments = (filter: AdjustmentFilter) => (db: Kysely<Schema>
   if (filter.consumerId !== undefined) query = query.where('consumer_id', '=', filter.consumerId);
   if (filter.fromMs !== undefined) query = query.where('created_at', '>=', filter.fromMs);
   if (filter.toMs !== undefined) query = query.where('created_at', '<', filter.toMs);
-  return pageOf(query, filter, 'created_at', 'adjustment_id');
+  return getPage(query, filter, 'created_at', 'adjustment_id');
 };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ChatKey, IntegrationId } from '../../domain/ids.ts';
 import { statement } from '../statement.ts';
 import { isActiveIn } from './active-runs.ts';
-import { pageOf } from './page.ts';
+import { getPage } from './page.ts';
 import { soughtId } from './sought-id.ts';
 
 /**
@@ -110,6 +110,6 @@ export const chatsWithAttachments = statement(
       .where(sql<boolean>`c.deleted_at is null`)
       .where(sql<boolean>`exists (select 1 from attachments a where a.chat_key = c.chat_key)`);
     const before = { createdAt: p.createdAt, id: p.chatKey };
-    return pageOf(chats, { before, limit: p.limit }, 'c.created_at', 'c.chat_key');
+    return getPage(chats, { before, limit: p.limit }, 'c.created_at', 'c.chat_key');
   },
 );

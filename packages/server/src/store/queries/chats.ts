@@ -5,7 +5,7 @@ import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { isActiveIn } from './active-runs.ts';
 import { chatKeyById } from './chat-ids.ts';
-import { type Page, pageOf, sizesOf } from './page.ts';
+import { getPage, measureSizes, type Page } from './page.ts';
 
 export const live = sql<boolean>`chats.deleted_at is null`;
 
@@ -77,12 +77,12 @@ export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page
     .$if(consumerId !== undefined, (chats) => chats.where('chats.consumer_id', '=', consumerId ?? ''))
     .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_at', '>', updatedAfter ?? 0))
     .$if(status === 'idle', (chats) => chats.where(activeRunId, 'is', null));
-  return pageOf(chosen, page, 'chats.created_at', 'chats.chat_key');
+  return getPage(chosen, page, 'chats.created_at', 'chats.chat_key');
 };
 
 /** The sizes of the titles and metadata of a page of chats. */
 export const chatSizes = (integrationId: IntegrationId, filter: ChatFilter, page: Page) => (db: Kysely<Schema>) =>
-  sizesOf(
+  measureSizes(
     listChats(integrationId, filter, page)(db),
     'chats.created_at',
     'chats.chat_key',

@@ -18,7 +18,7 @@ export interface ErasedPerson {
   readonly erasedId: string;
 }
 
-export const erasureOf = statement('erasure of', (db, p: ErasedPerson) =>
+export const getErasure = statement('erasure of', (db, p: ErasedPerson) =>
   db
     .selectFrom('erasures')
     .selectAll()
@@ -26,7 +26,7 @@ export const erasureOf = statement('erasure of', (db, p: ErasedPerson) =>
     .where('erased_id', '=', p.erasedId),
 );
 
-export type ErasureRow = RowOf<typeof erasureOf>;
+export type ErasureRow = RowOf<typeof getErasure>;
 
 /** An erasure with the id is not finished: with this condition an index finds the few that are not. */
 const isRefused = sql<boolean>`consumer_id is not null and finished_at is null`;

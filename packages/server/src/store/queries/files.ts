@@ -38,7 +38,7 @@ export function rangeBelow(folder: MountPath, after: string | null = null): Path
 }
 
 /** Only the file with this path. */
-export function rangeOf(path: MountPath): PathRange {
+export function parseRange(path: MountPath): PathRange {
   return { from: storedPath(path), to: afterFile(storedPath(path)) };
 }
 

@@ -2,7 +2,7 @@ import { prefixEnd } from '@runwire/lib/prefix-end.ts';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
-import { olderThan, type Page, pageOf, sizesOf } from './page.ts';
+import { getPage, measureSizes, olderThan, type Page } from './page.ts';
 
 type Db = Kysely<Schema>;
 
@@ -41,7 +41,7 @@ export const listMembers = (filter: MemberFilter) => (db: Db) => {
   const { integrationId, start } = filter;
   if (start === null) {
     const members = db.selectFrom('members').selectAll('members').where('members.integration_id', '=', integrationId);
-    return pageOf(members, filter, 'members.created_at', 'members.sort_key');
+    return getPage(members, filter, 'members.created_at', 'members.sort_key');
   }
   // SQLite reads the tables of a cross join in this order.
   const found = db
@@ -56,7 +56,7 @@ export const listMembers = (filter: MemberFilter) => (db: Db) => {
 };
 
 export const memberSizes = (filter: MemberFilter) => (db: Db) =>
-  sizesOf(
+  measureSizes(
     listMembers(filter)(db),
     'members.created_at',
     'members.sort_key',

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { GENERATION } from '../generation.ts';
 import { NODE_ALIVE, NODE_DEAD, NODE_RELEASED, type Schema } from '../schema.ts';
 import { insertInto, statement } from '../statement.ts';
-import { type Page, pageOf } from './page.ts';
+import { getPage, type Page } from './page.ts';
 
 export const insertNode = insertInto('nodes', [
   'node_id',
@@ -80,7 +80,7 @@ export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Sc
         .whereRef('active_runs.node_id', '=', 'nodes.node_id')
         .as('active_runs'),
     );
-  return pageOf(only === null ? nodes : nodes.where('nodes.node_id', '=', only), page, 'started_at', 'nodes.node_id');
+  return getPage(only === null ? nodes : nodes.where('nodes.node_id', '=', only), page, 'started_at', 'nodes.node_id');
 };
 
 export type NodeRow = Awaited<ReturnType<ReturnType<ReturnType<ReturnType<typeof listNodes>>>['execute']>>[number];
@@ -106,7 +106,7 @@ export const deleteHeartbeat = statement('delete beat', (db, p: { nodeId: string
   db.deleteFrom('node_beats').where('node_id', '=', p.nodeId),
 );
 
-export const deleteReadersOf = statement('delete readers of', (db, p: { nodeId: string }) =>
+export const deleteNodeReaders = statement('delete readers of', (db, p: { nodeId: string }) =>
   db.deleteFrom('run_readers').where('node_id', '=', p.nodeId),
 );
 

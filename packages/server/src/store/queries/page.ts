@@ -29,7 +29,7 @@ export function olderThan(
 }
 
 /** Orders the rows of a page, newest first (`contract-9-newest-first`). */
-export function pageOf<DB, TB extends keyof DB, R>(
+export function getPage<DB, TB extends keyof DB, R>(
   rows: SelectQueryBuilder<DB, TB, R>,
   page: Page,
   createdAt: string,
@@ -43,7 +43,7 @@ export function pageOf<DB, TB extends keyof DB, R>(
 }
 
 /** Reads the position of each row, and its bytes by the expression `size`, without reading the row. */
-export function sizesOf<DB, TB extends keyof DB>(
+export function measureSizes<DB, TB extends keyof DB>(
   rows: SelectQueryBuilder<DB, TB, unknown>,
   createdAt: string,
   id: string,

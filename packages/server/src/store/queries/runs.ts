@@ -6,7 +6,7 @@ import type { Schema } from '../schema.ts';
 import { insertInto, type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
 import { RUN_ORDER, STEP_ORDER } from './locks.ts';
-import { type Page, pageOf, sizesOf } from './page.ts';
+import { getPage, measureSizes, type Page } from './page.ts';
 import { soughtId } from './sought-id.ts';
 
 const unfinished = sql<boolean>`status in ('admitted', 'running')`;
@@ -395,7 +395,7 @@ function runsOfPage(db: Db, filter: RunFilter) {
       .where('created_at', '>=', oldest.createdAt)
       .where((eb) => eb.or([eb('created_at', '>', oldest.createdAt), eb('run_id', '>=', soughtId<RunId>(oldest.id))]));
   }
-  return pageOf(query, filter, 'created_at', 'run_id');
+  return getPage(query, filter, 'created_at', 'run_id');
 }
 
 export function listRuns(filter: RunFilter) {
@@ -415,7 +415,7 @@ const answerBytes = sql<number>`(select octet_length(content_json) from messages
 
 /** The sizes of the answers of a page of runs. */
 export const runSizes = (filter: RunFilter) => (db: Db) =>
-  sizesOf(listRuns(filter)(db), 'runs.created_at', 'runs.run_id', answerBytes);
+  measureSizes(listRuns(filter)(db), 'runs.created_at', 'runs.run_id', answerBytes);
 
 /** The sizes of the steps that `stepsBefore` reads. A call that begins is shown by its outcome. */
 export const stepSizes = statement('step sizes', (db, p: { runId: RunId; before: number; limit: number }) =>

@@ -12,7 +12,7 @@ export const passwordByEmail = statement('password by email', (db, p: { email: s
     .where('owners.email', '=', p.email),
 );
 
-export const passwordOf = statement('password of', (db, p: { ownerId: OwnerId }) =>
+export const getPassword = statement('password of', (db, p: { ownerId: OwnerId }) =>
   db.selectFrom('passwords').select('password_hash').where('owner_id', '=', p.ownerId),
 );
 
@@ -58,7 +58,7 @@ export const deleteSession = statement('delete session', (db, p: { sessionId: st
 );
 
 /** Ends the sessions of an owner except one. No session has an empty id. */
-export const deleteSessionsOf = statement('delete sessions of', (db, p: { ownerId: OwnerId; exceptId: string }) =>
+export const deleteOtherSessions = statement('delete sessions of', (db, p: { ownerId: OwnerId; exceptId: string }) =>
   db.deleteFrom('sessions').where('owner_id', '=', p.ownerId).where('session_id', '!=', p.exceptId),
 );
 
@@ -86,7 +86,7 @@ export const putSetUpLink = statement(
   },
 );
 
-export const setUpLinkOf = statement('set-up link of', (db, p: { ownerId: OwnerId }) =>
+export const getSetUpLink = statement('set-up link of', (db, p: { ownerId: OwnerId }) =>
   db.selectFrom('set_up_links').selectAll().where('owner_id', '=', p.ownerId),
 );
 
@@ -103,7 +103,7 @@ export const deleteOldLinks = statement('delete old links', (db, p: { now: numbe
 );
 
 /** The newest failures of an e-mail or an address, newest first. */
-export const failuresOf = statement('failures of', (db, p: { subject: string; after: number; limit: number }) =>
+export const getFailures = statement('failures of', (db, p: { subject: string; after: number; limit: number }) =>
   db
     .selectFrom('sign_in_failures')
     .select('failed_at')
@@ -119,7 +119,7 @@ export const deleteFailure = statement('delete failure', (db, p: { failureId: st
   db.deleteFrom('sign_in_failures').where('failure_id', '=', p.failureId),
 );
 
-export const deleteFailuresOf = statement('delete failures of', (db, p: { subject: string }) =>
+export const deleteSubjectFailures = statement('delete failures of', (db, p: { subject: string }) =>
   db.deleteFrom('sign_in_failures').where('subject', '=', p.subject),
 );
 

@@ -94,6 +94,6 @@ export const deleteChunksAfter = statement('delete chunks after', (db, p: { runI
 );
 
 /** Reads the journal of a run in the order in which the steps finished, which is the order of their events. */
-export const journalOf = statement('journal of', (db, p: { runId: RunId }) =>
+export const getJournal = statement('journal of', (db, p: { runId: RunId }) =>
   db.selectFrom('steps').selectAll().where('run_id', '=', p.runId).orderBy('last_event_id').orderBy('step'),
 );

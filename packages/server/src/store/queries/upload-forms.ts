@@ -69,7 +69,7 @@ interface FormKey {
   readonly formId: string;
 }
 
-export const settledDropOf = statement('settled drop of', (db, p: FormKey) =>
+export const findSettledDrop = statement('settled drop of', (db, p: FormKey) =>
   db
     .selectFrom('upload_forms')
     .select('settled_drop')

@@ -24,7 +24,7 @@ export interface UsageSlice extends UsageRange {
 }
 
 /** Selects the runs of a slice, newest first. It may have runs that are too old: see below. */
-function runsOf(db: Kysely<Schema>, slice: UsageSlice) {
+function listRuns(db: Kysely<Schema>, slice: UsageSlice) {
   const { consumerId, agent, fromMs, toMs, newestRunId, before } = slice;
   const hasMember = consumerId !== undefined && consumerId !== null;
   let query = db.selectFrom('runs').select(['run_id', 'created_at']).where('integration_id', '=', slice.integrationId);
@@ -49,7 +49,7 @@ const sliceRuns = (db: Kysely<Schema>, slice: UsageSlice) =>
   db
     .with(
       (cte) => cte('slice').materialized(),
-      () => runsOf(db, slice),
+      () => listRuns(db, slice),
     )
     .selectFrom('slice')
     // SQLite reads the tables of a cross join in this order.

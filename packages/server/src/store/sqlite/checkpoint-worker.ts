@@ -24,7 +24,7 @@ function copy(): CheckpointOutcome {
     checkpoint.all();
     return null;
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = toFailure(error);
     return failure.errcode % 256 === SQLITE_BUSY ? null : failure;
   }
 }
@@ -45,7 +45,7 @@ function scrub(depth: ScrubDepth): CheckpointOutcome {
     database.exec('vacuum');
     return emptyLog() ? null : READER;
   } catch (error) {
-    return failureOf(error);
+    return toFailure(error);
   } finally {
     database.exec('pragma busy_timeout = 0');
   }
@@ -55,7 +55,7 @@ const READER = { message: 'A reader kept the log from being emptied.', errcode: 
 
 const emptyLog = () => database.prepare('pragma wal_checkpoint(truncate)').all()[0]?.busy === 0;
 
-function failureOf(error: unknown): NonNullable<CheckpointOutcome> {
+function toFailure(error: unknown): NonNullable<CheckpointOutcome> {
   const { errcode = 0, message } = error as { errcode?: number; message: string };
   return { message, errcode };
 }

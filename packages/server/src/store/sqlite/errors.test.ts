@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DiskFull, StoreUnavailable } from '../../domain/unavailable.ts';
 import { isFailedSync, translate } from './errors.ts';
 
-const errorOf = (errcode: number) => Object.assign(new Error('from SQLite'), { errcode });
+const toError = (errcode: number) => Object.assign(new Error('from SQLite'), { errcode });
 const [FULL, IOERR, IOERR_READ, IOERR_WRITE, IOERR_FSYNC, IOERR_DIR_FSYNC, IOERR_SHMSIZE] = [
   13, 10, 266, 778, 1034, 1290, 4874,
 ] as const;
@@ -11,17 +11,17 @@ const [FULL, IOERR, IOERR_READ, IOERR_WRITE, IOERR_FSYNC, IOERR_DIR_FSYNC, IOERR
 test('only a failed sync ends the process', () => {
   const codes = [FULL, IOERR, IOERR_READ, IOERR_WRITE, IOERR_FSYNC, IOERR_DIR_FSYNC, IOERR_SHMSIZE];
   assert.deepEqual(
-    codes.filter((code) => isFailedSync(errorOf(code))),
+    codes.filter((code) => isFailedSync(toError(code))),
     [IOERR_FSYNC, IOERR_DIR_FSYNC],
   );
 });
 
 test('disk errors become StoreUnavailable, or DiskFull if the disk is full', () => {
-  for (const code of [FULL, IOERR_SHMSIZE]) assert.ok(translate(errorOf(code)) instanceof DiskFull, String(code));
+  for (const code of [FULL, IOERR_SHMSIZE]) assert.ok(translate(toError(code)) instanceof DiskFull, String(code));
   for (const code of [IOERR, IOERR_READ, IOERR_WRITE]) {
-    const translated = translate(errorOf(code));
+    const translated = translate(toError(code));
     assert.ok(translated instanceof StoreUnavailable && !(translated instanceof DiskFull), String(code));
   }
-  const fault = errorOf(1);
+  const fault = toError(1);
   assert.equal(translate(fault), fault, 'a fault of ours stays one');
 });

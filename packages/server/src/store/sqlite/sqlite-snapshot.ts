@@ -22,15 +22,15 @@ export class SqliteSnapshot implements BackupSource, AsyncDisposable {
   }
 
   async columns(table: string): Promise<string[]> {
-    return columnsOf(this.#database, table);
+    return listColumns(this.#database, table);
   }
 
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
-    return rowsOf(this.#database, table, columns);
+    return toRows(this.#database, table, columns);
   }
 
   lines(table: string, columns: readonly string[]): AsyncIterable<Lines> {
-    return linesOf(this.#database, table, columns);
+    return getLines(this.#database, table, columns);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -38,13 +38,13 @@ export class SqliteSnapshot implements BackupSource, AsyncDisposable {
   }
 }
 
-export function columnsOf(database: DatabaseSync, table: string): string[] {
+export function listColumns(database: DatabaseSync, table: string): string[] {
   const rows = database.prepare('select name from pragma_table_info(?) order by cid').all(table);
   return rows.map((row) => String(row.name));
 }
 
 /** Reads one row at a time. No other reader uses this connection. */
-export async function* rowsOf(database: DatabaseSync, table: string, columns: readonly string[]) {
+export async function* toRows(database: DatabaseSync, table: string, columns: readonly string[]) {
   const statement = database.prepare(`select ${columns.map(quoted).join(', ')} from ${quoted(table)}`);
   statement.setReturnArrays(true);
   let batch: Row[] = [];
@@ -62,7 +62,7 @@ export async function* rowsOf(database: DatabaseSync, table: string, columns: re
  * Reads pages of rows, each as one value that SQLite builds. The pages follow the key of the table: the row id, or the
  * primary key of a table without row ids.
  */
-async function* linesOf(database: DatabaseSync, table: string, columns: readonly string[]): AsyncGenerator<Lines> {
+async function* getLines(database: DatabaseSync, table: string, columns: readonly string[]): AsyncGenerator<Lines> {
   const keys = readKeys(database, table);
   const key = keys.join(', ');
   const marks = keys.map(() => '?').join(', ');

@@ -28,7 +28,7 @@ async function oldInstallation(path: string): Promise<void> {
   await made.commit();
 }
 
-async function rowsOf(snapshot: SqliteSnapshot, table: string, columns: readonly string[]): Promise<Row[]> {
+async function toRows(snapshot: SqliteSnapshot, table: string, columns: readonly string[]): Promise<Row[]> {
   const all: Row[] = [];
   for await (const rows of snapshot.rows(table, columns)) all.push(...rows);
   return all;
@@ -48,12 +48,12 @@ test('a copy of an older version is migrated, and its nodes are not alive', asyn
   }
   await using copy = new SqliteSnapshot(join(folder, 'new.db'));
   assert.equal((await copy.migrations()).at(-1), LATEST_MIGRATION);
-  assert.deepEqual((await rowsOf(copy, 'nodes', ['node_id', 'dead'])).toSorted(), [
+  assert.deepEqual((await toRows(copy, 'nodes', ['node_id', 'dead'])).toSorted(), [
     ['a', NODE_RELEASED],
     ['b', NODE_DEAD],
     ['c', NODE_RELEASED],
   ]);
-  const chunks = await rowsOf(copy, 'event_chunks', ['run_id', 'first_id', 'last_id', 'data']);
+  const chunks = await toRows(copy, 'event_chunks', ['run_id', 'first_id', 'last_id', 'data']);
   assert.deepEqual(
     chunks.toSorted((a, b) => Number(a[1]) - Number(b[1])),
     CHUNKS,
@@ -79,8 +79,8 @@ test('a copy has no events of compacted runs', async () => {
     await target.commit();
   }
   await using copy = new SqliteSnapshot(join(folder, 'new.db'));
-  assert.deepEqual(await rowsOf(copy, 'event_chunks', ['run_id']), [['run_2']]);
-  assert.deepEqual(await rowsOf(copy, 'compacted_chunks', ['run_id']), [['run_1']]);
+  assert.deepEqual(await toRows(copy, 'event_chunks', ['run_id']), [['run_2']]);
+  assert.deepEqual(await toRows(copy, 'compacted_chunks', ['run_id']), [['run_1']]);
   rmSync(folder, { recursive: true });
 });
 

@@ -9,7 +9,7 @@ import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { DELETE_COMPACTED_EVENTS, type Row, type Target } from '../transfer/ports.ts';
 import { sqliteDialect } from './dialect.ts';
-import { columnsOf, quoted, rowsOf } from './sqlite-snapshot.ts';
+import { listColumns, quoted, toRows } from './sqlite-snapshot.ts';
 
 /** The files of a database. SQLite would take such a file of another database for its own. */
 const FILES = ['', '-wal', '-shm', '-journal'];
@@ -47,7 +47,7 @@ export class SqliteTarget implements Target {
   }
 
   async columns(table: string): Promise<string[]> {
-    return columnsOf(this.#database, table);
+    return listColumns(this.#database, table);
   }
 
   storable(row: Row): Row {
@@ -67,7 +67,7 @@ export class SqliteTarget implements Target {
   }
 
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
-    return rowsOf(this.#database, table, columns);
+    return toRows(this.#database, table, columns);
   }
 
   async deleteCompactedEvents(): Promise<void> {

@@ -11,7 +11,7 @@ import { COPIED_TABLES, UNCOPIED_TABLES } from './tables.ts';
 
 const LISTED: ReadonlySet<string> = new Set([...COPIED_TABLES, ...UNCOPIED_TABLES]);
 const unlisted = (names: readonly unknown[]) => names.map(String).filter((name) => !LISTED.has(name));
-const missingOf = (names: readonly unknown[]) => COPIED_TABLES.filter((name) => !names.includes(name));
+const listMissing = (names: readonly unknown[]) => COPIED_TABLES.filter((name) => !names.includes(name));
 
 test('every table of the embedded database is copied or listed as left out', async () => {
   const folder = temporaryFolder();
@@ -24,7 +24,7 @@ test('every table of the embedded database is copied or listed as left out', asy
       .all()
       .map((row) => row.name);
   assert.deepEqual(unlisted(names()), []);
-  assert.deepEqual(missingOf(names()), []);
+  assert.deepEqual(listMissing(names()), []);
   database.exec('create table forgotten (id integer)');
   assert.deepEqual(unlisted(names()), ['forgotten'], 'one that is forgotten is seen');
   database.close();
@@ -43,5 +43,5 @@ test('every table of PostgreSQL is copied or listed as left out', {
   await client.end();
   const names = rows.map((row) => row.tablename);
   assert.deepEqual(unlisted(names), []);
-  assert.deepEqual(missingOf(names), []);
+  assert.deepEqual(listMissing(names), []);
 });
