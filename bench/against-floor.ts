@@ -15,7 +15,7 @@ import { grid } from './table.ts';
 
 /*
  * Compares our server with all features against the two floors, in alternating rounds: floor, durable, ours, floor, …
- * Each round starts a fresh process, alone on the machine, and warms it up. The result is the median of the rounds.
+ * Each round starts a fresh process, alone on the machine, and warms it up. The result is the rounds' median.
  */
 
 const { values: options } = parseArgs({
@@ -131,7 +131,7 @@ interface Row {
   readonly metric: Metric;
   /** By contestant. */
   readonly values: readonly (number | undefined)[];
-  /** Our cost divided by the cost of each other contestant: 1 is as good. */
+  /** Our cost divided by each other contestant's cost: 1 is as good. */
   readonly ratios: readonly (number | undefined)[];
 }
 

@@ -3,7 +3,7 @@ import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { median } from './phases.ts';
 
 /*
- * Measures commands of an agent in the sandbox of this machine, each from its start until its step is stored: an empty
+ * Measures commands of an agent in this machine's sandbox, each from its start until its step is stored: an empty
  * command in an empty folder, and one in a folder with 1 000 files and 20 MB. Prints medians in milliseconds.
  */
 
@@ -16,7 +16,7 @@ using folder = new AgenciesFolder({ 'work/agency.yaml': AGENCY });
 await using rig = await Rig.start({ env: { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_SANDBOX: 'auto' } });
 await rig.prepare(FIELDS);
 
-/** Resolves to the milliseconds of the step. */
+/** Resolves to the step's milliseconds. */
 async function run(input: { readonly command: string; readonly folder?: string }): Promise<number> {
   rig.model.onCall = async (call: ModelCall) => {
     if (call.request.prompt.at(-1)?.kind === 'tool_output') await call.text('Done.');

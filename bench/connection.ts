@@ -61,7 +61,7 @@ export class Connection {
     if (this.#socket.connecting) await once(this.#socket, 'connect');
   }
 
-  /** The chat of the last answer. Undefined before the first. */
+  /** The last answer's chat. Undefined before the first. */
   get chatId(): string | undefined {
     const head = this.#bytes.toString('latin1', 0, Math.min(this.#length, MAX_HEAD_BYTES));
     return /^x-chat-id: (\S+)/im.exec(head)?.[1];

@@ -22,7 +22,7 @@ export interface Contestant extends AsyncDisposable {
 export interface ContestantOptions {
   readonly members: number;
   readonly providerPort?: number | null;
-  /** The protocol of our server; Responses by default. */
+  /** Our server's protocol; Responses by default. */
   readonly protocol?: ServerSettings['protocol'];
   /** If set, our server runs on PostgreSQL, in this many processes that share the data folder. */
   readonly postgres?: { readonly url: string; readonly nodes: number };
@@ -123,7 +123,7 @@ export async function startProvider(): Promise<{ readonly port: number; stop(): 
 
 /**
  * The integrations count tokens, and every member has an allowance that the benchmark cannot exhaust. Idempotent, because a
- * server of another version has only the integrations of its own benchmark.
+ * server of another version has only its own benchmark's integrations.
  */
 export async function prepareAccounts(url: string, apiKey: string, members: number): Promise<void> {
   const send = async (method: string, path: string, body: unknown) => {

@@ -32,7 +32,7 @@ export async function startDurablePostgres(): Promise<PostgresServer> {
 }
 
 /**
- * Counts the work of one database. Commits are the calls of `commit`: `pg_stat_database` also counts reads outside of
+ * Counts one database's work. Commits are the calls of `commit`: `pg_stat_database` also counts reads outside of
  * transactions, and reports them up to ten seconds late.
  */
 export class DatabaseMeter {

@@ -10,7 +10,7 @@ import { announce, readSettings } from './server-process.ts';
 /*
  * The floors: the cost of a server that does nothing else. Bare `node:http`, without key, body check, member, allowance,
  * log or replay. They send one frame per token with the shape and size of ours, and all frames of one turn in one write.
- * They call the tool of the benchmark, and send one frame for the call and one for its output.
+ * They call the benchmark's tool, and send one frame for the call and one for its output.
  *
  * The storing floor stores the chat (its row, the question, the answer) before it sends `end`. The durable floor stores
  * what a restart needs: the chat, the question and a run before its first byte, the answer and the end of the run before

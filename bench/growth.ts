@@ -37,7 +37,7 @@ const REPEATS = 7;
 const SETTLED_SHARE = 0.05;
 const SETTLED_MS = 3_000;
 const MAX_SETTLING_MS = 180_000;
-/** Bounds for the largest database. The first is a factor on the figure of the empty database. */
+/** Bounds for the largest database. The first is a factor on the empty database's figure. */
 const MAX_GROWTH = 1.1;
 const BOUNDS: Partial<Record<keyof Figures, number>> = {
   'usage/summary of 90 days by day: CPU ms': 50,
@@ -164,7 +164,7 @@ async function measure(runs: number, postgres: PostgresServer | null, providerPo
 
 /**
  * Waits until the server and its database are idle, so that work that is done once, such as a sweep over an unvisited past, is
- * not counted as the cost of a run. Returns the CPU of that work, in seconds.
+ * not counted as a run's cost. Returns the CPU of that work, in seconds.
  */
 async function settle(cpu: () => number): Promise<number> {
   const start = cpu();

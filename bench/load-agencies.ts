@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkAgencies } from '../packages/server/src/commands/check-agencies.ts';
 
-/* Loads 100 YAML agencies of 5 agents in a new process, with the code of a start, and prints the milliseconds. */
+/* Loads 100 YAML agencies of 5 agents in a new process, with a start's code, and prints the milliseconds. */
 
 const AGENCIES = 100;
 

@@ -1,6 +1,6 @@
 /**
  * With `--postgres` it measures one, two and three nodes on PostgreSQL, with `--against` it compares with another version,
- * with `growth` it measures a database with a long past, and with `--write-bounds` it writes the bounds of the guard.
+ * with `growth` it measures a database with a long past, and with `--write-bounds` it writes the guard's bounds.
  * Otherwise it compares with the floors.
  */
 const has = (name: string) => process.argv.slice(2).some((argument) => argument.split('=', 1)[0] === name);

@@ -89,7 +89,7 @@ const ALL = [...new Set(metrics.map(({ column }) => column)), 'start', 'postgres
 const COUNTS = ['alloc', 'statements', 'writes', 'heap'] as const satisfies readonly Column[];
 
 export interface Choice {
-  /** In the order of the table. */
+  /** In the table's order. */
   readonly metrics: readonly Metric[];
   readonly hasStart: boolean;
   readonly hasPostgres: boolean;

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..');
 
 /**
  * Returns a checkout with its dependencies: the given folder, or a temporary worktree of the given commit. The worktree
- * links the dependencies of this checkout, but has its own packages.
+ * links this checkout's dependencies, but has its own packages.
  */
 export function openCheckout(folderOrCommit: string): AsyncDisposable & { readonly folder: string } {
   if (existsSync(resolve(folderOrCommit, 'package.json'))) {
@@ -39,7 +39,7 @@ function linkModules(folder: string): void {
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (name !== own) symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }
-  // A link of npm is relative, so it points to the package of the new checkout.
+  // A link of npm is relative, so it points to the new checkout's package.
   for (const name of readdirSync(join(root, 'node_modules', own))) {
     symlinkSync(readlinkSync(join(root, 'node_modules', own, name)), join(folder, 'node_modules', own, name));
   }

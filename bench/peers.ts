@@ -26,7 +26,7 @@ export const isForPeers = ({ name, calls, kind }: Phase) =>
 
 const peerFolder = (name: string) => join(import.meta.dirname, 'peers', name);
 
-/** Installs the packages of a peer from its lock file, without install scripts, unless the folder has them. */
+/** Installs a peer's packages from its lock file, without install scripts, unless the folder has them. */
 export function installPeer(name: string): void {
   const folder = peerFolder(name);
   if (existsSync(join(folder, 'node_modules'))) return;

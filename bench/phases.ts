@@ -7,10 +7,10 @@ export interface Phase extends Order {
   /**
    * `answers`: one after the other on each connection, none started after `seconds`. `paced`: one on each connection,
    * all started together. `turns`: one chat of 50 turns on each connection. `idle`: one on each connection, which sends
-   * one word and then nothing; the memory of the server is measured while all of them are open, and they stay open.
+   * one word and then nothing; the server's memory is measured while all of them are open, and they stay open.
    */
   readonly kind: 'answers' | 'paced' | 'turns' | 'idle';
-  /** The agency of our server; one agent without tools of its own if it is absent. */
+  /** Our server's agency; one agent without tools of its own if it is absent. */
   readonly agency?: 'tools' | 'team';
   readonly atOnce: number;
   readonly seconds: number;
@@ -45,7 +45,7 @@ export interface LoadOrder {
   readonly phases: readonly Phase[];
 }
 
-/** The load generator requests the memory of the server with this word. */
+/** The load generator requests the server's memory with this word. */
 export const ASK_MEMORY = 'memory';
 
 export interface PhaseResult {
@@ -78,7 +78,7 @@ export interface PhaseResult {
   readonly othersLoad: number;
 }
 
-/** The integration of the agency. */
+/** The agency's integration. */
 export function integrationFor(integrationId: string, agency: Phase['agency']): string {
   return agency === undefined ? integrationId : `${integrationId}-${agency}`;
 }

@@ -10,7 +10,7 @@ export interface ProviderRequest {
 
 export interface Wire {
   readonly start: string;
-  /** The event of one token, which is given as JSON. */
+  /** One token's event, which is given as JSON. */
   readonly delta: (index: number, json: string) => string;
   readonly end: (tokens: number) => string;
   /** A whole answer that calls the tool. */

@@ -6,7 +6,7 @@ export interface ServerSettings {
   readonly dataDir: string;
   /** For the floor: it stores the admission of a run too. */
   readonly isDurable: boolean;
-  /** The port of the scripted provider. Null if the model runs in the server's own process. */
+  /** The scripted provider's port. Null if the model runs in the server's own process. */
   readonly providerPort: number | null;
   /** For our server: the protocol by which it asks the provider. The floor always uses Responses. */
   readonly protocol: 'responses' | 'messages';

@@ -1,7 +1,7 @@
 import { stopOwnPostgres, stopOwnS3 } from '@runwire/test-kit';
 import { LeftOut, Shortfall } from '@runwire/test-kit/shortfall.ts';
 
-/** The arguments of the command are wrong. */
+/** The command's arguments are wrong. */
 export class UsageError extends Error {}
 
 /** How long a finished proof may take to close what it opened. */

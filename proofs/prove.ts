@@ -15,7 +15,7 @@ export interface ProofOptions {
 /** Ends a test that waits for ever. */
 const TEST_TIMEOUT_MS = 7_200_000;
 const FAULT_TIMEOUT_MS = 600_000;
-/** How long the hooks of the files may take after the last test. */
+/** How long the files' hooks may take after the last test. */
 const CLOSING_MS = 10_000;
 
 /**
@@ -65,7 +65,7 @@ async function runFiles(files: readonly string[], only: string | RegExp | undefi
   return passed;
 }
 
-/** A failed expectation is printed as its sentence after the name of the test, any other error with its stack. */
+/** A failed expectation is printed as its sentence after the test's name, any other error with its stack. */
 function failureIn(test: string, error: Error): Error {
   const cause = error.cause instanceof Error ? error.cause : error;
   const isExpectation = cause instanceof Shortfall || cause.name === 'AssertionError';

@@ -7,7 +7,7 @@ import { readPages } from './read-pages.ts';
 
 const acceptedFile = (root: string): string => join(root, 'requirements/accepted.json');
 
-/** The requirements of a repository. A sentence that changed since it was accepted is a problem. */
+/** A repository's requirements. A sentence that changed since it was accepted is a problem. */
 export function checkPages(root: string): ParsedPage {
   const { requirements, problems } = readPages(root);
   if (problems.length > 0) return { requirements, problems };
@@ -15,7 +15,7 @@ export function checkPages(root: string): ParsedPage {
   return { requirements, problems: findChanges(requirements, accepted, findCitations(root)) };
 }
 
-/** Accepts the pages as they are. Returns the problems of their form, with which nothing is accepted. */
+/** Accepts the pages as they are. Returns their form's problems, with which nothing is accepted. */
 export function acceptPages(root: string): readonly string[] {
   const { requirements, problems } = readPages(root);
   if (problems.length === 0)

@@ -2,9 +2,9 @@
 export interface Requirement {
   /** Stable: tests cite it. */
   readonly id: string;
-  /** The sentence or the cells of the row, with white space folded and without the id. */
+  /** The sentence or the row's cells, with white space folded and without the id. */
   readonly text: string;
-  /** The path of the page from the root of the repository. */
+  /** The page's path from the repository's root. */
   readonly page: string;
   readonly line: number;
 }

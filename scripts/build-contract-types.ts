@@ -25,7 +25,7 @@ function typeOf(name: string, schema: Json): Json {
 }
 
 /**
- * A reference becomes the name of the type. So does a nullable copy of a named schema, which stands for a reference
+ * A reference becomes the type's name. So does a nullable copy of a named schema, which stands for a reference
  * that Ajv would not take.
  */
 function withNames(schema: Json): Json {
@@ -79,7 +79,7 @@ const getFile = (parts: readonly string[]) => `${[banner, ...parts.map((part) =>
 const namesIn = (text: string) =>
   namedSchemas.map(({ $id }) => $id).filter((name) => new RegExp(`(?<![\\w'.])${name}(?![\\w'])`).test(text));
 
-/** The name of a referenced schema. Null if the schema has no name. */
+/** A referenced schema's name. Null if the schema has no name. */
 const getRef = (schema: object | undefined) =>
   (schema as { readonly $ref?: string } | undefined)?.$ref?.replace(/#$/, '') ?? null;
 
@@ -94,7 +94,7 @@ async function listParameters({ operationId, params, query }: Operation): Promis
   return [name, withUndefined(type)];
 }
 
-/** The type of a successful answer: JSON by its name, and undefined for an answer without a body. */
+/** A successful answer's type: JSON by its name, and undefined for an answer without a body. */
 function toAnswer({ responses }: Operation): string {
   const found = Object.entries(responses).flatMap(([status, { schema }]) =>
     Number(status) < 300 ? [schema === undefined ? 'undefined' : (getRef(schema) ?? 'unknown')] : [],

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { writeTypeScriptSamples } from '../test/support/typescript-samples.ts';
 
 /*
- * Writes the samples of the documentation in TypeScript to `.work/doc-samples`, with a `tsconfig.json` that includes the
+ * Writes the documentation's samples in TypeScript to `.work/doc-samples`, with a `tsconfig.json` that includes the
  * sources. One check of the types of both costs 9 CPU seconds less than two.
  */
 const folder = '.work/doc-samples';

@@ -1,4 +1,4 @@
-/** The steps of the gate in their order, with about how many seconds each takes on a machine with 4 cores. */
+/** The gate's steps in their order, with about how many seconds each takes on a machine with 4 cores. */
 const SECONDS = {
   'lock file': 3,
   types: 10,

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync, rmSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const MEMORY = '/dev/shm';
-/** The gate uses less than 1 GiB. The memory folder of a container often has only 64 MiB. */
+/** The gate uses less than 1 GiB. A container often's memory folder has only 64 MiB. */
 const NEEDED_BYTES = 4 * 1024 ** 3;
 
 function hasSpace(): boolean {

@@ -1,4 +1,4 @@
 import { testReport } from './test-report.ts';
 
-/** Node's test runner loads the default export of a reporter. */
+/** Node's test runner loads a reporter's default export. */
 export default testReport;

@@ -158,7 +158,7 @@ function tests(store: StoreName): void {
   test('refuses a model that is not `provider/model`; null removes the model', async () => {
     const path = '/v2/integrations/demo';
     const form = /^`model` must be `provider\/model`, such as `openai\/gpt-5-mini`\.$/;
-    // `ollama` needs no key, so only the form of the id is wrong.
+    // `ollama` needs no key, so only the id's form is wrong.
     for (const model of ['', 'ollama', 'ollama/', '/m', 'ollama/a\u0000b', 'ollama/a b']) {
       await refused(api.patch(path, { model }), 400, 'invalid_request', form);
       await refused(api.post('/v2/integrations', { model }), 400, 'invalid_request', form);

@@ -147,7 +147,7 @@ for (const hints of both) {
     assert.deepEqual(ended, (await here.api.get(`${path}/runs/${runId}`)).body);
     const atEnd = await there.api.events(runId, ended.lastEventId, integration);
     assert.equal(atEnd.status, 204);
-    // Each node has turns of the chat in memory, and sees those of the other.
+    // Each node has the chat's turns in memory, and sees those of the other.
     for (const [turn, node] of [there, here, there, here].entries()) {
       const next = await node.hold({ apiIntegrationId: integration, chatId: 'c', message: `${turn}?` });
       const texts = next.call.request.prompt.map((item) => ('text' in item ? item.text : ''));
@@ -204,7 +204,7 @@ for (const hints of both) {
     for (const { controller } of all.nodes) controller.onCall = anywhere.resolve;
     await all.leave(doomed);
     assert.equal(await reader.over, false);
-    // The node of the reader may take the run over, too.
+    // The reader's node may take the run over, too.
     const again = await anywhere.promise;
     for (const { controller } of all.nodes) controller.onCall = null;
     await inStep(again, 'Whole', [far]);
@@ -448,7 +448,7 @@ test('readers of a stopped or dead node do not count', { skip }, async (t) => {
     const { body } = await here.api.get(`/v2/integrations/${integration}/runs/${first.runId}`);
     return body.status === 'cancelled';
   });
-  // The next start sweeps the leftovers of the dead node.
+  // The next start sweeps the dead node's leftovers.
   await all.join();
   assert.equal(await rows(), 0);
 });

@@ -198,7 +198,7 @@ test('asks for copies that a concurrent sweep released: 400, and no run', { skip
   });
   const { sweepBlobs } = rig.rig.server.server.probes;
   const HOUR_MS = 3_600_000;
-  // The clock of the file server is slow: it accepts a link that has expired for every other clock.
+  // The file server's clock is slow: it accepts a link that has expired for every other clock.
   rig.files.now = () => Date.now() - HOUR_MS;
   for (const path of ['/a.txt', '/b.txt']) rig.files.serveSigned(path, path);
   const plain = rig.files.serve('/plain.txt', 'Plain.');

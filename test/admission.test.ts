@@ -5,7 +5,7 @@ import { cites } from '../requirements/cite.ts';
 import { RawConnection } from './support/raw-http.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 
-/** Returns the status and the code of a refused completion. */
+/** Returns the status and a refused completion's code. */
 async function refused(api: ApiClient, body: Readonly<Record<string, unknown>>): Promise<string> {
   const said = await refusal(await api.complete(body));
   assert.equal(said.admitted, 'false', `${said.status} ${said.body.code} carries the header`);
@@ -24,7 +24,7 @@ function tests(store: StoreName): void {
     stranger = (await rig.owner('stranger@example.com')).api;
   });
 
-  /** Sends bytes as they are; returns the status and the header of the answer. */
+  /** Sends bytes as they are; returns the status and the answer's header. */
   async function raw(bytes: string) {
     const connection = new RawConnection(rig.server.url);
     connection.send(bytes);

@@ -149,7 +149,7 @@ const wordTool = (word: number) =>
 const KILL = 'Kill.';
 const KILL_EVENTS = 13;
 
-/** Edits an agency under load: the steps of one run see one version. The process of each version is killed at another event. */
+/** Edits an agency under load: the steps of one run see one version. Each version's process is killed at another event. */
 async function reload(fault: string | null, edits: number): Promise<Record<string, number>> {
   using folder = new AgenciesFolder({ 'words/agency.yaml': wordAgency(0), 'words/tools.ts': wordTool(0) });
   await using rig = await Rig.start({
@@ -203,7 +203,7 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
     }
   };
   const getVersion = async () => (await listed(rig.api())).get('words')?.version;
-  /** Kills the process of the loaded version when the client has this many events. */
+  /** Kills the loaded version's process when the client has this many events. */
   const killAt = async (events: number) => {
     const { pid, restarts } = await agencyProcess(rig.api(), 'words');
     const reader = await rig.api().complete({ apiIntegrationId: 'words', message: KILL });

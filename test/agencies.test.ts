@@ -273,7 +273,7 @@ export const word = { description: 'A word.', inputSchema: { type: 'object' }, r
   assert.deepEqual(await finish(await ask('c2')), ['New', 'old!']);
   assert.deepEqual(await finish(before), ['Old', 'old?']);
   assert.notEqual((await getAgency(api, 'support')).process.pid, old.pid);
-  // The files of the old version are gone, so its run continues with the code of the new one. The call may be repeated.
+  // The old version's files are gone, so its run continues with the new one's code. The call may be repeated.
   process.kill(old.pid, 'SIGKILL');
   assert.deepEqual(await finish(orphan), ['Old', 'old!']);
 });

@@ -35,7 +35,7 @@ after(() => folder[Symbol.dispose]());
 const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_SANDBOX: 'auto' };
 const rig = ScriptedServer.shared({ env });
 
-/** Calls tools in one run. Resolves to their outputs, and to the instructions of the agent. */
+/** Calls tools in one run. Resolves to their outputs, and to the agent's instructions. */
 async function outputs(body: Parameters<typeof rig.hold>[0], calls: readonly (readonly [string, object])[] = []) {
   const { call: first, reader } = await rig.hold({ message: 'Do it', ...body });
   const { instructions } = first.request;

@@ -80,7 +80,7 @@ class Rig implements AsyncDisposable {
     return this.server.api;
   }
 
-  /** Begins a run whose model calls the tool. Resolves to the answer of the request and the id of the run. */
+  /** Begins a run whose model calls the tool. Resolves to the answer of the request and the run's id. */
   async call(tool: string) {
     const answer = this.api.post('/get_completion_v2', { apiIntegrationId: 'own', message: tool });
     const first = await this.controller.nextCall();

@@ -67,7 +67,7 @@ async function checkAll(rig: Rig, runs: readonly (readonly [number, TeamRun])[],
     const { api } = servers()[0] as ServerProcess;
     const check = checkTeamRun(rig, runId, { api, frames, whole, betweenSteps, onlySteps });
     const { attempt, ...found } = await named(`event ${event}`, check);
-    // The last frames arrive with the end of the run, or a little before it. A drain waits for the last step.
+    // The last frames arrive with the run's end, or a little before it. A drain waits for the last step.
     if (event < (betweenSteps ? LAST_STEP : FRAMES - 6)) expectEqual(`attempts of event ${event}`, attempt, 2);
     addTo(sums, { runs: 1, ...found });
   }

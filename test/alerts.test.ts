@@ -23,7 +23,7 @@ const alerts = readFileSync(join(root, 'docs/alerts.yaml'), 'utf8');
 const page = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
 
 interface ServerMetrics {
-  /** The names of all metrics. A histogram is listed by the names of its parts. */
+  /** The names of all metrics. A histogram is listed by its parts' names. */
   readonly names: ReadonlySet<string>;
   /** The series of a server that has done nothing yet. */
   readonly series: readonly string[];

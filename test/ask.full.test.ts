@@ -60,7 +60,7 @@ const KILLS: readonly Kill[] = [
 const isOpenAt = ({ phase, at, time }: Kill) =>
   phase === 'answer' && ((at === 'step.after-commit' && time === 1) || (at === 'step.before-commit' && time === 2));
 
-/** Plays all agents. A message names what to do and how the ids of the calls begin: `pay two c7`. */
+/** Plays all agents. A message names what to do and how the calls begin's ids: `pay two c7`. */
 function play({ model, gate }: Rig): void {
   model.onCall = (call) => void answer(call, gate.port).catch(() => {});
   gate.onCall = ({ callId }: HeldToolCall) => gate.open(callId, PAID);
@@ -247,7 +247,7 @@ async function crowds(rig: Rig, apis: () => readonly ApiClient[], sums: Sums, ma
   }
 }
 
-/** The tool of an agency in a folder. It is served and counted like `pay` of the other agencies. */
+/** An agency's tool in a folder. It is served and counted like `pay` of the other agencies. */
 const payFile = (version: number, needsApproval: boolean) => `import { connect } from 'node:net';
 export const pay = {
   description: 'Pays.',
@@ -272,7 +272,7 @@ agents:
   - { name: Lead, instructions: You are Lead., files: false, tools: [${tools}] }
 `;
 
-/** Files of the agency are edited between question and answer: the new version makes the approved call. */
+/** The agency's files are edited between question and answer: the new version makes the approved call. */
 async function editedFiles(rig: Rig, folder: AgenciesFolder, sums: Sums): Promise<void> {
   const apis = () => rig.servers.slice(-1).map(({ api }) => api);
   const api = apis()[0] as ApiClient;

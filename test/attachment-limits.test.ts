@@ -6,7 +6,7 @@ import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
 
-/** Posts one message with this attachment, and resolves to the error of its run. */
+/** Posts one message with this attachment, and resolves to its run's error. */
 async function failing(rig: AttachmentRig, attachment: object): Promise<string> {
   const reader = await rig.api.complete({ message: 'Look', attachments: [attachment] });
   await reader.whole();

@@ -21,7 +21,7 @@ import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
 const fixture = (name: string) => readFileSync(new URL(`../packages/documents/src/fixtures/${name}`, import.meta.url));
 
-/** Returns the text of a file as the model receives it. */
+/** Returns a file's text as the model receives it. */
 function shownText(name: string, mediaType: string, text: string): string {
   const mark = hash('sha256', text).slice(0, 16);
   return `[File ${mark}: ${JSON.stringify(name)}, ${mediaType}. Its text follows, up to the line [End of file ${mark}]]\n${text}\n[End of file ${mark}]`;

@@ -70,7 +70,7 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   let server: TestServer;
   let api: ApiClient;
-  /** The key of a second owner, and an integration of that owner. */
+  /** A second owner's key, and an integration of that owner. */
   let other: ApiClient;
   before(async () => {
     // The version of accounts is read only every hour, so the caches must forget by themselves.

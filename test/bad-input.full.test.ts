@@ -100,7 +100,7 @@ class Sender implements Disposable {
     return { status: answer.statusCode, admitted: answer.headers['x-agent-run-admitted'], text: await toText(answer) };
   }
 
-  /** Each is refused with 400 and with the name of the mistake. */
+  /** Each is refused with 400 and with the mistake's name. */
   async refuse(all: readonly InvalidRequest[]): Promise<number> {
     const refuse = async (bad: InvalidRequest) => {
       const { status, text, admitted } = await this.send(bad);

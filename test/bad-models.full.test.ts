@@ -7,7 +7,7 @@ import { expectEqual, named, Shortfall, within } from '@runwire/test-kit/shortfa
 import { ADAPTERS, type AdapterUnderTest } from './support/adapters-under-test.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 
-/** One run against one bad provider: its calls, its end, its charge, and the next turn of its chat. */
+/** One run against one bad provider: its calls, its end, its charge, and its chat's next turn. */
 async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadProvider, adapter: AdapterUnderTest) {
   const { name, protocol, settings, seesHead, reportsStart } = adapter;
   const id = `${name} ${bad.name}`;

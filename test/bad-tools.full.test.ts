@@ -9,7 +9,7 @@ import { agencyName, BLOCK, HARMFUL, LOOP } from './support/bad-tools-that-end.t
 import { TokenStream } from './support/token-streams.ts';
 
 /*
- * Tools with the mistakes that people make are called while two other integrations stream tokens; tools of another agency
+ * Tools with the mistakes that people make are called while two other integrations stream tokens; another agency's tools
  * are called too. The server must stay, every call must end with a sentence for the model, and no process may be left.
  */
 

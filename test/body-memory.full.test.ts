@@ -24,7 +24,7 @@ function heldMib(): number {
   return (heapUsed + arrayBuffers) / MEBIBYTE;
 }
 
-/** Waits until the memory of the start is released: a later release would hide what the bodies use. */
+/** Waits until the start's memory is released: a later release would hide what the bodies use. */
 async function settledMib(): Promise<number> {
   let last = heldMib();
   for (let same = 0; same < 3; ) {

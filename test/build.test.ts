@@ -115,7 +115,7 @@ test('the build', async (t) => {
       const dist = join(root, 'packages', folder, 'dist');
       const bill: Sbom = json(`packages/${folder}/dist/sbom.cdx.json`);
       const listed = bill.components.map(({ purl }) => decodeURIComponent(purl.slice('pkg:npm/'.length)));
-      // esbuild writes the path of each module above its code.
+      // esbuild writes each module's path above its code.
       const code = globSync('**/*.js', { cwd: dist }).map((file) => readFileSync(join(dist, file), 'utf8'));
       const paths = code.flatMap((text) =>
         [...text.matchAll(/^ *\/\/ (\S*node_modules\/(?:@[^/\s]+\/)?[^/\s]+)\//gm)].map(([, path]) => path),
@@ -135,7 +135,7 @@ test('the build', async (t) => {
     }
     const { components }: Sbom = json('packages/server/dist/sbom.cdx.json');
     const names = components.map(({ name }) => name);
-    // In the pages of the console, and in the bundle that just-bash is.
+    // In the console's pages, and in the bundle that just-bash is.
     for (const name of ['fastify', 'react-dom', 're2js']) assert.ok(names.includes(name), name);
   });
 

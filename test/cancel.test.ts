@@ -15,7 +15,7 @@ const cancelPath = (integration: string, runId: string) => `/v2/integrations/${i
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  /** What the server waits for before it stores the end of a run. */
+  /** What the server waits for before it stores a run's end. */
   let beforeEnd: () => Promise<unknown> = async () => {};
   const wrapStore = hookStore({
     transact: async (name, transact) => {
@@ -58,7 +58,7 @@ function tests(store: StoreName): void {
       expectEqual('partial text', [story.run.status, story.run.message], ['cancelled', 'Half of an answer']);
       expectEqual('charged', [one.usage.total_tokens, story.charged], [charged, { unit: 'tokens', amount: charged }]);
 
-      // A cancel of an old run does not stop the newer run of its chat.
+      // A cancel of an old run does not stop its chat's newer run.
       const next = await rig.hold({ ...body, usageRequestId: `u${n}-next` });
       const late = await cancel(runId);
       expectEqual('cancel of the old run again', [late.status, late.body], [200, one]);

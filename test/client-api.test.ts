@@ -355,7 +355,7 @@ test('a call without a whole answer is retried, and then lost', async () => {
   await using proxy = await FaultyProxy.start(server.url);
   const timing = { silenceMs: 500, minPauseMs: 1, maxPauseMs: 20 };
   const behind = new Runwire({ baseUrl: proxy.url, apiKey: TEST_API_KEY, integration: 'demo', timing });
-  // The headers of this answer have about 250 bytes.
+  // This answer's headers have about 250 bytes.
   for (const fault of [
     { kind: 'silence', afterBytes: 330 },
     { kind: 'cut-answer', afterBytes: 330 },

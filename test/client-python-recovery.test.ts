@@ -25,7 +25,7 @@ describe('the Python client behind a proxy', { skip: (await missingService('pyth
       python.fail(code, given({ timing: { give_up_seconds: 0 }, ...more }));
     const usage = async () => (await rig.api.get(`/v2/integrations/${integration}/usage`)).body.items;
 
-    /** The faults of the requests in their order; the others pass. */
+    /** The requests' faults in their order; the others pass. */
     const disturbed = async (code: string, ...faults: readonly (Fault | null)[]) => {
       await using proxy = await FaultyProxy.start(rig.server.url);
       const requests: string[] = [];
@@ -165,7 +165,7 @@ describe('the Python client behind a proxy', { skip: (await missingService('pyth
       proxy.plan = ({ method }) => {
         if (method !== 'POST') return null;
         posts += 1;
-        // Close enough to cut within the id of the run.
+        // Close enough to cut within the run's id.
         return { kind: 'cut-answer', afterBytes: 15 * posts, clean: true };
       };
       const texts = await run<string[]>('return [await (await client.run("Hi")).text() for _ in range(40)]', {

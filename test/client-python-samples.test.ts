@@ -29,7 +29,7 @@ const shop = defineAgency({
   ],
 });
 
-/** The model of the samples: it asks its questions, counts until it is cancelled, or repeats the message. */
+/** The samples' model: it asks its questions, counts until it is cancelled, or repeats the message. */
 async function speak(call: ModelCall): Promise<void> {
   const { prompt } = call.request;
   const asked = prompt.findLast((item) => item.kind === 'user')?.text ?? '';

@@ -88,7 +88,7 @@ test('asks the chat status after a refusal of a later send', async () => {
   const { client, requests, below } = await disturbed(async ({ number, send }) => {
     if (number === 1) return await badGateway();
     if (number === 2) return Response.json({ error: 'None.', code: 'run_not_found' }, { status: 404 });
-    // The first send arrives late, before the refusal of the second.
+    // The first send arrives late, before the second's refusal.
     if (number === 3) {
       const answer = await send();
       await answer.body?.cancel();

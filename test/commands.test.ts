@@ -204,7 +204,7 @@ function tests(store: StoreName): void {
       run('printf %501d 0 > new; rm old', { folder: '/app/mnt/u' }),
       run('printf %400d 0 > new; rm old', { folder: '/app/mnt/u' }),
     ]);
-    // The folder of a member has its own quota.
+    // A member's folder has its own quota.
     const small = await working({ memberQuotaBytes: 300 });
     const member = await outputs({ apiIntegrationId: small }, [
       run('mkdir -p members/a members/b; printf %300d 0 > members/a/x; printf %301d 0 > members/b/x'),

@@ -6,7 +6,7 @@ import { curlSnippet, pythonSnippet, typescriptSnippet } from '../packages/conso
 
 const url = 'http://127.0.0.1:8787/tools/runwire';
 const integration = 'shop';
-/** Members are named by the backend of the owner, so they may contain everything. */
+/** Members are named by the owner's backend, so they may contain everything. */
 const MEMBERS = ["o'neil", 'say "hi"', 'C:\\temp\\', '$(reboot) `reboot`', 'two\nlines', 'é 日本 🙂'];
 
 /** The arguments that a shell gives to curl. */

@@ -7,7 +7,7 @@ import { pickColumn } from './support/columns.ts';
 import { RawConnection } from './support/raw-http.ts';
 import { type SignedForm, sendForm, signing } from './support/uploads.ts';
 
-/** Sends one request with exactly these headers. Resolves to the text of the answer. */
+/** Sends one request with exactly these headers. Resolves to the answer's text. */
 async function raw(to: TestServer, headers: readonly string[]): Promise<string> {
   const body = JSON.stringify(signing(3));
   const lines = [

@@ -6,8 +6,8 @@ import { keptFrames } from '@runwire/test-kit/stream-clients.ts';
 import { arrives } from './support/readers.ts';
 
 /*
- * Cuts a reader after n frames, for every n from 0. The reader reconnects with the id of its last frame: once by GET of the
- * run's events, and once by sending its request again. Both parts together must be, byte for byte, the stream of a reader
+ * Cuts a reader after n frames, for every n from 0. The reader reconnects with its last frame's id: once by GET of the
+ * run's events, and once by sending its request again. Both parts together must be, byte for byte, a reader's stream
  * that was never cut. This is checked for a stored run, for an active run, and after a crash.
  */
 

@@ -19,7 +19,7 @@ import { CADDY, missingService, NGINX, SYSTEMD_ANALYZE } from './support/service
 
 const HOST = 'runwire.example.com';
 const KEY = 'k'.repeat(48);
-/** The time of a stop in addition to drain and hand-over: see docs/upgrade.md, "What a drain does". */
+/** A stop's time in addition to drain and hand-over: see docs/upgrade.md, "What a drain does". */
 const STOP_SECONDS = 15;
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');

@@ -47,7 +47,7 @@ async function completion(url: string, key: string): Promise<(string | null)[]> 
   return parseFrames(stdout).map(({ event }) => event);
 }
 
-/** Returns the packages that contain the shared libraries of a program. */
+/** Returns the packages that contain a program's shared libraries. */
 function libraryPackages(program: string): string[] {
   const found = [...execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/=> (\S+) /g)];
   // Debian's `/lib` is a link to `/usr/lib`, and packages know their files by one of the two names.
@@ -112,7 +112,7 @@ test('the steps of the Dockerfile make a server that works for any user', SLOW, 
   const missing = await missingService('postgres');
   await t.test('each node of compose.yaml starts with its settings', { skip: missing ?? false }, async () => {
     await using database = await freshDatabase();
-    // PostgreSQL needs an empty volume: the volume of the embedded installation would be refused.
+    // PostgreSQL needs an empty volume: the embedded installation's volume would be refused.
     for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true });
     const agencies = join(data, '..', 'agencies');
     mkdirSync(agencies, { mode: 0o755 });

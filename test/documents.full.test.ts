@@ -13,7 +13,7 @@ import { upload } from './support/uploads.ts';
 
 const FOLDER = '/app/mnt/documents';
 const MIB = 1024 * 1024;
-/** The limit of a conversion, and the time to start its process, to send the file and to call the model twice. */
+/** A conversion's limit, and the time to start its process, to send the file and to call the model twice. */
 const MOST_SECONDS = 30 + 5;
 const MOST_MIB = 512;
 /** On the main thread a token waits for the whole conversion. */

@@ -116,7 +116,7 @@ async function killEverywhere(stage: Stage, points: readonly WaitPoint[], stride
   return kills;
 }
 
-/** The faults of the part with late writers. */
+/** The part's faults with late writers. */
 const LATE_FAULTS = ['forget-pending', 'any-form', 'sign-anyway', 'keep-refused'];
 
 /** Erases persons whose bytes are still being written, on one server or on three. Resolves to the number of refused images. */

@@ -21,7 +21,7 @@ function pngWith(text: string): Buffer {
   return bytes;
 }
 
-/** Returns the places that contain the text: rows, names of files, and bytes of files. */
+/** Returns the places that contain the text: rows, file names, and bytes of files. */
 async function placesIn(dataDir: string, text: string): Promise<string[]> {
   const rows = [...(await storedState(dataDir))].filter((row) => row.includes(text));
   const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
@@ -104,7 +104,7 @@ function tests(store: StoreName): void {
     await upload(rig.api, `${mark} first`, file);
     await upload(rig.api, `${mark} second`, file);
     const elsewhere = await upload(rig.api, 'stays', { apiIntegrationId: integration, folder: '/app/mnt/other' });
-    // No tool makes files yet, so the file of a run is an upload with its chat.
+    // No tool makes files yet, so a run's file is an upload with its chat.
     const made = await upload(rig.api, `${mark} made`, { apiIntegrationId: integration, folder: '/app/mnt/made' });
     await askStore(
       rig.server.dataDir,

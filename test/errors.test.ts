@@ -28,7 +28,7 @@ interface Row {
   readonly sentence: string;
 }
 
-/** Reads the table of a page, by code. */
+/** Reads a page's table, by code. */
 function documented(page: string): Map<string, Row> {
   const lines = readFileSync(join(root, page), 'utf8').split('\n');
   const cells = (line: string) =>
@@ -314,7 +314,7 @@ test('a trailing slash works as without it', async (t) => {
   assert.equal((await api.call('PUT', '/v2/me/')).headers.get('allow'), 'GET, PATCH');
 });
 
-/** Sends bytes, closes after a whole JSON answer, and returns it. `then` is sent after the first bytes of the answer. */
+/** Sends bytes, closes after a whole JSON answer, and returns it. `then` is sent after the answer's first bytes. */
 function raw(request: string, then?: string): Promise<string> {
   const connection = new RawConnection(server.url);
   const { socket } = connection;

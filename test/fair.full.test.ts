@@ -30,7 +30,7 @@ import { missingBubblewrap } from './support/services.ts';
 const MEBIBYTE = 1024 * 1024;
 const LIMIT_MS = 120_000;
 const ANSWER = 'At your service.';
-/** The limit of a run with two files. A process that may have to start converts one of them. */
+/** A run's limit with two files. A process that may have to start converts one of them. */
 const FILES_MS = 30_000;
 const AGENCY = 'name: Work\nagents:\n  - { name: Worker, description: Works., instructions: Work., sandbox: true }\n';
 const COMMANDS = 'commands';
@@ -47,7 +47,7 @@ const FULL = {
   files: 4000,
   completions: 120,
   measureMs: 60_000,
-  /** How many times the median without the assault the median may be, and the limits of a quiet machine. */
+  /** How many times the median without the assault the median may be, and a quiet machine's limits. */
   slowdown: 2,
   medianMs: 2000,
   p95Ms: 1000,

@@ -35,10 +35,10 @@ agents:
   - { name: A, instructions: Be brief., tools: [list_files] }
 `;
 
-/** What the providers do with the calls of one run; the message of the user names it. */
+/** What the providers do with one run's calls; the message of the user names it. */
 interface Script {
   readonly label: string;
-  /** By the place of the provider. Providers that are not named answer. */
+  /** By the provider's place. Providers that are not named answer. */
   readonly plays: ReadonlyMap<number, readonly Play[]>;
   /** How often each provider was called. */
   readonly calls: number[];
@@ -148,7 +148,7 @@ async function checkLoop(stage: Stage): Promise<void> {
   expectEqual('the next run: calls', later.script.calls.slice(0, 2), [1, 0]);
 }
 
-/** Each model of a chain is asked once; the failure of the last one is that of the run. */
+/** Each model of a chain is asked once; the last one's failure is that of the run. */
 async function checkChain(stage: Stage): Promise<void> {
   const bad: readonly Play[] = [['answer', '400', '{LEAK}']];
   const all = MODELS.map((_, place) => [place, bad] as const);

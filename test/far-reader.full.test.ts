@@ -25,7 +25,7 @@ async function arrivals(reader: StreamReader): Promise<Map<number, number>> {
   return times;
 }
 
-/** Starts a run on node `home`; resolves to its stream there and to the call of its model. */
+/** Starts a run on node `home`; resolves to its stream there and to its model's call. */
 async function start(rig: Rig, home: number, body: Parameters<ApiClient['complete']>[0]) {
   const near = await wait('head of a stream', rig.api(home).complete(body));
   expectEqual('status of a stream', near.status, 200);

@@ -149,7 +149,7 @@ class Installation implements AsyncDisposable {
   [Symbol.asyncDispose] = () => this.rig[Symbol.asyncDispose]();
 }
 
-/** Makes the changes of a round, and kills the server on the way or, if it dies in a sweep, afterwards. */
+/** Makes a round's changes, and kills the server on the way or, if it dies in a sweep, afterwards. */
 async function die({ rig }: Installation, kill: Kill, changes: StagedChanges['changes'], fault: string | null) {
   const { at, time = 1, writes = null } = kill;
   const isSweep = at?.startsWith('sweep.') === true;
@@ -251,7 +251,7 @@ async function killInFolder(store: StoreName) {
     ['files.after-commit', 0],
   ] as const;
   for (const [at, left] of kills) {
-    // The first transaction looks for a file with the name of the folder.
+    // The first transaction looks for a file with the folder's name.
     const doomed = await rig.add({ killAt: at, killAfter: 2 });
     const query = new URLSearchParams({ path: '/app/mnt/many', recursive: 'true' });
     const answer = doomed.api.delete(`/v2/integrations/${INTEGRATION}/files?${query}`).catch(() => null);

@@ -99,7 +99,7 @@ test('a clone runs with two commands and answers the printed curl', async () => 
   if (fault !== null) breakStart(clone);
   // The short form uses the packages that are installed here.
   if (isShort) linkPackages(REPOSITORY, clone);
-  // A server needs no development packages: the pages of the console are committed as they are served.
+  // A server needs no development packages: the console's pages are committed as they are served.
   else await run('npm ci --omit=dev', clone, env, INSTALL_MS);
   const figures = { node, started: 1, streamed: 1, frames: await startAndStream(clone, env), stopped: 1 };
   count(figures);

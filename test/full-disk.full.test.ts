@@ -105,7 +105,7 @@ const NO_COUNTS = {
   wrong_header: 0,
 };
 
-/** A server on its small disk, its callers and the counts of the proof. */
+/** A server on its small disk, its callers and the proof's counts. */
 async function openStage(fault: string | null, isCompacted = false) {
   await using building = new AsyncDisposableStack();
   const disk = building.use(mountDisk());
@@ -185,7 +185,7 @@ interface Change {
   readonly what: string;
   readonly send: () => Promise<number>;
   readonly isStored: () => Promise<boolean>;
-  /** The status of its success. */
+  /** Its success's status. */
   readonly good: number;
 }
 

@@ -10,7 +10,7 @@ import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 const BODY = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
-/** The drain ends immediately; runs have a long time to reach the end of their step. */
+/** The drain ends immediately; runs have a long time to reach their step's end. */
 const DRAINS = { limits: { drainMs: 0, handOverMs: 60_000 } };
 
 const run = async (node: TestServer, runId: string) =>
@@ -289,7 +289,7 @@ test('a handover does not cancel a run for lack of readers', { skip }, async () 
   nodes.gate.open('c1', 'opened');
   await drained;
   assert.equal(await reader.over, false);
-  // Longer than a run may be without readers. This node no longer counts the readers of the run.
+  // Longer than a run may be without readers. This node no longer counts the run's readers.
   await sleep(1500);
   assert.equal((await nodes.rows('select 1 from runs where cancel_mode is null')).length, 1);
   await first[Symbol.asyncDispose]();

@@ -10,7 +10,7 @@ import { EVERY_FRAME, FRAMES, nextCall, type PlayedRun, playUntil } from './supp
 /** Events at which one call of a tool is open, two are open, and none is. */
 const SHORT = { cuts: [1, 5, 13, 21, 22, 27, 37, 43, 50], kills: [5, 21, 22, 39], lastKills: [22] };
 const FULL = { cuts: EVERY_FRAME, kills: EVERY_FRAME, lastKills: EVERY_FRAME.filter((index) => index % 5 === 0) };
-/** From here on the frames arrive together with the end of the run. */
+/** From here on the frames arrive together with the run's end. */
 const LAST_CUT = 43;
 const INTEGRATION = { apiIntegrationId: 'heal', agency: 'gate' };
 

@@ -183,7 +183,7 @@ function tests(store: StoreName): void {
       store,
       agencies: { team: defineAgency({ name: 'Team', agents, flows }) },
       getModel: (port) => ({ ...scriptedModel(port), windowTokens: 100_000 }),
-      // The window of the fallback.
+      // The fallback's window.
       env: { RUNWIRE_MODEL_WINDOW: '2000' },
     });
     const apiIntegrationId = await rig.integration({ agency: 'team' });

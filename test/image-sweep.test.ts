@@ -128,7 +128,7 @@ function tests(store: StoreName): void {
       ['a', 'b'].map((chatId) => rig.api.complete({ chatId, attachments: [imageAttachment(one)] })),
     );
     for (const reader of readers) await reader.whole();
-    // The later transaction refers to the bytes of the earlier one, and its own are deleted.
+    // The later transaction refers to the earlier one's bytes, and its own are deleted.
     assert.deepEqual(hashesIn(rig.server.dataDir), computeHashes(one));
     assert.equal(await rig.server.server.probes.sweepBlobs(), 0);
     for (const { request } of rig.controller.calls) {

@@ -61,7 +61,7 @@ test('each limit has the default of the contract and a setting', (t) => {
   assert.equal(DEFAULT_LIMITS.attachmentsBytes, 256 * MEBIBYTE);
 });
 
-/** Returns the status of an answer. Cuts the stream of a completion that was admitted. */
+/** Returns an answer's status. Cuts the stream of a completion that was admitted. */
 async function getStatus(reader: StreamReader): Promise<number> {
   if (reader.status === 200) reader.cut();
   return reader.status;

@@ -45,7 +45,7 @@ const SHORT: LoopSizes = {
   fileBytes: 1_000_000,
 };
 
-/** Sends a request and discards the body of the answer. Resolves to the status. */
+/** Sends a request and discards the answer's body. Resolves to the status. */
 function send({ url, authorization }: ApiClient, { method = 'GET', path, body }: LoopRequest): Promise<number> {
   const headers = { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
   return new Promise((resolve, reject) => {
@@ -57,7 +57,7 @@ function send({ url, authorization }: ApiClient, { method = 'GET', path, body }:
   });
 }
 
-/** Sends the requests of one operation, one group after the other. */
+/** Sends one operation's requests, one group after the other. */
 async function call(api: ApiClient, requests: readonly LoopRequest[]): Promise<void> {
   for (const one of requests) {
     const answers = Array.from({ length: one.times ?? 1 }, () => send(api, one));

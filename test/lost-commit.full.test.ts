@@ -63,7 +63,7 @@ class Stage {
   readonly #held: ModelCall[] = [];
   readonly #released = new Set<string>();
   crashes = 0;
-  /** Crashes after which another transaction got the id of the interrupted one. */
+  /** Crashes after which another transaction got the interrupted one's id. */
   reused = 0;
   runs = 0;
 

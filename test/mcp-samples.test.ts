@@ -16,7 +16,7 @@ const [agencyTs = ''] = listSamples(page, 'ts');
 const [command = ''] = listSamples(page, 'sh');
 const [shown = ''] = listSamples(page, 'json');
 
-/** Starts the agency with packages of this repository. The only program on the PATH is `node`, as in the image. */
+/** Starts the agency with this repository's packages. The only program on the PATH is `node`, as in the image. */
 async function start(t: TestContext, files: Readonly<Record<string, string>>): Promise<McpRig> {
   const text = { 'files/prices.txt': 'A pen costs 2 euros.', ...files };
   const links = { node_modules: join(root, 'node_modules') };

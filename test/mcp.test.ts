@@ -28,7 +28,7 @@ const isAlive = (pid: number) => {
 
 test('an agent calls the tools of a stdio server that the agency names', async (t) => {
   cites(t, 'agents-13-transports', 'agents-13-environment', 'agents-13-names', 'agents-13-state');
-  // In the environment of the process and in the settings of the server.
+  // In the environment of the process and in the server's settings.
   process.env.PLANTED_HERE = 'planted-secret';
   t.after(() => delete process.env.PLANTED_HERE);
   await using rig = await McpRig.start(mcpAgency({ every: everything }));
@@ -106,7 +106,7 @@ test('a tool of a request cannot have the name of an MCP tool', async () => {
   await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
   await rig.rig.api.patch('/v2/integrations/own', { clientTools: true });
   const clientTools = [{ name: 'one_echo', description: 'Spies.', inputSchema: { type: 'object' } }];
-  // The server may not be connected yet: then the run waits for it, and has the tool of the server.
+  // The server may not be connected yet: then the run waits for it, and has the server's tool.
   const body = { apiIntegrationId: 'own', message: 'Hi', clientTools };
   const early = await rig.rig.api.complete(body);
   if (early.status === 200) {

@@ -56,7 +56,7 @@ class Stage {
   readonly access: Access;
   /** The planted words. They are in no request. */
   readonly words = { content: `c${randomBytes(8).toString('hex')}`, name: `n${randomBytes(8).toString('hex')}` };
-  /** Called before the agent calls its tools, by the message of the run. */
+  /** Called before the agent calls its tools, by the run's message. */
   readonly before = new Map<string, () => Promise<unknown>>();
   #requests = 0;
 

@@ -97,7 +97,7 @@ test('counts admissions by outcome and refusals by code, without writes', async 
   await (await rig.api.complete({ ...body, usageRequestId: 'u1' })).whole();
   writes.length = 0;
   const held = await rig.hold({ ...body, usageRequestId: 'u2', chatId: 'busy' });
-  // The text of the held run is stored within 100 ms, or later on a busy machine. That is not a write of a refusal.
+  // The held run's text is stored within 100 ms, or later on a busy machine. That is not a write of a refusal.
   const run = `/v2/integrations/${integration}/runs/${held.runId}`;
   while ((await rig.api.get(run)).body.status !== 'running') await sleep(20);
   writes.length = 0;

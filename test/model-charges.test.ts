@@ -137,7 +137,7 @@ async function meteredServer(baseUrl: string) {
     };
     return { ended, cancel: () => api.post(`${runPath}/cancel`) };
   };
-  /** Returns the usage of the member in runs, tokens and credits. */
+  /** Returns the member's usage in runs, tokens and credits. */
   const used = async () => {
     const amounts: number[] = [];
     for (const unit of UNITS) {

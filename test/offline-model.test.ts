@@ -79,7 +79,7 @@ test('/read reads a file with the tool of the agent and answers its content', as
   assert.equal((await answerTo('/read /app/mnt/u/my notes.txt')).answer, unseen, 'it was announced in another chat');
 });
 
-/** The items of a run, as `agent type: what`. */
+/** A run's items, as `agent type: what`. */
 const toItems = (reader: StreamReader): string[] =>
   ending(reader).new_messages.map((item: Record<string, string> & { content: { text: string }[] | string }) => {
     const { type, name, output, content, agent, callerAgent } = item;

@@ -125,7 +125,7 @@ test('every operation has a valid example of its request and answer', () => {
   );
 });
 
-/** Returns what is wrong with the frames by the schemas of the streaming operation. */
+/** Returns what is wrong with the frames by the streaming operation's schemas. */
 function frameProblems(frames: readonly Frame[], path = '/get_completion_v2', method = 'post'): string[] {
   const at = ['paths', path, method, 'responses', '200', 'content', 'text/event-stream', 'x-sse-events'];
   return frames

@@ -34,7 +34,7 @@ import { missingServices, PYTHON } from './support/services.ts';
 
 /** How long a stopped server may take to end. */
 const STOP_MS = 30_000;
-/** npm finds the registry by the settings of this machine. The Node of this checkout is not on the path. */
+/** npm finds the registry by this machine's settings. The Node of this checkout is not on the path. */
 const newcomer = {
   ...newcomersEnvironment(machinePath().join(delimiter)),
   npm_config_prefer_offline: 'true',
@@ -116,7 +116,7 @@ async function useInTypeScript(packed: PackedPackages, project: string): Promise
   }
 }
 
-/** `create-runwire` on the Node of this machine, and `runwire init`, make the same project. Returns its folder. */
+/** `create-runwire` on this machine's node, and `runwire init`, make the same project. Returns its folder. */
 async function makeProject(packed: PackedPackages, cwd: string): Promise<string> {
   await packed.run('npx', ['create-runwire', 'made'], cwd, newcomer);
   await packed.run('npx', ['runwire', 'init', 'init/made'], cwd);

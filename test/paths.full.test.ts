@@ -111,7 +111,7 @@ class PathChecks {
     expectEqual(`status of the upload of ${what}`, await sendForm(form, Buffer.from(bytes)), 204);
   }
 
-  /** The bytes of a file; null if its folder does not list it. */
+  /** A file's bytes; null if its folder does not list it. */
   async read(path: string, integration: string): Promise<string | null> {
     const query = new URLSearchParams({ folder: getFolder(path), limit: '200' });
     const { items: listed } = (await this.#rig.api().get(`/v2/integrations/${integration}/files?${query}`)).body;

@@ -20,7 +20,7 @@ async function changedLines(name: string): Promise<number> {
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
-/** Takes the next call of the model, and checks that the agent asks it with the prompt of the original. */
+/** Takes the model's next call, and checks that the agent asks it with the original's prompt. */
 async function nextCall(rig: Rig, { name, prompts }: Starter, agent: string): Promise<ModelCall> {
   const call = await within(`${name}: call of \`${agent}\``, WAIT_MS, rig.model.nextCall());
   expectEqual(`${name}: prompt of \`${agent}\``, oneLine(call.request.instructions), oneLine(prompts[agent] ?? ''));

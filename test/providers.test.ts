@@ -89,7 +89,7 @@ test('what providers.yaml tells about a model changes its requests', async (t) =
   assert.deepEqual([small?.body.max_tokens, large?.body.max_tokens], [50, 60]);
   assert.match(small?.text ?? '', /This model cannot see images\./);
   assert.ok(!small?.text.includes('image_url') && large?.text.includes('image_url'));
-  // The first message does not fit into the window of the small model.
+  // The first message does not fit into the small model's window.
   assert.ok(!smallAgain?.text.includes('xxxx') && largeAgain?.text.includes('xxxx'));
 });
 
@@ -145,7 +145,7 @@ test('a providers.yaml that cannot be read stops no server', async () => {
     (await getAgency(server.api, 'c')).error.message,
     /^agency\.yaml:2:18: This agent has no `model`, and the model of/,
   );
-  // The agencies of this process use the model of the installation.
+  // The agencies of this process use the installation's model.
   const refused = await ask(server.api, 'demo');
   assert.deepEqual([refused.status, refused.body.code], [503, 'agency_unavailable']);
 });
@@ -304,7 +304,7 @@ ${more}`;
   assert.equal((await getAgency(api, 'bad')).error.message, fault('plain/m'));
   assert.equal((await getAgency(api, 'second')).error.message, fault('plain/n'));
   assert.match((await getAgency(api, 'chosen')).error.message, /`toolChoice` is `web_search`; write /);
-  // The model of the installation is asked without the tool.
+  // The installation's model is asked without the tool.
   local.onCall = (call) => void call.stream(wire('chat', hello));
   assert.equal((await ask(api, 'none')).status, 200);
   assert.equal(local.calls.at(-1)?.body.tools, undefined);
@@ -314,7 +314,7 @@ test('the samples of docs/providers.md are accepted', async () => {
   using folder = new AgenciesFolder({ 'providers.yaml': listSamples('docs/providers.md', 'yaml').join('\n') });
   const { entries, faults } = await readProviders(folder.path, () => 'sk-1');
   assert.deepEqual([faults, [...entries.keys()]], [[], ['local', 'openai', 'bedrock-eu']]);
-  // The package of the sample is replaced by an installed package.
+  // The sample's package is replaced by an installed package.
   const [sample = ''] = listSamples('docs/providers.md', 'ts');
   const code = sample.replaceAll('GoogleGenerativeAI', 'Anthropic').replaceAll('@ai-sdk/google', '@ai-sdk/anthropic');
   folder.write({ 'support/agency.ts': code });

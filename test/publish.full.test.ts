@@ -107,7 +107,7 @@ class Surroundings implements Disposable {
     return { RUNWIRE_AGENCIES_DIR: this.#agencies.path, RUNWIRE_SANDBOX: 'bubblewrap', TMPDIR: this.#folder };
   }
 
-  /** The folders of commands, and of servers that have run one. */
+  /** The command folders, and of servers that have run one. */
   get left(): number {
     return readdirSync(this.#folder).filter((name) => name.startsWith('runwire-sandbox-')).length;
   }

@@ -14,7 +14,7 @@ interface Question {
   readonly callId: string;
 }
 
-/** The refunds that were made: the calls of the tool. */
+/** The refunds that were made: the tool's calls. */
 const refunds: { readonly cents: number; readonly call: ToolCall }[] = [];
 
 const refund = defineTool({

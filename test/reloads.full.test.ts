@@ -8,8 +8,8 @@ import { AgenciesFolder, type Files } from './support/agencies-folder.ts';
 
 /*
  * Two agencies with code are edited many times while runs use them: one has `agency.yaml` and a file of tools, the other
- * `agency.ts`. Every version marks its instructions and the outputs of its tools. Some calls last until another version is
- * loaded. Every run must see one mark, and the memory and the processes of the server must return to what they were.
+ * `agency.ts`. Every version marks its instructions and its tools' outputs. Some calls last until another version is
+ * loaded. Every run must see one mark, and the memory and the server's processes must return to what they were.
  */
 
 const AGENCIES = ['yaml', 'typescript'] as const;
@@ -58,7 +58,7 @@ export default defineAgency({
 });
 `;
 
-/** The files of a version. They are written together, so that no version has an old and a new file. */
+/** A version's files. They are written together, so that no version has an old and a new file. */
 function versionFiles(agency: AgencyId, version: number): Files {
   if (agency === 'typescript') return { 'typescript/agency.ts': typescriptText(version) };
   return { 'yaml/agency.yaml': yamlText(version), 'yaml/tools.ts': toolsText(version) };

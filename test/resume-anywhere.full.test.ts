@@ -6,7 +6,7 @@ import { inLanes } from './support/lanes.ts';
 import { answerAll, checkContinued, EVERY_FRAME, FRAMES, playUntil } from './support/three-step-run.ts';
 
 /*
- * A server is killed as soon as the client of its run has seen event 1, event 2, and so on. The next start continues the
+ * A server is killed as soon as its run's client has seen event 1, event 2, and so on. The next start continues the
  * run. Model and tools are served, and their calls counted, in this process, which survives the server.
  */
 
@@ -28,7 +28,7 @@ async function killAndResume(fault: string | null, index: number) {
   const server = await rig.add({ fault });
   const { frames } = await rig.follow(played.reader, { servers: () => [server] });
   const { run, void_frames, exact_usage } = await checkContinued(rig, played, { api: server.api, frames, onlySteps });
-  // The last frames arrive with the end of the run, or a little before it.
+  // The last frames arrive with the run's end, or a little before it.
   if (index < FRAMES - 6) expectEqual('attempts', run.attempt, 2);
   return { void_frames, exact_usage };
 }

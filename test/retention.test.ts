@@ -27,7 +27,7 @@ function failureByCall({ data }: Frame): readonly [string, unknown] {
   return [raw_item.call_id, failed];
 }
 
-/** The events that the contract lists, selected from the frames of the whole run. */
+/** The events that the contract lists, selected from the whole run's frames. */
 function whatStays(frames: readonly Frame[]): Frame[] {
   const deltas = new Map<string, { id: number; text: string; data: string }>();
   for (const { id, data } of frames.filter(isDelta)) {

@@ -123,7 +123,7 @@ function tests(store: StoreName): void {
     await rig.send(second, 'second');
     assert.equal(await text(), 'first', 'older than the file');
     assert.deepEqual(await rig.objects('drops'), []);
-    // The file gets the time of the next drop, as if both had arrived in the same second.
+    // The file gets the next drop's time, as if both had arrived in the same second.
     await rig.send(fourth, 'fourth');
     await rig.ask(`update files set modified_at = ${(await rig.objects('drops'))[0]}`);
     assert.equal(await text(), 'fourth', 'its form was signed later');

@@ -135,7 +135,7 @@ test('an unusable bucket, credential or address refuses the start', { skip }, as
     const start = startTestServer({ dataDir: getFolder(t), env: { ...good, ...settings } });
     await assert.rejects(start, ({ name, message }: Error) => name === 'StartRefused' && about.test(message));
   }
-  // In processes of their own, because the process of this test has credentials.
+  // In processes of their own, because this test's process has credentials.
   const credentials: typeof cases = [
     [{ AWS_ACCESS_KEY_ID: 'nobody' }, /does not allow these credentials .*InvalidAccessKeyId.*fix AWS_ACCESS_KEY_ID/],
     [{ AWS_SECRET_ACCESS_KEY: 'wrong' }, /does not allow these credentials .*SignatureDoesNotMatch.*fix AWS_ACCESS/],

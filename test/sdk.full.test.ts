@@ -25,10 +25,10 @@ const CONCURRENCY = 24;
 const DISTURBED_SHARE = 0.7;
 const SILENCE_MS = 2000;
 const MAX_MINUTES = 60;
-/** Longer than the answer of a run: some cuts hit a later request of the same connection. */
+/** Longer than a run's answer: some cuts hit a later request of the same connection. */
 const MAX_BYTES = 14_000;
 
-/** The programs of the clients. Each reads a `ClientJob` and writes `ClientReport`s. */
+/** The clients' programs. Each reads a `ClientJob` and writes `ClientReport`s. */
 const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   typescript: [process.execPath, '-C', 'runwire', join(import.meta.dirname, 'support/sdk-client.ts')],
   python: [PYTHON, join(import.meta.dirname, 'support/sdk-client.py')],
@@ -138,7 +138,7 @@ test('our clients lose and repeat nothing through a bad proxy', async (t) => {
     planFrom(randomFrom(seed)),
   );
   const over = new AbortController();
-  // Between a start of the server and its next kill: several times the duration of a run.
+  // Between a start of the server and its next kill: several times a run's duration.
   const upMs = scale(3000, 8000);
   const killing = killNowAndThen(rig, upMs, over.signal);
   const reports: ClientReport[] = [];

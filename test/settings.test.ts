@@ -120,7 +120,7 @@ const WRONG: readonly Settings[] = [
   ...['0', '-1', '1.5', 'many', '1001'].map((slots) => ({ RUNWIRE_SANDBOX_SLOTS: slots })),
 ];
 
-/** Checks that the text is one line with one sentence, which contains the name of the setting. */
+/** Checks that the text is one line with one sentence, which contains the setting's name. */
 function assertOneSentence(text: string, about: RegExp): void {
   assert.match(text, /^[^\n]+[.]\n?$/);
   assert.ok(!/[.!?] [A-Z]/.test(text), `more than one sentence: ${text}`);

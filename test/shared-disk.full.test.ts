@@ -14,7 +14,7 @@ const limits = { leaseMs: 3000, beatMs: 500 };
 const REFUSED =
   /^The folder \S+\/blobs is not the one in which this installation keeps its files \(its mark, [^\n]+ is missing\); set RUNWIRE_DATA_DIR to the right folder, [^\n]+\.$/;
 
-/** The settings of the command in docs/nodes.md that starts several nodes. */
+/** The command's settings in docs/nodes.md that starts several nodes. */
 function documentedSettings(): Record<string, string> {
   const page = readFileSync(join(root, 'docs/nodes.md'), 'utf8');
   const [, command = ''] = /^```sh\n(.*?npm start)$/ms.exec(page) ?? [];

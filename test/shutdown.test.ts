@@ -34,7 +34,7 @@ async function connected(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Sends a request on it, and resolves to the head of the answer. */
+/** Sends a request on it, and resolves to the answer's head. */
 async function asked(socket: Socket): Promise<string> {
   socket.write(HEALTH);
   return String(await new Promise<Buffer>((resolve) => socket.once('data', resolve)));

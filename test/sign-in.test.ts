@@ -416,7 +416,7 @@ function tests(store: StoreName): void {
     for (const path of ['/v2/integrations', '/v2/api_keys']) {
       const { ownerId, apiKey } = await invite();
       const act = async () => assert.equal((await api.delete(`/v2/owners/${ownerId}`)).status, 204);
-      // The administrator's key is cached, so this is the read of the new owner.
+      // The administrator's key is cached, so this is the new owner's read.
       assert.equal((await api.get('/v2/me')).status, 200);
       between = { statement: 'owner by id', act };
       await refused(api.as(apiKey).post(path, {}), 401, 'invalid_api_key');

@@ -66,7 +66,7 @@ async function say({ call, reader }: Run, bytes: number): Promise<void> {
   await isRead(bytes);
 }
 
-/** The output of the runs, and by how much slow readers may raise the peak. */
+/** The runs' output, and by how much slow readers may raise the peak. */
 interface Load {
   readonly figure: string;
   readonly extraMb: number;
@@ -74,7 +74,7 @@ interface Load {
   readonly say: (run: Run) => Promise<void>;
 }
 
-/** The peak memory of the process so far. */
+/** The process's peak memory so far. */
 const peakMb = ({ pid }: ServerProcess) =>
   (Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024) / MB;
 

@@ -8,7 +8,7 @@ import { until } from '@runwire/test-kit/shortfall.ts';
 const MEBIBYTE = 1024 * 1024;
 const DELTAS = 5000;
 const PIECE = 'four words and more '.repeat(50);
-/** OpenAI pads its events like this: the wire has ten times the bytes of the text. */
+/** OpenAI pads its events like this: the wire has ten times the text's bytes. */
 const PADDING = 'x'.repeat(9000);
 const SILENCE_MS = 10_000;
 

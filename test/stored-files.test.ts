@@ -46,7 +46,7 @@ async function pages(api: ApiClient, folder: string, limit: number): Promise<str
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  /** The sum that the quota uses equals the sizes of the rows. */
+  /** The sum that the quota uses equals the rows' sizes. */
   async function checkSums(dataDir: string): Promise<number> {
     const rows = await askStore(
       dataDir,
@@ -136,7 +136,7 @@ function tests(store: StoreName): void {
     await askStore(dataDir, `update integrations set file_bytes = file_bytes + ${count} where integration_id = 'demo'`);
     seen.length = 0;
     assert.equal((await api.delete(getPath({ path: '/app/mnt/many', recursive: 'true' }))).status, 204);
-    // The first transaction looks for a file with the name of the folder.
+    // The first transaction looks for a file with the folder's name.
     assert.deepEqual(seen, [count, 0]);
     assert.equal(await checkSums(dataDir), 'stays'.length);
     await upload(api, 'again', at('/app/mnt/many/1'));
@@ -227,7 +227,7 @@ function tests(store: StoreName): void {
     });
     await using server = await startTestServer({ store, dataDir, limits: after(0), wrapStore });
     const { sweepFiles, sweepBlobs } = server.server.probes;
-    // The first sweep may be the sweep of the start.
+    // The first sweep may be the start's sweep.
     await sweepFiles().catch(() => {});
     await sweepFiles();
     assert.equal(failures, 0);

@@ -116,7 +116,7 @@ async function checkCase(rig: Rig, answers: Answers, provider: string, label: st
   expectEqual('text', [text, isWhole, again.calls], [isDone ? VALID : '', isDone, one.calls]);
 }
 
-/** The sentence of the failure quotes the words of a refusal. */
+/** The sentence of the failure quotes a refusal's words. */
 const isToldWhy = (text: string, { error }: { error: { message: string } | null }) =>
   error?.message.includes(text) === true;
 

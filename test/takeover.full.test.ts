@@ -107,7 +107,7 @@ async function killOne(rig: Rig, { doomed, count, onlySteps, endWithinMs }: Kill
   return sum;
 }
 
-/** Kills the process of the agency on a node under its runs. The node and its streams continue. */
+/** Kills the agency's process on a node under its runs. The node and its streams continue. */
 async function killProcesses(rig: Rig, events: readonly number[], sums: KillSums): Promise<number> {
   let tokens = 0;
   for (const tool of ['gate', TOOL] as const) {

@@ -11,7 +11,7 @@ import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const server = ScriptedServer.shared();
 
-/** The text of the answer in the log of the integration. */
+/** The answer's text in the integration's log. */
 async function logText(integration: string, runId: string): Promise<string> {
   const reader = await server.api.events(runId, null, integration);
   await reader.whole();

@@ -223,7 +223,7 @@ function hiddenThings(operation: ApiOperation, permission: Permission | null): E
 
 const open = (permission: Permission | null): Expectation => (permission === null ? FORBIDDEN : true);
 
-/** The other chats of the member, other folders, and another integration. */
+/** The member's other chats, other folders, and another integration. */
 async function checkOthers(
   { stage, own, otherChat, otherIntegration }: Scene,
   by: ApiClient,

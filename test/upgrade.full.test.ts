@@ -25,7 +25,7 @@ interface Plan {
 }
 
 async function upgrade({ old, fault, order }: Plan) {
-  // A held run never reaches the end of a step. At full scale the drain waits for it as in production, 30 s.
+  // A held run never reaches a step's end. At full scale the drain waits for it as in production, 30 s.
   const limits = scale<object>({ ...SHORT_LEASE, handOverMs: 1000 }, {});
   await using rig = await Rig.open({ nodes: 0, fault, limits, env: { RUNWIRE_DRAIN_SECONDS: '2' } });
   const load = new UpgradeLoad(rig, scale(800, 200));

@@ -57,7 +57,7 @@ test('fifty uploads of 20 MiB use less than 100 MB of memory', async () => {
   const fault = plantedFault();
   await using rig = await Rig.start({ fault });
   const server = rig.server();
-  // In memory even the files of the short form would be more than the bound.
+  // In memory even the short form's files would be more than the bound.
   const uploads = scale(12, 50);
   const common = randomBytes(FILE_BYTES - 32);
   const files = Array.from({ length: uploads }, () => {

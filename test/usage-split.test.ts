@@ -77,7 +77,7 @@ function toParts(query: SummaryQuery): Part[] {
   });
 }
 
-/** The summary by the words of the documentation, in memory. */
+/** The summary by the documentation's words, in memory. */
 function expected(query: SummaryQuery & { readonly splitBy: (typeof SPLITS)[number] }) {
   const parts = toParts(query);
   const totals = Map.groupBy(parts, ({ values }) => values[query.splitBy]);
@@ -352,7 +352,7 @@ function tests(store: StoreName): void {
     };
     const [first, second] = [await summary(), await summary()];
     assert.deepEqual(second.items, first.items);
-    // 20 hours, the closed days, their largest members, the members' tokens, and the days of the shown members.
+    // 20 hours, the closed days, their largest members, the members' tokens, and the shown members' days.
     assert.deepEqual([first.slices, second.slices], [24, 1]);
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + DAY_MS });
     const nextDay = await summary();

@@ -8,7 +8,7 @@ import { ScriptedServer } from './support/scripted-server.ts';
 const SECRET = 'planted-secret-4711';
 const body = { user_context: { token: SECRET } };
 
-/** The row of the run as stored in the database. */
+/** The run's row as stored in the database. */
 async function toRow(dataDir: string, runId: string): Promise<Readonly<Record<string, unknown>>> {
   const [row] = await askStore(dataDir, `select * from runs where run_id = '${runId}'`);
   assert.ok(row !== undefined);

@@ -17,7 +17,7 @@ export function readPeerSettings(): PeerSettings {
 }
 
 /**
- * Serves a framework with bare `node:http` and the frames of the floor, so that the figures contain the cost of the
+ * Serves a framework with bare `node:http` and the floor's frames, so that the figures contain the cost of the
  * framework and no server of its own.
  */
 export function serve(answer: PeerAnswer): void {

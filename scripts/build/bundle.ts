@@ -23,7 +23,7 @@ const withPrecompiledValidators: Plugin = {
   },
 };
 
-/** The folder of a built package, and the packages of others whose code is in it. */
+/** A built package's folder, and the packages of others whose code is in it. */
 interface Bundle {
   readonly dist: string;
   readonly bundled: readonly ThirdParty[];

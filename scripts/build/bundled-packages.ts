@@ -9,7 +9,7 @@ export interface ThirdParty {
   readonly license: string;
   /** `sha512-…` of its tarball, as the lock file pins it. */
   readonly integrity: string;
-  /** Its folder below the root of the repository. */
+  /** Its folder below the repository's root. */
   readonly folder: string;
 }
 
@@ -24,7 +24,7 @@ interface LockEntry {
 /** Packages that are bundles themselves: esbuild cannot see whose code they contain, so we count all their dependencies. */
 const BUNDLES = ['just-bash'];
 const LOCKED: Readonly<Record<string, LockEntry>> = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages;
-/** Vite writes it with the pages of the console, which the server contains. */
+/** Vite writes it with the console's pages, which the server contains. */
 const CONSOLE = 'packages/console/built';
 const CONSOLE_LICENCES = 'licenses.md';
 
@@ -42,7 +42,7 @@ export function bundledPackages({ inputs }: Metafile, copies: Readonly<Record<st
 /** Finds an installed package by its name. */
 export const installedPackage = (name: string): ThirdParty => thirdParty(`node_modules/${name}`);
 
-/** Sorts by name and version, and leaves out the second folder of the same package. */
+/** Sorts by name and version, and leaves out the same package's second folder. */
 function distinct(packages: readonly ThirdParty[]): ThirdParty[] {
   const byName = new Map(packages.map((found) => [`${found.name}@${found.version}`, found]));
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, found]) => found);

@@ -64,7 +64,7 @@ function publishedManifest({
 
 /**
  * npm accepts a provenance only if the manifest names the repository in which the package was built. npm's pages resolve
- * the links of a README in `directory`, so a package that has the README of the repository names none.
+ * a README's links in `directory`, so a package that has the README of the repository names none.
  */
 function repository(folder: string): object {
   const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;

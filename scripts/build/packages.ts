@@ -29,7 +29,7 @@ const serverThreads = (source: string) => ({
   'bash-child': `${source}../../sandbox/src/just-bash/bash-child.ts`,
 });
 
-/** The server looks for the pages of the console beside its code. */
+/** The server looks for the console's pages beside its code. */
 const serverCopies = { 'packages/console/built': 'console' };
 
 export const publishedPackages: readonly PublishedPackage[] = [

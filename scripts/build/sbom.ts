@@ -60,7 +60,7 @@ function library(found: ThirdParty): Component {
   return { ...rest, hashes: [{ alg: 'SHA-512', content }], purl };
 }
 
-/** The bill of one published package: the packages that it contains, and the packages that npm installs with it. */
+/** One published package's bill: the packages that it contains, and the packages that npm installs with it. */
 export function packageSbom(
   own: OwnPackage,
   contained: readonly ThirdParty[],
@@ -78,7 +78,7 @@ export function packageSbom(
   };
 }
 
-/** The bill of a release: all packages of others, and our own packages with what each contains. */
+/** A release's bill: all packages of others, and our own packages with what each contains. */
 export function releaseSbom(release: OwnPackage, parts: readonly Sbom[]): Sbom {
   const subject = component(release, 'application');
   const own = parts.map(({ metadata }) => metadata.component);

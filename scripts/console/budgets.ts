@@ -18,7 +18,7 @@ const PAGE_BYTES = 60_000;
 
 /** What a browser loads. */
 export interface Loads {
-  /** The files of the first load. */
+  /** The first load's files. */
   readonly first: ReadonlySet<string>;
   /** Chunk that is loaded when it is needed → its files, without those of the first load. */
   readonly pages: ReadonlyMap<string, ReadonlySet<string>>;

@@ -7,7 +7,7 @@ import { checkBudgets, countLoads } from './budgets.ts';
 import { differentFiles } from './compare-folders.ts';
 
 /**
- * Builds the pages of the console into `packages/console/built`, which is committed, so that a start needs no bundler. With
+ * Builds the console's pages into `packages/console/built`, which is committed, so that a start needs no bundler. With
  * `--check` it writes nothing: it fails if the committed files are not those of the sources. Both check the sizes.
  */
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });

@@ -1,6 +1,6 @@
 import { namedSchemas } from '../../packages/contract/src/schemas/index.ts';
 
-/* Python types of JSON values. Objects become `TypedDict`s with the names of the wire. */
+/* Python types of JSON values. Objects become `TypedDict`s with the wire's names. */
 
 export type Json = { readonly [key: string]: unknown };
 
@@ -43,7 +43,7 @@ export class PythonModels {
   readonly #aliases = new Map<string, string>();
   readonly #nameByShape = new Map(namedSchemas.map((schema) => [toShapeKey({ ...schema }), String(schema.$id)]));
 
-  /** The type of a schema. `name` is that of its object if the schema has none. */
+  /** A schema's type. `name` is that of its object if the schema has none. */
   type(schema: Json, name: string, prefix = ''): string {
     const type = this.#plainType(schema, name, prefix);
     return schema.nullable === true && type !== 'Any' ? `${type} | None` : type;

@@ -3,7 +3,7 @@ import { type Operation, operations } from '../../packages/contract/src/schemas/
 import { docstring, isKeyword, type Json, PythonModels } from './models.ts';
 
 /*
- * The operations of the API as methods of Python, with the resources and names of the TypeScript client: a module with
+ * The API's operations as methods of Python, with the resources and names of the TypeScript client: a module with
  * methods that block, and a module with methods of asyncio.
  */
 
@@ -40,7 +40,7 @@ const listProperties = (schema: unknown) =>
 const isRequiredIn = (schema: unknown, field: string) =>
   ((toSchema(schema).required ?? []) as readonly string[]).includes(field);
 
-/** The parameters of a method: ids of the path by position, the others by name, the integration last. */
+/** A method's parameters: the path's ids by position, the others by name, the integration last. */
 function readParameters(operation: Operation, verb: string): Parameter[] {
   const { params, query, path } = operation;
   const owner = operation.operationId.charAt(0).toUpperCase() + operation.operationId.slice(1);

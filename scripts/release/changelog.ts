@@ -22,7 +22,7 @@ export const datedSection = (changelog: string, version: string): string | undef
     new RegExp(`^## ${RegExp.escape(version)} \\(\\d{4}-\\d\\d-\\d\\d\\)$`).test(heading),
   )?.text;
 
-/** The text of the section with changes that are in no version yet. Undefined if there is no such section. */
+/** The section's text with changes that are in no version yet. Undefined if there is no such section. */
 export const unreleasedSection = (changelog: string): string | undefined =>
   sections(changelog).find(({ heading }) => heading === UNRELEASED)?.text;
 

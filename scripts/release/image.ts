@@ -25,7 +25,7 @@ const { values } = parseArgs({
 });
 const { IMAGE } = process.env;
 if (!IMAGE) fail('Set IMAGE to the name of the image without a tag, such as registry.example.com/runwire.');
-// A registry refuses capital letters, and the owner of a repository may have some.
+// A registry refuses capital letters, and a repository's owner may have some.
 const image = IMAGE.toLowerCase();
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const platformTag = (platform: string) => `${image}:${version}-${platform}`;

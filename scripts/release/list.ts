@@ -13,7 +13,7 @@ export interface PackedFile {
   readonly files: readonly { readonly path: string; readonly size: number }[];
 }
 
-/** What a release publishes. The paths begin with the folder of the release. */
+/** What a release publishes. The paths begin with the release's folder. */
 export interface ReleaseList {
   /** Each package of npm is after the packages that it depends on. */
   readonly packages: readonly PackedFile[];

@@ -17,7 +17,7 @@ export interface ConsoleRigOptions {
   readonly consoleFolder?: string;
   /** A path with a slash at both ends, below which nginx publishes the server. */
   readonly prefix?: string;
-  /** The files of the agencies; those of the seeded data by default. */
+  /** The agencies' files; those of the seeded data by default. */
   readonly agencies?: Files;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -27,7 +27,7 @@ export interface PageOptions {
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
   readonly reducedMotion?: 'reduce' | 'no-preference';
-  /** True if the page has the session of the first owner. */
+  /** True if the page has the first owner's session. */
   readonly signedIn?: boolean;
 }
 
@@ -57,7 +57,7 @@ export class ConsoleRig implements AsyncDisposable {
   readonly browser: Browser;
   /** The server watches it, so a visit can change an agency. */
   readonly agencies: AgenciesFolder;
-  /** The address of the server for browsers, without a slash at the end. */
+  /** The server's address for browsers, without a slash at the end. */
   readonly baseUrl: string;
   /** Decides what the model answers. */
   readonly model: ScriptedAnswers;
@@ -131,7 +131,7 @@ export class ConsoleRig implements AsyncDisposable {
     return this.#rig.server(this.#rig.servers.length - 1);
   }
 
-  /** The API with the key of the first owner, past nginx. */
+  /** The API with the first owner's key, past nginx. */
   get api() {
     return this.server.api;
   }

@@ -11,10 +11,10 @@ const WORDS_PER_LINE = 12;
 
 const getWord = (number: number) => `w${String(number).padStart(5, '0')}`;
 
-/** The numbered words of a text, in order. */
+/** A text's numbered words, in order. */
 export const wordsIn = (text: string): readonly string[] => text.match(WORD) ?? [];
 
-/** The start of each line, by turns: paragraphs, lists, quotations, tables and code. */
+/** Each line's start, by turns: paragraphs, lists, quotations, tables and code. */
 const FORMS: readonly ((line: string, index: number) => string)[] = [
   (line) => `${line}\n`,
   (line) => `- ${line}\n`,

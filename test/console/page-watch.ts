@@ -25,7 +25,7 @@ interface WantedWindow {
 }
 
 /**
- * Everything that a page must not do: messages in the console of the browser, errors, violations of its policy, refused
+ * Everything that a page must not do: messages in the browser's console, errors, violations of its policy, refused
  * or failed requests that the visit did not announce, requests to other origins, and layout shifts while it opens.
  */
 export class PageWatch {

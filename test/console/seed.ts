@@ -25,7 +25,7 @@ export interface Seed {
   readonly integration: string;
   /** Has neither members nor allowances. */
   readonly otherIntegration: string;
-  /** The ids of the members, and their names in the same order. Every seventh is not active. */
+  /** The members' ids, and their names in the same order. Every seventh is not active. */
   readonly members: readonly string[];
   readonly names: readonly string[];
   /** The chats by what happened in them last. */
@@ -55,7 +55,7 @@ const members = NAMES.map((_, index) => memberId(index));
 const isActive = (index: number) => index % 7 !== 6;
 
 const NO_CHATS = Object.fromEntries(Object.keys(CHATS).map((name) => [name, ''])) as Record<ChatName, string>;
-/** The store of a new installation. */
+/** A new installation's store. */
 export const NO_SEED: Seed = {
   integration: 'demo',
   otherIntegration: 'demo',
@@ -128,14 +128,14 @@ async function begin({ api }: ConsoleRig, body: object): Promise<{ reader: Strea
   return { reader, runId: String(reader.headers['x-run-id']) };
 }
 
-/** Resolves to the id of the run when it has ended. */
+/** Resolves to the run's id when it has ended. */
 async function complete(rig: ConsoleRig, body: object): Promise<string> {
   const { reader, runId } = await begin(rig, body);
   await within('end of a run', WAIT_MS, reader.over);
   return runId;
 }
 
-/** A chat with some messages, whose last one has this outcome. Resolves to the id of its last run. */
+/** A chat with some messages, whose last one has this outcome. Resolves to its last run's id. */
 async function seedChat(
   rig: ConsoleRig,
   { name, message, index }: { readonly name: string; readonly message: string; readonly index: number },

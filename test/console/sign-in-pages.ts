@@ -54,7 +54,7 @@ export async function chooseInMenu(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name }).waitFor();
 }
 
-/** Chooses an item in the menu of the person. */
+/** Chooses an item in the person's menu. */
 export async function chooseInProfile(page: Page, name: string): Promise<void> {
   await openMenu(page);
   await page.getByRole('button', { name: /^Profile of / }).click();

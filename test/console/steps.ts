@@ -19,7 +19,7 @@ export async function invite({ api, unique }: VisitContext, name: string): Promi
   return { ...(body as Omit<NewOwner, 'password'>), password: 'a long enough password' };
 }
 
-/** A new owner who is signed in on the page of the visit. */
+/** A new owner who is signed in on the visit's page. */
 export async function signInNewOwner(visit: VisitContext, name: string): Promise<NewOwner> {
   const owner = await invite(visit, name);
   await setUp(visit.page, owner.setupLink, owner);

@@ -5,7 +5,7 @@ interface TraceEvent {
   readonly name: string;
   readonly pid: number;
   readonly tid: number;
-  /** The time of the processor, without the time in which the thread waited for one. */
+  /** The processor's time, without the time in which the thread waited for one. */
   readonly tdur?: number;
   readonly args: { readonly name?: string };
 }
@@ -37,7 +37,7 @@ export class TaskTrace {
     return trace;
   }
 
-  /** Resolves to the milliseconds of each task, the longest first. */
+  /** Resolves to each task's milliseconds, the longest first. */
   async stop(): Promise<readonly number[]> {
     const complete = new Promise((resolve) => this.#session.once('Tracing.tracingComplete', resolve));
     await this.#session.send('Tracing.end');

@@ -26,7 +26,7 @@ const PLANTED = ['RUNWIRE_SECRET', 'PGPASSWORD', 'PGAPPNAME', 'OTEL_EXPORTER_OTL
 
 /**
  * The server has secrets in its environment, and uses PostgreSQL and, if `withS3`, S3. A tool gets none of them, and none
- * is in the environment or in the memory of its process, which contains the buffers of its channel. Resolves to how many
+ * is in the environment or in its process's memory, which contains its channel's buffers. Resolves to how many
  * were found.
  */
 export async function findSecrets(withS3: boolean): Promise<number> {
@@ -67,7 +67,7 @@ export async function findSecrets(withS3: boolean): Promise<number> {
   return expectEqual('secrets found in the process of an agency', places, 0);
 }
 
-/** Resolves to how often each text is in the memory of a process. */
+/** Resolves to how often each text is in a process's memory. */
 async function countInMemory(pid: number, texts: readonly string[]): Promise<number[]> {
   const counts = texts.map(() => 0);
   await using memory = await open(`/proc/${pid}/mem`, 'r');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { askDatabase, storeEnvironment } from '@runwire/test-kit';
 
-/** Runs one statement on the store of this data folder beside its servers, for data that no operation returns. */
+/** Runs one statement on this data folder's store beside its servers, for data that no operation returns. */
 export async function askStore(dataDir: string, statement: string): Promise<Record<string, unknown>[]> {
   const { DATABASE_URL } = await storeEnvironment(dataDir);
   if (DATABASE_URL !== undefined) return askDatabase(DATABASE_URL, statement);

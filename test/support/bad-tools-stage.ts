@@ -11,7 +11,7 @@ import { processesWith } from './mcp-stage.ts';
 
 /** How long a call may take: two processes that are silent, their starts and the pauses. */
 const CALL_LIMIT_MS = 120_000;
-/** How long the processes of an agency may take to end. */
+/** How long an agency's processes may take to end. */
 const LEFT = { limitMs: 10_000, pauseMs: 200 };
 const LOOK_MS = 50;
 
@@ -30,7 +30,7 @@ const never = new Promise(() => {});
 
 const FINE = `export const fine = { description: 'Works.', execute: () => 'fine' };\n`;
 
-/** The files of an agency with these tools. Its calls are counted in a file outside. */
+/** An agency's files with these tools. Its calls are counted in a file outside. */
 function agencyFiles(mark: string, tools: readonly BadTool[]): Readonly<Record<string, string>> {
   const names = ['fine', ...tools.map(({ name }) => name)];
   return {
@@ -53,7 +53,7 @@ export const ${name} = {
 `;
 }
 
-/** A server whose agencies have bad tools, and what happens to the processes of its agencies. */
+/** A server whose agencies have bad tools, and what happens to its agencies' processes. */
 export class BadToolsStage implements AsyncDisposable {
   readonly rig: Rig;
   readonly runs: HeldRuns;
@@ -107,7 +107,7 @@ export class BadToolsStage implements AsyncDisposable {
     return `${this.#mark}-${id}-end`;
   }
 
-  /** The processes of an agency, or of all, and the processes that its tools started. */
+  /** An agency's processes, or of all, and the processes that its tools started. */
   processes(id: string | null) {
     return processesWith(id === null ? this.#mark : this.#markFor(id));
   }
@@ -152,7 +152,7 @@ export class BadToolsStage implements AsyncDisposable {
     if (found > calls) throw new Shortfall(`calls of ${name}: expected ${calls}, found ${found}.`);
   }
 
-  /** Calls the good tool of an agency. */
+  /** Calls an agency's good tool. */
   async callFine(integration: string, expected = /^fine$/): Promise<void> {
     const run = await this.runs.begin(integration, 'Call fine.');
     const output = await run.callTool('fine', CALL_LIMIT_MS);
@@ -175,7 +175,7 @@ export class BadToolsStage implements AsyncDisposable {
   }
 }
 
-/** The children of a process, their children, and so on. */
+/** A process's children, their children, and so on. */
 export function descendants(pid: number): readonly number[] {
   const children = Map.groupBy(allProcesses(), ({ parent }) => parent);
   const below = (one: number): readonly number[] =>

@@ -15,7 +15,7 @@ export interface BadTool {
   readonly mayFailBefore?: boolean;
   /** What the model gets from a good tool of the same agency afterwards. `fine` by default. */
   readonly after?: RegExp;
-  /** True if the processes that the tool starts must end with the process of the agency, which the call ends. */
+  /** True if the processes that the tool starts must end with the agency's process, which the call ends. */
   readonly startsProcesses?: boolean;
   /** True if the short form leaves it out: another tool has nearly the same mistake. */
   readonly isVariant?: boolean;

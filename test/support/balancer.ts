@@ -12,7 +12,7 @@ function replaceOnce(text: string, what: string, by: string): string {
   return text.replace(what, by);
 }
 
-/** `deploy/nginx.conf`, except for its port, its folders and the addresses of its nodes. */
+/** `deploy/nginx.conf`, except for its port, its folders and its nodes' addresses. */
 export function balancerConfiguration(nodes: readonly string[]): (folder: string, port: number) => string {
   return (folder, port) => {
     let text = readFileSync(join(root, 'deploy/nginx.conf'), 'utf8');

@@ -3,7 +3,7 @@ import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 
 /** Posts requests, each with a unique id, and records the `X-Agent-Run-Admitted` of each answer. */
 export class Claims {
-  /** By the id of the request; `none` means no such header, or no answer. */
+  /** By the request's id; `none` means no such header, or no answer. */
   readonly said = new Map<string, string>();
   /** How long the slowest answer took to begin. */
   slowestMs = 0;
@@ -25,7 +25,7 @@ export class Claims {
 
   /**
    * No answer claimed `true` for a request without a run, or `false` for a request with a run; `none` is never wrong. `stored`
-   * resolves to the ids of the requests with a run. It is called after the answers are noted: a run is stored before its
+   * resolves to the requests' ids with a run. It is called after the answers are noted: a run is stored before its
    * answer.
    */
   async check(prefix: string, stored: () => Promise<ReadonlySet<unknown>>) {

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { ApiClient, forgetStore, type StoreName, storeEnvironment, temporaryFolder } from '@runwire/test-kit';
 
-/** The root of the repository. */
+/** The repository's root. */
 export const root = join(import.meta.dirname, '../..');
 
 /** This cache halves the CPU time of a start. All processes of the gate share it. */
@@ -38,7 +38,7 @@ export interface ProcessResult {
   readonly stderr: string;
 }
 
-/** Adds the database of the data folder, unless the settings name one. */
+/** Adds the data folder's database, unless the settings name one. */
 async function withStore(options: CliOptions): Promise<CliOptions> {
   const dataDir = options.env?.RUNWIRE_DATA_DIR ?? join(options.cwd ?? root, '.runwire');
   return { ...options, env: { ...(await storeEnvironment(dataDir, options.store)), ...options.env } };
@@ -164,7 +164,7 @@ export class CliServer implements AsyncDisposable {
   }
 }
 
-/** Matches texts in the form of our keys. */
+/** Matches texts in our keys' form. */
 export function keysIn(text: string): string[] {
   return [...new Set(text.match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g) ?? [])];
 }

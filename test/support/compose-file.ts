@@ -38,7 +38,7 @@ export function filledIn(text: string, variables: Readonly<Record<string, string
   });
 }
 
-/** Returns the environment of each node. */
+/** Returns each node's environment. */
 export function nodeEnvironments(
   compose: ComposeFile,
   variables: Readonly<Record<string, string>>,

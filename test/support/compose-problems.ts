@@ -8,7 +8,7 @@ import { type ComposeFile, filledIn, getNodes, nodeEnvironments } from './compos
 const VARIABLES = { POSTGRES_PASSWORD: 'p'.repeat(32), RUNWIRE_API_KEY: 'k'.repeat(48) };
 /** The default limit of PostgreSQL, without the connections that it reserves for its administrator. */
 const DATABASE_CONNECTIONS = 97;
-/** The time of a stop in addition to its two limits: see docs/upgrade.md, "What a drain does". */
+/** A stop's time in addition to its two limits: see docs/upgrade.md, "What a drain does". */
 const STOP_SECONDS = 15;
 /**
  * Besides the pool: writer, heartbeat and LISTEN, and for a moment the two of the start and the connection that queries

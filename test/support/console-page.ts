@@ -21,7 +21,7 @@ export class ConsolePage {
   readonly url: string;
   /** The browser's address as a trusted proxy reports it. Each page has its own. */
   readonly address: string;
-  /** The value of the cookie; null if there is none. */
+  /** The cookie's value; null if there is none. */
   cookie: string | null = null;
 
   constructor(url: string, address?: string) {
@@ -52,7 +52,7 @@ export class ConsolePage {
     return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
   }
 
-  /** The status and the code of an answer. */
+  /** The status and an answer's code. */
   async result(path: string, body?: object, headers?: Readonly<Record<string, string>>) {
     const answer = await this.post(path, body, headers);
     return answer.body.code === undefined ? [answer.status] : [answer.status, answer.body.code];

@@ -17,7 +17,7 @@ export const REQUEST = {
 };
 export const MEMBER = `${PATH}/members/${REQUEST.consumerId}`;
 export const ATTACHED = 'Attached by its URL.';
-/** With these limits a server compacts the events of a run as soon as it has ended. */
+/** With these limits a server compacts a run's events as soon as it has ended. */
 export const COMPACT = { logMs: 0, sweepMs: 20 };
 
 const SCRIPTS = {
@@ -125,7 +125,7 @@ export const CRASH_CASES: readonly CrashCase[] = [
 /** A change of an account during a run. */
 export const ACCOUNT_CASES = at('change', 1, 'account.before-commit', 'account.after-commit');
 
-/** The first starts on an empty folder, which store the accounts of the settings. */
+/** The first starts on an empty folder, which store the settings' accounts. */
 export const START_CASES = at('start', 1, 'account.before-commit', 'account.after-commit');
 
 /** Some of these points on other paths. */

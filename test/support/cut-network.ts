@@ -9,7 +9,7 @@ const NO_INTERFACE = '02:00:00:00:00:01';
 
 const ip = (...args: readonly string[]): string => execFileSync('ip', args, { stdio: 'pipe' }).toString();
 
-/** Returns null if this process may make networks, otherwise the reason of a skip. */
+/** Returns null if this process may make networks, otherwise a skip's reason. */
 export function cannotCutNetworks(): string | null {
   try {
     execFileSync('unshare', ['--net', 'ip', 'link', 'add', 'rw0', 'type', 'veth', 'peer', 'name', 'rw1'], {

@@ -4,7 +4,7 @@ const MIB = 1024 * 1024;
 /** More entries would block the process that measures. */
 const MOST_ENTRIES = 500;
 
-/** Returns the disk that the files below a folder use, and the size of the largest. The names need not be UTF-8. */
+/** Returns the disk that the files below a folder use, and the largest's size. The names need not be UTF-8. */
 export function getDisk(root: string): { readonly mib: number; readonly largest: number } {
   let [entries, blocks, largest] = [0, 0, 0];
   const folders = [Buffer.from(root)];

@@ -3,7 +3,7 @@ import { TEST_API_KEY } from '@runwire/test-kit';
 
 /** A request of the client, before it is sent. */
 export interface ClientRequest {
-  /** 1 for the first request of the client. */
+  /** 1 for the client's first request. */
   readonly number: number;
   readonly method: string;
   readonly url: URL;
@@ -37,7 +37,7 @@ export function disturbedClient(
   return { client, requests };
 }
 
-/** Passes on the first bytes of an answer. Then the connection breaks, or ends as if it were complete. */
+/** Passes on an answer's first bytes. Then the connection breaks, or ends as if it were complete. */
 export function cut(answer: Response, bytes: number, how: 'breaks' | 'ends' | 'falls silent' = 'breaks'): Response {
   let left = bytes;
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 
 const withoutCode = (text: string) => text.replace(/^( *)```[\s\S]*?^\1```$/gm, '').replace(/`[^`\n]*`/g, '`code`');
 
-/** The anchors that GitHub gives to the headings of a page. */
+/** The anchors that GitHub gives to a page's headings. */
 export function listAnchors(text: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#{1,6} (.+)$/gm)) {

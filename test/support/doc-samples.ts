@@ -99,7 +99,7 @@ export function getFences(page: string): { readonly language: string; readonly s
   }));
 }
 
-/** The samples of a page in one language, in order. */
+/** A page's samples in one language, in order. */
 export function listSamples(page: string, language: SampleLanguage): string[] {
   const samples = getFences(page).flatMap((fence) => (fence.language === language ? [fence.sample] : []));
   assert.equal(samples.length, SAMPLES[page]?.[language], `${page}: samples in ${language}, as SAMPLES counts them`);

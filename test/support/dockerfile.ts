@@ -5,7 +5,7 @@ import { root, run } from './cli-process.ts';
 import { machinePath, newcomersEnvironment, withoutHosts } from './newcomer.ts';
 
 /*
- * Runs a Dockerfile's steps without a container engine: each stage is a folder, and the paths of the image are paths in
+ * Runs a Dockerfile's steps without a container engine: each stage is a folder, and the image's paths are paths in
  * it. It refuses unknown instructions, so that no step is silently skipped.
  */
 
@@ -149,7 +149,7 @@ export async function buildImage(instructions: readonly Instruction[], into: str
     ENV({ text }) {
       for (const pair of words(text)) {
         const [name = '', value = ''] = pair.split('=');
-        // The path of this machine is not passed on: the image must contain every program that it starts.
+        // This machine's path is not passed on: the image must contain every program that it starts.
         env[name] = here(value).replace(':$PATH', '');
       }
     },

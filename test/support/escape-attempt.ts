@@ -43,7 +43,7 @@ export type Item = (typeof ITEMS)[number];
 /**
  * How success is seen:
  * - `printed`: the output contains a planted secret, or `reached-42`, which no command contains
- * - `heard`: a listener on the machine got the token of the attempt
+ * - `heard`: a listener on the machine got the attempt's token
  * - `changed`: a file outside of the folder of the command contains the token
  * - `ended`: a process of the server's user ended
  * - `late`: the folder of the command changed after its end
@@ -113,7 +113,7 @@ export const SCAN = perl(`
   }
   ${REACHED} if index($all, $path) >= 0`);
 
-/** A storage replaces it in the key of an upload. */
+/** A storage replaces it in an upload's key. */
 export const FORM_VARIABLE = '$' + '{filename}';
 export const CLONE_NEWUSER = 0x10000000;
 export const SIGCHLD = 17;

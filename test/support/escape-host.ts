@@ -12,7 +12,7 @@ export const PLANTED = 'RUNWIRE_PLANTED_SECRET';
 /** The descriptor of the server that no command may have. */
 export const PLANTED_DESCRIPTOR = 20;
 
-/** What commands must not reach on the machine of a server: secrets in files, and listeners. All of its users may reach it. */
+/** What commands must not reach on a server's machine: secrets in files, and listeners. All of its users may reach it. */
 export class EscapeHost implements AsyncDisposable {
   readonly #secret: string;
   readonly #root: string;

@@ -14,18 +14,18 @@ import { ATTEMPTS } from './escape-attempts.ts';
 import { EscapeHost, newToken, PLANTED, Victim } from './escape-host.ts';
 
 /*
- * Makes the attempts of `escape` as the user of this process: first without a sandbox, then in each. Prints a line of JSON
+ * Makes the attempts of `escape` as this process's user: first without a sandbox, then in each. Prints a line of JSON
  * for each.
  */
 
 export interface EscapeRequest {
   readonly sandboxes: readonly SandboxName[];
   readonly fault: string | null;
-  /** The names of the attempts; null for all of them. */
+  /** The attempts' names; null for all of them. */
   readonly names: readonly string[] | null;
   /** The folder of everything that is planted. */
   readonly root: string;
-  /** The agency folder of the commands, with a set-uid program of root. */
+  /** The commands' agency folder, with a set-uid program of root. */
   readonly skills: string;
 }
 

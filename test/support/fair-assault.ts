@@ -36,7 +36,7 @@ export const MEMBER = 'reader';
 const PAUSE_MS = 500;
 const STALLED = 10;
 export const LIST_READERS = 2;
-/** Each stalled body is smaller than its limit by so much, to leave room for the bodies of the replays. */
+/** Each stalled body is smaller than its limit by so much, to leave room for the replays' bodies. */
 const LEFT_BYTES = 64 * 1024;
 
 export const noCounts = () => ({
@@ -145,7 +145,7 @@ class Assault {
     return reader.status === 200;
   }
 
-  /** Sends a body up to its last byte; resolves to the status of the answer, 0 if the connection closed without one. */
+  /** Sends a body up to its last byte; resolves to the answer's status, 0 if the connection closed without one. */
   #stall(bytes: number): Promise<number> {
     const { url, authorization } = this.#api;
     const headers = { ...authorization, 'content-type': 'application/json', 'content-length': String(bytes) };

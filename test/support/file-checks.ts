@@ -5,7 +5,7 @@ import { expectEqual, until } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from './ask-store.ts';
 import { blobsIn } from './attachment-rig.ts';
 
-/* What proofs about files compare: the rows, the blobs, and the sum of the integration. */
+/* What proofs about files compare: the rows, the blobs, and the integration's sum. */
 
 export const INTEGRATION = 'atomic';
 /** The sweeps begin with the server, and treat everything without a row as old. */
@@ -23,7 +23,7 @@ export const getDrafts = ({ dataDir }: Rig, bucket: string | null): string[] => 
   return readdirSync(folder).map((name) => join(folder, name));
 };
 
-/** Compares the rows with the blobs, the drafts and the sum of the integration. */
+/** Compares the rows with the blobs, the drafts and the integration's sum. */
 export async function compare(rig: Rig, bucket: string | null, ask = (query: string) => askStore(rig.dataDir, query)) {
   const keys = bucket === null ? blobsIn(rig.dataDir) : await keysIn(bucket);
   const blobs = new Set(keys.flatMap((key) => /(?:^[0-9a-f]{2}|\/blobs)\/(.+)$/.exec(key)?.[1] ?? []));
@@ -37,7 +37,7 @@ export async function compare(rig: Rig, bucket: string | null, ask = (query: str
   };
 }
 
-/** Waits for the sweeps of a server, after which each file has its blob and each blob its file. */
+/** Waits for a server's sweeps, after which each file has its blob and each blob its file. */
 export async function expectSwept(compareNow: () => ReturnType<typeof compare>): Promise<void> {
   await until('sweep', async () => (await compareNow()).leftovers === 0).catch(() => {});
   const { leftovers, rowsWithoutBlob, sumIsRight } = await compareNow();

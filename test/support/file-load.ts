@@ -16,7 +16,7 @@ const sum = (bytes: Uint8Array) => hash('sha256', bytes);
 const put = (api: ApiClient, apiIntegrationId: string, path: string, bytes: Buffer, contentType = 'text/plain') =>
   upload(api, bytes, { apiIntegrationId, ...at(path), contentType });
 
-/** Files of an installation: some stay as they are, one is replaced all the time, some change before the backup. */
+/** An installation's files: some stay as they are, one is replaced all the time, some change before the backup. */
 export class FileLoad {
   readonly #api: ApiClient;
   /** The type and the hash of each file that must exist, by integration and path. */

@@ -14,7 +14,7 @@ export interface FurnishedHouse {
   readonly seen: AnswersByPath;
 }
 
-/** The bodies of answers by path, the streams of runs, and the files. */
+/** The bodies of answers by path, the run streams, and the files. */
 export type AnswersByPath = ReadonlyMap<string, string>;
 
 const PATH = '/v2/integrations/house';

@@ -21,7 +21,7 @@ interface HeldUpload {
 
 /**
  * Erases a person while bytes of the person are written that no row refers to yet: an upload that is half sent, a form that is
- * being signed, images of refused requests, a fetched attachment and the files of a command.
+ * being signed, images of refused requests, a fetched attachment and a command's files.
  */
 export class LateWriters {
   readonly #rig: Rig;
@@ -49,7 +49,7 @@ export class LateWriters {
     await person.begin(this.#other, 'attach and hold', true);
     const command = person.start(this.#api, 'command');
     const late = this.#signLate();
-    // The signing has begun. The command is somewhere between its start and the commit of its files.
+    // The signing has begun. The command is somewhere between its start and its files' commit.
     await sleep(Math.random() * 700);
     expectEqual('status of the erasure', await person.erase(this.#rig.server()), 202);
     await sleep(lookMs);

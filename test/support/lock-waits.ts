@@ -7,7 +7,7 @@ const WAITS = `select l.pid, a.query_start::text as since from pg_locks l join p
   where not l.granted and l.locktype in ('transactionid', 'tuple') and a.datname = current_database()`;
 
 /**
- * Counts how often a session of the rig's database waits for rows of another transaction during the work, each wait once,
+ * Counts how often a session of the rig's database waits for another transaction's rows during the work, each wait once,
  * and the transactions that were retried after a conflict in an index. Without either, nothing raced. Other locks do not
  * count: every transaction that notifies waits for a lock of the whole database.
  */

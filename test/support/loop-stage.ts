@@ -17,7 +17,7 @@ export interface LoopSizes {
   /** Characters of the answer of the long run, whose stream has six times as many, and its concurrent readers. */
   readonly answerCharacters: number;
   readonly readers: number;
-  /** Characters of a message, bytes of a file. */
+  /** Characters of a message, a file's bytes. */
   readonly messageCharacters: number;
   readonly fileBytes: number;
 }

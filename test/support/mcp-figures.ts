@@ -16,7 +16,7 @@ const RUNS_PER_ROUND = 30;
 
 /**
  * The CPU of a server per step of runs of ten steps with an MCP tool, in milliseconds: everything in its process, also the
- * client of the scripted model, but not the program of the MCP server. The median of the rounds.
+ * client of the scripted model, but not the program of the MCP server. The rounds' median.
  */
 export async function cpuPerStep(): Promise<number> {
   const agency = 'steps';

@@ -5,7 +5,7 @@ export function machinePath(): string[] {
   return (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'));
 }
 
-/** The variables that npm and curl need for the network of this machine, and no other setting of this process. */
+/** The variables that npm and curl need for this machine's network, and no other setting of this process. */
 export function newcomersEnvironment(path: string): Record<string, string> {
   const env: Record<string, string> = { PATH: path };
   for (const [name, value] of Object.entries(process.env)) {

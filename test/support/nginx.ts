@@ -36,7 +36,7 @@ function configuration(folder: string, port: number, upstream: string, { prefix,
   text = replaceLine(text, /^\s*error_log .*$/m, `error_log ${folder}/error.log;`);
   text = replaceLine(text, /^\s*access_log .*$/m, `access_log ${folder}/access.log;`);
   if (process.getuid?.() !== 0) text = replaceLine(text, /^user .*$/m, '');
-  // With a path in `proxy_pass`, nginx puts it in the place of the prefix.
+  // With a path in `proxy_pass`, nginx puts it in the prefix's place.
   const target = prefix === '/' ? upstream : `${upstream}/`;
   const site = `server { listen 127.0.0.1:${port}; location ${prefix} { proxy_pass ${target}; ${more} } }`;
   return replaceLine(text, /^\s*include \/etc\/nginx\/sites-enabled\/\*;$/m, `${temporaryPaths(folder)} ${site}`);

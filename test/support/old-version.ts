@@ -76,7 +76,7 @@ function unpack(commit: string, folder: string): string {
 
 export type OldVersion = ReturnType<typeof openOldVersion>;
 
-/** An earlier version in a temporary folder. `isOtherSchema`: this version has to change the tables of the earlier one. */
+/** An earlier version in a temporary folder. `isOtherSchema`: this version has to change the earlier one's tables. */
 export function openOldVersion() {
   const found = findEarlier();
   // The same folder each time, so that Node finds what it has compiled of it; another one while a proof uses it.

@@ -27,7 +27,7 @@ const FLOWS = `flows:
   - { from: Billing, to: Reporter }
 `;
 
-/** One agency in the three forms. The folder of each form has the name of its \`source\`. */
+/** One agency in the three forms. Each form's folder has the name of its \`source\`. */
 export const ONE_AGENCY: Readonly<Record<'yaml' | 'markdown' | 'typescript', Files>> = {
   yaml: {
     'shared.md': `${SHARED}\n`,

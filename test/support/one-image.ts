@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { imageAttachment, makePng, startTestServer } from '@runwire/test-kit';
 import { messagesFrame } from './scripted-server.ts';
 
-/** The database and the folder of an installation; `''` is the embedded store. */
+/** The database and an installation's folder; `''` is the embedded store. */
 export interface Place {
   readonly dataDir: string;
   readonly url: string;
@@ -17,7 +17,7 @@ export const startAt = ({ dataDir, url }: Place, env: Readonly<Record<string, st
 
 export const getMark = (dataDir: string) => join(dataDir, 'blobs', 'installation');
 
-/** Returns the paths of the images in a data folder. */
+/** Returns the images' paths in a data folder. */
 export const imagesIn = (dataDir: string) =>
   (readdirSync(join(dataDir, 'blobs'), { recursive: true }) as string[])
     .filter((path) => /^[0-9a-f]{2}\/./.test(path))

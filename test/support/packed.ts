@@ -12,7 +12,7 @@ import { linkPackages } from './link-packages.ts';
 const execute = promisify(execFile);
 /** A program that runs longer has failed, for example npm without a registry. */
 const LIMIT_MS = 300_000;
-/** The folder of a release, if the proof is for its files: it then builds none. */
+/** A release's folder, if the proof is for its files: it then builds none. */
 const { PACKED_FOLDER } = process.env;
 const RELEASE = PACKED_FOLDER === undefined ? undefined : resolve(root, PACKED_FOLDER);
 
@@ -21,7 +21,7 @@ export class PackedPackages implements Disposable {
   /** For what the proof makes. It is deleted with the packages. */
   readonly folder = temporaryFolder();
   readonly checkout = join(this.folder, 'checkout');
-  /** The folder of a package → the path of its tarball. */
+  /** The folder of a package → its tarball's path. */
   readonly tarballs = new Map<string, string>();
   /** No installed package of this machine is used. */
   readonly env: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ export class PackedPackages implements Disposable {
     npm_config_fund: 'false',
   };
 
-  /** `spoil` gets the folder of the built package, and changes it before it is packed. */
+  /** `spoil` gets the built package's folder, and changes it before it is packed. */
   static async make(spoil: (name: string, dist: string) => void = () => {}): Promise<PackedPackages> {
     const packed = new PackedPackages();
     try {
@@ -94,7 +94,7 @@ export class PackedPackages implements Disposable {
     }
   }
 
-  /** Packs these folders, and returns the paths of their tarballs. */
+  /** Packs these folders, and returns their tarballs' paths. */
   async #pack(folders: readonly string[]): Promise<string[]> {
     const stdout = await this.run('npm', ['pack', '--json', '--ignore-scripts', ...folders], this.folder);
     return JSON.parse(stdout).map(({ filename }: { filename: string }) => join(this.folder, filename));

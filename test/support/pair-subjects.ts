@@ -19,7 +19,7 @@ interface SubjectPlan {
   readonly state: readonly string[] | ((subject: Subject) => Promise<unknown>);
 }
 
-/** The forms of one integration may promise so much: one file of `FILE_BYTES`, not two. */
+/** One integration's forms may promise so much: one file of `FILE_BYTES`, not two. */
 export const QUOTA_BYTES = 100;
 const FILE_BYTES = 60;
 
@@ -28,11 +28,11 @@ const settledAnswer = async (answer: Promise<Answer>) => {
   return { status, body };
 };
 
-/** One fresh subject. Its name is unique in the installation, and the id of its integration. */
+/** One fresh subject. Its name is unique in the installation, and its integration's id. */
 export class Subject {
   readonly name: string;
   readonly #rig: Rig;
-  /** The runs of its requests. The model answers none of them until the round is over. */
+  /** Its requests' runs. The model answers none of them until the round is over. */
   readonly runs: string[] = [];
   /** The run that waits in its chat. */
   #held: StreamReader | null = null;
@@ -81,7 +81,7 @@ export class Subject {
     return reader;
   }
 
-  /** A completion up to the head of its answer; its run waits for its model. */
+  /** A completion up to its answer's head; its run waits for its model. */
   async complete(fields: Body): Promise<unknown> {
     const reader = await this.#post(fields);
     const { status, headers } = reader;
@@ -91,7 +91,7 @@ export class Subject {
     return { status, body: status === 200 ? null : JSON.parse(reader.text), run, chat, admitted };
   }
 
-  /** The request of an ended run again, read to its end. A stream that is cut by a delete is asked for again. */
+  /** An ended run's request again, read to its end. A stream that is cut by a delete is asked for again. */
   async replay(fields: Body): Promise<unknown> {
     for (;;) {
       const reader = await this.#post(fields);

@@ -107,7 +107,7 @@ export class PlantedPerson {
     await this.#run(api, what, { message: '', answers, usageRequestId: this.text('request of the answer') });
   }
 
-  /** A file in the folder of the person, as a request to sign a form names it. */
+  /** A file in the person's folder, as a request to sign a form names it. */
   file(filename: string) {
     return { apiIntegrationId: this.integration, folder: this.#folder, filename };
   }
@@ -192,7 +192,7 @@ export class PlantedPerson {
     return (await api.get(`${this.#member}/erasure`).catch(() => null))?.body.status === 'erased';
   }
 
-  /** The usage of the ended runs, by run. */
+  /** The ended runs' usage, by run. */
   async usage({ api }: ServerProcess): Promise<Record<string, unknown>> {
     const { items } = (await api.get(`${this.#path}/usage?limit=200`)).body;
     const ended = (items as Record<string, unknown>[]).filter(
@@ -201,7 +201,7 @@ export class PlantedPerson {
     return Object.fromEntries(ended.map(({ runId, usage, charged }) => [String(runId), { usage, charged }]));
   }
 
-  /** Runs one query on the database of the servers. */
+  /** Runs one query on the servers' database. */
   async #query(text: string): Promise<Record<string, unknown>[]> {
     if (this.#rig.isEmbedded) {
       const database = new DatabaseSync(join(this.#rig.dataDir, 'runwire.db'), { readOnly: true });

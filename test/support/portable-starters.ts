@@ -19,7 +19,7 @@ export interface StarterFlow {
 export interface Starter {
   readonly name: string;
   readonly entry: string;
-  /** What each agent's model must read, from the files of the original. */
+  /** What each agent's model must read, from the original's files. */
   readonly prompts: Readonly<Record<string, string>>;
   readonly flows: readonly StarterFlow[];
   /** A tool of the original, with what its code returns for an input. */

@@ -13,7 +13,7 @@ export const noKills = (): KillSums => ({
   repeated_calls: 0,
 });
 
-/** Kills the process that runs the tools of an agency. Resolves to the ids of the calls that it was making. */
+/** Kills the process that runs an agency's tools. Resolves to the ids of the calls that it was making. */
 export async function killProcess({ gate }: Rig, agency: string, { api }: ServerProcess): Promise<ReadonlySet<string>> {
   const { pid } = await within('process of the agency', WAIT_MS, agencyProcess(api, agency));
   const { held } = gate;

@@ -12,7 +12,7 @@ import OpenAI from 'openai';
 export type Reading = Readonly<Record<string, unknown>>;
 type ReadBy = (stream: string, output: Listener) => Promise<Reading>;
 
-/** The clients of one protocol, all asking one provider. */
+/** One protocol's clients, all asking one provider. */
 export interface ProtocolReaders extends AsyncDisposable {
   readonly provider: FakeProvider;
   /** The provider's own client. */

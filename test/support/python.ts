@@ -77,7 +77,7 @@ export class Python implements Disposable {
     });
   }
 
-  /** Runs the body of a function. It sees all names of `runwire` and what is given, and a `client` of the given `url`. */
+  /** Runs a function's body. It sees all names of `runwire` and what is given, and a `client` of the given `url`. */
   async run<T = unknown>(code: string, given: object = {}): Promise<T> {
     const { value, error, crash } = await this.#outcome(code, given);
     if (crash !== undefined) throw new Error(crash);

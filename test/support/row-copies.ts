@@ -28,5 +28,5 @@ export class RowCopies {
   }
 }
 
-/** The value of a column with the number of its copy. */
+/** A column's value with the number of its copy. */
 export const numbered = (column: string, number = 'n') => `"${column}" || substr('0000000' || ${number}, -7)`;

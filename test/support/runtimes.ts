@@ -38,7 +38,7 @@ const PACKAGES = {
   },
 } as const;
 
-/** Returns the path of a program. Installs all of them with the first one, once for this checkout. */
+/** Returns a program's path. Installs all of them with the first one, once for this checkout. */
 async function getProgram(runtime: keyof typeof PACKAGES, packed: PackedPackages): Promise<string> {
   const folder = join(root, '.work/runtimes');
   const getPath = ({ name, program }: { name: string; program: string }) => join(folder, 'node_modules', name, program);
@@ -47,7 +47,7 @@ async function getProgram(runtime: keyof typeof PACKAGES, packed: PackedPackages
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');
     const names = packages.map(({ name, version }) => `${name}@${version}`);
-    // With the settings of this user: the packages come from the registry.
+    // With this user's settings: the packages come from the registry.
     await packed.run('npm', ['install', '--ignore-scripts', '--no-save', ...names], folder, process.env);
   }
   return getPath(PACKAGES[runtime]);

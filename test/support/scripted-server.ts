@@ -158,7 +158,7 @@ async function wholeText(reader: StreamReader): Promise<string> {
 
 /** The status, headers and body of a refused completion. */
 export async function refusal(reader: StreamReader) {
-  // The stream of an admitted run may never end.
+  // An admitted run's stream may never end.
   assert.ok(reader.status >= 400, `The request was not refused: ${reader.status}`);
   const text = await wholeText(reader);
   return {

@@ -9,7 +9,7 @@ const refused = () =>
     { status: 400, headers: { 'x-agent-run-admitted': 'false' } },
   );
 
-/** Changes the text of a stream, which ends without an error if it is cut. `atEnd` is added to it. */
+/** Changes a stream's text, which ends without an error if it is cut. `atEnd` is added to it. */
 function rewritten(answer: Response, change: (frame: string) => string, isCutHidden: boolean, atEnd = ''): Response {
   if (!answer.headers.get('content-type')?.startsWith('text/event-stream') || answer.body === null) return answer;
   const pieces = answer.body.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();

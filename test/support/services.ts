@@ -90,12 +90,12 @@ export async function missingServices(
   return lines;
 }
 
-/** Returns null if the program exists, otherwise the line with how to get it, as the reason of a skip. */
+/** Returns null if the program exists, otherwise the line with how to get it, as a skip's reason. */
 export async function missingService(name: ServiceName): Promise<string | null> {
   return (await missingServices([name]))[0] ?? null;
 }
 
-/** Returns null if bubblewrap can run here, otherwise the reason of a skip. */
+/** Returns null if bubblewrap can run here, otherwise a skip's reason. */
 export async function missingBubblewrap(): Promise<string | null> {
   const missing = await missingService('bubblewrap');
   if (missing !== null) return missing;

@@ -101,9 +101,9 @@ export interface Story {
   readonly integration?: string;
   /** What a reader has of the run, void frames included. */
   readonly seen?: readonly Frame[];
-  /** How often one attempt may make a call of a tool: twice if the process of its agency was killed. */
+  /** How often one attempt may make a call of a tool: twice if its agency's process was killed. */
   readonly callsOfTool?: 1 | 2;
-  /** True if the events of the run were compacted. */
+  /** True if the run's events were compacted. */
   readonly isCompacted?: boolean;
 }
 

@@ -73,11 +73,11 @@ export interface TeamCheck {
   readonly betweenSteps?: boolean;
   /** True if nothing but finished steps was stored, each with all events before it. */
   readonly onlySteps?: boolean;
-  /** True if only the process of the agency was killed. */
+  /** True if only the agency's process was killed. */
   readonly onlyProcess?: boolean;
 }
 
-/** The run continued after its server ended, and nothing was done twice: it has the steps and the answer of an uncut run. */
+/** The run continued after its server ended, and nothing was done twice: it has the steps and an uncut run's answer. */
 export async function checkTeamRun(rig: Rig, runId: string, check: TeamCheck) {
   const { api, frames, whole, betweenSteps = false, onlySteps = false, onlyProcess = false } = check;
   const callsOfTool = onlyProcess ? 2 : 1;

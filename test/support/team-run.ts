@@ -16,7 +16,7 @@ const asks = (name: string, agent: string, message: string): Piece => [
   { recipient_agent: agent, message },
 ];
 
-/** The answers of each agent, by the number of tool outputs in its prompt. The tools `t` and `y` may not be repeated. */
+/** Each agent's answers, by the number of tool outputs in its prompt. The tools `t` and `y` may not be repeated. */
 const ANSWERS: Readonly<Record<string, Readonly<Record<number, readonly Piece[]>>>> = {
   Desk: { 0: ['One moment. ', ['h', 'transfer_to_Lead', {}]] },
   Lead: {
@@ -78,7 +78,7 @@ const ACTS: readonly Act[] = [
   { says: 'Lead', frames: 128 },
 ];
 export const FRAMES = ACTS.at(-1)?.frames ?? 0;
-/** From this frame on the last step of the run is under way, or the run has ended. */
+/** From this frame on the run's last step is under way, or the run has ended. */
 export const LAST_STEP = 117;
 
 const getAgent = ({ request }: ModelCall) => /^You are (\w+)\./.exec(request.instructions)?.[1] ?? '';

@@ -3,7 +3,7 @@ import { type MessagesRequest, thinksByDefault } from '@runwire/models/src/testi
 import { FakeProvider, type ProviderCall, providerEvents, type StreamScript, sseText } from '@runwire/test-kit';
 import { MessagesServer, type ScriptedAnswer, type ScriptedBlock } from '@runwire/test-kit/messages-server.ts';
 
-/** The steps of a whole run. */
+/** A whole run's steps. */
 export const STEPS = 10;
 
 /** How many blocks of thinking a step has. */
@@ -19,7 +19,7 @@ export function sentBack(since = 1): number {
 export const thinkingIn = (request: MessagesRequest | undefined) =>
   (request?.messages ?? []).flatMap(({ content }) => content.filter(({ type }) => String(type).includes('thinking')));
 
-/** The text of the last message of the user, which names the run, and the number of the step after it. */
+/** The text of the last message of the user, which names the run, and the step's number after it. */
 function getPlace({ messages }: MessagesRequest): { label: string; step: number } {
   const isResult = ({ type }: { type?: unknown }) => type === 'tool_result';
   const last = messages.findLastIndex(({ role, content }) => role === 'user' && !content.every(isResult));

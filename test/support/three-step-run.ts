@@ -72,7 +72,7 @@ export const FRAMES = ACTS.at(-1)?.frames ?? 0;
 export const EVERY_FRAME = Array.from({ length: FRAMES }, (_, place) => place + 1);
 
 export interface RunOptions {
-  /** The server of the run. */
+  /** The run's server. */
   readonly api?: ApiClient;
   /** The tool that the model calls. `gate_again` may be repeated. */
   readonly tool?: 'gate' | 'gate_again';
@@ -92,7 +92,7 @@ export interface PlayedRun {
   readonly sendRest: () => Promise<void>;
 }
 
-/** Returns the next call of this run. Skips calls of runs that were cut. */
+/** Returns this run's next call. Skips calls of runs that were cut. */
 export async function nextCall({ model }: Rig, runId: string): Promise<ModelCall> {
   for (;;) {
     const call = await within('model call', WAIT_MS, model.nextCall());
@@ -187,7 +187,7 @@ interface ContinuedCheck {
 /**
  * The run continued after its server died, and no finished step was repeated. A tool that may not be repeated was called once.
  * Any other tool can tell by its key that it was called before. `onlySteps`: only finished steps were stored. `callsOfTool`
- * is 2 if the process of the agency was killed.
+ * is 2 if the agency's process was killed.
  */
 export async function checkContinued(
   rig: Rig,

@@ -21,7 +21,7 @@ interface Times {
   readonly children: readonly string[];
 }
 
-/** Runs of one integration, one after the other. The next token is sent after the one before has arrived. */
+/** One integration's runs, one after the other. The next token is sent after the one before has arrived. */
 export class TokenStream {
   readonly #runs: HeldRuns;
   readonly #options: StreamOptions;
@@ -101,13 +101,13 @@ function threadTimes(pid: number | string): { readonly runMs: number; readonly w
   return { runMs: runNs / 1e6, waitedMs: waitedNs / 1e6 };
 }
 
-/** Until it executes its program, a process has the command line of its parent. */
+/** Until it executes its program, a process has its parent's command line. */
 function executingChildren(pid: number): readonly string[] {
   const [own] = readProc(`${pid}/cmdline`);
   return readProc(`${pid}/task/${pid}/children`).filter((child) => readProc(`${child}/cmdline`)[0] !== own);
 }
 
-/** The words of a file in `/proc`; none if the process has ended. */
+/** A file's words in `/proc`; none if the process has ended. */
 function readProc(path: string): readonly string[] {
   try {
     return readFileSync(`/proc/${path}`, 'utf8').trim().split(' ');

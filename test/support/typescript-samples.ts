@@ -28,8 +28,8 @@ const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> =
 };
 
 /**
- * Writes the samples of the documentation in TypeScript to a folder of `.work`, with a `tsconfig.json`. Returns the files
- * that export an agency or an agent, and the sample of a test.
+ * Writes the documentation's samples in TypeScript to a folder of `.work`, with a `tsconfig.json`. Returns the files
+ * that export an agency or an agent, and a test's sample.
  */
 export function writeTypeScriptSamples(folder: string, include: readonly string[] = ['*.ts']) {
   const files: string[] = [];

@@ -47,7 +47,7 @@ export class UpgradeLoad {
   readonly tally = { posts: 0, replays: 0, refused: 0, cancelled: 0, unavailable: 0, reattached: 0 };
   /** Admitted requests by their runs. */
   readonly runs = new Map<string, Request>();
-  /** Servers of the earlier version, and servers that were asked to stop. */
+  /** The earlier version's servers, and servers that were asked to stop. */
   readonly old = new Set<ServerProcess>();
   readonly stopping = new Set<ServerProcess>();
   #failure: unknown = null;
@@ -90,7 +90,7 @@ export class UpgradeLoad {
       await call.toolCall(`call-${runId}`, 'gate', JSON.stringify({ port: gate.port }));
       return call.end();
     }
-    // The prompt of a later attempt may contain that the outcome of the tool call is unknown.
+    // The prompt of a later attempt may contain that the tool call's outcome is unknown.
     if (last?.kind === 'tool_output' && attempt === 1) expectEqual('output of the tool', last.output, FOUND);
     // The call is held while its server lives. It keeps sending, because silence would end the run.
     while (kind === 'long' && attempt === 1 && !call.isClosed) {
@@ -177,7 +177,7 @@ export class UpgradeLoad {
     request.frames = frames;
   }
 
-  /** The answer shows the tool's output and the place of the message in its chat. */
+  /** The answer shows the tool's output and the message's place in its chat. */
   async #completes(request: Request, sent: StreamReader | null, turn = 1): Promise<void> {
     await this.#read(request, sent);
     const { message } = request.body;

@@ -12,7 +12,7 @@ async function byFetch({uploadUrl, uploadFields}, file) {
   form.append('file', file);
   return (await fetch(uploadUrl, {method: 'POST', body: form})).status;
 }
-/** The frame loads the page of a refusal; a 204 has no page. */
+/** The frame loads a refusal's page; a 204 has no page. */
 function byForm({uploadUrl, uploadFields}, file, isRefused) {
   const form = document.createElement('form');
   Object.assign(form, {method: 'post', enctype: 'multipart/form-data', action: uploadUrl, target: 'answer'});

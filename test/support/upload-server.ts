@@ -60,7 +60,7 @@ export class UploadServer implements AsyncDisposable {
     this.use(await rotateUploads(await this.environment));
   }
 
-  /** Uses the new secret. Its number is in the output of the command. */
+  /** Uses the new secret. Its number is in the command's output. */
   use(said: string): void {
     this.key = uploadKey(SECRET, Number(/number (\d+)/.exec(said)?.[1]));
   }

@@ -22,7 +22,7 @@ export const signing = (sizeBytes: number, options: UploadOptions = {}) => ({
   ...options,
 });
 
-/** The folder and the name of a path. */
+/** The folder and a path's name. */
 export const at = (path: string) => ({
   folder: path.slice(0, path.lastIndexOf('/')),
   filename: path.slice(path.lastIndexOf('/') + 1),
@@ -45,7 +45,7 @@ export async function sign(api: ApiClient, sizeBytes: number, options: UploadOpt
   return body;
 }
 
-/** Signs and sends; resolves to the path of the file. */
+/** Signs and sends; resolves to the file's path. */
 export async function upload(api: ApiClient, bytes: Uint8Array | string, options: UploadOptions = {}): Promise<string> {
   const sent = Buffer.from(bytes as string);
   const form = await sign(api, sent.length, options);

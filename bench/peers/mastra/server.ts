@@ -5,7 +5,7 @@ import { LibSQLStore } from '@mastra/libsql';
 import { Memory } from '@mastra/memory';
 import { readPeerSettings, serve } from '../bare-handler.ts';
 
-/* An agent with memory in a file of libSQL, as in Mastra's guide, with the last messages of the thread as its history. */
+/* An agent with memory in a file of libSQL, as in Mastra's guide, with the thread's last messages as its history. */
 
 const { providerUrl, dataDir } = readPeerSettings();
 const model = createOpenAI({ baseURL: providerUrl, apiKey: 'sk-1' }).chat('bench');

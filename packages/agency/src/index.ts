@@ -6,7 +6,7 @@ export interface ToolCall {
   readonly userContext: unknown;
   /** The member of the integration who asks. Null if the request named none. */
   readonly member: RunMember | null;
-  /** Aborted if the run is cancelled, its server stops, or the time of the call is over. */
+  /** Aborted if the run is cancelled, its server stops, or the call's time is over. */
   readonly abortSignal: AbortSignal;
   /** The decision about a call that needed approval. Null if the call needed none. */
   readonly approval: { readonly questionId: string; readonly reason: string | null } | null;
@@ -60,7 +60,7 @@ export interface AgentTool {
   readonly repeatable?: boolean | undefined;
   /**
    * How long a call may take, from 1 to 86 400 seconds. If absent, 300. Then `abortSignal` is aborted. A result within 5 more
-   * seconds still counts; after that the call fails. The limit of the run counts too.
+   * seconds still counts; after that the call fails. The run counts' limit too.
    */
   readonly timeoutSeconds?: number | undefined;
 }
@@ -123,7 +123,7 @@ export interface ModelSettings {
   readonly maxOutputTokens?: number;
   /** False if the model may call only one tool per answer. */
   readonly parallelToolCalls?: boolean;
-  /** `auto`, `none`, `required`, or the name of a tool. */
+  /** `auto`, `none`, `required`, or a tool's name. */
   readonly toolChoice?: string;
 }
 
@@ -146,7 +146,7 @@ export interface AgentDefinition {
   /** What the agent does. Required if a flow leads to the agent: the other agents read it. */
   readonly description?: string;
   readonly instructions: Instructions;
-  /** If absent, the model of the integration, of the agency or of the installation. */
+  /** If absent, the integration's model, of the agency or of the installation. */
   readonly model?: ModelChoice;
   /** Models that are asked if `model` cannot answer, at most 3. If absent, those of the agency. */
   readonly fallback?: readonly ModelChoice[];
@@ -170,7 +170,7 @@ export interface AgentDefinition {
   readonly skills?: readonly string[];
   /** The names of the MCP servers whose tools the agent has. If absent, all of the agency. */
   readonly mcp?: readonly string[];
-  /** The names of tools, also built-in ones, whose calls a person must approve. */
+  /** The tool names, also built-in ones, whose calls a person must approve. */
   readonly approval?: readonly string[];
   /** The schema of the agent's answer. */
   readonly output?: InputSchema | TextFile;
@@ -221,7 +221,7 @@ export interface McpServerDefinition {
   readonly cwd?: string;
   /** The tools that agents get, by the server's names. If absent, all. */
   readonly tools?: readonly string[];
-  /** Begins the names of the tools. If absent, the server's name; `''` for none. */
+  /** Begins the tools' names. If absent, the server's name; `''` for none. */
   readonly prefix?: string;
   /** Tools whose calls may be repeated if their outcome is unknown, besides the tools that the server declares read-only. */
   readonly repeatable?: readonly string[];
@@ -235,7 +235,7 @@ export interface McpServerDefinition {
 
 export interface AgencyDefinition {
   readonly name: string;
-  /** Precede the instructions of every agent. */
+  /** Precede every agent's instructions. */
   readonly sharedInstructions?: string | TextFile;
   /** For agents that name no model. */
   readonly model?: ModelChoice;

@@ -72,7 +72,7 @@ function streamFindings(stream: WatchedAnswer, { firstByteMs }: ProxyTimes): str
   ];
 }
 
-/** Reads the end of the run again: the server must get the header with which clients resume. */
+/** Reads the run's end again: the server must get the header with which clients resume. */
 async function resumeFindings(
   client: Runwire,
   watched: WatchedFetch,

@@ -19,7 +19,7 @@ export interface Explanation {
 /** The heading of options that many commands have. They are not part of the usage line. */
 export const COMMON_OPTIONS = 'Common options:';
 
-/** A command with the texts of its help. */
+/** A command with its help's texts. */
 export class CliCommand extends Command {
   details: readonly string[] = [];
   examples: readonly string[] = [];

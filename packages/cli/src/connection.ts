@@ -65,7 +65,7 @@ async function onlyIntegration(client: Runwire): Promise<string | undefined> {
   throw new UsageError(`${found}; ${advice}, or set RUNWIRE_INTEGRATION.`);
 }
 
-/** Waits for the first answer: a wrong address is reported immediately, not after the attempts of a run. */
+/** Waits for the first answer: a wrong address is reported immediately, not after a run's attempts. */
 export async function reach(client: Runwire): Promise<void> {
   try {
     await client.me.get();

@@ -8,7 +8,7 @@ import { askPerson } from './questions.ts';
 import { explainEnd, questionText, RunDisplay } from './run-display.ts';
 
 export interface ConversationOptions {
-  /** The fields of every request. */
+  /** Every request's fields. */
   readonly request: Omit<RunRequest, 'message'>;
   readonly chatId?: string | undefined;
   readonly json?: true | undefined;
@@ -16,7 +16,7 @@ export interface ConversationOptions {
   readonly command: Command;
 }
 
-/** True if a person can be asked. The lines of a pipe are messages, not answers. */
+/** True if a person can be asked. A pipe's lines are messages, not answers. */
 export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
 
 /** Reads messages and shows their runs, one after the other, in one chat. */
@@ -42,7 +42,7 @@ export class Conversation implements Disposable {
     this.#interrupts = onInterrupt(() => this.#interrupt());
   }
 
-  /** Settles the open questions of the chat, then sends each line as a message. */
+  /** Settles the chat's open questions, then sends each line as a message. */
   async hold(open: readonly Question[]): Promise<void> {
     // Created first: it keeps the lines that arrive while questions are asked.
     const lines = this.#lines[Symbol.asyncIterator]();
@@ -92,7 +92,7 @@ export class Conversation implements Disposable {
   /** Sends a request of the chat, and shows its run. Resolves to the questions with which it ended. */
   async #send(fields: RunRequest): Promise<readonly Question[]> {
     const { agent: _agent, sandboxFiles: _files, ...rest } = this.#options.request;
-    // After an answer the agent that asked continues, with the files of its message.
+    // After an answer the agent that asked continues, with its message's files.
     const common = fields.answers === undefined ? this.#options.request : rest;
     const run = this.#client.run({ ...common, chatId: this.#chatId ?? common.chatId, ...fields });
     this.#current = run;

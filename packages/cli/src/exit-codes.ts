@@ -64,7 +64,7 @@ export interface Failure {
   readonly requestId: string | null;
 }
 
-/** Explains an error to the person or the script that called, in the words of the command. */
+/** Explains an error to the person or the script that called, in the command's words. */
 export function toFailure(error: unknown, command?: Command): Failure {
   const noAnswer = { code: null, status: null, requestId: null };
   if (!isClientError(error)) {
@@ -91,7 +91,7 @@ export function report(error: unknown, isJson: boolean, command: Command): void 
   else note(failureText(failure));
 }
 
-/** The message with the code of the API, and with the id that names the request in the log of the server. */
+/** The message with the API's code, and with the id that names the request in the server's log. */
 export const failureText = ({ message, code, requestId }: Failure): string =>
   code === null ? message : `${message} (${[code, requestId].filter(Boolean).join(', ')})`;
 

@@ -33,7 +33,7 @@ export function helpText(command: Command, helper: Help): string {
   return command.commands.length === 0 ? leafHelp(command as CliCommand, helper) : usage(command as CliCommand, helper);
 }
 
-/** One line for each command below, under the headings of its groups. */
+/** One line for each command below, under its groups' headings. */
 function usage(command: CliCommand, helper: Help): string {
   const leaves = getLeaves(command);
   const term = (leaf: Command) => ['runwire', ...commandWords(leaf), ...toArguments(leaf)].join(' ');
@@ -60,7 +60,7 @@ function usage(command: CliCommand, helper: Help): string {
 
 const topLevel = (command: Command): Command => (command.parent?.parent == null ? command : topLevel(command.parent));
 
-/** The help of one command. */
+/** One command's help. */
 function leafHelp(command: CliCommand, helper: Help): string {
   const summary = command.summary();
   const sentences = [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...command.details];

@@ -6,7 +6,7 @@ import packageJson from '../package.json' with { type: 'json' };
 
 /** The server uses SQLite and syntax that older versions of Node do not have. */
 const NODE_MAJOR = 26;
-/** The settings of a project, in the folder in which the command is started. */
+/** A project's settings, in the folder in which the command is started. */
 const SETTINGS_FILE = 'runwire.env';
 
 async function main(args: readonly string[]): Promise<void> {
@@ -38,7 +38,7 @@ function ownNodeModules(folder: string): string {
   return existsSync(inside) || dirname(folder) === folder ? inside : ownNodeModules(dirname(folder));
 }
 
-/** Adds the settings of a project to the environment. Resolves to the path of the file if it sets the key. */
+/** Adds the settings of a project to the environment. Resolves to the file's path if it sets the key. */
 async function readProject(file: string): Promise<string | undefined> {
   const { projectSettings } = await import('./project-settings.ts');
   const text = readFileSync(file, 'utf8');

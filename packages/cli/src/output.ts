@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { styleText } from 'node:util';
 
-/** Ends the process if the reader of a pipe is gone, as with `runwire runs | head`. */
+/** Ends the process if a pipe's reader is gone, as with `runwire runs | head`. */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -51,7 +51,7 @@ const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 export const visible = (text: string): string =>
   text.replace(CONTROLS, (character) => (NEWLINE_AND_TAB.has(character) ? character : ''));
 
-/** Prints the bytes of a file. A terminal gets its text without what could control the terminal; a pipe gets the bytes. */
+/** Prints a file's bytes. A terminal gets its text without what could control the terminal; a pipe gets the bytes. */
 export async function printBytes(bytes: AsyncIterable<Uint8Array>): Promise<void> {
   const { stdout } = process;
   const decoder = new TextDecoder();
@@ -74,7 +74,7 @@ export function shortened(text: string, width: number): string {
 export const wrapped = (text: string, width: number): string[] =>
   Number.isFinite(width) ? (visible(text).match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)|\\S+`, 'g')) ?? []) : [text];
 
-/** The width of the terminal; some report 0. A file or a pipe has no width. */
+/** The terminal's width; some report 0. A file or a pipe has no width. */
 export const measureWidth = (stream: NodeJS.WriteStream): number =>
   stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 
@@ -118,7 +118,7 @@ export function printTable<Item>(items: readonly Item[], columns: readonly Colum
 
 export type Fields = Readonly<Record<string, Value>>;
 
-/** Prints the fields of one record, one in each line. Fields without a value are left out. */
+/** Prints one record's fields, one in each line. Fields without a value are left out. */
 export function printFields(fields: Fields): void {
   const shown = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== '');
   const width = Math.max(...shown.map(([name]) => name.length));
@@ -130,7 +130,7 @@ export interface ListOptions {
   readonly limit: number;
 }
 
-/** Prints the first items of a list as a table or as one JSON array. Resolves to these items. */
+/** Prints a list's first items as a table or as one JSON array. Resolves to these items. */
 export async function printList<Item>(
   list: AsyncIterable<Item>,
   { json, limit }: ListOptions,

@@ -4,7 +4,7 @@ type Settings = Readonly<Record<string, string | undefined>>;
 
 /**
  * The settings of Runwire, and the keys, tokens and addresses of providers and tools. Other variables are left out:
- * `NODE_TLS_REJECT_UNAUTHORIZED`, for example, would let others read the keys of the environment.
+ * `NODE_TLS_REJECT_UNAUTHORIZED`, for example, would let others read the environment's keys.
  */
 const SETTING =
   /^(RUNWIRE_\w+|HOST|PORT|DATABASE_URL|S3_(BUCKET|ENDPOINT|UPLOADS)|AWS_(REGION|ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|(?!AWS_|NODE_)\w+_(API_KEY|BASE_URL|TOKEN))$/;

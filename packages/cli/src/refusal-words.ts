@@ -85,7 +85,7 @@ interface Refusal {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** Puts a sentence of the server into the words of a command: commands and options, not paths and fields. */
+/** Puts a sentence of the server into a command's words: commands and options, not paths and fields. */
 export function inCommandWords({ message, code, body = {} }: Refusal, command?: Command): string {
   const sentence = SENTENCES[code];
   if (sentence !== undefined) return sentence;

@@ -23,7 +23,7 @@ export const addRequestOptions = (command: CliCommand): CliCommand =>
     .option('--context <JSON>', 'user_context, for tools and instructions')
     .option('--file <PATH>', 'an uploaded file that the agent may read; may be repeated', repeated);
 
-/** The fields of a request, without its message. */
+/** A request's fields, without its message. */
 export function toRequest({ chat, alias, member, agent, context, file }: RequestOptions): Omit<RunRequest, 'message'> {
   return {
     chatId: chat,

@@ -34,7 +34,7 @@ export class RunDisplay {
     }
   }
 
-  /** Writes the text, or the end of its last line. */
+  /** Writes the text, or its last line's end. */
   end({ text }: RunResult): void {
     if (!this.#isLive) this.#write(text);
     if (this.#isLineOpen) this.#write('\n');
@@ -91,7 +91,7 @@ function eventText(event: RunEvent): string | null {
 const speaker = ({ agent, callerAgent }: { readonly agent: string; readonly callerAgent: string | null }) =>
   callerAgent === null ? '' : `${agent}: `;
 
-/** The call of a question as one line. Its text is the model's. */
+/** A question's call as one line. Its text is the model's. */
 export const callText = ({ tool, arguments: input }: Pick<Question, 'tool' | 'arguments'>): string =>
   visible(`${tool} ${JSON.stringify(input)}`).replaceAll(/[\n\t]/g, ' ');
 

@@ -33,7 +33,7 @@ export async function runProgram(program: CliCommand, args: readonly string[]): 
 
 const isHelp = (arg: string) => arg === '-h' || arg === '--help';
 
-/** Refuses words that name no command. Commander would answer `fly --help` with the help of the whole program. */
+/** Refuses words that name no command. Commander would answer `fly --help` with the whole program's help. */
 function checkWords(program: Command, args: readonly string[]): void {
   const { command, unknown } = toCommand(program, args);
   const path = commandWords(command);

@@ -22,7 +22,7 @@ export class WatchedFetch {
     this.#fetch = fetchBelow;
   }
 
-  /** The first answer of this path, also if it has not arrived yet. */
+  /** This path's first answer, also if it has not arrived yet. */
   first(path: RegExp): WatchedAnswer | undefined {
     return this.answers.find((answer) => path.test(answer.path));
   }

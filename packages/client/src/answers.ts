@@ -7,7 +7,7 @@ export interface ToolCallContext {
   readonly signal: AbortSignal;
 }
 
-/** Runs a call of a tool. The output is text or any JSON value. If it throws, the model reads the message of the error. */
+/** Runs a call of a tool. The output is text or any JSON value. If it throws, the model reads the error's message. */
 export type ToolFunction = (input: Record<string, unknown>, call: ToolCallContext) => unknown;
 
 /** A tool that the run gets by its request: the integration must allow `clientTools`. */

@@ -41,7 +41,7 @@ function checkToken(token: string, absence: string): string {
   return token;
 }
 
-/** The key of a client. A function is asked again shortly before its token ends. */
+/** A client's key. A function is asked again shortly before its token ends. */
 export class Credentials {
   readonly #apiKey: ApiKey;
   #token: Promise<string> | null = null;

@@ -17,9 +17,9 @@ export type AdmissionState = boolean | 'unknown' | null;
 export interface ErrorFields {
   readonly code: ErrorCode | ClientErrorCode;
   readonly message: string;
-  /** The status of the answer. Null if there was no answer, or if the error was in the stream. */
+  /** The answer's status. Null if there was no answer, or if the error was in the stream. */
   readonly status?: number | null;
-  /** Names the request in the log of the server. */
+  /** Names the request in the server's log. */
   readonly requestId?: string | null;
   readonly admitted?: AdmissionState;
   /** After how many seconds the same request may succeed. */
@@ -185,7 +185,7 @@ export async function errorOfAnswer(answer: Response): Promise<RunwireError> {
   });
 }
 
-/** What another server reports: its `error`, or the message in it, or the start of its answer. */
+/** What another server reports: its `error`, or the message in it, or its answer's start. */
 function foreignText(error: unknown, answer: string): string {
   const { message = error } = Object(error);
   return (typeof message === 'string' ? message : answer).slice(0, MAX_FOREIGN_CHARACTERS);

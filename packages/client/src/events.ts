@@ -18,7 +18,7 @@ type UnnamedFrame = StreamRawResponse | StreamRunItem | StreamAgentUpdated | Str
 /** What the client knows of the fields of `raw_item`. */
 type RawItem = Partial<Record<'call_id' | 'name' | 'arguments' | 'text', string>> & Partial<StreamChangedFile>;
 
-/** Returns the typed event of a frame. Null if the frame is none: such frames are in `frames()` only. */
+/** Returns a frame's typed event. Null if the frame is none: such frames are in `frames()` only. */
 export function toEvent({ id, event, data }: Frame): RunEvent | null {
   if (event === 'meta') {
     const { run_id: runId, ignored_fields: ignoredFields = [], ...meta } = JSON.parse(data) as StreamMeta;

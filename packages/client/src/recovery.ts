@@ -9,7 +9,7 @@ import { checkedId, type Exchange, fill, type Read, type Route, type Transport, 
 /** A run that is being read. */
 export interface ReadRun {
   readonly transport: Transport;
-  /** The position of the reader. It changes while the run is read. */
+  /** The reader's position. It changes while the run is read. */
   readonly place: { -readonly [Key in keyof RunHandle]: RunHandle[Key] };
   /** The request, the same bytes for every send. Null if the run is only attached to. */
   readonly body: string | null;
@@ -61,7 +61,7 @@ async function start(run: ReadRun, contact: Contact, body: string): Promise<RunS
     const header = getHeader('x-agent-run-admitted');
     if (sent !== null && header === 'true') {
       const ids = { runId: getHeader('x-run-id') || null, chatId: getHeader('x-chat-id') };
-      // If a proxy removed the id of the run, the chat status has it.
+      // If a proxy removed the run's id, the chat status has it.
       if (ids.runId !== null) admit(run, ids, getHeader('x-run-replayed') === 'true');
       if (getHeader('content-type').startsWith('text/event-stream')) return sent.value;
       // In Text Only Mode the events are at their own address.

@@ -2,7 +2,7 @@ import type { Operations } from '@runwire/contract';
 import { List, type Page } from './list.ts';
 import type { AnswerOf, CallOptions, OperationOf, Route, Transport } from './transport.ts';
 
-/** The operations of the API by resource and method. `Route` has exactly the routes of the contract. */
+/** The API's operations by resource and method. `Route` has exactly the contract's routes. */
 export const RESOURCES = {
   runs: {
     list: 'GET /v2/integrations/:apiIntegrationId/runs',

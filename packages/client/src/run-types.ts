@@ -1,6 +1,6 @@
 import type { ChangedFile, GetCompletionV2Request, Question, StreamMessages, StreamMeta } from '@runwire/contract';
 
-/** The body of a run. `apiIntegrationId` defaults to the `integration` of the client, or of its client token. */
+/** A run's body. `apiIntegrationId` defaults to the `integration` of the client, or of its client token. */
 export type RunRequest = Omit<GetCompletionV2Request, 'apiIntegrationId'> & { apiIntegrationId?: string };
 
 /** Names a run, as plain JSON: store it, and attach to the run with it later, also in another process. */

@@ -8,7 +8,7 @@ import { type Fetch, Transport } from './transport.ts';
 import { type UploadOptions, upload } from './upload.ts';
 
 export interface RunwireOptions {
-  /** The address of the server, for example `http://127.0.0.1:8787`. */
+  /** The server's address, for example `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
   /** An API key, or a function that returns a client token. A function is asked again shortly before the token ends. */
   readonly apiKey: ApiKey;

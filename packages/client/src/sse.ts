@@ -4,7 +4,7 @@ import type { Frame } from './run-types.ts';
 const MAX_TAIL_MS = 1000;
 
 /**
- * Reads the events of a stream, until it ends or the signal aborts. An event that was cut off is left out. `onBytes` is
+ * Reads a stream's events, until it ends or the signal aborts. An event that was cut off is left out. `onBytes` is
  * called for every piece that arrives, also for comments.
  */
 export async function* readFrames(

@@ -15,7 +15,7 @@ export const DEFAULT_TIMING: Timing = {
   ...{ silenceMs: 30_000, giveUpMs: 120_000, connectMs: 10_000, minPauseMs: 250, maxPauseMs: 5_000 },
 };
 
-/** Resolves after the time, or rejects with the reason of the signal. */
+/** Resolves after the time, or rejects with the signal's reason. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
@@ -24,7 +24,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       reject(signal?.reason);
     };
     const timer = setTimeout(() => {
-      // The signal of a caller may outlive many pauses.
+      // A caller's signal may outlive many pauses.
       signal?.removeEventListener('abort', abort);
       resolve();
     }, ms);

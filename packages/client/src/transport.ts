@@ -63,7 +63,7 @@ export function checkedId(name: string, value: unknown): string {
   return id;
 }
 
-/** Puts the fields of the path into the path, and returns the other fields. */
+/** Puts the path's fields into the path, and returns the other fields. */
 export function fill(route: Route, input: Input): { method: string; path: string; rest: Input } {
   const [method = '', template = ''] = route.split(' ');
   const rest: Record<string, unknown> = { ...input };
@@ -84,7 +84,7 @@ const toQuery = (fields: Input) => {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 };
 
-/** Sends requests with the key of the client. */
+/** Sends requests with the client's key. */
 export class Transport {
   readonly #baseUrl: string;
   readonly #credentials: Credentials;
@@ -108,7 +108,7 @@ export class Transport {
     this.timing = options.timing;
   }
 
-  /** The integration of a request: its own, that of the client, or that of the client token. */
+  /** A request's integration: its own, that of the client, or that of the client token. */
   async integration(given?: string | null): Promise<string> {
     const found = given ?? this.#integration ?? listClaims(await this.#credentials.token()).apiIntegrationId;
     if (found !== undefined) return found;
@@ -161,7 +161,7 @@ export class Transport {
 
   /**
    * Calls an operation, and reads its answer. Rejects with a `RunwireError` unless the answer is a whole success, or with
-   * the reason of the signal.
+   * the signal's reason.
    */
   async call<T>(route: Route, input: Input, { signal }: CallOptions, read: Read<T>): Promise<T> {
     const fields = route.includes(':apiIntegrationId')

@@ -12,7 +12,7 @@ export interface UploadProgress {
 export interface UploadOptions {
   /** The folder, for example that of a member: `/app/mnt/members/user-42`. */
   readonly folder: string;
-  /** The name of the file. By default that of a `File`. */
+  /** The file's name. By default that of a `File`. */
   readonly name?: string;
   readonly apiIntegrationId?: string;
   readonly signal?: AbortSignal;
@@ -103,7 +103,7 @@ function counted(file: File, report: (bytes: number) => void): File {
   return Object.assign(file, { stream });
 }
 
-/** The part of `XMLHttpRequest` that is used: only it reports the progress of an upload in a page. */
+/** The part of `XMLHttpRequest` that is used: only it reports an upload's progress in a page. */
 interface PageRequest {
   readonly status: number;
   readonly responseText: string;

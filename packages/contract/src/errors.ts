@@ -9,7 +9,7 @@ export interface ErrorEntry {
   readonly retryable: boolean;
   /** True if a run that is already streaming can end with this code. */
   readonly inStream?: true;
-  /** The response headers of this error, and when they are sent. */
+  /** This error's response headers, and when they are sent. */
   readonly headers?: string;
 }
 

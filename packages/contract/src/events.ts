@@ -1,4 +1,4 @@
-/** The `event:` names of the stream. Events of the model and errors have no name. */
+/** The `event:` the stream's names. Events of the model and errors have no name. */
 export const sseEvents = { meta: 'meta', resumed: 'resumed', messages: 'messages', end: 'end' } as const;
 export type SseEvent = (typeof sseEvents)[keyof typeof sseEvents];
 

@@ -124,7 +124,7 @@ export interface GetChatStatusParameters {
    */
   chatId?: string | undefined;
   /**
-   * Alias of the chat.
+   * The chat's alias.
    */
   aliasChatId?: string | undefined;
 }
@@ -180,11 +180,11 @@ export interface ListRunsParameters {
    */
   apiIntegrationId: string;
   /**
-   * Only runs of this chat.
+   * Only this chat's runs.
    */
   chatId?: string | undefined;
   /**
-   * Only runs of this member.
+   * Only this member's runs.
    */
   consumerId?: string | undefined;
   /**
@@ -371,7 +371,7 @@ export interface ListChatsParameters {
    */
   apiIntegrationId: string;
   /**
-   * Only chats of this member.
+   * Only this member's chats.
    */
   consumerId?: string | undefined;
   /**
@@ -452,7 +452,7 @@ export interface SummariseUsageParameters {
    */
   splitBy?: 'consumer' | 'agent' | 'model' | undefined;
   /**
-   * Only runs of this member.
+   * Only this member's runs.
    */
   consumerId?: string | undefined;
   /**
@@ -592,7 +592,7 @@ export interface Operations {
    */
   getFileContent: { input: GetFileContentParameters; answer: unknown };
   /**
-   * Read the headers of a file.
+   * Read a file's headers.
    */
   headFileContent: { input: HeadFileContentParameters; answer: undefined };
   /**
@@ -604,7 +604,7 @@ export interface Operations {
    */
   cancelRun: { input: CancelRunParameters & CancelRunRequest; answer: CancelResult };
   /**
-   * Read the status of a chat.
+   * Read a chat's status.
    */
   getChatStatus: { input: GetChatStatusParameters; answer: ChatStatus };
   /**
@@ -612,11 +612,11 @@ export interface Operations {
    */
   getRun: { input: GetRunParameters; answer: Run };
   /**
-   * Stream the events of a run.
+   * Stream a run's events.
    */
   getRunEvents: { input: GetRunEventsParameters; answer: unknown | undefined };
   /**
-   * List the finished steps of a run, newest first.
+   * List a run's finished steps, newest first.
    */
   listRunSteps: { input: ListRunStepsParameters; answer: StepList };
   /**
@@ -624,7 +624,7 @@ export interface Operations {
    */
   listRuns: { input: ListRunsParameters; answer: RunList };
   /**
-   * Correct the usage of a member.
+   * Correct a member's usage.
    */
   createAdjustment: { input: CreateAdjustmentParameters & CreateAdjustmentRequest; answer: Adjustment };
   /**
@@ -640,7 +640,7 @@ export interface Operations {
    */
   getMember: { input: GetMemberParameters; answer: Member };
   /**
-   * List the adjustments of a member, newest first.
+   * List a member's adjustments, newest first.
    */
   listAdjustments: { input: ListAdjustmentsParameters; answer: AdjustmentList };
   /**
@@ -668,7 +668,7 @@ export interface Operations {
    */
   getChat: { input: GetChatParameters; answer: Chat };
   /**
-   * List the messages of a chat, newest first.
+   * List a chat's messages, newest first.
    */
   listChatMessages: { input: ListChatMessagesParameters; answer: MessageList };
   /**
@@ -676,7 +676,7 @@ export interface Operations {
    */
   listChats: { input: ListChatsParameters; answer: ChatList };
   /**
-   * Set the title and the metadata of a chat.
+   * Set the title and a chat's metadata.
    */
   updateChat: { input: UpdateChatParameters & UpdateChatRequest; answer: Chat };
   /**
@@ -744,11 +744,11 @@ export interface Operations {
    */
   updateMe: { input: UpdateMeRequest; answer: Me };
   /**
-   * Read the metrics of this node.
+   * Read this node's metrics.
    */
   getMetrics: { input: Record<never, never>; answer: unknown };
   /**
-   * List the nodes of this installation, newest first (administrator).
+   * List this installation's nodes, newest first (administrator).
    */
   listNodes: { input: ListNodesParameters; answer: ServiceNodeList };
 }

@@ -3,7 +3,7 @@ import { TextLines } from './text-lines.ts';
 
 /** Lists deeper than this are indented no further. */
 const MAX_INDENT = 8;
-/** A table with a longer row contains no data: it arranges the layout of a page, as in mails. */
+/** A table with a longer row contains no data: it arranges a page's layout, as in mails. */
 const MAX_LINES_OF_DATA = 6;
 
 interface List {
@@ -75,7 +75,7 @@ export class BlockText {
     this.#to.prefix(`${indent}${list?.numbered ? `${list.items}. ` : '- '}`);
   }
 
-  /** Opens a table. If it is inside a cell, the earlier text of the row is shown first. */
+  /** Opens a table. If it is inside a cell, the row's earlier text is shown first. */
   openTable(): void {
     this.closeRow();
     this.paragraph();

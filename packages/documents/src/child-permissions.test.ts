@@ -12,7 +12,7 @@ import { temporaryFolder } from '@runwire/server/testing';
 import { READER_PACKAGES } from './child-reads.ts';
 import { childArguments } from './start-document-child.ts';
 
-/** Each attempt reports `done`, or the code of its error. */
+/** Each attempt reports `done`, or its error's code. */
 const TRIES = `
   const outcomes = {};
   const attempt = async (name, work) => {

@@ -5,7 +5,7 @@ export interface Claims {
   readonly html: boolean;
   /** True for any kind of text, including HTML. */
   readonly text: boolean;
-  /** The type of a text, from our own list and never the text of the header. */
+  /** A text's type, from our own list and never the header's text. */
   readonly textType: string;
   readonly charset: string | null;
 }

@@ -1,4 +1,4 @@
-/** A compound file is the container of Office before 2007. The names of its streams are UTF-16. */
+/** A compound file is the container of Office before 2007. Its streams' names are UTF-16. */
 const has = (bytes: Buffer, name: string) => bytes.includes(Buffer.from(name, 'utf16le'));
 
 /** Returns why a compound file cannot be read. Since 2007 an encrypted DOCX or XLSX is also a compound file. */

@@ -4,7 +4,7 @@ import { cleanText, countCharacters, GatheredText } from './gathered-text.ts';
 /** A complete page or sheet, reported immediately, so that it can be used if the time runs out later. */
 export interface WholePart {
   readonly text: string;
-  /** The type of the whole file. */
+  /** The whole file's type. */
   readonly mediaType: string;
   readonly unit: 'page' | 'sheet';
   readonly number: number;

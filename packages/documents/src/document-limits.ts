@@ -1,7 +1,7 @@
 export interface DocumentLimits {
   /** The pages of a PDF that are read as text. */
   readonly pages: number;
-  /** The length of the text in Unicode code points, without the note at its end. */
+  /** The text's length in Unicode code points, without the note at its end. */
   readonly characters: number;
   readonly conversionMs: number;
   /** The size of all parts of a DOCX or XLSX together. */

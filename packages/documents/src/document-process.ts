@@ -41,7 +41,7 @@ const BY_ITS_OWN_MEMORY: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGABRT'
 
 /**
  * A process that reads one file at a time. A thread is not enough: if a thread allocates much memory in one step (a
- * large array or map that grows), V8 ends the whole process, whatever the limits of the thread.
+ * large array or map that grows), V8 ends the whole process, whatever the thread's limits.
  */
 export class DocumentProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
@@ -83,7 +83,7 @@ export class DocumentProcess implements AsyncDisposable {
     return this.#ended;
   }
 
-  /** Rejects with `Unreadable`, `ProcessFailed`, or the reason of the signal. */
+  /** Rejects with `Unreadable`, `ProcessFailed`, or the signal's reason. */
   async read({ source, limits, pdf }: ThreadTask, signal: AbortSignal): Promise<FileContent> {
     const { promise, resolve, reject } = Promise.withResolvers<FileContent>();
     const { bytes, contentType, name } = source;

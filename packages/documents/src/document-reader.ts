@@ -34,7 +34,7 @@ const endedTwice = (by: string) =>
   `could not be read: the process that reads documents ended twice (${by}), which happens if the server runs out of memory; attach the file again to a new message, or attach a shorter file`;
 
 /**
- * Converts the bytes of a file for a model, in child processes that start on demand. `slots` decides how many files are
+ * Converts a file's bytes for a model, in child processes that start on demand. `slots` decides how many files are
  * read concurrently and which owner is next.
  */
 export class DocumentReader implements AsyncDisposable {

@@ -18,7 +18,7 @@ export type FromThread =
 
 const MEBIBYTE = 1024 * 1024;
 const MAX_HEAP_MEBIBYTES = 384;
-/** The limit for buffers, which are not part of the heap: the file, its unzipped parts and the streams of a PDF. */
+/** The limit for buffers, which are not part of the heap: the file, its unzipped parts and a PDF's streams. */
 const MAX_BUFFERS_BYTES = 320 * MEBIBYTE;
 /** The limit for the whole process, so that it stays below 512 MiB. A file can use much of the heap and of the buffers. */
 const MAX_PROCESS_BYTES = 448 * MEBIBYTE;

@@ -11,7 +11,7 @@ export interface SourceFile {
 /** What a model is sent of a file: an image or a PDF unchanged, or its text. */
 export interface FileContent {
   readonly form: 'image' | 'pdf' | 'text';
-  /** The media type of the source file, detected from its content. */
+  /** The source file's media type, detected from its content. */
   readonly mediaType: string;
   /** The number of pages of a PDF that is sent unchanged; otherwise null. */
   readonly pages: number | null;

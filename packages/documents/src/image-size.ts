@@ -7,7 +7,7 @@ export interface ImageSize {
 }
 
 /**
- * Reads the size of a PNG, JPEG, GIF or WebP image from its first bytes. Returns null if they do not contain it: in a JPEG
+ * Reads a PNG's size, JPEG, GIF or WebP image from its first bytes. Returns null if they do not contain it: in a JPEG
  * it follows the metadata, which can be long.
  */
 export function imageSize(start: Uint8Array): ImageSize | null {

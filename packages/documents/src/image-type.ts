@@ -1,4 +1,4 @@
-/** Returns the media type of a PNG, JPEG, GIF or WebP image by its first bytes, or null. */
+/** Returns a PNG's media type, JPEG, GIF or WebP image by its first bytes, or null. */
 export function imageType(bytes: Uint8Array): string | null {
   const text = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
   if (text(0, 8) === '\x89PNG\r\n\x1a\n') return 'image/png';

@@ -1,4 +1,4 @@
-/** The used properties of a form field. The library has no type for it. */
+/** A form field's used properties. The library has no type for it. */
 interface Widget {
   readonly subtype?: unknown;
   readonly fieldType?: unknown;
@@ -18,7 +18,7 @@ const HIDDEN = 2;
 const NOT_SHOWN = 32;
 
 /**
- * Returns the filled-in fields of a page as lines `field: value`, in the order of the file, each once and without
+ * Returns the filled-in a page's fields as lines `field: value`, in the file's order, each once and without
  * passwords.
  */
 export function filledFields(annotations: readonly Widget[], maxUnits: number): readonly string[] {

@@ -17,7 +17,7 @@ export async function pagesOfPdf(bytes: Uint8Array): Promise<number> {
   });
 }
 
-/** Reads the text of a PDF, page by page. */
+/** Reads a PDF's text, page by page. */
 export function readPdf({ bytes, limits, wholePart }: Conversion): Promise<string> {
   return withPdf(bytes, async (pdf, lacking) => {
     const gathered = new GatheredText(limits.characters);
@@ -56,7 +56,7 @@ const LACKING_NOTE =
 const noText = (where: string) =>
   `has no text in ${where}, so it may be a scan; attach a version with recognised text, or use a model that accepts PDFs`;
 
-/** The heading above the filled-in fields of a page, which are no part of its text. */
+/** The heading above the filled-in a page's fields, which are no part of its text. */
 const FORM_HEADING = '[Form fields of this page]';
 
 const END_WITHIN_BYTES = 64 * 1024;

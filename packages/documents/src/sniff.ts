@@ -23,7 +23,7 @@ export function sniff(bytes: Uint8Array, claims: Pick<Claims, 'html' | 'text'>):
   if (ascii.startsWith('{\\rtf')) return 'rtf';
   if (PDF_START.test(ascii)) return 'pdf';
   const isText = unicodeMark(bytes) !== null || looksLikeText(start);
-  // A text can quote the start of a PDF.
+  // A text can quote a PDF's start.
   if (PDF_LATER.test(ascii.slice(0, PDF_WITHIN_BYTES)) && !(isText && claims.text)) return 'pdf';
   if (!isText) return 'unknown';
   return isHtml(ascii.replaceAll('\0', ''), claims.html) ? 'html' : 'text';

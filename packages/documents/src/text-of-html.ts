@@ -7,7 +7,7 @@ import { Unreadable } from './unreadable.ts';
 const DROPPED = new Set(['script', 'style', 'noscript', 'template', 'svg', 'math', 'iframe', 'object', 'canvas']);
 const HIDDEN_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 /**
- * Browsers stop at 512. Pages with unclosed tags are deeper. The time of the parser grows with the square of the depth.
+ * Browsers stop at 512. Pages with unclosed tags are deeper. The time of the parser grows with the depth's square.
  */
 const MAX_DEPTH = 5000;
 const names = (text: string) => new Set(text.split(' '));

@@ -17,7 +17,7 @@ export interface GuardedFetchOptions {
   /** The time limit for everything together: name resolution, connections, redirects and bytes. */
   readonly maxMs: number;
   readonly network?: Network;
-  /** The addresses of this machine, from which nothing is fetched unless `allow` names them. */
+  /** This machine's addresses, from which nothing is fetched unless `allow` names them. */
   readonly ownAddresses?: () => readonly string[];
   readonly userAgent?: string;
 }
@@ -32,7 +32,7 @@ export interface FetchedFile {
 
 export interface GuardedAnswer {
   readonly status: number;
-  /** The target of a redirect, as the server sent it. */
+  /** A redirect's target, as the server sent it. */
   readonly location: string | null;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -75,7 +75,7 @@ export class GuardedFetcher {
     );
   }
 
-  /** Checks the text of the URL, and limits the time of all work. */
+  /** Checks the URL's text, and limits the time of all work. */
   async #within<T>(url: URL, signal: AbortSignal, work: (checked: URL, stop: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     const { allow, maxMs } = this.#options;

@@ -14,7 +14,7 @@ import { ALLOW_NOTHING, parseFetchAllow } from './url-rules/fetch-allow.ts';
 
 const { ca, cert, key } = testCertificate(['localhost', 'files.test', '127.0.0.1']);
 
-/** Starts a TLS server on loopback that records the server names of its clients. */
+/** Starts a TLS server on loopback that records its clients' server names. */
 async function fileServer(t: TestContext, answer: RequestListener) {
   const server = createServer({ cert, key }, answer);
   const servernames: unknown[] = [];

@@ -13,7 +13,7 @@ import { ALLOW_NOTHING, type FetchAllow } from './url-rules/fetch-allow.ts';
 import { sameHostAndPath } from './url-rules/same-place.ts';
 
 /*
- * The guarded fetcher over a network in memory: names resolve to the addresses of the item, and every dial is recorded.
+ * The guarded fetcher over a network in memory: names resolve to the item's addresses, and every dial is recorded.
  */
 
 const CREDENTIALS = /^(authorization|proxy-authorization|cookie|referer):/im;

@@ -14,7 +14,7 @@ export function codeReads(moduleUrl: string, packages: readonly string[]): reado
   return [packageJson, ...[dirname(file), ...packageFolders(file, packages)].map((folder) => join(folder, '*'))];
 }
 
-/** Returns the folder of each package in `node_modules`, and if that is a link, also the folder to which it leads. */
+/** Returns each package's folder in `node_modules`, and if that is a link, also the folder to which it leads. */
 function packageFolders(file: string, packages: readonly string[]): ReadonlySet<string> {
   const folders = new Set<string>();
   const add = (name: string, importer: string) => {

@@ -1,4 +1,4 @@
-/** Returns the message of a thrown value. Code of an agency can throw a value whose fields throw when they are read. */
+/** Returns a thrown value's message. Code of an agency can throw a value whose fields throw when they are read. */
 export function errorText(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.message) : String(thrown);

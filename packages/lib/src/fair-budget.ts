@@ -27,7 +27,7 @@ export class FairBudget {
   readonly #hasSeveralOwners: () => boolean;
   readonly #heldBy = new Map<string, number>();
   #held = 0;
-  /** In the order of their next turn. */
+  /** In their next turn's order. */
   readonly #queues = new Map<string, Waiting[]>();
 
   constructor(total: number, hasSeveralOwners: () => boolean) {

@@ -12,7 +12,7 @@ export async function* filePieces(handle: FileHandle): AsyncGenerator<Uint8Array
   }
 }
 
-/** Reads the first bytes of a file. */
+/** Reads a file's first bytes. */
 export async function fileStart(handle: FileHandle, bytes: number): Promise<Uint8Array> {
   const buffer = Buffer.allocUnsafe(bytes);
   let size = 0;

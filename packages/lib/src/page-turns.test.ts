@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { cites } from '../../../requirements/cite.ts';
 import { PageTurns } from './page-turns.ts';
 
-/** Reads `pages` pages without a pause of its own, and notes each by the name of the reader. */
+/** Reads `pages` pages without a pause of its own, and notes each by the reader's name. */
 async function readPages(turns: PageTurns, ownerId: string, pages: number, log: string[]): Promise<void> {
   for (let page = 0; page < pages; page += 1) {
     using _turn = await turns.take(ownerId);

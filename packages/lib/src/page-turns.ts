@@ -1,7 +1,7 @@
 /** Permission to read one page. Disposing it ends the page. */
 export type PageTurn = Disposable;
 
-/** Takes the next turn of one owner. */
+/** Takes one owner's next turn. */
 export type TakeTurn = () => PageTurn | Promise<PageTurn>;
 
 /** A turn of the event loop that took less time had nothing else to do. An empty one takes about 10 µs. */
@@ -20,7 +20,7 @@ const STUCK_MS = 250;
  */
 export class PageTurns {
   readonly #maxConcurrent: number;
-  /** In the order of their next turn. */
+  /** In their next turn's order. */
   readonly #queues = new Map<string, ((turn: PageTurn) => void)[]>();
   readonly #open = new Set<PageTurn>();
   #restUntil = 0;

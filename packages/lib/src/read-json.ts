@@ -28,7 +28,7 @@ const LITERAL = /true|false|null/y;
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
 /**
- * Reads JSON without letting `JSON.parse` make objects. V8 14.6 can give a member the name of another one, if the name
+ * Reads JSON without letting `JSON.parse` make objects. V8 14.6 can give a member another one's name, if the name
  * contains an escape and an earlier object had a similar name (nodejs/node#63785). Only strings are parsed with it.
  * This reader is about four times slower. The caller limits the depth.
  */

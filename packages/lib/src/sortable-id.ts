@@ -10,7 +10,7 @@ let pool = Buffer.alloc(0);
 let poolOffset = 0;
 let lastMs = 0;
 let sequence = 0;
-/** The characters of the last id. The next one is written over them, so that an id makes one string. */
+/** The last id's characters. The next one is written over them, so that an id makes one string. */
 const characters = Buffer.alloc(TIME_LENGTH + COUNT_LENGTH + RANDOM_LENGTH);
 
 function writeDigits(target: Buffer, value: number, start: number, length: number): void {

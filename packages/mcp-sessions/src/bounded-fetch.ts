@@ -21,7 +21,7 @@ function limit(maxBytes: number, isStream: boolean): TransformStream<Uint8Array<
   let messageBytes = 0;
   let lineBytes = 0;
   let lastByte = 0;
-  /** Counts the bytes of the chunk. An empty line ends an event. */
+  /** Counts the chunk's bytes. An empty line ends an event. */
   const count = (chunk: Uint8Array) => {
     let from = 0;
     for (let end = isStream ? chunk.indexOf(LF) : -1; end !== -1; end = chunk.indexOf(LF, from)) {

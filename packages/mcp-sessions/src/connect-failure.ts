@@ -19,7 +19,7 @@ function advice(error: unknown, address: McpAddress): string {
   return `start \`${command}\` by hand in the folder of the agency to see why, and correct \`command\`, \`args\` or \`env\``;
 }
 
-/** The classes of the SDK are not loaded here: it costs 0.2 s of CPU, and most starts need no MCP server. */
+/** The SDK's classes are not loaded here: it costs 0.2 s of CPU, and most starts need no MCP server. */
 const readClassName = (error: unknown) => (error instanceof Error ? error.constructor.name : '');
 
 function readStatus(error: unknown): number | undefined {

@@ -17,12 +17,12 @@ const MAX_LIST_PAGES = 1000;
 /** The variables that every stdio server gets besides those in `env`. */
 const INHERITED = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
 
-/** Patterns in the schema of a server could stop this node. The model gets what the server sends. */
+/** Patterns in a server's schema could stop this node. The model gets what the server sends. */
 const ACCEPT_ALL: NonNullable<ClientOptions['jsonSchemaValidator']> = {
   getValidator: () => (value) => ({ valid: true, data: value as never, errorMessage: undefined }),
 };
 
-/** Returns the value of an environment variable, or null if it is not set. */
+/** Returns an environment variable's value, or null if it is not set. */
 export type ReadVariable = (name: string) => string | null;
 
 export interface ClientInfo {
@@ -76,11 +76,11 @@ export class Connection {
       },
     });
     this.#client.onclose = () => this.giveUp();
-    // A server that has died is noticed only by errors of the streams.
+    // A server that has died is noticed only by the streams' errors.
     if (address.kind === 'http') this.#client.onerror = () => void this.#check();
   }
 
-  /** Rejects if the server cannot be reached or does not list its tools. The program of a stdio server is then ended. */
+  /** Rejects if the server cannot be reached or does not list its tools. A stdio server's program is then ended. */
   static async open(setting: ConnectionSetting, signal: AbortSignal): Promise<Connection> {
     const connection = new Connection(setting);
     try {

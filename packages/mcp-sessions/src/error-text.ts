@@ -4,7 +4,7 @@ const MAX_ERROR_CHARACTERS = 300;
 /** Shorter values occur in other texts. */
 const MIN_SECRET_CHARACTERS = 4;
 
-/** The message of an error in one short line, without the secrets of the address. */
+/** An error's message in one short line, without the address's secrets. */
 export function errorText(error: unknown, address: McpAddress): string {
   const own = error instanceof Error ? withoutBody(error) : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
@@ -14,7 +14,7 @@ export function errorText(error: unknown, address: McpAddress): string {
   return text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text;
 }
 
-/** The SDK repeats the body of an answer in its errors. A body of another party may contain anything. */
+/** The SDK repeats an answer's body in its errors. A body of another party may contain anything. */
 function withoutBody(error: Error): string {
   const { data } = error as Error & { readonly data?: { readonly status?: unknown; readonly text?: unknown } };
   if (typeof data?.text === 'string' && data.text !== '' && error.message.includes(data.text)) {

@@ -28,7 +28,7 @@ const RECONNECTION = {
 export const STREAM_LOST_CODE = -32_050;
 
 /**
- * A server that is reached by streamable HTTP. If the stream of a request is lost, the transport of the SDK reports
+ * A server that is reached by streamable HTTP. If a request's stream is lost, the transport of the SDK reports
  * nothing to the request, which would wait for its timeout: this one answers the request with an error.
  */
 export class HttpTransport extends StreamableHTTPClientTransport {
@@ -92,7 +92,7 @@ function byOrigin(own: URL, headers: HttpAddress['headers'], foreign: ReturnType
   };
 }
 
-/** True also for the https form of an http address, to which the SDK follows redirects. */
+/** True also for an http address's https form, to which the SDK follows redirects. */
 function isSameServer(own: URL, other: URL): boolean {
   const isUpgrade = own.protocol === 'http:' && other.protocol === 'https:' && own.port === '' && other.port === '';
   return own.host === other.host && (own.protocol === other.protocol || isUpgrade);

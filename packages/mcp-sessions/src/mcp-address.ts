@@ -17,7 +17,7 @@ export type McpAddress =
       readonly args: readonly string[];
       /** Besides the variables that every server gets. */
       readonly env: Readonly<Record<string, string>>;
-      /** Null if the program starts in the folder of this process. */
+      /** Null if the program starts in this process's folder. */
       readonly cwd: string | null;
       readonly secrets: readonly string[];
     };

@@ -12,7 +12,7 @@ export interface ServerTool {
   readonly isReadOnly: boolean;
 }
 
-/** The tools of a server at one time. The object is replaced only if the tools have changed. */
+/** A server's tools at one time. The object is replaced only if the tools have changed. */
 export interface ServerTools {
   readonly list: readonly ServerTool[];
   /** The tools that cannot be used. */

@@ -36,7 +36,7 @@ export interface SessionLog {
 }
 
 export interface SessionSetting {
-  /** The name of the server in sentences. */
+  /** The server's name in sentences. */
   readonly server: string;
   /** What each line of the log names. */
   readonly labels: object;

@@ -30,7 +30,7 @@ const TERMINATED_MS = 1500;
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /**
- * A server that is a child process. Unlike the transport of the SDK, it starts a process group and ends the whole group:
+ * A server that is a child process. Unlike the SDK's transport, it starts a process group and ends the whole group:
  * `npx` and shells start the server as a grandchild, which would survive. Lines that are not messages are ignored.
  */
 export class StdioTransport implements Transport {
@@ -54,7 +54,7 @@ export class StdioTransport implements Transport {
 
   /** How the program ended and what it wrote last to stderr, for people; '' if it runs and wrote nothing. */
   get report(): string {
-    // Node ends the report of an error with its version.
+    // Node ends an error's report with its version.
     const lines = this.#stderr.split('\n').filter((line) => line.trim() !== '' && !/^Node\.js v\d/.test(line));
     return [this.#exit ?? '', lines.slice(-3).join(' ').trim()].filter((text) => text !== '').join(': ');
   }
@@ -157,7 +157,7 @@ export class StdioTransport implements Transport {
     if (child.stdin.writableLength > MAX_MESSAGE_BYTES) this.#stop('the program does not read its input');
   }
 
-  /** Resolves when the program and the processes of its group have ended. */
+  /** Resolves when the program and its group's processes have ended. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child === null) return;

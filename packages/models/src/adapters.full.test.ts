@@ -32,7 +32,7 @@ interface Stream {
   readonly said: string | null;
 }
 
-/** The answers of providers, by name. Those of the Messages protocol are written as events, because it has more kinds. */
+/** The provider answers, by name. Those of the Messages protocol are written as events, because it has more kinds. */
 const SCRIPTS: Readonly<Record<string, StreamScript>> = getData('provider-streams');
 const MESSAGES: Readonly<Record<string, Events>> = getData('messages-streams');
 /** The streams that `@ai-sdk/anthropic` reads differently from the provider's own client, with the difference. */

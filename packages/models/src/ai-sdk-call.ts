@@ -6,7 +6,7 @@ import { isObject, type JsonObject, parsed } from './provider-failure.ts';
 import { shownMessage } from './shown-message.ts';
 import { OUTPUT_NAME } from './structured-output.ts';
 
-/** Makes the options of a call. */
+/** Makes a call's options. */
 export async function aiSdkCall(
   model: AiSdkLanguageModel,
   request: ModelRequest,
@@ -52,7 +52,7 @@ export function searchTool({ provider }: AiSdkLanguageModel): readonly JsonObjec
 }
 
 /**
- * Some providers refuse a prompt with calls that declares no tools. If the agent has none, the tools of the calls are
+ * Some providers refuse a prompt with calls that declares no tools. If the agent has none, the calls' tools are
  * declared. The choice `none` would not do: some packages then leave the tools out.
  */
 function calledTools(prompt: ModelRequest['prompt']): ModelRequest['tools'] {
@@ -145,7 +145,7 @@ export function isWholeReplay({ prompt }: ModelRequest, { index, count, replay: 
   return body.filter(isOwnCall).length === calls.length;
 }
 
-/** The calls get the ids of the prompt: two responses of a server may have calls with one id. */
+/** The calls get the prompt's ids: two responses of a server may have calls with one id. */
 function replayedParts({ index, count, replay }: StepReplay, prompt: ModelRequest['prompt']): JsonObject[] {
   const calls = prompt.slice(index, index + count).filter((item) => item.kind === 'tool_call');
   let next = 0;

@@ -43,7 +43,7 @@ export class AiSdkReader {
     this.#output = output;
   }
 
-  /** The content of the response as the provider wants it back. Null if it wants nothing that the prompt does not have. */
+  /** The response's content as the provider wants it back. Null if it wants nothing that the prompt does not have. */
   get content(): JsonObject[] | null {
     const content: JsonObject[] = [];
     for (const part of this.#parts) {

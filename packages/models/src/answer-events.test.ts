@@ -15,7 +15,7 @@ const target = { model: 'm', apiKey: null, settings: providerSettingNames('opena
 interface Protocol {
   readonly reader: ReaderClass<EventReader>;
   readonly start: readonly string[];
-  /** The event of a delta, of which `other` differs from event to event. */
+  /** A delta's event, of which `other` differs from event to event. */
   delta(text: string, other: number): string;
 }
 

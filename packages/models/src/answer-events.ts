@@ -6,15 +6,15 @@ const MAX_EVENT_CHARS = 64 * 1024 * 1024;
 /** A provider whose deltas differ in more than their text is not compared any more after so many of them. */
 const MAX_USELESS_DELTAS = 4;
 
-/** Processes the events of one answer. Throws a `ProviderFailure` if they are no valid answer. */
+/** Processes one answer's events. Throws a `ProviderFailure` if they are no valid answer. */
 export interface EventReader {
   /** True if output was passed on that a second attempt would repeat. */
   readonly hasOutput: boolean;
   /** The text with which the model refused to answer; empty if it did not. */
   readonly refusal: string;
-  /** The member of an event that contains the text of a delta. */
+  /** The member of an event that contains a delta's text. */
   readonly deltaKey: string;
-  /** The text of the last event, if the event did nothing but add it. Otherwise null. */
+  /** The last event's text, if the event did nothing but add it. Otherwise null. */
   readonly plainDelta: string | null;
   /** Returns true after the last event. */
   event(data: string): boolean;
@@ -24,7 +24,7 @@ export interface EventReader {
   end(): boolean;
 }
 
-/** Passes the events of one answer on to their reader, while the bytes arrive. */
+/** Passes one answer's events on to their reader, while the bytes arrive. */
 export class AnswerEvents {
   readonly #reader: EventReader;
   readonly #decoder: SseDecoder;

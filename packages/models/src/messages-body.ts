@@ -59,7 +59,7 @@ export function messagesBody(model: string, request: ModelRequest, options: Mess
   const maker = new BodyMaker();
   const isReplayed = keepsThinking(rules, request, replays);
   const hasTools = request.tools.length > 0 || request.webSearch === true;
-  // Without tools the calls of the whole prompt are needed.
+  // Without tools the whole prompt's calls are needed.
   const earlier = hasTools ? earlierTexts.find(request) : NO_EARLIER;
   const messages = convertItems(request, earlier.items, isReplayed ? replays : NO_REPLAYS, maker);
   if (paused.length > 0) messages.push({ role: 'assistant', content: [...paused] });
@@ -74,7 +74,7 @@ export function messagesBody(model: string, request: ModelRequest, options: Mess
 
 interface PromptForm {
   readonly isReplayed: boolean;
-  /** Declared for the calls of an agent without tools. */
+  /** Declared for an agent's calls without tools. */
   readonly stubs: readonly JsonObject[];
 }
 
@@ -138,7 +138,7 @@ function getThinking(rules: ClaudeModel, { reasoning }: ModelRequest): Partial<T
   return { thinking, output_config: { effort: accepted } };
 }
 
-/** The format of the answer is beside the effort. */
+/** The answer's format is beside the effort. */
 function outputConfig({ output_config: config }: JsonObject, { output }: ModelRequest): JsonObject {
   const schema = output === undefined ? null : messagesSchema(output);
   if (schema === null) return {};
@@ -195,7 +195,7 @@ const earlierTexts = new EarlierTexts(
   (item) => item.kind === 'assistant' && !isBlank(item.text),
 );
 
-/** Returns the messages of the items from an index on. */
+/** Returns the items' messages from an index on. */
 function convertItems(
   request: Pick<ModelRequest, 'prompt'>,
   from: number,
@@ -288,7 +288,7 @@ export function isWholeReplay({ prompt }: ModelRequest, { index, count, replay: 
   return found === calls.length;
 }
 
-/** The calls get the ids of the prompt: two responses of a server may have calls with one id. */
+/** The calls get the prompt's ids: two responses of a server may have calls with one id. */
 function replayedBlocks({ index, count, replay }: StepReplay, { prompt }: Pick<ModelRequest, 'prompt'>): JsonObject[] {
   const calls = prompt.slice(index, index + count).filter((item) => item.kind === 'tool_call');
   let next = 0;

@@ -27,7 +27,7 @@ export async function callMessages(call: ProtocolCall, request: ModelRequest): P
     isWhole &&= reader.content !== null;
     content.push(...(reader.content ?? []));
     if (!reader.isPaused) {
-      // Texts and calls alone can be sent from the items of the prompt.
+      // Texts and calls alone can be sent from the prompt's items.
       const isOwn = content.some(({ type }) => type !== 'text' && type !== 'tool_use');
       const replay = isWhole && isOwn ? newReplay(prefix, content) : null;
       if (replay !== null) output.replay(replay);

@@ -27,7 +27,7 @@ const COMPLETE: ReadonlySet<string> = new Set(['end_turn', 'stop_sequence', 'too
 /** Sent at any time, to show that the connection is alive. */
 const PING = '{"type": "ping"}';
 
-/** A block as it started, with the text of its deltas. */
+/** A block as it started, with its deltas' text. */
 interface Block {
   readonly start: JsonObject;
   text: string;
@@ -58,7 +58,7 @@ export class MessagesReader extends ProtocolReader {
     return this.#stopReason === 'pause_turn';
   }
 
-  /** The content of the message as the provider wants it back. Null if a part of it was not understood. */
+  /** The message's content as the provider wants it back. Null if a part of it was not understood. */
   get content(): JsonObject[] | null {
     if (this.#hasUnknownDelta) return null;
     const content: JsonObject[] = [];

@@ -17,7 +17,7 @@ export type PromptItem =
   | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string }
   | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };
 
-/** The description of a tool for a model. */
+/** A tool's description for a model. */
 export interface ModelTool {
   readonly name: string;
   readonly description: string;
@@ -34,11 +34,11 @@ export interface Replay {
   readonly model: string;
   /** A hash of everything that was sent to the model before the response. */
   readonly prefix: string;
-  /** The content of the response in the provider's own form and order, as JSON. */
+  /** The response's content in the provider's own form and order, as JSON. */
   readonly body: unknown;
 }
 
-/** The replay of an earlier step of the loop. It represents `count` items of the prompt, from `index` on. */
+/** The replay of an earlier step of the loop. It represents `count` the prompt's items, from `index` on. */
 export interface StepReplay {
   readonly index: number;
   readonly count: number;
@@ -47,7 +47,7 @@ export interface StepReplay {
 
 export interface ModelRequest {
   readonly runId: string;
-  /** The number of the step in the run, from 1. */
+  /** The step's number in the run, from 1. */
   readonly step: number;
   readonly attempt: number;
   readonly instructions: string;
@@ -62,7 +62,7 @@ export interface ModelRequest {
   readonly webSearch?: boolean | undefined;
   /** JSON Schema of the answer. A provider that can enforces it; the loop always checks it. */
   readonly output?: Readonly<Record<string, unknown>> | undefined;
-  /** In the order of the prompt. A model that cannot use them sends the items of the prompt instead. */
+  /** In the prompt's order. A model that cannot use them sends the prompt's items instead. */
   readonly replays?: readonly StepReplay[] | undefined;
   /** Returns a promise to wait for before each further request to the provider, or null. */
   readonly mayCall?: () => Promise<void> | null;

@@ -53,7 +53,7 @@ function lead(tools: readonly ModelTool[], since: readonly PromptItem[], task: s
   return { text: lines.join('\n') };
 }
 
-/** The part of an agent that was asked. It calculates if it has the calculator of the demo agency. */
+/** The part of an agent that was asked. It calculates if it has the demo agency's calculator. */
 function part(tools: readonly ModelTool[], since: readonly PromptItem[], task: string): TeamTurn {
   const [a, b] = [...task.matchAll(/\d+(?:\.\d+)?/g)].map(([number]) => Number(number));
   const output = since.find((item) => item.kind === 'tool_output');

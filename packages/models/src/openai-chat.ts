@@ -43,7 +43,7 @@ const toolsText = toolsWriter(({ name, description, inputSchema }) => ({
 interface ChatDialect extends SettingForms {
   /** False if the server refuses `stream_options`. It then reports the usage without being asked. */
   readonly takesStreamOptions: boolean;
-  /** Returns the id of a call in a form that the server accepts. */
+  /** Returns a call's id in a form that the server accepts. */
   readonly callId: (id: string) => string;
   readonly earlierTexts: EarlierTexts;
 }
@@ -142,7 +142,7 @@ function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
 }
 
 /**
- * The messages after the instructions. The text and the calls of one step are one message, because the protocol requires
+ * The messages after the instructions. The text and one step's calls are one message, because the protocol requires
  * the outputs of calls directly after it.
  */
 function messageTexts(prompt: readonly PromptItem[], maker: BodyMaker, callId: ChatDialect['callId']): string[] {

@@ -144,7 +144,7 @@ const UNUSED: ReadonlySet<string> = new Set([
   'function_call_arguments.done',
 ]);
 
-/** The end of a text, as OpenAI writes it: the indexes of the part are before its text. */
+/** The end of a text, as OpenAI writes it: the part's indexes are before its text. */
 const TEXT_DONE =
   /^\{"type":"response\.output_text\.done"(?:,"sequence_number":\d+)?,"item_id":"[^"\\]*","output_index":(\d+),"content_index":(\d+),/;
 

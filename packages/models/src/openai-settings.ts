@@ -7,7 +7,7 @@ export interface SettingForms {
   readonly toolChoice: (name: string) => JsonObject;
 }
 
-/** The settings of an agent. Servers refuse settings of tools in a request without tools. */
+/** An agent's settings. Servers refuse settings of tools in a request without tools. */
 export function openAiSettings({ settings = {}, tools, webSearch }: ModelRequest, forms: SettingForms): JsonObject {
   const { temperature, topP, maxOutputTokens, parallelToolCalls, toolChoice } = settings;
   const sampled = { temperature, top_p: topP, [forms.maxTokens]: maxOutputTokens };

@@ -3,7 +3,7 @@ import type { PromptAttachment } from './prompt-attachment.ts';
 import { shownMessage } from './shown-message.ts';
 import { IMAGE_TEXT_BYTES } from './usage.ts';
 
-/** Returns the bytes of the texts. An image or a page of a PDF counts as much text as has the same number of tokens. */
+/** Returns the texts' bytes. An image or a page of a PDF counts as much text as has the same number of tokens. */
 export function promptBytes(instructions: string, prompt: readonly PromptItem[]): number {
   let bytes = Buffer.byteLength(instructions);
   for (const item of prompt) {

@@ -22,6 +22,6 @@ export type ReaderClass<R extends EventReader> = new (target: ProviderTarget, ou
 export interface ProtocolCall {
   readonly model: CalledModel;
   readonly output: ModelOutput;
-  /** Posts the body and resolves to the reader of the whole answer. */
+  /** Posts the body and resolves to the whole answer's reader. */
   ask<R extends EventReader>(body: RequestBody, readerClass: ReaderClass<R>): Promise<R>;
 }

@@ -19,7 +19,7 @@ export abstract class ProtocolReader implements EventReader {
   usage: Usage | null = null;
   /** The text with which the model refused to answer. */
   refusal = '';
-  /** The text of the last event, if the event did nothing but add it. Otherwise null. */
+  /** The last event's text, if the event did nothing but add it. Otherwise null. */
   plainDelta: string | null = null;
 
   constructor(target: ProviderTarget, output: ModelOutput) {
@@ -27,7 +27,7 @@ export abstract class ProtocolReader implements EventReader {
     this.output = output;
   }
 
-  /** The member of an event that contains the text of a delta. */
+  /** The member of an event that contains a delta's text. */
   abstract readonly deltaKey: string;
 
   event(data: string): boolean {

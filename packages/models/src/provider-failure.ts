@@ -19,7 +19,7 @@ export class ProviderFailure extends Error {
   }
 }
 
-/** The target of a call: the model and the settings that messages name, and the key that no message may contain. */
+/** A call's target: the model and the settings that messages name, and the key that no message may contain. */
 export interface ProviderTarget {
   readonly model: string;
   readonly apiKey: string | null;

@@ -310,7 +310,7 @@ for (const api of PROTOCOLS) {
     const { done } = set.ask();
     const more = wire(api, hello).replaceAll(`"${cached}":8`, `"${cached}":800`);
     await (await set.provider.nextCall()).stream(more.replaceAll(`"${output}":9`, `"${output}":0`));
-    // In Messages, the tokens of the cache are not part of the other input.
+    // In Messages, the cache's tokens are not part of the other input.
     const inputs = api === 'messages' ? { inputTokens: 812, cachedTokens: 800 } : { cachedTokens: 20 };
     assert.deepEqual((await done).usage, { ...USAGE, ...inputs, outputTokens: 0, reasoningTokens: 0 });
   });

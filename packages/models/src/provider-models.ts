@@ -28,7 +28,7 @@ export interface ProviderOptions {
   readonly apiKey: string | null;
   /** How long the provider may send nothing, also before its first byte. */
   readonly silenceMs: number;
-  /** Absent: the names of its settings in the environment. */
+  /** Absent: its settings' names in the environment. */
   readonly settings?: ProviderSettingNames;
   /** What `providers.yaml` declares about single models. */
   readonly models?: ReadonlyMap<string, ModelTraits>;
@@ -137,7 +137,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
     return new this.#readerClass(this.model.target, this.output);
   }
 
-  /** The text of a refusal is no structured answer. */
+  /** A refusal's text is no structured answer. */
   readonly #checkRefusal = <R extends EventReader>(reader: R): R => {
     if (reader.refusal !== '') throw refusedAnswer(this.model.target, reader.refusal).failure;
     return reader;

@@ -52,7 +52,7 @@ export interface StreamCall {
   newReader(): EventReader;
 }
 
-/** Posts requests and passes on the events of their answers. Connections are reused. */
+/** Posts requests and passes on their answers' events. Connections are reused. */
 export class ProviderTransport implements AsyncDisposable {
   readonly #agent = new Agent({ keepAliveTimeout: 30_000, headersTimeout: 0, bodyTimeout: 0 });
   readonly #origin: string;
@@ -99,7 +99,7 @@ export class ProviderTransport implements AsyncDisposable {
 }
 
 /**
- * The bytes of a request. undici keeps the body of a request until its answer has ended. It keeps this object instead of the
+ * A request's bytes. undici keeps a request's body until its answer has ended. It keeps this object instead of the
  * bytes, which the call releases earlier.
  */
 class SentBytes implements Iterable<Buffer> {
@@ -121,7 +121,7 @@ class SentBytes implements Iterable<Buffer> {
 }
 
 /**
- * Listens to the signal of a call, and forgets the answer when the call is over. If the answer itself is the listener, most
+ * Listens to a call's signal, and forgets the answer when the call is over. If the answer itself is the listener, most
  * finished answers reach the old generation with all that they refer to (decision 0092).
  */
 class AbortLink implements EventListenerObject {

@@ -3,7 +3,7 @@ export type ProviderApi = 'responses' | 'chat' | 'messages';
 
 /** What is declared about a model. Absent values are those of its protocol. */
 export interface ModelTraits {
-  /** The tokens of one request, prompt and answer together. */
+  /** One request's tokens, prompt and answer together. */
   readonly window?: number;
   /** The largest number of tokens of one answer. */
   readonly maxOutputTokens?: number;
@@ -61,11 +61,11 @@ export const PACKAGES: ReadonlyMap<string, KnownPackage> = new Map([
   ['deepinfra', { package: '@ai-sdk/deepinfra', key: 'DEEPINFRA_API_KEY' }],
 ]);
 
-/** What error sentences call the settings of a provider: variables, or fields of a file. */
+/** What error sentences call a provider's settings: variables, or fields of a file. */
 export interface ProviderSettingNames {
   readonly key: string;
   readonly baseUrl: string;
-  /** Null if the protocol of the provider cannot be chosen. */
+  /** Null if the provider's protocol cannot be chosen. */
   readonly api: string | null;
 }
 

@@ -24,11 +24,11 @@ interface Hole {
   readonly end: number;
 }
 
-/** An event whose only used part is the text of one member. */
+/** An event whose only used part is one member's text. */
 export class RepeatedDelta {
   /** The whole event, with its empty line. */
   readonly #event: Buffer;
-  /** In the order of the event. */
+  /** In the event's order. */
   readonly #holes: readonly Hole[];
   #textStart = 0;
   #textEnd = 0;

@@ -9,7 +9,7 @@ const PREFIX_CHARS = 32;
 /** The parts of a request that precede each response of the loop. */
 export interface RequestPrefix {
   readonly model: string;
-  /** The address of the provider, the instructions, the tools and the reasoning. */
+  /** The provider's address, the instructions, the tools and the reasoning. */
   readonly head: readonly string[];
   readonly prompt: readonly PromptItem[];
 }

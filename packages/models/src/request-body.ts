@@ -15,12 +15,12 @@ interface SentBytes {
 /** The number of bytes that are encoded at a time. A multiple of three, so that the base64 pieces can be joined. */
 const PIECE_BYTES = 192 * 1024;
 
-/** The body of a request: its bytes, or, if it contains images or files, pieces that are made while they are sent. */
+/** A request's body: its bytes, or, if it contains images or files, pieces that are made while they are sent. */
 export type RequestBody = Buffer | StreamedBody;
 
 /**
  * A body with the bytes of images and files. They are read one at a time while the body is sent, so a chat with many of
- * them needs only the memory of the largest.
+ * them needs only the largest's memory.
  */
 export class StreamedBody {
   readonly #texts: readonly Buffer[];
@@ -184,7 +184,7 @@ export class EarlierTexts {
 }
 
 const NO_TURNS: KnownTurns = { items: [], bytes: NOTHING, length: 0 };
-/** By this factor the bytes of a chat are longer than its text needs, so that few turns copy it. */
+/** By this factor a chat's bytes are longer than its text needs, so that few turns copy it. */
 const SPARE = 1.25;
 
 function addTurns({ bytes, length }: KnownTurns, items: readonly PromptItem[], text: string): KnownTurns {
@@ -198,7 +198,7 @@ function addTurns({ bytes, length }: KnownTurns, items: readonly PromptItem[], t
 
 /**
  * Writes items of prompts as JSON, each once: the items of earlier steps are the same objects in every request of a run.
- * The last item of a prompt is not kept, because most runs send it once. Attachments are written again, because each body
+ * A prompt's last item is not kept, because most runs send it once. Attachments are written again, because each body
  * has its own placeholder.
  */
 export class ItemTexts {
@@ -242,7 +242,7 @@ export class BodyPrefixes {
   /** Null if nothing is kept. */
   #forgetting: NodeJS.Timeout | null = null;
 
-  /** `write` returns the members of the body, and the first of the messages if it is always the same. */
+  /** `write` returns the body's members, and the first of the messages if it is always the same. */
   find(request: ModelRequest, write: () => PrefixText): Buffer {
     const { tools, instructions, reasoning, settings, output, webSearch } = request;
     let known = this.#byTools.get(tools);

@@ -18,7 +18,7 @@ export class SseDecoder {
   readonly #onEvent: (event: string, data: string) => void;
   readonly #maxChars: number;
   readonly #utf8 = new StringDecoder('utf8');
-  /** The start of an unfinished line. It is only appended to, so that a line of 10 MB is copied once. */
+  /** An unfinished line's start. It is only appended to, so that a line of 10 MB is copied once. */
   #rest = '';
   #afterCr = false;
   #endsWithLf = true;

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from './provider-failure.ts';
  * instructions. Either way the loop checks the answer.
  */
 
-/** The name of the schema at providers that want one. */
+/** The schema's name at providers that want one. */
 export const OUTPUT_NAME = 'answer';
 
 /** Statuses of a request that a provider does not understand. */

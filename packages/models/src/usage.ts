@@ -33,7 +33,7 @@ export function estimateTokens(bytes: number): number {
 }
 
 /**
- * The tokens of an image if its provider reports none: 1024 × 1024 pixels are 765 to 1105 tokens for OpenAI's models,
+ * An image's tokens if its provider reports none: 1024 × 1024 pixels are 765 to 1105 tokens for OpenAI's models,
  * and the size in bytes tells nothing about it.
  */
 export const IMAGE_TOKENS = 1000;

@@ -54,7 +54,7 @@ async function countAttempts({ user, sandboxes, names, hasNamespaces }: Setting,
   const secret = randomBytes(16).toString('hex');
   const planted = join(root, 'descriptor.txt');
   writeFileSync(planted, secret, { mode: 0o644 });
-  // As a server does, which copies the files of an agency: its path is visible in `/proc`.
+  // As a server does, which copies an agency's files: its path is visible in `/proc`.
   const skills = mkdtempSync(join(tmpdir(), 'runwire-sandbox-'));
   writeFileSync(join(skills, 'SKILL.md'), 'skill\n');
   copyFileSync('/usr/bin/id', join(skills, 'set-uid-id'));

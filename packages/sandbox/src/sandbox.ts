@@ -8,7 +8,7 @@ export interface SandboxLimits {
   readonly processes: number;
   /** Size of one file that the command writes. */
   readonly fileBytes: number;
-  /** Size and number of all files in the folder of the command, and of deleted files that it keeps open. */
+  /** Size and number of all files in the command's folder, and of deleted files that it keeps open. */
   readonly folderBytes: number;
   readonly folderEntries: number;
   readonly outputBytes: number;
@@ -31,7 +31,7 @@ export interface SandboxCommand {
 
 /**
  * The limits for which the server itself ends a command. The kernel enforces the others, as failed calls. `disk`: the disk
- * with the folder of the command is nearly full. `interpreter`: a limit of a sandbox that interprets bash itself, such as the
+ * with the command's folder is nearly full. `interpreter`: a limit of a sandbox that interprets bash itself, such as the
  * depth of calls; the output names it.
  */
 export type SandboxLimit = 'seconds' | 'memory' | 'folder' | 'disk' | 'output' | 'interpreter';
@@ -42,7 +42,7 @@ export type SandboxEnd =
   | { readonly end: 'limit'; readonly limit: SandboxLimit }
   | { readonly end: 'aborted' };
 
-/** The user and group that must own the folder of a command, and everything in it. */
+/** The user and group that must own a command's folder, and everything in it. */
 export interface SandboxUser {
   readonly uid: number;
   readonly gid: number;
@@ -66,11 +66,11 @@ export type OnSandboxOutput = (bytes: Uint8Array) => void;
 /** Runs commands that a model wrote. They reach nothing but their folder. */
 export interface Sandbox {
   readonly info: SandboxInfo;
-  /** Null if the user of this process owns the folders of commands. */
+  /** Null if the user of this process owns the command folders. */
   readonly owner: SandboxUser | null;
   /** False if all output arrives after the command has ended. */
   readonly streamsOutput: boolean;
-  /** False if the sandbox does not itself limit the size of files, the processes and the memory of one process. */
+  /** False if the sandbox does not itself limit the size of files, the processes and one process's memory. */
   readonly limitsProcesses: boolean;
   /**
    * Resolves after all processes of the command have ended. Rejects with a `SandboxFailed` if the command could not be

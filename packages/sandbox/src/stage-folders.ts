@@ -27,8 +27,8 @@ interface Root extends Disposable {
 }
 
 /**
- * Folders in which the files of commands are staged. They are in the temporary folder of the machine and have random names:
- * a command can read the path of its folder, and with its own user the sandbox cannot enter the data folder. A lock shows
+ * Folders in which the command files are staged. They are in the temporary folder of the machine and have random names:
+ * a command can read its folder's path, and with its own user the sandbox cannot enter the data folder. A lock shows
  * other processes that this one lives; the kernel releases it if the process dies.
  */
 export class StageFolders implements AsyncDisposable {
@@ -43,7 +43,7 @@ export class StageFolders implements AsyncDisposable {
     this.#logger = logger;
   }
 
-  /** Makes an empty folder that the user of the sandbox owns. */
+  /** Makes an empty folder that the sandbox owns' user. */
   make(): string {
     const name = randomBytes(12).toString('hex');
     try {
@@ -64,7 +64,7 @@ export class StageFolders implements AsyncDisposable {
     return path;
   }
 
-  /** Gives a file or folder to the user of the sandbox. */
+  /** Gives a file or folder to the sandbox's user. */
   own(path: string): void {
     if (this.#owner !== null) chownSync(path, this.#owner.uid, this.#owner.gid);
   }
@@ -103,7 +103,7 @@ export class StageFolders implements AsyncDisposable {
 function openRoot(owner: SandboxUser | null, lockFile: LockFile): Root {
   for (let tries = 1; ; tries += 1) {
     const path = mkdtempSync(join(tmpdir(), PREFIX));
-    // The user of the sandbox may pass through, and not list it.
+    // The sandbox's user may pass through, and not list it.
     chmodSync(path, owner === null ? 0o700 : 0o711);
     const lock = lockFile(join(path, LOCK));
     if (lock !== null) return { path, [Symbol.dispose]: () => lock[Symbol.dispose]() };

@@ -1,4 +1,4 @@
-/** Paths in the folder of a command are bytes, because a command can make names that are not UTF-8. */
+/** Paths in a command's folder are bytes, because a command can make names that are not UTF-8. */
 
 /** Returns the path of an entry whose name was read as Latin-1, which keeps all bytes. */
 export const childPath = (folder: Buffer, name: string): Buffer =>

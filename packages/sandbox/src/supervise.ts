@@ -13,7 +13,7 @@ const FOLDER_PAUSE = { ms: 100, times: 9 };
 
 export interface Supervision {
   readonly child: ChildProcess;
-  /** The streams with the output of the command. */
+  /** The streams with the command's output. */
   readonly outputs: readonly Readable[];
   readonly command: SandboxCommand;
   readonly onOutput: OnSandboxOutput;

@@ -35,7 +35,7 @@ export async function exceedsFolder(
 const LEAST_FREE = { bytes: 256 * 1024 * 1024, part: 1 / 20 };
 
 /**
- * True if the disk of a folder is nearly full. A command can fill it with bytes that no look finds: in deleted files that it
+ * True if a folder's disk is nearly full. A command can fill it with bytes that no look finds: in deleted files that it
  * has only mapped into memory, or sent to a socket.
  */
 export async function isDiskFull(folder: string): Promise<boolean> {
@@ -156,7 +156,7 @@ class FolderLook {
   }
 
   /**
-   * Gives the owner of a folder its rights back, which the command took away. The command runs and may replace the folder
+   * Gives a folder's owner its rights back, which the command took away. The command runs and may replace the folder
    * by a link, so the rights are those of an opened folder, which is below the root.
    */
   async #allow(folder: Buffer): Promise<Outcome> {

@@ -68,7 +68,7 @@ export async function kernelKib(first: number): Promise<number> {
   return all * SOCKET_KIB + tcp * TCP_SOCKET_KIB + files.reduce((sum, one) => sum + one, 0) * MEMORY_FILE_KIB;
 }
 
-/** Resolves to 0 until bubblewrap has changed the root of the process: before that, the folder is one of the machine. */
+/** Resolves to 0 until bubblewrap has changed the process's root: before that, the folder is one of the machine. */
 async function filesIn(root: string, folder: string): Promise<number> {
   try {
     const [inside, outside] = await Promise.all([stat(root), stat('/')]);
@@ -85,7 +85,7 @@ const SHARED = /^([0-9a-f]+)-([0-9a-f]+) ..[-x]s \S+ (\S+ \d+) +\/dev\/zero \(de
 /** A process can fill shared memory and give most of its addresses back between two looks. */
 const LEAST_SHARED_KIB = 32 * 1024;
 
-/** Watches the memory of one command. */
+/** Watches one command's memory. */
 export class MemoryWatch {
   readonly #limitKib: number;
   /** Shared memory → the most of it that was seen. It stays as large until no process maps any of it. */

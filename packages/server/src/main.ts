@@ -91,7 +91,7 @@ function startSentence(error: Error & { code?: string; syscall?: string; errcode
   return error.stack ?? error.message;
 }
 
-/** After a failed sync the state of the disk is unknown to this process. The next start reads it. */
+/** After a failed sync the disk's state is unknown to this process. The next start reads it. */
 function exitImmediately(error: unknown): void {
   process.stderr.write(`The store failed, so the server exits: ${error instanceof Error ? error.stack : error}\n`);
   process.exit(1);

@@ -8,7 +8,7 @@ const EXPORTS = { gate: 'heldToolAgency', team: 'heldTeamAgency', asking: 'askin
 /** An agency of the test kit that can be a folder. */
 export type FolderAgency = keyof typeof EXPORTS;
 
-/** Writes agencies of the test kit as folders, so that their tools run in processes of agencies. */
+/** Writes agencies of the test kit as folders, so that their tools run in agency processes. */
 export function writeAgencyFolders(path: string, names: readonly FolderAgency[]): void {
   for (const name of names) {
     const folder = join(path, name);
@@ -18,7 +18,7 @@ export function writeAgencyFolders(path: string, names: readonly FolderAgency[])
   }
 }
 
-/** Copies the module with the tools `gate` and `gate_again` into the folder of an agency. Returns its name. */
+/** Copies the module with the tools `gate` and `gate_again` into an agency's folder. Returns its name. */
 export function copyHeldTools(folder: string): string {
   copyFileSync(fileURLToPath(new URL(MODULE, import.meta.url)), join(folder, MODULE));
   return MODULE;

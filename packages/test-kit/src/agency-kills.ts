@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ApiClient } from '@runwire/server/testing';
 import { until } from './shortfall.ts';
 
-/** The processes in which this server runs the code of agencies. Linux shows the children of a process. */
+/** The processes in which this server runs the agency code. Linux shows a process's children. */
 export function findAgencyProcesses(serverPid: number): readonly number[] {
   const children = readFileSync(`/proc/${serverPid}/task/${serverPid}/children`, 'latin1');
   return children.split(' ').filter(isAgencyProcess).map(Number);

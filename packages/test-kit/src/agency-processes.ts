@@ -2,7 +2,7 @@ import { AgencyProcesses } from '@runwire/server/src/agencies/process/agency-pro
 import { agencyVariables } from '@runwire/server/src/domain/agency-variables.ts';
 import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 
-/** The processes of agencies, for tests that load agencies without a server. */
+/** The agency processes, for tests that load agencies without a server. */
 export const agencyProcesses = (): AgencyProcesses =>
   new AgencyProcesses({
     variables: agencyVariables(process.env, false),

@@ -3,7 +3,7 @@ import { makeZip, repeated, zipPart } from './large-documents.ts';
 import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from './sample-documents.ts';
 import { SAMPLE_IMAGES } from './sample-images.ts';
 
-/** This text is in the query of every URL. Only the file server may see it. */
+/** This text is in every URL's query. Only the file server may see it. */
 export const SECRET = 'secret-0123456789abcdef01234567';
 const LARGEST = 20_971_520;
 const HOUR_MS = 3_600_000;

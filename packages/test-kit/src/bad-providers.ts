@@ -49,7 +49,7 @@ const entries: readonly ProviderEntry[] = JSON.parse(
 );
 export const badProviders: readonly BadProvider[] = entries.map((provider) => ({ ...DEFAULTS, ...provider }));
 
-/** The bytes of a stream, by the name that the data gives it. */
+/** A stream's bytes, by the name that the data gives it. */
 export function toBytes(protocol: Protocol, name: string, a = '', b = ''): string | Buffer {
   const wire = (script: StreamScript = SCRIPT, by = protocol) => sseText(providerEvents(by, script));
   // Answers of the Messages protocol begin with a usage.

@@ -168,7 +168,7 @@ export function blobStoreConformance(
     );
     const all = await listed(await again());
     assert.deepEqual([...all.keys()].sort(), [...keys].sort());
-    // The clock of a file system may lag behind by its own tick.
+    // A file system's clock may lag behind by its own tick.
     for (const putAt of all.values()) assert.ok(putAt >= began - 5000 && putAt <= Date.now() + 5000, String(putAt));
     const [gone = '', ...left] = keys;
     await blobs.delete(gone);

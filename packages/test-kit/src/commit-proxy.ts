@@ -3,7 +3,7 @@ import { closeTogether } from './close-together.ts';
 
 /** What happens to the next COMMIT of a transaction that `matches`. */
 interface Interruption {
-  /** Gets the bytes of the transaction so far, which include the names of its statements. */
+  /** Gets the transaction's bytes so far, which include its statements' names. */
   readonly matches: (sql: string) => boolean;
   /** `before`: the database never gets the COMMIT. `after`: it commits, and the server does not get the answer. */
   readonly moment: 'before' | 'after';
@@ -17,7 +17,7 @@ interface Interruption {
  */
 export class CommitProxy implements AsyncDisposable {
   readonly port: number;
-  /** The first bytes of every connection: its user, its database and its options. */
+  /** Every connection's first bytes: its user, its database and its options. */
   readonly startups: string[] = [];
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** What happens to one connection. The number of bytes is counted on the wire, headers included. */
 export type Disturbance =
   | { readonly kind: 'refuse' }
-  /** The server gets only the first bytes of the request. */
+  /** The server gets only the request's first bytes. */
   | { readonly kind: 'cut-request'; readonly bytes: number }
-  /** The client gets only the first bytes of the answer. */
+  /** The client gets only the answer's first bytes. */
   | { readonly kind: 'cut-answer'; readonly bytes: number }
   /** After the first bytes of the answer nothing arrives any more, and the connection stays open. */
   | { readonly kind: 'fall-silent'; readonly bytes: number }

@@ -4,9 +4,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 /** What happens to one request. Bytes are counted on the wire, headers included. */
 export type Fault =
   | { readonly kind: 'refuse' }
-  /** The server gets only the first bytes of the request. */
+  /** The server gets only the request's first bytes. */
   | { readonly kind: 'cut-request'; readonly afterBytes: number }
-  /** The client gets only the first bytes of the answer; `clean` closes the connection as after a whole answer. */
+  /** The client gets only the answer's first bytes; `clean` closes the connection as after a whole answer. */
   | { readonly kind: 'cut-answer'; readonly afterBytes: number; readonly clean?: boolean }
   /** The proxy answers 502 itself. `late`: after the server has the request. */
   | { readonly kind: 'bad-gateway'; readonly late: boolean }
@@ -41,7 +41,7 @@ const BAD_GATEWAY = [
 const HOP_BY_HOP = /^(connection|keep-alive|transfer-encoding)$/i;
 
 /**
- * An HTTP proxy that disturbs requests. It forwards the bytes of an answer in their order and closes the connection after
+ * An HTTP proxy that disturbs requests. It forwards an answer's bytes in their order and closes the connection after
  * each answer, so that a plan decides about every request.
  */
 export class FaultyProxy implements AsyncDisposable {

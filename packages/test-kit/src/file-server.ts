@@ -27,11 +27,11 @@ export class FileServer implements AsyncDisposable {
   readonly #routes = new Map<string, FileAnswer>();
   readonly #signatures = new Map<string, string>();
   readonly #folder = mkdtempSync(join(tmpdir(), 'runwire-files-'));
-  /** The certificate of the authority as PEM. */
+  /** The authority's certificate as PEM. */
   readonly ca: string;
   /** The path of that certificate, for `NODE_EXTRA_CA_CERTS`. */
   readonly caFile: string;
-  /** The clock of this server, which decides when links expire. */
+  /** This server's clock, which decides when links expire. */
   now: () => number = Date.now;
   /** Every request so far. */
   readonly requests: FileRequest[] = [];
@@ -105,7 +105,7 @@ export class FileServer implements AsyncDisposable {
     return this.requests.filter((request) => request.path === path);
   }
 
-  /** Replaces the earlier route of this path. */
+  /** Replaces this path's earlier route. */
   route(path: string, answer: FileAnswer): void {
     this.#routes.set(path, answer);
   }

@@ -8,7 +8,7 @@ const MEASURABLE_MICROSECONDS = 10_000;
 const FACTOR = 8;
 const MOST_LINEAR_GROWTH = 22;
 
-/** Asserts that the CPU time of `work` is linear in the size of its input. */
+/** Asserts that the CPU time of `work` is linear in its input's size. */
 export function assertLinear<T>(
   name: string,
   getInput: (size: number) => T,

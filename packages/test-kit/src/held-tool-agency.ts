@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { defineAgency, defineAgent, defineTool, type NamedTool } from '@runwire/agency';
 
-/* Proofs copy this module into folders of agencies, so it imports no other module of the project. */
+/* Proofs copy this module into agency folders, so it imports no other module of the project. */
 
 const gateTool = (name: string, repeatable: boolean, needsApproval = false) =>
   defineTool({
@@ -28,7 +28,7 @@ const gateTool = (name: string, repeatable: boolean, needsApproval = false) =>
 export const gate = gateTool('gate', false);
 const GATES = [gate, gateTool('gate_again', true)];
 
-/** One agent whose tool calls wait until a `ToolController`, in the process of the test, lets them end. */
+/** One agent whose tool calls wait until a `ToolController`, in the test's process, lets them end. */
 export const heldToolAgency = defineAgency({
   name: 'Gate',
   agents: [

@@ -4,7 +4,7 @@ import type { Store } from '@runwire/server/src/store/store.ts';
 type AroundRead = <R>(statement: string, read: (params?: unknown) => Promise<R[]>, params: unknown) => Promise<R[]>;
 
 /**
- * What a test does around the work of a store. Each function calls the work that it gets, or fails in its place. A
+ * What a test does around a store's work. Each function calls the work that it gets, or fails in its place. A
  * statement gets other parameters if they are passed to its work.
  */
 export interface StoreHooks {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import type { ApiClient } from '@runwire/server/testing';
 
-/** A reader that has received the head of a stream, and reads its socket only when it is asked to. */
+/** A reader that has received a stream's head, and reads its socket only when it is asked to. */
 export class IdleReader {
   readonly message: IncomingMessage;
   bytes = 0;

@@ -126,7 +126,7 @@ export interface ZipPart {
   /** The size that the directory claims. */
   readonly bytes: number;
   readonly crc: number;
-  /** If true, it shares the bytes of the previous part. */
+  /** If true, it shares the previous part's bytes. */
   readonly overlapping?: boolean;
 }
 

@@ -65,10 +65,10 @@ export function makeXlsx(rows: string | ZipPart, main = XLSX_MAIN, styles = '<st
 
 const GIGABYTE = 1_000_000_000;
 
-/** Ten gigabytes of zeros in ten megabytes, as the text of a DOCX. With `claimedBytes`, its directory claims that size. */
+/** Ten gigabytes of zeros in ten megabytes, as a DOCX's text. With `claimedBytes`, its directory claims that size. */
 export const docxBomb = (claimedBytes: number): Uint8Array<ArrayBuffer> =>
   makeDocx({ name: 'word/document.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: claimedBytes, crc: 0 });
 
-/** The same as the sheet of an XLSX. */
+/** The same as an XLSX's sheet. */
 export const xlsxBomb = (claimedBytes: number): Uint8Array<ArrayBuffer> =>
   makeXlsx({ name: 'xl/sheet.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: claimedBytes, crc: 0 });

@@ -78,7 +78,7 @@ function wholeForm({ fields = {}, policy, file }: Sending, target: Target, now: 
   };
 }
 
-/** The base form with the changes of a case; `patienceS`: how long a form lives that must expire while it is sent. */
+/** The base form with a case's changes; `patienceS`: how long a form lives that must expire while it is sent. */
 export function buildForm(sending: Sending, target: Target, now: number, patienceS: number): BuiltForm {
   if (sending.fields !== undefined) return wholeForm(sending, target, now);
   const { change = {} } = sending;

@@ -11,7 +11,7 @@ export interface FormPart {
   readonly headers?: readonly string[];
 }
 
-/** The bytes of a form, possibly with errors that a test wants. */
+/** A form's bytes, possibly with errors that a test wants. */
 export interface RawForm {
   readonly parts: readonly FormPart[];
   readonly boundary?: string;
@@ -29,7 +29,7 @@ export interface FormAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** The code of an error; null if there is no error. */
+  /** An error's code; null if there is no error. */
   readonly code: string | null;
 }
 

@@ -10,7 +10,7 @@ import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 const UP_MS = 60_000;
-/** The full path, because it is not on the path of every user. */
+/** The full path, because it is not on every user's path. */
 const SETPRIV = '/usr/bin/setpriv';
 
 /** The folder of Debian's newest PostgreSQL that contains the server. A folder with only the clients does not count. */
@@ -195,7 +195,7 @@ export class PostgresServer implements AsyncDisposable {
 }
 
 /**
- * Not every kernel lists the children of a process, but each process names its parent, after its own name in brackets.
+ * Not every kernel lists a process's children, but each process names its parent, after its own name in brackets.
  */
 function listChildren(parent: number): number[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);

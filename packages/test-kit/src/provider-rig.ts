@@ -16,7 +16,7 @@ interface RigOptions {
   readonly silenceMs?: number;
   readonly apiKey?: string | null;
   readonly model?: string;
-  /** The address of another provider than that of the rig. */
+  /** Another provider's address than that of the rig. */
   readonly baseUrl?: string;
 }
 

@@ -34,7 +34,7 @@ export function readBytes(
   );
 }
 
-/** Returns its text, or the reason of its refusal. Any other failure is thrown. */
+/** Returns its text, or its refusal's reason. Any other failure is thrown. */
 export async function textOrReason(
   reader: DocumentReader,
   bytes: Uint8Array<ArrayBuffer>,

@@ -9,7 +9,7 @@ import { type RigServer, ServerProcess, type SpawnOptions, startHere } from './t
 import { fenceServers, forgetStore, freshDatabase } from './test-store.ts';
 import { ToolController } from './tool-controller.ts';
 
-/** The options of one server: its limits, its environment, its fault, and the point at which it is killed or stopped. */
+/** One server's options: its limits, its environment, its fault, and the point at which it is killed or stopped. */
 export interface ServerOptions extends Partial<Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 'fault'>> {
   readonly fault?: string | null;
 }
@@ -23,7 +23,7 @@ export interface RigOptions extends ServerOptions {
   readonly nodes?: number | null;
   /** False if the servers use the model that their settings name instead of the scripted one. */
   readonly scripted?: boolean;
-  /** Gives the servers these agencies as folders, and no others, so that their tools run in processes of agencies. */
+  /** Gives the servers these agencies as folders, and no others, so that their tools run in agency processes. */
   readonly agencyFolders?: readonly FolderAgency[];
   /** Uses this database and leaves it, instead of a new one. */
   readonly databaseUrl?: string;
@@ -165,7 +165,7 @@ async function startWith<S extends RigServer>(
 const startProcess = (options: SpawnOptions) => ServerProcess.start(options);
 
 /**
- * Servers in processes of their own on one store and one data folder, the scripted model and the gate of the tools, which
+ * Servers in processes of their own on one store and one data folder, the scripted model and the tools' gate, which
  * outlive the servers. Servers that are killed can be followed by others on the same data.
  */
 export type Rig<S extends RigServer = ServerProcess> = Awaited<ReturnType<typeof openWith<S>>>;

@@ -15,7 +15,7 @@ export interface TestS3Options {
   readonly times?: S3Times;
 }
 
-/** The files of one installation in a bucket, which other installations share. */
+/** One installation's files in a bucket, which other installations share. */
 export interface TestS3Files extends Disposable {
   readonly bucket: S3Bucket;
   readonly mark: string;
@@ -24,7 +24,7 @@ export interface TestS3Files extends Disposable {
   blobs(): S3BlobStore;
 }
 
-/** In one bucket for all tests of this process, under a mark of its own; with the credentials of the environment. */
+/** In one bucket for all tests of this process, under a mark of its own; with the environment's credentials. */
 export async function testS3Files({ endpoint, times = DEFAULT_LIMITS }: TestS3Options = {}): Promise<TestS3Files> {
   const access = await sharedS3();
   useS3Credentials(access);

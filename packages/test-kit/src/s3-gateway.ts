@@ -186,7 +186,7 @@ export async function sharedS3(): Promise<S3Access> {
   return await own;
 }
 
-/** Ends the gateway of this process, if there is one. If this process is killed, the gateway ends with it. */
+/** Ends this process's gateway, if there is one. If this process is killed, the gateway ends with it. */
 export async function stopOwnS3(): Promise<void> {
   const gateway = own;
   own = null;
@@ -213,7 +213,7 @@ export async function s3Settings(access: S3Access, more: Readonly<Record<string,
   };
 }
 
-/** The client of the SDK, for changes to a bucket that the server does not know of. */
+/** The SDK's client, for changes to a bucket that the server does not know of. */
 export async function s3Client(
   { endpoint, region, accessKeyId, secretAccessKey }: S3Access,
   answerMs = ANSWER_MS,

@@ -3,7 +3,7 @@
  * planted fault if it is given one. The gate runs the same file with small numbers.
  */
 
-/** Returns `small` in the gate and in the short form of a proof, `full` at full scale. */
+/** Returns `small` in the gate and in a proof's short form, `full` at full scale. */
 export const scale = <T>(small: T, full: T): T => (process.env.TEST_SCALE === 'full' ? full : small);
 
 /** True in the gate, which is smaller than the short form of a proof in a few tests. */
@@ -23,5 +23,5 @@ export function count(figures: Readonly<Record<string, number>>): void {
   for (const [key, value] of Object.entries(figures)) sums.set(key, (sums.get(key) ?? 0) + value);
 }
 
-/** The figures that the tests of this process have counted. */
+/** The figures that this process's tests have counted. */
 export const counted = (): Readonly<Record<string, number>> => Object.fromEntries(sums);

@@ -82,7 +82,7 @@ export const WEIRD_LINES: readonly string[] = [
   `{"jsonrpc":"2.0","method":"x","params":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`,
 ];
 
-/** Counts the calls by the name of the tool. */
+/** Counts the calls by the tool's name. */
 export class ScriptedMcp {
   readonly calls: { readonly tool: string; readonly arguments: Fields; readonly meta: Fields }[] = [];
   readonly cancelled: unknown[] = [];

@@ -22,22 +22,22 @@ export interface ProcessOptions {
   /** Dies by SIGKILL when it reaches this point for the `killAfter`th time (default 1). */
   readonly killAt?: WaitPoint | UploadPoint;
   readonly killAfter?: number;
-  /** The processes of its agencies, not the server, die at `killAt`. */
+  /** Its agencies' processes, not the server, die at `killAt`. */
   readonly killsAgencies?: boolean;
   /** After its parent has armed it, stops itself there by SIGSTOP, until it gets SIGCONT. */
   readonly stopAt?: { readonly point: WaitPoint; readonly time: number };
   /** Waits at this point until the file exists, removes it, and continues; after 10 s it continues without the file. */
   readonly hold?: { readonly at: WaitPoint; readonly file: string };
-  /** Fills the disk of this file, once, at the point `at`, or at the point that its parent names later by `FillAt`. */
+  /** Fills this file's disk, once, at the point `at`, or at the point that its parent names later by `FillAt`. */
   readonly fill?: { readonly file: string; readonly at?: WaitPoint | UploadPoint };
   readonly limits?: Partial<Limits>;
-  /** By how much the clock of the process is ahead; negative if it is late. */
+  /** By how much the process's clock is ahead; negative if it is late. */
   readonly aheadMs?: number;
   /** Ignores the hints of other nodes. */
   readonly dropHints?: boolean;
-  /** False if the server has only the agencies of its folder. */
+  /** False if the server has only its folder's agencies. */
   readonly withTestAgencies?: boolean;
-  /** The built files of the console; the committed ones by default. */
+  /** The console's built files; the committed ones by default. */
   readonly consoleFolder?: string;
   readonly fault?: string;
 }

@@ -44,7 +44,7 @@ const member = {
   updated_at: 1,
 };
 
-/** The usage of one ended run. */
+/** One ended run's usage. */
 export const USAGE_HOUR: UsageHour = {
   ...{
     integrationId: newIntegrationId('i'),
@@ -302,7 +302,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
   storeTest('hour totals count all ends of concurrent transactions', async (store) => {
     const end = () =>
       store.transact('end', async (tx) => {
-        // A transaction combines its writes to a row, and so do the transactions of one commit on SQLite.
+        // A transaction combines its writes to a row, and so do one commit's transactions on SQLite.
         await Promise.all([1, 2].map(() => tx.run(raiseUsageHour, USAGE_HOUR)));
       });
     await Promise.all(Array.from({ length: 10 }, end));

@@ -62,7 +62,7 @@ export interface ReceivedEvent {
 /** What one client has read of one stream so far. */
 export class Reading {
   readonly seen: ReceivedEvent[] = [];
-  /** The text of the deltas. */
+  /** The deltas' text. */
   answer = '';
   readonly over: Promise<string>;
   readonly #abort = new AbortController();
@@ -103,7 +103,7 @@ export class Reading {
   }
 }
 
-/** Takes the text of a stream as it arrives. */
+/** Takes a stream's text as it arrives. */
 type Parser = (into: Reading) => (text: string) => void;
 
 const wholeBlocks = (end: string, take: (blocks: string) => void) => {
@@ -187,7 +187,7 @@ export const STREAM_CLIENTS: readonly StreamClient[] = [
   client('agency-swarm', byFetch, agencySwarm, 'never'),
 ];
 
-/** The whole frames of a stream as text, without comments and without what a `resumed` frame made void. */
+/** A stream's whole frames as text, without comments and without what a `resumed` frame made void. */
 export function keptFrames(...texts: readonly string[]): string[] {
   let kept: string[] = [];
   for (const text of texts) {

@@ -133,7 +133,7 @@ export class TestFiles implements AsyncDisposable {
     await this.files.upload(newIntegrationId(integration), { ...form, contentType }, pieces());
   }
 
-  /** The files as the tools of a run with `fileAccess: "all"` see them. */
+  /** The files as a run's tools with `fileAccess: "all"` see them. */
   seenBy(integration: string): AgentFiles {
     return this.#seenBy(integration, this.#ofThisNode);
   }

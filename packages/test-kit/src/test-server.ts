@@ -66,7 +66,7 @@ const LONG_DATABASE_TIMES = { idleInTransactionMs: 60_000, lockMs: 60_000, state
 /** A hash costs 0.1 s of a CPU in production. Servers in processes of their own have that cost, and all at full scale. */
 const CHEAP_HASHES = scale({ hashCost: { memory: 64, passes: 1 } }, {});
 
-/** The real server in this process, on a free port, on the store of the options. */
+/** The real server in this process, on a free port, on the options' store. */
 export async function startTestServer(options: StoreTestServerOptions = {}): Promise<TestServer> {
   const shared = options.env?.DATABASE_URL ?? '';
   const ownFolder = shared === '' ? temporaryFolder : () => folderOfDatabase(shared);
@@ -214,7 +214,7 @@ export class ServerProcess implements AsyncDisposable, RigServer {
     return new ServerProcess(child, api, gone, { output: () => output, setupLink: setupLink ?? null });
   }
 
-  /** The output of the process so far. It includes the log if `RUNWIRE_LOG_LEVEL` is set. */
+  /** The process's output so far. It includes the log if `RUNWIRE_LOG_LEVEL` is set. */
   get output(): string {
     return this.#output();
   }
@@ -245,7 +245,7 @@ export class ServerProcess implements AsyncDisposable, RigServer {
     const ended = this.gone.then((signal) => {
       throw new Error(`The server ended (${signal}) before it answered: ${this.output}`);
     });
-    // `ended` reports the error of a closed channel.
+    // `ended` reports a closed channel's error.
     this.#child.send(question, () => {});
     return Promise.race([answer, ended]);
   }

@@ -79,7 +79,7 @@ async function startOwn(): Promise<PostgresServer> {
   return server;
 }
 
-/** Ends the server of this process, if there is one. If this process is killed, the server ends with it. */
+/** Ends this process's server, if there is one. If this process is killed, the server ends with it. */
 export async function stopOwnPostgres(): Promise<void> {
   const server = own;
   own = null;
@@ -129,7 +129,7 @@ export async function storeEnvironment(dataDir: string, store = defaultStore): P
 
 /**
  * Fences the servers that used this data folder. Call it after they died: on PostgreSQL other nodes would fence them only
- * after 8 s without a heartbeat. On the embedded store the lock of the folder is free immediately.
+ * after 8 s without a heartbeat. On the embedded store the folder's lock is free immediately.
  */
 export async function fenceServers(dataDir: string): Promise<void> {
   const database = byDataFolder.get(dataDir);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ModelCall, type ModelController, SCRIPTED_USAGE } from '@runwire/server/testing';
 import type { ToolController } from './tool-controller.ts';
 
-/** The answer of each run. */
+/** Each run's answer. */
 const ANSWER = 'One. Two.';
 const TOKENS = 2 * (SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens);
 
@@ -12,7 +12,7 @@ const TOKENS = 2 * (SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens);
  */
 export class ThreeStepLoad {
   readonly answer = ANSWER;
-  /** The calls of one run. */
+  /** One run's calls. */
   readonly tokens = TOKENS;
   readonly model: ModelController;
   readonly gate: ToolController;
@@ -41,7 +41,7 @@ export class ThreeStepLoad {
     await call.end();
   }
 
-  /** Calls of a model for the same step of the same run, and of the gate for the same call, beyond the first. */
+  /** A model's calls for the same run's same step, and of the gate for the same call, beyond the first. */
   get repeated(): number {
     const asked = [
       ...this.model.calls.map(({ request: { runId, step } }) => `${runId} ${step}`),

@@ -27,7 +27,7 @@ export class ToolController implements AsyncDisposable {
         const call = JSON.parse(line) as HeldToolCall;
         this.calls.push(call);
         this.#held.set(call.callId, socket);
-        // The process of the call has died.
+        // The call's process has died.
         socket.once('close', () => {
           if (this.#held.get(call.callId) === socket) this.#held.delete(call.callId);
         });

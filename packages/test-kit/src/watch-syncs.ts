@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
 
-/** Records which paths are synced. `hold` delays the sync of a path. The syncs themselves are real. */
+/** Records which paths are synced. `hold` delays a path's sync. The syncs themselves are real. */
 export async function watchSyncs(t: TestContext, hold: (path: string) => Promise<void> | undefined) {
   const file = await open('/dev/null');
   const prototype = Object.getPrototypeOf(file) as FileHandle;

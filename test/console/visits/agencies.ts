@@ -29,7 +29,7 @@ const TILL_TOOLS = `export const open_till = {
 };
 `;
 
-/** A tool ends the process of its agency. The page of the agency shows the new process and what happened. */
+/** A tool ends its agency's process. The page of the agency shows the new process and what happened. */
 export const processFaultVisit: ConsoleVisit = {
   name: 'agency-process-fault',
   async run(visit) {

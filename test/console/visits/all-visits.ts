@@ -46,7 +46,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   connection: connectionVisits,
 };
 
-/** The visits of the gate. They need no seeded data. */
+/** The gate's visits. They need no seeded data. */
 export const gateVisits: readonly ConsoleVisit[] = [
   ...keyVisits.slice(0, 1),
   twoTabsVisit,

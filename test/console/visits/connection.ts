@@ -30,7 +30,7 @@ export const connectionVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('connection-back');
     },
   },
-  // Last, because the clock of the server is not set back.
+  // Last, because the server's clock is not set back.
   {
     name: 'token-renewal',
     async run(visit) {

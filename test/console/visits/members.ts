@@ -22,7 +22,7 @@ async function openNewMember(visit: VisitContext, name: string): Promise<string>
   return id;
 }
 
-/** The allowance bar of the first member is what the API has. */
+/** The first member's allowance bar is what the API has. */
 async function checkAllowance({ page, api, integration, seed }: VisitContext): Promise<void> {
   const [id = ''] = seed.members;
   const { body } = await api.get(`/v2/integrations/${integration}/members/${id}`);

@@ -77,7 +77,7 @@ export const playgroundFiles: ConsoleVisit = {
     });
     await visit.checkPage('playground-upload-refused');
     await page.getByRole('button', { name: 'Remove ..' }).click();
-    // The files of an earlier message are found again. The image that the model saw is not returned.
+    // An earlier message's files are found again. The image that the model saw is not returned.
     await page.getByRole('link', { name: 'Open the run' }).first().click();
     await page.getByRole('link', { name: 'Try again in the playground' }).click();
     await page.getByRole('alert').getByText('The earlier message also had 1 attachment').waitFor();

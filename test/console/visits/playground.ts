@@ -353,7 +353,7 @@ async function answerForServer(page: Page, address: string): Promise<() => Promi
   };
 }
 
-/** Until it is called back, the token of the page is refused, and it cannot get another one. */
+/** Until it is called back, the page's token is refused, and it cannot get another one. */
 async function withoutToken(page: Page): Promise<() => Promise<void>> {
   const back = await answerForServer(page, '**/token');
   const body = JSON.stringify({ error: 'The token has ended.', code: 'invalid_api_key' });
@@ -371,7 +371,7 @@ const outage: ConsoleVisit = {
   async run(visit) {
     const { page } = visit;
     await openPlayground(visit, { member: visit.seed.members[7] as string });
-    // The first message of a chat, then one in a chat that exists.
+    // A chat's first message, then one in a chat that exists.
     for (const [index, text] of ['Sent in an outage', 'Sent in another outage'].entries()) {
       await visit.expectRefusal(401, () =>
         visit.expectRefusal('outage', async () => {

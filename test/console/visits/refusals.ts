@@ -30,7 +30,7 @@ const getId = ({ unique }: VisitContext, name: string) => unique(name).replaceAl
 const answers = (page: Page) => page.getByRole('article', { name: 'Answer' });
 const dialog = (page: Page) => page.getByRole('dialog');
 
-/** Errors of a stream have no status, and no entry of the table is one of them. */
+/** A stream's errors have no status, and no entry of the table is one of them. */
 const getStatus = (code: ErrorCode): number => errors[code].status ?? 0;
 
 /** Until `unrouteAll`, requests with this method are refused as the API does. */

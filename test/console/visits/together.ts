@@ -72,7 +72,7 @@ export const togetherVisits: readonly ConsoleVisit[] = [
       await tab.goto(visit.url('keys'));
       await signOut(tab);
       await setUp(tab, second.setupLink, second);
-      // The token of the first person has ended, and the cookie is that of the second.
+      // The first person's token has ended, and the cookie is that of the second.
       await visit.expectRefusal(401, async () => {
         await chooseInProfile(page, 'API keys');
         await openMenu(page);

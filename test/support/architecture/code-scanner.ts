@@ -70,7 +70,7 @@ export function scanCode(text: string, hasJsx = false): ScannedCode {
   // From inside a tag to its end. `depth` counts the elements that are open around it.
   const scanTag = (from: number, depth: number, isClosing: boolean) => {
     at = from;
-    // The type arguments of a component have brackets too.
+    // A component's type arguments have brackets too.
     let openBrackets = 0;
     while (at < text.length && (text[at] !== '>' || openBrackets > 0)) {
       const char = text[at];
@@ -162,7 +162,7 @@ function startsRegex(lastCode: string, word: string): boolean {
   return lastCode === '' || !/[\w$)\]}'"`/]/.test(lastCode);
 }
 
-/** The type parameters of an arrow function, `<T,>` or `<T extends …>`, also follow an operator. */
+/** An arrow function's type parameters, `<T,>` or `<T extends …>`, also follow an operator. */
 function startsElement(text: string): boolean {
   return /^<(?:>|[A-Za-z_$])/.test(text) && !/^<(?:const\s+)?[\w$]+\s*(?:,|extends\b|=)/.test(text);
 }

@@ -145,7 +145,7 @@ export const adapters = [
 export const adapterUsers = ['compose/**', 'commands/**', 'files/disk/**', 'files/s3/**'];
 
 export interface PackageRule {
-  /** Packages of this repository, by their import names. */
+  /** This repository's packages, by their import names. */
   readonly own: readonly string[];
   /** Own packages that are loaded when first needed: by `import()`, or for their types alone. */
   readonly lazily?: readonly string[];
@@ -203,7 +203,7 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
 /** Within one package, a part that another part must not reach by a relative path. */
 export const closedParts = [{ from: 'packages/contract/src/', except: 'packages/contract/src/schemas/' }];
 
-/** The process of an agency has no settings; it watches what people's code reads. */
+/** An agency's process has no settings; it watches what people's code reads. */
 export const environmentReaders = [
   'packages/server/src/config/**',
   'packages/server/src/agencies/process/withheld-variables.ts',

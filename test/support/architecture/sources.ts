@@ -46,7 +46,7 @@ export function scannedCode(path: string, text: string): ScannedCode {
   return code;
 }
 
-/** The code of a file without comments and without the contents of its strings. */
+/** A file's code without comments and without its strings' contents. */
 export function getCode(path: string, text: string): string {
   return scannedCode(path, text).mask;
 }

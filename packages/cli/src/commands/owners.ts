@@ -10,7 +10,7 @@ interface OneOptions extends ConnectionOptions {
   readonly json?: true;
 }
 
-/** The commands about the owners of an installation, and about the owner of the key. */
+/** The commands about an installation's owners, and about the key's owner. */
 export function addOwnerCommands(program: CliCommand, context: Context): void {
   const owners = program.command('owners').explain({ summary: 'the people who own integrations' });
   addListCommand(owners, context);

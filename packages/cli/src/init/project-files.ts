@@ -11,7 +11,7 @@ interface ProjectFields {
   readonly apiKey: string;
 }
 
-/** The files of a new project, by path. */
+/** A new project's files, by path. */
 export function projectFiles(fields: ProjectFields): Readonly<Record<string, ProjectFile>> {
   const { agency } = fields;
   return {

@@ -1,7 +1,7 @@
-/** The address of the console, with a slash at its end. The server sets `<base>` in every page. */
+/** The console's address, with a slash at its end. The server sets `<base>` in every page. */
 export const consoleUrl = new URL('./', document.baseURI);
 
-/** The address of the API. */
+/** The API's address. */
 export const apiUrl = new URL('../', consoleUrl);
 
 /** The address that people write into their programs: without a slash at its end. */

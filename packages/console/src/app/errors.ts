@@ -8,7 +8,7 @@ interface ErrorText {
   /** What the person can do. Null if the message contains it. */
   readonly advice: string | null;
   readonly code: string | null;
-  /** Names the request in the log of the server. */
+  /** Names the request in the server's log. */
   readonly requestId: string | null;
 }
 

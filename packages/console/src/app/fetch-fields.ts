@@ -2,7 +2,7 @@ import { AuthenticationError, ConnectionLostError, RunwireError } from '@runwire
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Sends a request for which the client has no method, because it needs no token. Returns the fields of the answer. */
+/** Sends a request for which the client has no method, because it needs no token. Returns the answer's fields. */
 export async function fetchFields(url: URL, init: RequestInit): Promise<Fields> {
   let answer: Response;
   let fields: Fields;

@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { api } from './api.ts';
 import { measured, pollMs } from './traffic.ts';
 
-/* Queries that several pages share. Keys begin with the name of the resource; then follow integration and id. */
+/* Queries that several pages share. Keys begin with the resource's name; then follow integration and id. */
 
 export const meQuery = queryOptions({
   queryKey: ['me'],
@@ -46,7 +46,7 @@ export interface ChargedRun extends Pick<RunRecord, 'apiIntegrationId' | 'runId'
   readonly createdAt: string | null;
 }
 
-/** The usage record of a run, which has its charge. Null if there is none. */
+/** A run's usage record, which has its charge. Null if there is none. */
 export const chargeQuery = ({ apiIntegrationId, runId, usageRequestId, createdAt, status }: ChargedRun) =>
   queryOptions({
     queryKey: ['usage', apiIntegrationId, 'run', runId, status],

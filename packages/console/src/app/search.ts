@@ -1,5 +1,5 @@
 /**
- * Reads the named fields of the address. It contains the state of every list as plain text, so that a link to a page
+ * Reads the address's named fields. It contains every list's state as plain text, so that a link to a page
  * shows the same page.
  */
 export const searchFields =

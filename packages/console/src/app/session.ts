@@ -16,7 +16,7 @@ export async function fetchToken(): Promise<string> {
   return String(token);
 }
 
-/** The owner of a token, which is a JWT: its second part is JSON in base64url. */
+/** A token's owner, which is a JWT: its second part is JSON in base64url. */
 export function getOwner(token: string): string {
   const [, payload = ''] = token.split('.');
   return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))).sub;

@@ -48,7 +48,7 @@ function Brand() {
   );
 }
 
-/** The pages of one integration. */
+/** One integration's pages. */
 const SECTIONS = [
   { title: 'Playground', to: '/integrations/$integration/playground' },
   { title: 'Chats', to: '/integrations/$integration/chats' },

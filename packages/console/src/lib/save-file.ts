@@ -1,4 +1,4 @@
-/** The browser reads the bytes of the link after the click. */
+/** The browser reads the link's bytes after the click. */
 const KEEP_MS = 60_000;
 
 /** Lets the browser save a file under this name. */

@@ -4,7 +4,7 @@ interface DateFieldProps {
   readonly label: string;
   readonly name: string;
   readonly type: 'date' | 'datetime-local';
-  /** In the form of the field. */
+  /** In the field's form. */
   readonly value: string;
   /** True if the field cannot be emptied. */
   readonly required?: boolean;

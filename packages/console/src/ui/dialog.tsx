@@ -29,7 +29,7 @@ export function Dialog({ title, isWide = false, onClose, children }: DialogProps
         // The dialog is closed by its removal. The browser also sends `cancel` of elements in it, such as a file field.
         if (event.target !== event.currentTarget) return;
         event.preventDefault();
-        // The answer of a request is awaited.
+        // A request's answer is awaited.
         if (event.currentTarget.querySelector('form[aria-busy="true"]') === null) onClose();
       }}
       onClose={() => {

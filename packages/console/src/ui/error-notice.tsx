@@ -7,7 +7,7 @@ interface ErrorNoticeProps {
   readonly onRetry?: () => void;
 }
 
-/** Shows an error at the place of its cause: what was wrong, what to do, and how to find it in the log. */
+/** Shows an error at its cause's place: what was wrong, what to do, and how to find it in the log. */
 export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
   // `ConnectionNotice` reports it once for the whole page, and what was being read is read again by itself.
   if (isConnectionLost(error) && onRetry !== undefined) {

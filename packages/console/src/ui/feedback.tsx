@@ -61,7 +61,7 @@ interface StatusProps {
   readonly count?: number;
 }
 
-/** The status of a run, a step, a message, an MCP server, a process or a node, always with the same colour. */
+/** A run's status, a step, a message, an MCP server, a process or a node, always with the same colour. */
 export function Status({ status, count }: StatusProps) {
   return <Badge tone={TONES[status] ?? 'neutral'}>{count === undefined ? status : `${count} ${status}`}</Badge>;
 }

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type InputHTMLAttributes, type ReactNode, useEffect, useId, useRef } from 'react';
 import { ErrorNotice } from './error-notice.tsx';
 
-/** The values of a form by the names of its fields. */
+/** A form's values by its fields' names. */
 export class Fields {
   readonly #data: FormData;
 
@@ -45,14 +45,14 @@ interface FormProps {
   readonly pendingLabel: string;
   readonly isDanger?: boolean;
   readonly onSubmit: (fields: Fields) => Promise<unknown>;
-  /** Adds a button that closes the dialog of the form. */
+  /** Adds a button that closes the form's dialog. */
   readonly onCancel?: () => void;
   /** What that button is called, if `Cancel` is ambiguous. */
   readonly cancelLabel?: string;
   readonly children: ReactNode;
 }
 
-/** A form that shows the error of its request, and cannot be sent twice. */
+/** A form that shows its request's error, and cannot be sent twice. */
 export function Form(props: FormProps) {
   const { submitLabel, pendingLabel, isDanger = false, onSubmit, onCancel, cancelLabel = 'Cancel', children } = props;
   const { mutate, error, isPending, reset } = useMutation({ mutationFn: onSubmit });

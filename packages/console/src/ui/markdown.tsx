@@ -74,7 +74,7 @@ function Code({ code, language }: { readonly code: string; readonly language: st
 }
 
 const render = (tokens: readonly Token[] | undefined): ReactNode =>
-  // biome-ignore lint/suspicious/noArrayIndexKey: the tokens of a text have no other identity.
+  // biome-ignore lint/suspicious/noArrayIndexKey: a text's tokens have no other identity.
   tokens?.map((token, index) => <Fragment key={index}>{element(token as MarkedToken)}</Fragment>);
 
 function element(token: MarkedToken): ReactNode {
@@ -140,7 +140,7 @@ function Heading({ depth, children }: { readonly depth: number; readonly childre
 
 function List({ list }: { readonly list: Tokens.List }) {
   const items = list.items.map((item, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the tokens of a text have no other identity.
+    // biome-ignore lint/suspicious/noArrayIndexKey: a text's tokens have no other identity.
     <li key={index} className={item.task ? 'markdown-task' : undefined}>
       {render(item.tokens)}
     </li>
@@ -151,7 +151,7 @@ function List({ list }: { readonly list: Tokens.List }) {
 function Table({ table }: { readonly table: Tokens.Table }) {
   const cells = (row: readonly Tokens.TableCell[], Cell: 'th' | 'td') =>
     row.map(({ tokens, align }, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the tokens of a text have no other identity.
+      // biome-ignore lint/suspicious/noArrayIndexKey: a text's tokens have no other identity.
       <Cell key={index} className={align === 'right' ? 'end' : undefined}>
         {render(tokens)}
       </Cell>
@@ -166,7 +166,7 @@ function Table({ table }: { readonly table: Tokens.Table }) {
         </thead>
         <tbody>
           {table.rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the tokens of a text have no other identity.
+            // biome-ignore lint/suspicious/noArrayIndexKey: a text's tokens have no other identity.
             <tr key={index}>{cells(row, 'td')}</tr>
           ))}
         </tbody>

@@ -13,7 +13,7 @@ interface PageProps {
 
 let isFirstPage = true;
 
-/** The frame of every page. It names the window, and moves the focus to the title after a navigation. */
+/** Every page's frame. It names the window, and moves the focus to the title after a navigation. */
 export function Page({ title, place, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

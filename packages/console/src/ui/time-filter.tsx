@@ -9,7 +9,7 @@ interface TimeFilterProps {
   readonly onChange: (value: string) => void;
 }
 
-/** A filter for a time. The person sees and types it in the zone of the browser. */
+/** A filter for a time. The person sees and types it in the browser's zone. */
 export function TimeFilter({ label, name, value, onChange }: TimeFilterProps) {
   return (
     <DateField
@@ -22,7 +22,7 @@ export function TimeFilter({ label, name, value, onChange }: TimeFilterProps) {
   );
 }
 
-/** The time in the form of the field. Empty if it is no time. */
+/** The time in the field's form. Empty if it is no time. */
 function toLocalTime(value: string | undefined): string {
   const time = new Date(value ?? '');
   if (Number.isNaN(time.getTime())) return '';

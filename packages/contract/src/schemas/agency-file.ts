@@ -11,7 +11,7 @@ const serverPattern = '^[a-z][a-z0-9-]{0,19}$';
 const urlPattern = '^https?://';
 const prefixPattern = '^[A-Za-z0-9_-]{0,20}$';
 
-/** The agents of an agency, also if they are Markdown files that `agency.yaml` does not list. */
+/** An agency's agents, also if they are Markdown files that `agency.yaml` does not list. */
 export const MAX_AGENTS = 100;
 
 /** Explains what a pattern of `agency.yaml` allows: "`field` is …; <sentence>". */

@@ -27,7 +27,7 @@ export const ApiErrorResponse = named(
   ),
 );
 
-/** The reason of a failure. It is always nullable, and a nullable schema cannot be a reference, so it has no name. */
+/** A failure's reason. It is always nullable, and a nullable schema cannot be a reference, so it has no name. */
 export const failure = (description: string) =>
   nullable(
     Type.Object(

@@ -10,13 +10,13 @@ export const integrationId = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$';
 /** Matches a name that providers accept for a tool. */
 export const toolName = '^[A-Za-z0-9_-]{1,64}$';
 
-/** Matches the name of a file without its folder. */
+/** Matches a file's name without its folder. */
 export const fileName = '^[^/\\\\\\u0000-\\u001F\\u007F-\\u009F]*$';
 
 /** Matches `provider/model`. */
 export const modelId = '^[a-z0-9-]+/[\\x21-\\x7e]+$';
 
-/** Explains what a pattern of the schemas allows. The text ends a sentence that begins with the name of the field. */
+/** Explains what a pattern of the schemas allows. The text ends a sentence that begins with the field's name. */
 export const patternSentences: Readonly<Record<string, string>> = {
   [noControlCharacters]: 'must not contain control characters (such as tabs, line breaks or NUL)',
   [integrationId]: 'must be 1 to 64 letters, digits, `_` or `-` (ASCII), and begin with a letter or a digit',

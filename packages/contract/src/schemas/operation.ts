@@ -16,14 +16,14 @@ export interface OperationResponse {
   readonly headers?: { readonly [name: string]: TSchema };
 }
 
-/** An example of a request and of its answer. Tests check it against the schemas of the operation. */
+/** An example of a request and of its answer. Tests check it against the operation's schemas. */
 export interface OperationExample {
   readonly params?: { readonly [name: string]: string };
   readonly query?: { readonly [name: string]: string | number | boolean };
   readonly body?: unknown;
-  /** The status of the answer. */
+  /** The answer's status. */
   readonly status: number;
-  /** The body of the answer, by media type. Absent if the answer has no body. */
+  /** The answer's body, by media type. Absent if the answer has no body. */
   readonly answer?: { readonly [contentType: string]: unknown };
 }
 

@@ -28,7 +28,7 @@ export const Question = named(
   ),
 );
 
-/** The fields of a question in the stream, whose names are in snake case. */
+/** A question's fields in the stream, whose names are in snake case. */
 export const StreamQuestion = named(
   'StreamQuestion',
   Type.Object(

@@ -7,7 +7,7 @@ import { storedZip } from './stored-zip.ts';
 import { refuseDeclarations } from './xml-events.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
-/** Reads the text of a DOCX: paragraphs, lists, tables, footnotes and endnotes; no pictures, headers or footers. */
+/** Reads a DOCX's text: paragraphs, lists, tables, footnotes and endnotes; no pictures, headers or footers. */
 export async function readDocx(zip: ZipArchive, limits: DocumentLimits): Promise<string> {
   const parts = new Map<string, Buffer>();
   for (const name of zip.names) {

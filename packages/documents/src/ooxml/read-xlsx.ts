@@ -6,7 +6,7 @@ import { readSheet } from './read-sheet.ts';
 import { readWorkbook, type Sheet } from './workbook.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
-/** Reads the cells of an XLSX, sheet by sheet. Formulas are shown by their stored results. */
+/** Reads an XLSX's cells, sheet by sheet. Formulas are shown by their stored results. */
 export function readXlsx(zip: ZipArchive, { limits, wholePart }: Conversion): string {
   const workbook = readWorkbook(zip);
   const gathered = new GatheredText(limits.characters);

@@ -9,7 +9,7 @@ export interface Relationship {
   readonly part: string;
 }
 
-/** Returns the relationships of a part. The part `''` is the whole package. */
+/** Returns a part's relationships. The part `''` is the whole package. */
 export function getRelationships(zip: ZipArchive, part: string): readonly Relationship[] {
   const folder = posix.dirname(part);
   const xml = zip.read(posix.join(folder, '_rels', `${posix.basename(part)}.rels`));

@@ -7,7 +7,7 @@ export interface ZipEntry {
   readonly crc: number;
   readonly packedBytes: number;
   readonly bytes: number;
-  /** The offset of the compressed bytes. */
+  /** The compressed bytes' offset. */
   readonly start: number;
 }
 
@@ -29,7 +29,7 @@ export function readZipDirectory(zip: Buffer): readonly ZipEntry[] {
     refuseOverlaps(entries);
     return entries;
   } catch (error) {
-    // A read beyond the end of the file.
+    // A read beyond the file's end.
     if (error instanceof RangeError) throw damaged();
     throw error;
   }

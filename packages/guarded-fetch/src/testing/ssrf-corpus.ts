@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { httpAnswer, type Names, type Serve } from './watched-network.ts';
 
-/** See `meta` of the data. `resolves_to`: the addresses of one resolution, or of several. */
+/** See `meta` of the data. `resolves_to`: one resolution's addresses, or of several. */
 export interface SsrfItem {
   readonly id: string;
   readonly stage: 'parse' | 'literal' | 'dns' | 'redirect' | 'response' | 'refresh-map';
@@ -25,7 +25,7 @@ export interface SsrfSequence {
   readonly fetches: readonly (readonly [url: string, end: string, dials: number])[];
 }
 
-/** Each item has the fields of its group, unless it has its own. */
+/** Each item has its group's fields, unless it has its own. */
 interface SsrfGroup extends Omit<SsrfItem, 'id'> {
   readonly items: readonly SsrfItem[];
 }

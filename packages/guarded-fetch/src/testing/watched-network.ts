@@ -1,10 +1,10 @@
 import { type Duplex, duplexPair } from 'node:stream';
 import type { DialTo, Network } from '../network.ts';
 
-/** What the server of a connection does with a request: it writes bytes, closes, or stays silent. */
+/** What a connection's server does with a request: it writes bytes, closes, or stays silent. */
 export type Serve = (request: string, connection: Duplex) => void;
 
-/** The addresses of a name: one list for each lookup. The last list is used for all further lookups. */
+/** A name's addresses: one list for each lookup. The last list is used for all further lookups. */
 export type Names = Readonly<Record<string, readonly (readonly string[])[]>>;
 
 /**
@@ -15,7 +15,7 @@ export class WatchedNetwork implements Network {
   readonly resolved: string[] = [];
   readonly dialled: DialTo[] = [];
   readonly requests: string[] = [];
-  /** The sockets of the client, and those of the servers. */
+  /** The client's sockets, and those of the servers. */
   readonly connections: { readonly ours: Duplex; readonly theirs: Duplex }[] = [];
   readonly #names: Names;
   readonly #serve: Serve;
@@ -54,7 +54,7 @@ function isWhole(request: string): boolean {
   return end !== -1 && request.length >= end + 4 + Number(length);
 }
 
-/** The bytes of an answer. */
+/** An answer's bytes. */
 export function httpAnswer(status: number, headers: Readonly<Record<string, string>> = {}, body = ''): string {
   const lines = Object.entries({ 'content-length': String(Buffer.byteLength(body)), ...headers });
   return `HTTP/1.1 ${status} Said\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;

@@ -8,7 +8,7 @@ export type CheckedUrl = { readonly url: URL } | { readonly problem: string };
 
 const FORM = 'must be an https URL such as https://files.example.com/a.pdf';
 
-/** Checks the text of a URL. The addresses of its host are checked later. */
+/** Checks a URL's text. Its host's addresses are checked later. */
 export function checkFetchUrl(text: string, allow: FetchAllow): CheckedUrl {
   const problem = shapeProblem(text);
   if (problem !== null) return { problem };

@@ -4,7 +4,7 @@ import { isWithin, parseRange, type Range } from './range.ts';
 
 /** What may be fetched although it is not public or not on port 443. */
 export interface FetchAllow {
-  /** The name of this list in messages to people. */
+  /** This list's name in messages to people. */
   readonly setting: string;
   /** The entries for the output, each with its port. */
   readonly entries: readonly string[];

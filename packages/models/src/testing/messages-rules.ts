@@ -15,7 +15,7 @@ export interface MessagesRequest extends Json {
   readonly thinking?: Json;
 }
 
-/** A rule of the Messages API. `refusal` returns the message of the error, or null. */
+/** A rule of the Messages API. `refusal` returns the error's message, or null. */
 export interface MessagesRule {
   readonly id: string;
   /** The page, the file or the reported answer of the API that shows the rule. */

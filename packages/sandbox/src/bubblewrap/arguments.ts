@@ -40,7 +40,7 @@ function getKind(path: string): 'folder' | 'file' | 'link' | null {
   return stats?.isDirectory() ? 'folder' : stats?.isFile() ? 'file' : null;
 }
 
-/** Returns the arguments that show the programs of the machine, read-only. */
+/** Returns the arguments that show the machine's programs, read-only. */
 export function systemArguments(): string[] {
   const folders = SYSTEM_FOLDERS.flatMap((path) => {
     const kind = getKind(path);

@@ -119,13 +119,13 @@ export class BubblewrapSandbox implements Sandbox {
         ...this.owner,
       });
     } finally {
-      // When all processes of the command have ended, the reader gets the end of the file.
+      // When all processes of the command have ended, the reader gets the file's end.
       closeSync(output);
     }
   }
 }
 
-/** Returns false if the process, or the group of a negative number, does not exist. */
+/** Returns false if the process, or a negative number's group, does not exist. */
 function killProcess(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL');

@@ -17,7 +17,7 @@ export interface OutputPipe {
 }
 
 /**
- * Opens a pipe for the output of a command. The pipes that Node itself makes for a child are sockets, and programs cannot
+ * Opens a pipe for a command's output. The pipes that Node itself makes for a child are sockets, and programs cannot
  * open `/dev/stdout` or `/dev/stderr` if those are sockets.
  */
 export async function openOutputPipe(owner: SandboxUser | null): Promise<OutputPipe> {

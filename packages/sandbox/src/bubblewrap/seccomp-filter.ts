@@ -18,7 +18,7 @@ import {
   REFUSED_CALLS,
 } from './system-calls.ts';
 
-/** Places in the data of a seccomp filter. Both architectures are little-endian: the low word of an argument is first. */
+/** Places in a seccomp filter's data. Both architectures are little-endian: the low word of an argument is first. */
 const CALL = 0;
 const ARCHITECTURE = 4;
 const argument = (index: number) => 16 + index * 8;
@@ -41,7 +41,7 @@ export const AUDIT_ARCHITECTURES: Readonly<Record<Architecture, number>> = { x64
 const NAMESPACE_FLAGS = 0x7e020000;
 /** AF_UNIX, AF_INET and AF_INET6: the network namespace holds them. It does not hold AF_VSOCK. */
 const SOCKET_FAMILIES = [1, 2, 10];
-/** TIOCSTI and TIOCLINUX write into the terminal of the server. */
+/** TIOCSTI and TIOCLINUX write into the server's terminal. */
 const TERMINAL_INPUT = [0x5412, 0x541c];
 const SOL_SOCKET = 1;
 /** SO_SNDBUF, SO_RCVBUF and their variants for root. Larger buffers of sockets are memory that no process shows. */

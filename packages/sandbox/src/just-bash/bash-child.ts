@@ -10,7 +10,7 @@ const LIMIT_EXCEEDED = 126;
 const EXCEEDED = /\bexceed(s|ed)\b/;
 const TOO_MUCH_OUTPUT = /output size (limit )?exceeded/;
 
-/** What time and memory limit already, with the limits of the server. */
+/** What time and memory limit already, with the server's limits. */
 const UNLIMITED = 1_000_000_000;
 const MAX_CALL_DEPTH = 1000;
 

@@ -5,6 +5,6 @@ export type BashRequest = SandboxCommand;
 
 export interface BashResult {
   readonly exitCode: number;
-  /** The limit of the interpreter at which the command was ended; null if it ended by itself. */
+  /** The interpreter's limit at which the command was ended; null if it ended by itself. */
   readonly limit: Extract<SandboxLimit, 'output' | 'interpreter'> | null;
 }

@@ -19,7 +19,7 @@ import { childReads } from './child-reads.ts';
 const ABORTED = 134;
 
 /**
- * Interprets each command in its own process of Node, which may write to the folder of the command, read it and its own
+ * Interprets each command in its own process of Node, which may write to the command's folder, read it and its own
  * code, and do nothing else: no network, no other processes. For machines that forbid namespaces.
  */
 export class JustBashSandbox implements Sandbox {

@@ -1,7 +1,7 @@
 import { type CpOptions, MountableFs, ReadWriteFs, type RmOptions } from 'just-bash';
 
 /**
- * The folder of a command. Node's permission model forbids the calls with which just-bash copies files and removes empty
+ * A command's folder. Node's permission model forbids the calls with which just-bash copies files and removes empty
  * folders, so they are made of others.
  */
 export class FolderFs extends ReadWriteFs {

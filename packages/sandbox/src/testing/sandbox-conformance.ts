@@ -239,7 +239,7 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
   },
 ];
 
-/** A folder for commands, which belongs to the user of the sandbox. */
+/** A folder for commands, which belongs to the sandbox's user. */
 export function makeStage(sandbox: Sandbox, files: Files = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'runwire-test-'));
   const give = (path: string) => {

@@ -39,7 +39,7 @@ export class Adjustments {
     const problem = amountProblem(input);
     if (problem !== null) throw new Refusal('invalid_request', problem);
     return this.#store.transact('account', async (tx) => {
-      // With the member's lock, adjustments of a member run one after the other. The end of a run does not take this lock,
+      // With the member's lock, adjustments of a member run one after the other. A run's end does not take this lock,
       // but it only raises `used`, so what is given back never exceeds it.
       const [, , integration, member, known] = await Promise.all([
         tx.all(keepIntegration, { integrationId }),
@@ -56,7 +56,7 @@ export class Adjustments {
       ]);
       if (integration === undefined) throw new Refusal('integration_not_found');
       if (member === undefined) throw new Refusal('member_not_found', NO_MEMBER);
-      // Before the checks of the allowance: a repeat succeeds also if allowances were changed after the first request.
+      // Before the allowance's checks: a repeat succeeds also if allowances were changed after the first request.
       if (known === undefined) return { created: true, adjustment: await adjust(tx, integrationId, consumerId, input) };
       if (!isRepeat(known, input)) throw new Refusal('idempotency_key_reused');
       return { created: false, adjustment: adjustmentJson(known) };

@@ -16,7 +16,7 @@ import { isLive, isSessionId, SESSION_MS } from './session-life.ts';
 import type { TokenProblem } from './token-signing.ts';
 
 type TokenCaller = Caller & { readonly clientToken: ClientToken };
-/** `expiresAt` is the end of the token. The session, which is the key of the principal, lasts longer. */
+/** `expiresAt` is the token's end. The session, which is the principal's key, lasts longer. */
 type ConsoleCaller = Caller & { readonly expiresAt: number };
 
 const LAST_USE_EVERY_MS = 60_000;
@@ -190,7 +190,7 @@ export class Authentication {
     return principal(owner, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
   }
 
-  /** Returns the owner of a session, with the session as its key; null if the session has ended. */
+  /** Returns a session's owner, with the session as its key; null if the session has ended. */
   async #ownerOfSession(ownerId: string, sessionId: string, now: number): Promise<Principal | null> {
     const session = await first(this.#reads.all(sessionById, { sessionId }));
     if (session === undefined || session.owner_id !== ownerId || !isLive(session, now)) return null;

@@ -33,7 +33,7 @@ export interface ClientTokenClaims {
 /**
  * Client tokens are JWTs that are signed with their own key, which is derived from the installation's secret. `key` is
  * the id of the API key or of the console session, or the first bytes of the hash of `RUNWIRE_API_KEY`: a new value ends
- * the tokens of the old one.
+ * the old one's tokens.
  */
 export class ClientTokenSigning {
   readonly #tokens: TokenSigning;

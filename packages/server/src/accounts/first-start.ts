@@ -52,7 +52,7 @@ export async function firstStart(store: Store, agencies: Agencies, wanted: strin
 }
 
 /**
- * Makes the first key of the first owner if no key was ever made. Call it after the server listens: if the start failed
+ * Makes the first owner's first key if no key was ever made. Call it after the server listens: if the start failed
  * before, for example on a port in use, no person would have seen the key.
  */
 export async function firstKey(store: Store, signing: KeySigning): Promise<string | null> {

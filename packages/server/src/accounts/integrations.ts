@@ -81,7 +81,7 @@ export interface IntegrationsDeps {
   readonly agencies: Agencies;
   readonly defaultRunSeconds: number;
   readonly prices: Prices;
-  /** Removes the turns of a deleted integration from the memory of this node. */
+  /** Removes a deleted integration's turns from this node's memory. */
   readonly forgetIntegration: (integrationId: IntegrationId) => void;
 }
 

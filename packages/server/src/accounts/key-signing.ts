@@ -6,7 +6,7 @@ export interface KeyClaims {
   readonly keyId: string;
 }
 
-/** API keys are JWTs signed with the secret of the installation: `sub` is the owner, `jti` the id of the key. */
+/** API keys are JWTs signed with the installation's secret: `sub` is the owner, `jti` the key's id. */
 export class KeySigning {
   readonly #tokens: TokenSigning;
 

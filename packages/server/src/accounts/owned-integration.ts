@@ -20,7 +20,7 @@ export class IntegrationOwnership {
     this.#owners = changes.cache(10_000);
   }
 
-  /** Returns what the caller sees of the integration. */
+  /** Returns what the integration's caller sees. */
   async scope({ principal, clientToken }: Caller, integrationId: string): Promise<Scope> {
     const ownerId = await this.#owners.get(integrationId, async () => {
       const row = await first(this.#reads.all(integrationById, { integrationId }));

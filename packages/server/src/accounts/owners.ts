@@ -44,7 +44,7 @@ export class Owners {
     this.#signing = signing;
   }
 
-  /** `setUpSecret` is the secret of a link with which the owner sets a password. */
+  /** `setUpSecret` is a link's secret with which the owner sets a password. */
   async create(principal: Principal, input: { email: string; name?: string }) {
     administratorOnly(principal);
     const ownerId = newOwnerId();
@@ -67,7 +67,7 @@ export class Owners {
     return readPage(this.#store.reads, query, listOwners, position, ownerJson);
   }
 
-  /** Changes the given fields of the caller, and keeps the others. */
+  /** Changes the caller's given fields, and keeps the others. */
   async update(
     { ownerId }: Principal,
     input: { readonly email?: string; readonly name?: string | null },

@@ -5,10 +5,10 @@ import type { Reads } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { isLive, isSessionId } from './session-life.ts';
 
-/** The number of keys in one query, because databases limit the parameters of a statement. */
+/** The number of keys in one query, because databases limit a statement's parameters. */
 const MAX_KEYS = 500;
 
-/** The open streams of this node. */
+/** This node's open streams. */
 export interface KeyedStreams {
   /** The keys and sessions of the requests that opened the streams, each once. */
   keyIds(): string[];
@@ -30,7 +30,7 @@ const TURNS_PER_TRUST = 20;
 
 /**
  * Cuts the streams whose key was revoked or whose session ended, here or on another node. It asks the store about the
- * keys of the open streams, every 2 s, and not only after a change of accounts: a stream may open just after the change
+ * the open streams' keys, every 2 s, and not only after a change of accounts: a stream may open just after the change
  * was noticed, for a request that was authenticated just before.
  *
  * A node that is cut off from its database cannot learn that a key was revoked. It cuts the streams of all keys that it
@@ -77,7 +77,7 @@ export class RevokedStreams implements Disposable {
 
   /**
    * Two turns in a row must find the keys unconfirmed: after a stall of this process the first turn runs before the
-   * answers of the database are read. So the first one counts two turns early.
+   * the database's answers are read. So the first one counts two turns early.
    */
   #cutUnconfirmed(): void {
     const { streams, trustedMs, isCutOff, logger } = this.#deps;

@@ -10,5 +10,5 @@ export function isLive({ created_at, used_at }: SessionRow, now: number): boolea
   return now < created_at + SESSION_MS && now < used_at + IDLE_SESSION_MS;
 }
 
-/** True if the id of a principal's key is the id of a session. Ids of API keys begin with `key_`. */
+/** True if the id of a principal's key is a session's id. Ids of API keys begin with `key_`. */
 export const isSessionId = (keyId: string): boolean => keyId.startsWith('ses_');

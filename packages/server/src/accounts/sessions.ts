@@ -18,7 +18,7 @@ import { isLive, SESSION_MS } from './session-life.ts';
 const TOKEN_MS = 600_000;
 const LAST_USE_EVERY_MS = 60_000;
 
-/** Makes a session. It exists after `store`. The secret is the value of the cookie. */
+/** Makes a session. It exists after `store`. The secret is the cookie's value. */
 export function newSession(ownerId: OwnerId) {
   const secret = newSecretValue();
   const row = {
@@ -30,7 +30,7 @@ export function newSession(ownerId: OwnerId) {
   return { secret, store: (tx: Tx) => tx.run(insertSession, row) };
 }
 
-/** The sessions of people who signed in to the console. `secret` is the value of the cookie; null if there is none. */
+/** The sessions of people who signed in to the console. `secret` is the cookie's value; null if there is none. */
 export class Sessions {
   readonly #store: Store;
   readonly #reads: Reads;

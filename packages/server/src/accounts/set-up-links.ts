@@ -27,7 +27,7 @@ export interface FirstSetUp {
 }
 
 /**
- * Makes the link of the first owner if that owner has neither a password nor a link. The link is valid until it is used. A
+ * Makes the first owner's link if that owner has neither a password nor a link. The link is valid until it is used. A
  * link that exists is not replaced: the person may have it from another node. Call it after the server listens, because
  * only then does a person see the link.
  */

@@ -53,7 +53,7 @@ export class SignIn {
     this.#turns = new PasswordTurns(hashCost);
   }
 
-  /** Resolves to the secret of a new session. */
+  /** Resolves to a new session's secret. */
   async signIn(input: Credentials, address: string): Promise<string> {
     return this.#turns.run(async (hashing) => {
       const credentials = { email: storedEmail(input.email), password: input.password };
@@ -69,7 +69,7 @@ export class SignIn {
   }
 
   /**
-   * Uses a set-up link: sets the e-mail and the password of its owner, and ends all sessions of the owner. Resolves to the
+   * Uses a set-up link: sets the e-mail and its owner's password, and ends all sessions of the owner. Resolves to the
    * secret of a new session.
    */
   async setUp(input: { readonly link: string; readonly email: string; readonly password: string }): Promise<string> {

@@ -7,7 +7,7 @@ import type { RequestTrace } from '../domain/request-trace.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
-  /** The owner of the integration. */
+  /** The integration's owner. */
   readonly ownerId: OwnerId;
   readonly integrationId: IntegrationId;
   readonly trace: RequestTrace;

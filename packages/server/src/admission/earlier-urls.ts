@@ -6,7 +6,7 @@ import type { Reads, Tx } from '../store/store.ts';
 
 const NONE: EarlierUrls = { known: new Set(), withoutCopy: [] };
 
-/** Returns the refusal if a refresh or the link of an earlier attachment is invalid. `chatKey` is null if the chat is new. */
+/** Returns the refusal if a refresh or an earlier attachment's link is invalid. `chatKey` is null if the chat is new. */
 export async function refreshesRefusal(
   reads: Reads,
   chatKey: ChatKey | null,

@@ -31,7 +31,7 @@ export interface Reservation {
   readonly request: CompletionRequest;
   readonly decision: Admit;
   readonly agency: LoadedAgency | null;
-  /** The inline images of the request. */
+  /** The request's inline images. */
   readonly blobs: StoredBlobs;
   readonly nodeId: string;
   /** True if nodes of the version before are alive: they expect that T1 stores `meta`. */

@@ -31,7 +31,7 @@ export function startRun({ node, engine }: StartDeps, { run, agency }: Startable
 }
 
 /**
- * The outcome of the commit is unknown, so the caller got 503 without a header. When the outcome is known, starts the run
+ * The commit's outcome is unknown, so the caller got 503 without a header. When the outcome is known, starts the run
  * if it was admitted. If this server stops before that, another one takes the run over.
  */
 export function startIfCommitted(

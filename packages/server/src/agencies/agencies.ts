@@ -9,7 +9,7 @@ import type { KnownModels } from './load-agency.ts';
 import { type FolderSetting, loadDefinition, loadFolder } from './load-folder.ts';
 import type { LoadedAgency, LoadedAgent } from './loaded-agency.ts';
 
-/** The models of the installation. */
+/** The installation's models. */
 export interface UsableModels extends KnownModels {
   /** True if runs can use the model now. It may be of a version of `providers.yaml` before a bad edit. */
   has(model: string): boolean;
@@ -42,7 +42,7 @@ const UNREADABLE: readonly Fault[] = [
   { file: '.', ...NO_POSITION, message: "The folder cannot be read; the server's log has the reason." },
 ];
 
-/** The agencies of this installation. */
+/** This installation's agencies. */
 export class Agencies implements Disposable {
   readonly #options: AgenciesOptions;
   readonly #agencies = new Map<string, ListedAgency>();
@@ -158,7 +158,7 @@ export class Agencies implements Disposable {
     return this.#agencies.get(agency)?.loaded?.agents.get(name) ?? null;
   }
 
-  /** Returns the model of an agent. `ofIntegration` is the model that the run's integration sets, or null. */
+  /** Returns an agent's model. `ofIntegration` is the model that the run's integration sets, or null. */
   getModel(
     agency: Pick<LoadedAgency, 'model'>,
     agent: Pick<LoadedAgent, 'model'>,
@@ -191,7 +191,7 @@ export class Agencies implements Disposable {
     return loaded && entry ? this.getModel(loaded, entry, ofIntegration) : null;
   }
 
-  /** Returns the models of its agents, or none if the agency does not exist. */
+  /** Returns its agents' models, or none if the agency does not exist. */
   models(agency: string, ofIntegration: string | null): readonly string[] {
     const loaded = this.#agencies.get(agency)?.loaded;
     return loaded === null || loaded === undefined ? [] : this.getModels(loaded, ofIntegration);

@@ -9,7 +9,7 @@ import type { RefusedCode } from './refused-code.ts';
 export interface AgentDraft<Code = AgentCode> {
   readonly value: AgentFile;
   readonly location: Location;
-  /** The path of the agent in `location`. */
+  /** The agent's path in `location`. */
   readonly path: Path;
   readonly code: Code;
 }

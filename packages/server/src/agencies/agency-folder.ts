@@ -7,7 +7,7 @@ export class FileRefused extends Error {}
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads the files of one agency, and hashes what it reads. Nothing outside the folder can be read. */
+/** Reads one agency's files, and hashes what it reads. Nothing outside the folder can be read. */
 export class AgencyFolder {
   readonly #folder: string;
   readonly #read = new Map<string, string>();
@@ -55,7 +55,7 @@ export class AgencyFolder {
     this.#read.set(name, text);
   }
 
-  /** The real path of a file. Throws `FileRefused` if it does not exist, is no file, or is outside the folder. */
+  /** A file's real path. Throws `FileRefused` if it does not exist, is no file, or is outside the folder. */
   async #locate(file: string): Promise<string> {
     const outside = `\`${file}\` is outside the agency's folder; move the file into the folder.`;
     const written = relative(this.#folder, join(this.#folder, file));

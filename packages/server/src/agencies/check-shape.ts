@@ -48,7 +48,7 @@ export function checkProvidersShape(value: unknown, location: Location, faults: 
   return new ShapeCheck(providersSchema, location, faults, true).check(providersSchema, value, [], 'providers');
 }
 
-/** Checks the fields of one agent. `path` is where the agent is in `location`. */
+/** Checks one agent's fields. `path` is where the agent is in `location`. */
 export function checkAgentShape(value: unknown, location: Location, path: Path, faults: Faults): boolean {
   return new ShapeCheck(agencySchema, location, faults).check({ $ref: '#/definitions/agent' }, value, path, 'agent');
 }

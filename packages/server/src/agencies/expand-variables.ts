@@ -1,9 +1,9 @@
-/** Returns the value of an environment variable, or null if it is not set. */
+/** Returns an environment variable's value, or null if it is not set. */
 export type ReadVariable = (name: string) => string | null;
 
 const VARIABLE = /\$\{([^}]*)\}/g;
 
-/** Replaces `${NAME}` by the value of the variable. Returns undefined and reports a variable that is not set. */
+/** Replaces `${NAME}` by the variable's value. Returns undefined and reports a variable that is not set. */
 export function expandVariables(
   text: string,
   variable: ReadVariable,

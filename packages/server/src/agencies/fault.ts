@@ -1,8 +1,8 @@
-/** A mistake in the files of an agency, its position, and what to write instead. */
+/** A mistake in an agency's files, its position, and what to write instead. */
 export interface Fault {
   /** The path from the agency's folder. */
   readonly file: string;
-  /** From 1. Null if the fault is not in the text of the file. */
+  /** From 1. Null if the fault is not in the file's text. */
   readonly line: number | null;
   readonly column: number | null;
   readonly message: string;
@@ -38,7 +38,7 @@ export function faultLine({ file, line, column, message }: Fault): string {
 
 export type Path = readonly (string | number)[];
 
-/** Finds values of an agency in the text of their file. */
+/** Finds an agency's values in their file's text. */
 export interface Location {
   /** The file that contains the values. */
   readonly file: string;

@@ -79,7 +79,7 @@ function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], l
     }
     pairs.set(pair, [...known, flow]);
   }
-  // In the order in which they were written, so that the tools of an agent have a stable order.
+  // In the order in which they were written, so that an agent's tools have a stable order.
   const order = [...pairs.values()].flat().toSorted((a, b) => a.index - b.index);
   return new Map(
     agents.map((name) => [

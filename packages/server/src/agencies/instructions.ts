@@ -55,7 +55,7 @@ export interface InstructionParts {
   readonly shared: string;
   readonly own: string | WriteInstructions;
   readonly contextToModel: boolean;
-  /** About the files of the agency. Placeholders in it are not filled. */
+  /** About the agency's files. Placeholders in it are not filled. */
   readonly files: string;
 }
 

@@ -28,10 +28,10 @@ export interface KnownModels {
   fromObject(name: string, object: ModelObject): Model | null;
 }
 
-/** What the installation has, for the check of an agency. */
+/** What the installation has, for an agency's check. */
 export interface AgencySetting {
   readonly models: KnownModels;
-  /** The limits of the server. */
+  /** The server's limits. */
   readonly limits: AgencyLimits;
   /** Reads a variable that `mcp` names. */
   readonly variable: ReadVariable;
@@ -196,7 +196,7 @@ async function ownInstructions({ value, location, path }: AgentDraft, { folder }
   return text;
 }
 
-/** The names of the agents, which must differ by more than case. */
+/** The agents' names, which must differ by more than case. */
 function checkNames({ agents }: AgencyDraft, faults: Faults): readonly string[] {
   const byName = new Map<string, string>();
   const byTransfer = new Map<string, string>();
@@ -302,7 +302,7 @@ function checkWebSearch(
   faults.add(location, [...path, 'tools', index], sentence);
 }
 
-/** The model of the installation may be one of `providers.yaml`, which can be broken. */
+/** The installation's model may be one of `providers.yaml`, which can be broken. */
 function checkDefaultModel({ location, path }: AgentDraft, { models }: AgencySetting, faults: Faults): void {
   const problem = models.problem(models.defaultId);
   if (problem === null) return;

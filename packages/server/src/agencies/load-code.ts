@@ -24,7 +24,7 @@ export interface CodeLocation {
 }
 
 /**
- * Loads the code of an agency in a process of its own. Throws `AgencyBroken` if it cannot be loaded. Everything that it
+ * Loads an agency's code in a process of its own. Throws `AgencyBroken` if it cannot be loaded. Everything that it
  * loads from the folder becomes part of the agency's version.
  */
 export async function loadCode(location: CodeLocation, source: CodeSource, faults: Faults): Promise<LoadedCode> {

@@ -23,9 +23,9 @@ const RESERVED_ID = 'demo';
 const VERSION_CHARACTERS = 16;
 
 export interface FolderSetting extends AgencySetting {
-  /** Run the code of agencies. */
+  /** Run the agency code. */
   readonly processes: AgencyProcesses;
-  /** Called if the code of an agency must be loaded again. */
+  /** Called if an agency's code must be loaded again. */
   readonly onChanged?: (id: string) => void;
 }
 

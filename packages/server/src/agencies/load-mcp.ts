@@ -184,7 +184,7 @@ export function getServers(
   faults: Faults,
 ): readonly McpServer[] {
   const { mcp } = value;
-  // A list of its own: the names of tools are kept by the list.
+  // A list of its own: the tool names are kept by the list.
   if (mcp === undefined) return [...servers];
   return mcp.flatMap((name, index) => {
     const server = servers.find((one) => one.name === name);

@@ -33,7 +33,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const NO_OBJECT = "is not an object; write `type: 'object'`, with the values of a call in `properties`.";
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
-/** The longest limit of a run is shorter. */
+/** A run's longest limit is shorter. */
 const MAX_TIMEOUT_SECONDS = 86_400;
 
 /** The tool cannot be used. The message continues the sentence "The tool `name` of agent `agent` …". */

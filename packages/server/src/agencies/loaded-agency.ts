@@ -88,7 +88,7 @@ export interface LoadedAgency {
   readonly model: string | null;
   readonly agents: ReadonlyMap<string, LoadedAgent>;
   readonly mcp: readonly McpServer[];
-  /** The real path of its folder; null if it is not in a folder. */
+  /** Its folder's real path; null if it is not in a folder. */
   readonly folder: string | null;
   readonly entryPoints: readonly string[];
   readonly defaultAgent: string;

@@ -1,7 +1,7 @@
 import { type Faults, FILE_START, type Location, positionIn } from './fault.ts';
 import { readYaml } from './yaml-text.ts';
 
-/** A Markdown file: its front matter has the fields of an agent, its body is the agent's instructions. */
+/** A Markdown file: its front matter has an agent's fields, its body is the agent's instructions. */
 export interface MarkdownAgent {
   /** The fields, with the body as `instructions`. Not checked yet. */
   readonly value: unknown;

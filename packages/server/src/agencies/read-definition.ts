@@ -6,7 +6,7 @@ import type { Faults, Location, Path } from './fault.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Finds parts of a definition in the text of its file. */
+/** Finds parts of a definition in its file's text. */
 export interface DefinitionLocations {
   readonly agency: Location;
   readonly agent: (name: string) => Location;
@@ -114,14 +114,14 @@ function isModelObject(value: unknown): value is ModelObject {
   return typeof provider === 'string' && typeof modelId === 'string' && typeof doStream === 'function';
 }
 
-/** `provider/model`, as in settings and prices. The provider of a model is also named by its interface: `google.chat`. */
+/** `provider/model`, as in settings and prices. A model's provider is also named by its interface: `google.chat`. */
 function modelName({ provider, modelId }: ModelObject): string {
   const [first = ''] = provider.toLowerCase().split('.');
   const name = first.replaceAll(/[^a-z0-9-]/g, '-');
   return `${name === '' ? 'model' : name}/${modelId.replaceAll(/[^\x21-\x7e]/g, '-') || 'model'}`;
 }
 
-/** Returns the name of the tool, or what was given if it is no tool. */
+/** Returns the tool's name, or what was given if it is no tool. */
 function listedTool(tool: unknown, tools: Map<string, object>): unknown {
   if (!isFields(tool)) return tool;
   const name = String(tool.name);

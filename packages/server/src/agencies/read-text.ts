@@ -7,7 +7,7 @@ export interface WrittenAt {
   readonly path: Path;
 }
 
-/** A text of one line that is probably the name of a file. */
+/** A text of one line that is probably a file's name. */
 const FILE_NAME = /^[^\s{}]+\.(?:md|txt)$/;
 
 /**

@@ -7,7 +7,7 @@ import { sourceLocation } from './source-location.ts';
 
 export const TYPESCRIPT_FILE = 'agency.ts';
 
-/** Reads the default export of `agency.ts`, in the process of the agency. Throws `AgencyBroken`. */
+/** Reads the default export of `agency.ts`, in the agency's process. Throws `AgencyBroken`. */
 export async function readTypeScriptDefinition(
   folder: string,
   file: string,

@@ -35,7 +35,7 @@ export async function readYamlAgency(folder: AgencyFolder, faults: Faults): Prom
 
 /** All files of `agents/`, in byte order of their names. */
 async function allMarkdown(folder: AgencyFolder, value: unknown, faults: Faults): Promise<AgentDraft[]> {
-  // The check of the shape has reported an `agents` that is no list.
+  // The shape's check has reported an `agents` that is no list.
   if (!isRecord(value) || value.agents !== undefined) return [];
   const names = (await folder.list(AGENTS_FOLDER)).filter((name) => name.endsWith('.md'));
   if (names.length > MAX_AGENTS) {

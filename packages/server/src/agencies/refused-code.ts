@@ -1,6 +1,6 @@
 /** A part of people's code that cannot be used. */
 export interface RefusedCode {
-  /** Continues a sentence that begins with the name of the part. */
+  /** Continues a sentence that begins with the part's name. */
   readonly refused: string;
   /** True if a function is exported in place of a tool. */
   readonly isFunction?: boolean;

@@ -1,13 +1,13 @@
 import { type Location, NO_POSITION, type Path, positionIn } from './fault.ts';
 
-/** For definitions that have no file. `name` takes the place of the file. */
+/** For definitions that have no file. `name` takes the file's place. */
 export function noLocation(name: string): Location {
   const position = () => ({ file: name, ...NO_POSITION });
   return { file: name, position, getPosition: position };
 }
 
 /**
- * Finds values of a definition in the text of its module: the next `key:` after the agent's name, or after
+ * Finds values of a definition in its module's text: the next `key:` after the agent's name, or after
  * `defineAgency`. A value that is computed elsewhere has the position of the agent or of the agency.
  */
 export function sourceLocation(file: string, text: string, agent?: string): Location {
@@ -32,7 +32,7 @@ export function sourceLocation(file: string, text: string, agent?: string): Loca
   };
 }
 
-/** The last call of `defineAgency`, or the start of the file. */
+/** The last call of `defineAgency`, or the file's start. */
 function agencyStart(text: string): number {
   return Math.max(text.lastIndexOf('defineAgency('), 0);
 }

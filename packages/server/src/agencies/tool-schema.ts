@@ -2,7 +2,7 @@ import type { CheckInput } from '../agent/ports.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The schema of a tool: the JSON Schema for the model, and the check of its arguments. */
+/** A tool's schema: the JSON Schema for the model, and its arguments' check. */
 export interface ToolSchema {
   readonly jsonSchema: JsonSchema;
   readonly check: CheckInput;

@@ -1,17 +1,17 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { type Faults, type Location, type Path, type Position, positionIn } from './fault.ts';
 
-/** A YAML text as a plain value, with the position of each part. */
+/** A YAML text as a plain value, with each part's position. */
 export interface YamlText {
   readonly value: unknown;
   readonly location: Location;
 }
 
-/** Aliases may multiply the size of a document: it may not have more values than this. */
+/** Aliases may multiply a document's size: it may not have more values than this. */
 const MAX_VALUES = 100_000;
 
 export interface YamlOptions {
-  /** The offset of the YAML in the text of its file. The text after it that is not YAML must be cut off. */
+  /** The offset of the YAML in its file's text. The text after it that is not YAML must be cut off. */
   readonly startsAt?: number;
   /** True if no fault may repeat a value. */
   readonly isSecret?: boolean;
@@ -98,7 +98,7 @@ function toSentence(code: string, message: string, yaml: string, offset: number)
 
 const SECRET_ALIAS = 'A `*` begins an alias in YAML, and there is no such alias; put the text in quotes.';
 
-/** A sentence that repeats no value. Sentences of the parser may. */
+/** A sentence that repeats no value. The parser's sentences may. */
 function secretSentence(code: string, yaml: string, offset: number): string {
   switch (code) {
     case 'DUPLICATE_KEY': {

@@ -10,7 +10,7 @@ export class CallLimit implements Disposable {
   readonly #expired = Promise.withResolvers<never>();
   readonly #sentence: string;
 
-  /** `run` is the signal of the run, whose end ends the call too. */
+  /** `run` is the run's signal, whose end ends the call too. */
   constructor(run: AbortSignal, timeoutMs: number) {
     this.#run = run;
     this.#sentence = `The tool took longer than ${timeoutMs / 1000} seconds and was stopped.`;

@@ -38,7 +38,7 @@ export async function callTool(call: ToolCallItem, tools: readonly Tool[], setti
   const signal = limit?.signal ?? setting.signal;
   const executed = makeCall(tool, given.value, call, { ...setting, signal }, progress);
   try {
-    // A tool that ignores its signal does not delay the end of its run.
+    // A tool that ignores its signal does not delay its run's end.
     return await unlessAborted(setting.signal, limit?.race(executed) ?? executed);
   } catch (error) {
     // If the run ended first, files that the call still makes are not published.

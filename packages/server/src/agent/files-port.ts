@@ -36,7 +36,7 @@ export type AgentFileKind =
   /** It has no text. */
   | { readonly is: 'other' };
 
-/** The text of a document, or the rest of a sentence about why it has none. */
+/** A document's text, or the rest of a sentence about why it has none. */
 export type DocumentText = (
   | {
       /** With a line `[Page 1]` before the first page, and so on, if the document has pages. */
@@ -55,12 +55,12 @@ export interface OpenedAgentFile extends AsyncDisposable {
   readonly bytes: AsyncIterable<Uint8Array>;
   /**
    * Converts a document, or a text that is not UTF-8 after all. The text is made once for each version of a file. Rejects
-   * with the reason of the signal.
+   * with the signal's reason.
    */
   convert(signal: AbortSignal): Promise<DocumentText>;
 }
 
-/** The files that the agent of a run may read: those of its integration, those of its agency, or both. */
+/** The files that a run's agent may read: those of its integration, those of its agency, or both. */
 export interface AgentFiles<Path = AgentPath> {
   /** Lists the entries directly in a folder, after the name `after`. Resolves to null if the folder does not exist. */
   list(folder: Path, after: string | null, limit: number): Promise<AgentFilePage<Path> | null>;

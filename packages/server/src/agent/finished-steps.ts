@@ -81,7 +81,7 @@ export class FinishedSteps {
     return this.#open.has(callId);
   }
 
-  /** This attempt knows the outcome of the call, or has entered its loop. */
+  /** This attempt knows the call's outcome, or has entered its loop. */
   close(callId: string): void {
     this.#open.delete(callId);
   }
@@ -101,7 +101,7 @@ export class FinishedSteps {
 
   /**
    * The exchanges of this run that were complete when the sender made its call. Later ones, of a parallel loop of the same
-   * agent, do not count: a later attempt enters the loop of the call again and must see what the first attempt saw.
+   * agent, do not count: a later attempt enters the call's loop again and must see what the first attempt saw.
    */
   exchanges(sender: string, recipient: string, calledAt: number): readonly Exchange[] {
     const known = this.#exchanges?.get(key(sender, recipient)) ?? [];

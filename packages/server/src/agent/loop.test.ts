@@ -22,7 +22,7 @@ type Reply = string | readonly Call[];
 
 const ask = (to: string, message: string): Call => ['send_message', { recipient_agent: to, message }];
 
-/** The replies of each agent, by the number of tool outputs that it has seen. */
+/** Each agent's replies, by the number of tool outputs that it has seen. */
 const REPLIES: Readonly<Record<string, readonly Reply[]>> = {
   Triage: [[['transfer_to_Lead', {}]]],
   Lead: ['', [ask('Research', 'Find.'), ask('Facts', 'When?'), ['count', {}]], '', '', 'Both agree.'],

@@ -26,7 +26,7 @@ import type { Flow, TeamAgent } from './team.ts';
  *                          ├─ a call that the caller must approve or make: the run ends with a question, and the next
  *                          │  run of the chat continues here
  *                          ├─ hand-off: from here on the loop belongs to another agent
- *                          └─ send_message ──▶ loop of the recipient ──▶ its last text is the output of the call
+ *                          └─ send_message ──▶ loop of the recipient ──▶ its last text is the call's output
  *
  * A later attempt takes the same path: a step that the journal contains is taken from there, so the prompts are the same
  * as the first time.
@@ -138,7 +138,7 @@ interface Setting {
 /** The call, or a call of the loop that it began, waits for an answer of the caller. */
 const WAITS = 'waits';
 
-/** The outcome of a call, with what its step records besides. */
+/** A call's outcome, with what its step records besides. */
 interface Outcome extends ToolOutcome {
   readonly handoff?: string;
   readonly asked?: { readonly agent: string; readonly message: string };
@@ -210,7 +210,7 @@ async function leafOutcome(setting: Setting, call: ToolCallItem, approved: Appro
   signal.throwIfAborted();
   if (approved !== null && !finished.isOpen(call.callId)) await recordBegin(setting, call);
   const approval = approved === null ? null : { questionId: approved.questionId, reason: approved.reason };
-  // The key of an approved call is that of the run in which the model made it.
+  // An approved call's key is that of the run in which the model made it.
   const runId = approved === null ? scope.runId : (continuation?.runId ?? scope.runId);
   const member = () => scope.team.member();
   const speaker = toSpeaker(call.agent, loop);
@@ -230,7 +230,7 @@ function handOffOutcome({ scope: { progress, limits } }: Setting, to: string): O
 
 type Delegation = Extract<FlowCall, { kind: 'delegate' }>;
 
-/** Runs the loop of the recipient. Its failure is the outcome of the call, and the sender's loop continues. */
+/** Runs the recipient's loop. Its failure is the call's outcome, and the sender's loop continues. */
 async function delegate(
   setting: Setting,
   call: ToolCallItem,

@@ -5,7 +5,7 @@ import type { ModelTool, Tool } from './ports.ts';
 /** An MCP server as an agency names it. */
 export interface McpServer {
   readonly name: string;
-  /** Begins the names of its tools; '' if they have no prefix. */
+  /** Begins its tools' names; '' if they have no prefix. */
   readonly prefix: string;
   /** The tools that agents get, by the server's names; null if they get all. */
   readonly tools: readonly string[] | null;
@@ -15,7 +15,7 @@ export interface McpServer {
   readonly approval: readonly string[] | 'always';
   /** True if each run has its own session. */
   readonly isPerRun: boolean;
-  /** True if the address contains values of the run. */
+  /** True if the address contains the run's values. */
   readonly isFilled: boolean;
   /** How long a call may be without a sign of life. */
   readonly silenceMs: number;
@@ -24,14 +24,14 @@ export interface McpServer {
 
 /** A tool of an MCP server. */
 export interface McpTool extends Tool {
-  /** The names that it can have. Which one it has depends on the tools of the other servers. */
+  /** The names that it can have. Which one it has depends on the other servers' tools. */
   readonly possibleNames: readonly string[];
 }
 
 /** The tools of an agent's servers in one run. */
 export interface McpTools {
   readonly tools: readonly McpTool[];
-  /** False if the tools of a server are not known. */
+  /** False if a server's tools are not known. */
   readonly isComplete: boolean;
   /** The same list in all runs, until a server changes its tools. */
   readonly shown: readonly ModelTool[];
@@ -59,7 +59,7 @@ export interface RunServers {
     about: () => Promise<AboutRun>,
     signal: AbortSignal,
   ): Promise<McpTools>;
-  /** Ends the sessions of this run. Sessions that the agency no longer names end after their last run. */
+  /** Ends this run's sessions. Sessions that the agency no longer names end after their last run. */
   release(): void;
 }
 

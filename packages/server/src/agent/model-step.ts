@@ -18,7 +18,7 @@ export interface LoopPosition {
   readonly callerAgent: string | null;
 }
 
-/** What the model of a step is sent. */
+/** What a step's model is sent. */
 export interface SentPrompt {
   readonly prompt: readonly PromptItem[];
   /** See `ModelRequest.earlierItems`. */
@@ -32,7 +32,7 @@ export interface ModelStepInput extends LoopPosition, SentPrompt {
   /** The agent's own, and those of the message that began the loop. */
   readonly instructions: string;
   readonly indexInLoop: number;
-  /** The model that answered the step before; null in the first step of an agent. */
+  /** The model that answered the step before; null in an agent's first step. */
   readonly lastModel: string | null;
   /** True if the agent has made a call in this loop. */
   readonly hasCalled: boolean;
@@ -174,7 +174,7 @@ const isCutShort = (error: unknown) => error instanceof ModelFailure && error.pr
 
 const FREE_CHOICES: ReadonlySet<string | undefined> = new Set([undefined, 'auto', 'none']);
 
-/** By the settings of the agent. One object for all runs, because adapters write it as JSON once. */
+/** By the agent's settings. One object for all runs, because adapters write it as JSON once. */
 const afterFirstCall = new WeakMap<ModelSettings, ModelSettings>();
 
 /** Calls are required only until the agent has made one. */

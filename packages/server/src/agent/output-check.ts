@@ -12,7 +12,7 @@ const CUT_OFF = 'it was cut off because it was too long; write a shorter one';
 
 /**
  * Returns null if the answer is what the agent's schema accepts, or if it is no last answer because it has calls. The check
- * may be code of the agency: if it throws, the answer counts as wrong; if it does not return, the end of the run does not
+ * may be code of the agency: if it throws, the answer counts as wrong; if it does not return, the run's end does not
  * wait for it.
  */
 export async function checkOutput(

@@ -50,7 +50,7 @@ export interface ToolOutcome {
   readonly status: 'completed' | 'failed';
   /** The text for the model. */
   readonly text: string;
-  /** The characters of the whole text. Absent if `text` is whole. */
+  /** The whole text's characters. Absent if `text` is whole. */
   readonly textLength?: number;
   /** Present if the call changes files. The outcome counts only if they become visible. */
   readonly publication?: Publication;
@@ -69,7 +69,7 @@ export interface FileResult {
   readonly publication: Publication;
 }
 
-/** The call of a tool without code: the loop asks the caller instead. */
+/** A tool's call without code: the loop asks the caller instead. */
 export const onlyByCaller = (checkInput: CheckInput): Tool['call'] =>
   checkedCall({
     checkInput,
@@ -86,7 +86,7 @@ export interface CheckedTool {
   readonly execute: (input: unknown, call: ToolCall, argumentsText: string) => Promise<string | FileResult>;
 }
 
-/** Makes the calls of a tool in this process. */
+/** Makes a tool's calls in this process. */
 export function checkedCall({ checkInput, checkContext, execute }: CheckedTool): Tool['call'] {
   return async (given, call, argumentsText) => {
     const input = await checkInput(given);

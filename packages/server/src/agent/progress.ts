@@ -14,7 +14,7 @@ import type { RunItem } from '../domain/run/events.ts';
 import type { Step } from '../domain/run/step.ts';
 import type { PromptItem } from './ports.ts';
 
-/** Learns what the models of a run do, for metrics. */
+/** Learns what a run's models do, for metrics. */
 export interface ProgressWatcher {
   /** Called once per response, when the model begins to answer. */
   onFirstOutput(afterMs: number, model: string): void;
@@ -22,7 +22,7 @@ export interface ProgressWatcher {
   onUsage(usage: Usage, model: string): void;
 }
 
-/** The progress of a run, from which its end is made. */
+/** A run's progress, from which its end is made. */
 export class Progress {
   /** The user's message first, then all output and tool results, in order. */
   readonly items: RunItem[] = [];
@@ -82,7 +82,7 @@ export class Progress {
   }
 
   /**
-   * Restores the finished steps of earlier attempts, in the order of their events, and the usage of all attempts. `begun` is
+   * Restores the finished steps of earlier attempts, in their events' order, and the usage of all attempts. `begun` is
    * the number of the last step that began: none of these numbers is assigned again.
    */
   restore(steps: readonly Step[], begun: number, { usage, byModel }: UsageTotals): void {
@@ -110,7 +110,7 @@ export class Progress {
   }
 
   /**
-   * Returns the id of a tool call. Some servers restart the numbers with each response, or send none. Two calls with
+   * Returns a tool call's id. Some servers restart the numbers with each response, or send none. Two calls with
    * one id would share their output and their idempotency key.
    */
   callId(given: string): string {

@@ -2,7 +2,7 @@ import type { ChangedFile } from '../domain/file/changed-file.ts';
 import { wholePath } from '../domain/file/mount-path.ts';
 import type { StagedChange } from '../domain/file/staged-change.ts';
 
-/** The file changes of a call. They become visible in the transaction of its step, all of them or none. */
+/** A call's file changes. They become visible in its step's transaction, all of them or none. */
 export interface Publication {
   readonly changes: readonly StagedChange[];
   /** When the first new bytes were written, in milliseconds since 1970. */

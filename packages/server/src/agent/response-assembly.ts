@@ -25,7 +25,7 @@ export interface AssemblyOptions {
    * writes more than may be held.
    */
   readonly tooLong: AbortController | null;
-  /** The size of the prompt. */
+  /** The prompt's size. */
   readonly inputBytes: number;
 }
 
@@ -38,7 +38,7 @@ type HeldPart =
 
 const isCall = ({ kind }: { readonly kind: string }) => kind === 'tool_call';
 
-/** Turns the output of a model, piece by piece, into the items and events of one response. */
+/** Turns a model's output, piece by piece, into the items and events of one response. */
 export class ResponseAssembly implements ModelOutput {
   readonly output: OutputItem[] = [];
   readonly #response: ResponseRef;
@@ -123,7 +123,7 @@ export class ResponseAssembly implements ModelOutput {
     return said + this.#heldBytes + Math.max(called, this.#argumentsBytes);
   }
 
-  /** The output of an earlier, unfinished answer is void: no reader got it. The usage that it reported still counts. */
+  /** An earlier's output, unfinished answer is void: no reader got it. The usage that it reported still counts. */
   begun(): void {
     this.#accept();
     this.#argumentsBytes = 0;

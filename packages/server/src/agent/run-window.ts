@@ -10,7 +10,7 @@ const FULL = 0.8;
 const FITS = 0.6;
 
 /**
- * Keeps the prompt of a loop within the window of its model: the oldest outputs of tools in the loop are left out. It
+ * Keeps the prompt of a loop within its model's window: the oldest outputs of tools in the loop are left out. It
  * decides by the prompt alone and is asked before every model step, also before a step that the journal contains, so a node
  * that takes the run over leaves out the same outputs. It makes room for several steps, because each change of
  * older items costs the provider's cache.

@@ -45,15 +45,15 @@ export interface Flow {
   readonly memory: 'chat' | 'none';
 }
 
-/** A message that one agent sent to another, and the last text of its answer. */
+/** A message that one agent sent to another, and its answer's last text. */
 export interface Exchange {
   readonly message: string;
   readonly answer: string;
-  /** The timestamp of the answer, which grows within the run. */
+  /** The answer's timestamp, which grows within the run. */
   readonly answeredAt: number;
 }
 
-/** The agents of a run. */
+/** A run's agents. */
 export interface Team {
   /** False if there is no such agent any more. */
   has(name: string): boolean;

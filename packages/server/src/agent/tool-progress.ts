@@ -7,7 +7,7 @@ export const MAX_PROGRESS_CHARACTERS = 4000;
 
 /**
  * The progress of one call of a tool. The newest report wins: of several reports within a pause, or while the log is full,
- * only the last one is emitted, and never after the output of the call.
+ * only the last one is emitted, and never after the call's output.
  */
 export class ToolProgress {
   readonly #room: Room;
@@ -46,7 +46,7 @@ export class ToolProgress {
     this.#emit(text);
   }
 
-  /** Called before the output of the call: emits the report that waits. */
+  /** Called before the call's output: emits the report that waits. */
   finish(): void {
     if (!this.#isOver) this.#emitNow();
     this.drop();

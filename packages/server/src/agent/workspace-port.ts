@@ -2,7 +2,7 @@ import type { SandboxEnd } from '@runwire/sandbox';
 import type { MountPath } from '../domain/file/mount-path.ts';
 import type { Publication } from './publication.ts';
 
-/** The tools of an agent with `sandbox: true`. */
+/** An agent's tools with `sandbox: true`. */
 export const SANDBOX_TOOLS = ['write_file', 'run_command'] as const;
 
 export const WORKSPACE_LIMITS = {

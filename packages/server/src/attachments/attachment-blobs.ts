@@ -30,7 +30,7 @@ export interface StoredBlob {
 }
 
 /**
- * The bytes of an attachment cannot be read. The message ends a sentence about the attachment; `remedy` is the advice
+ * An attachment's bytes cannot be read. The message ends a sentence about the attachment; `remedy` is the advice
  * to the caller.
  */
 export class BlobUnavailable extends Error {
@@ -53,7 +53,7 @@ export async function getSha256(bytes: Uint8Array): Promise<string> {
 }
 
 /**
- * The bytes of attachments as blobs. They become durable before the transaction that refers to them, and the sweep
+ * The attachment bytes as blobs. They become durable before the transaction that refers to them, and the sweep
  * deletes the blobs that no row refers to.
  */
 export class AttachmentBlobs {

@@ -25,7 +25,7 @@ function endOfSentence(error: unknown, isOwn: boolean): string | null {
 /** A new chat helps too: the file may have been deleted, and then no fresh link exists. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
-/** The beginning of the sentence for the caller. It never contains the query of a URL, because that may be a key. */
+/** The beginning of the sentence for the caller. It never contains a URL's query, because that may be a key. */
 function nameInSentence(attachment: StoredAttachment, ownRunId: string): string {
   const { run_id, position, url_key, media_type, size_bytes } = attachment;
   const message = run_id === ownRunId ? 'this message' : `an earlier message (run ${run_id})`;

@@ -14,7 +14,7 @@ export interface AttachmentTools {
   readonly blobs: AttachmentBlobs;
   /** Limits the bytes of all files that this node fetches or reads concurrently. */
   readonly budget: FairBudget;
-  /** The limit of one file. */
+  /** One file's limit. */
   readonly maxBytes: number;
 }
 
@@ -29,7 +29,7 @@ export interface AttachmentDeps {
 export interface AttachmentRun {
   readonly runId: RunId;
   readonly attempt: number;
-  /** The owner of the integration, whose share of the budgets the run uses. */
+  /** The integration's owner, whose share of the budgets the run uses. */
   readonly ownerId: OwnerId;
   readonly integrationId: IntegrationId;
   readonly consumerId: string | null;

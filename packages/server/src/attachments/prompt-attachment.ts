@@ -19,7 +19,7 @@ export function readyFromContent(row: StoredAttachment, content: FileContent, bl
   return { ...row, form, media_type: mediaType, pages, size_bytes: bytes.length, blob_key: blobKey, text };
 }
 
-/** The text of a file as the model is shown it, with the file's name and type around it. */
+/** A file's text as the model is shown it, with the file's name and type around it. */
 export function shownText(row: StoredAttachment, mediaType: string, blobKey: BlobKey, bytes: Uint8Array): string {
   const about = { name: attachmentName(row) ?? '', mediaType, sha256: sha256OfKey(blobKey) };
   return attachmentText(about, new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));

@@ -13,7 +13,7 @@ const BATCH = 100;
 /**
  * Releases the copies of attachments of integrations that keep no copies any more: the messages refer to no bytes from
  * then on, and the sweep deletes the blobs a day later. A chat with an active run is skipped, because the run may be
- * reading them. The setting of the integration is checked again for each chat.
+ * reading them. The integration's setting is checked again for each chat.
  */
 export async function releaseCopies(store: Store, logger: Logger, isClosed: () => boolean): Promise<void> {
   for (let after = ''; ; ) {

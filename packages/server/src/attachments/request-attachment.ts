@@ -35,7 +35,7 @@ interface AdmittedMessage {
 }
 
 /**
- * Inserts the attachments of a message, in the transaction that admits its run. The bytes of inline images are
+ * Inserts a message's attachments, in the transaction that admits its run. The bytes of inline images are
  * durable before this transaction.
  */
 export async function insertAttachments(

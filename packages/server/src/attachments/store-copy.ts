@@ -18,7 +18,7 @@ const isConflict = (error: unknown) => error instanceof UniqueViolation || error
 
 /**
  * Stores a copy of what is sent for these attachments, and records it in their rows. The bytes are durable before the
- * transaction that refers to them. Resolves to the key of the copy.
+ * transaction that refers to them. Resolves to the copy's key.
  */
 export async function storeCopy(
   { attachments, store }: CopyDeps,

@@ -63,7 +63,7 @@ const chatItem = (row: ChatRow): string =>
 
 /**
  * The attachment as the caller sent it, with two differences. Inline bytes are replaced by a data URL without data that
- * has their type, hash and size, because a list of messages would otherwise have megabytes. The query of a URL is removed,
+ * has their type, hash and size, because a list of messages would otherwise have megabytes. A URL's query is removed,
  * because it may contain a signature; the rest is the key that `attachmentUrlRefreshes` uses.
  */
 function attachmentJson(row: StoredAttachment) {
@@ -128,7 +128,7 @@ export class Chats {
   readonly #pages: LargePages;
   readonly #forgetTurns: (chatKey: ChatKey) => void;
 
-  /** `forgetTurns` removes the turns of a deleted chat from the memory of this node. */
+  /** `forgetTurns` removes a deleted chat's turns from this node's memory. */
   constructor(store: Store, pages: LargePages, forgetTurns: (chatKey: ChatKey) => void) {
     this.#forgetTurns = forgetTurns;
     this.#store = store;
@@ -248,7 +248,7 @@ export class Chats {
       }
       const chatKey = chat.chat_key;
       await tx.run(deleteChat, { chatKey, now: Date.now() });
-      // The messages name the runs of the chat, so they are deleted after what belongs to the runs.
+      // The messages name the chat's runs, so they are deleted after what belongs to the runs.
       await tx.run(deleteChunksOfChat, { chatKey });
       await tx.run(deleteCompactedOfChat, { chatKey });
       await tx.run(deleteStepsOfChat, { chatKey });

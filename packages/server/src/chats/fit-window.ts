@@ -1,6 +1,6 @@
-/** The size of a turn. It stays the same in every later turn of the chat. */
+/** A turn's size. It stays the same in every later turn of the chat. */
 export interface MeasuredTurn {
-  /** The tokens of the turn in the prompt. */
+  /** The turn's tokens in the prompt. */
   readonly tokens: number;
   /**
    * The tokens of all message texts of the chat before this turn, and up to its end. The chat's row has the total, so both
@@ -17,7 +17,7 @@ export interface MeasuredTurn {
  * The part that is left out grows in steps of a quarter of the budget. Between two steps the prompt starts with the same
  * bytes each turn, so the provider's cache can use them. The steps are marks in the chat, one for each quarter of the
  * budget of message text; the last turn that is left out contains a mark. If tool outputs are so long that the quarter in
- * question contains no mark, the distance of the marks is halved until it does.
+ * question contains no mark, the marks' distance is halved until it does.
  *
  * Older turns do not change the result: if the given turns exceed the budget, the turns before them need not be read.
  */

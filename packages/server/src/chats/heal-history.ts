@@ -44,11 +44,11 @@ export interface LaterMessage extends StoredMessage {
 
 /** A turn as it is stored, whether it completed, failed or was cancelled. */
 export interface StoredTurn extends StoredMessage {
-  /** In the order of their events. */
+  /** In their events' order. */
   readonly steps: readonly StoredStep[];
   /** In the order of their arrival. Absent if the turn is one run, and not a chain of runs. */
   readonly later?: readonly LaterMessage[];
-  /** The text of the assistant message: of all steps, including a step that was cut short. */
+  /** The assistant message's text: of all steps, including a step that was cut short. */
   readonly answer: string;
 }
 
@@ -94,7 +94,7 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
       if (message.afterSteps === rootSteps && !isEmpty(message)) items.push(userItem(message));
     }
   }
-  // The text of a step that was cut short follows the texts of the finished steps.
+  // The text of a step that was cut short follows the finished steps' texts.
   const rest = turn.answer.startsWith(finishedText) ? turn.answer.slice(finishedText.length) : '';
   if (!isBlank(rest)) items.push({ kind: 'assistant', text: rest });
   return items;

@@ -5,17 +5,17 @@ import type { HistoryItem, StoredTurn } from './heal-history.ts';
 
 /** A finished turn as the prompts of later turns need it. Nothing of it changes, except its attachments. */
 export interface EarlierTurn extends MeasuredTurn {
-  /** The position of its first message in the chat. */
+  /** Its first message's position in the chat. */
   readonly position: number;
-  /** The last run of the turn: a chain of runs is one turn. */
+  /** The turn's last run: a chain of runs is one turn. */
   readonly lastRunId: string;
   /** Healed as if it were the only turn. */
   readonly items: readonly HistoryItem[];
-  /** The ids of the calls in `items`. */
+  /** The calls' ids in `items`. */
   readonly callIds: readonly string[];
   /** To heal the turn again if a turn before it has a call with one of these ids. Null if it has no calls. */
   readonly stored: StoredTurn | null;
-  /** The runs of a turn with attachments, whose rows are read again each time; otherwise null. */
+  /** A turn's runs with attachments, whose rows are read again each time; otherwise null. */
   readonly attached: readonly StoredRun[] | null;
   /** An estimate of the memory that the turn needs. */
   readonly memoryBytes: number;
@@ -51,14 +51,14 @@ interface ChatEntry extends ChatTurns {
 const MAX_CHATS = 1000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_CHAT_BYTES = MAX_BYTES / 16;
-/** Texts that another node has deleted leave the memory of this node after this time. */
+/** Texts that another node has deleted leave this node's memory after this time. */
 const MAX_IDLE_MS = 10 * 60_000;
 const SWEEP_MS = 60_000;
 const ENTRY_BYTES = 512;
 
 /**
  * The turns of the chats that this node answered last, so that a turn reads only what was added to its chat. Messages are
- * never changed: a chat grows until all its messages are deleted together. So an entry is always the beginning of the chat,
+ * never changed: a chat grows until all its messages are deleted together. So an entry is always the chat's beginning,
  * and the reader compares its length with that of the chat.
  */
 export class TurnMemory implements Disposable {

@@ -110,8 +110,8 @@ async function writeBackup(
 }
 
 /**
- * Checks the files of the installation, and publishes what S3 has received, so that a later snapshot contains it. Resolves to
- * the mark of the files.
+ * Checks the installation's files, and publishes what S3 has received, so that a later snapshot contains it. Resolves to
+ * the files' mark.
  */
 async function settleUploads(config: Config, secrets: Secrets): Promise<InstallationMark | null> {
   await using stack = new AsyncDisposableStack();
@@ -119,7 +119,7 @@ async function settleUploads(config: Config, secrets: Secrets): Promise<Installa
   const level = await readLatestMigration(snapshot);
   const kept = await readKeptMark(snapshot);
   await checkFiles(config, kept);
-  // The tables of an earlier version are different. Its own servers publish what they have received.
+  // An earlier version's tables are different. Its own servers publish what they have received.
   if (kept?.kind !== 's3' || level !== LATEST_MIGRATION) return kept;
   await settleAllUploads(config, kept.mark, await openInstalledStore(config, secrets, stack));
   return kept;

@@ -21,7 +21,7 @@ export interface InspectionParts {
   readonly processes: AgencyProcesses;
 }
 
-/** Loads the agencies of a folder, or the one of it that `only` names. */
+/** Loads a folder's agencies, or the one of it that `only` names. */
 export async function inspectAgencies(
   folder: string,
   config: Config,

@@ -21,7 +21,7 @@ export async function readLatestMigration(snapshot: Snapshot): Promise<string> {
   );
 }
 
-/** Stores the mark of the files in the database that a command fills. */
+/** Stores the files' mark in the database that a command fills. */
 export async function insertMark(target: Target, { mark, kind }: InstallationMark): Promise<void> {
   await target.insert('blob_folder', ['id', 'mark', 'kind'], [[VALID_MARK_ID, mark, kind]]);
 }

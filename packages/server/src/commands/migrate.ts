@@ -53,9 +53,9 @@ export async function migrateToPostgres(env: Environment): Promise<string> {
 }
 
 /**
- * Copies the embedded installation into an empty PostgreSQL database. It holds the lock of the data folder, so no process
+ * Copies the embedded installation into an empty PostgreSQL database. It holds the data folder's lock, so no process
  * writes to either store. If this process dies, the database is empty; the mark tells if the commit happened. The files
- * are not copied, so both databases have the same mark of the files.
+ * are not copied, so both databases have the files' same mark.
  */
 async function migrate(config: Config, secrets: Secrets): Promise<MigrationResult> {
   const settings = postgresSettings(config, secrets);

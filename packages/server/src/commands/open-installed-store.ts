@@ -8,7 +8,7 @@ import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import { noInstallation, postgresSettings } from './installation.ts';
 
-/** Opens the store of an existing installation, for a command that runs while its servers run. */
+/** Opens an existing installation's store, for a command that runs while its servers run. */
 export async function openInstalledStore(
   config: Config,
   secrets: Secrets,
@@ -46,7 +46,7 @@ export async function refuseEarlierTables(store: Store): Promise<void> {
   );
 }
 
-/** Returns the secret that signs the keys of the installation, and makes one if there is none. */
+/** Returns the secret that signs the installation's keys, and makes one if there is none. */
 export async function installedSecret({ dataDir }: Config, { secret }: Secrets, store: Store): Promise<string> {
   if (secret !== null) return secret;
   return store.kind === 'postgres' ? await sharedSecret(store) : keepSecret(dataFolder(dataDir).secretFile);

@@ -40,7 +40,7 @@ interface RestoreResult {
   readonly wasDone: boolean;
   /** The mark under which an interrupted restore may have left objects in the bucket; null if there are none. */
   readonly leftMark: string | null;
-  /** True if the keys of the backup were signed with another secret than RUNWIRE_SECRET. */
+  /** True if the backup's keys were signed with another secret than RUNWIRE_SECRET. */
   readonly hasOtherSecret: boolean;
 }
 
@@ -164,7 +164,7 @@ async function emptyTarget(
 }
 
 /**
- * Returns the mark of the interrupted restore in this folder, or a new mark. On S3 the mark is always new. Refuses a
+ * Returns the interrupted restore's mark in this folder, or a new mark. On S3 the mark is always new. Refuses a
  * folder in use.
  */
 async function markFor(blobs: string, begun: string | null, isNew: boolean): Promise<string> {

@@ -3,7 +3,7 @@ import type { Snapshot } from '../store/transfer/ports.ts';
 import { checkFiles, readKeptMark } from './open-files.ts';
 
 /**
- * Refuses a start before it migrates the tables of an earlier version, because a node of that version cannot start on the
+ * Refuses a start before it migrates an earlier version's tables, because a node of that version cannot start on the
  * new tables. The same checks run again later, when the files are opened.
  */
 export async function checkEarlier(config: Config, open: () => Promise<Snapshot & AsyncDisposable>): Promise<void> {

@@ -9,7 +9,7 @@ import {
 import type { SandboxConfig } from '../config/config.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 
-/** The sandbox of this node. It is null if there is none, because the setting is `off` or because nothing works. */
+/** This node's sandbox. It is null if there is none, because the setting is `off` or because nothing works. */
 export interface SandboxChoice {
   readonly sandbox: Sandbox | null;
   readonly info: SandboxInfo;

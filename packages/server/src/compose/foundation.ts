@@ -39,7 +39,7 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly earlierNodes: EarlierNodes;
   /** The integration to try first; null unless this is the first start. */
   readonly firstIntegration: string | null;
-  /** The median time of a commit, measured at this start. */
+  /** A commit's median time, measured at this start. */
   readonly commitMs: number;
   readonly stack: AsyncDisposableStack;
 }

@@ -26,7 +26,7 @@ export interface NodeGroup {
 }
 
 /**
- * The life of this node:
+ * This node's life:
  *
  *   new ──join()──▶ member ──serve(), listensAt(), takeOver()──▶ serving ──drain()──▶ draining ──dispose──▶ released
  *                                                                  │  ▲

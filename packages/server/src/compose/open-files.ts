@@ -41,7 +41,7 @@ export interface OpenedFiles {
   readonly sweepDrops: (until: number) => Promise<number>;
 }
 
-/** The parts that the files of the installation are built on. */
+/** The parts that the installation's files are built on. */
 export interface FilesParts {
   readonly store: Store;
   readonly secret: string;
@@ -109,7 +109,7 @@ export async function settleAllUploads(config: Config, mark: string, store: Stor
   }
 }
 
-/** The files of an installation, for a command that copies them. */
+/** An installation's files, for a command that copies them. */
 export interface MarkedBlobs extends InstallationMark {
   readonly blobs: BlobStore;
   /** Writes the mark into the folder or bucket itself. */
@@ -117,7 +117,7 @@ export interface MarkedBlobs extends InstallationMark {
 }
 
 /**
- * Opens the folder or bucket that the settings name, for the files of the installation with this mark. `stack` closes
+ * Opens the folder or bucket that the settings name, for the installation's files with this mark. `stack` closes
  * it.
  */
 export async function openFilesAt(config: Config, mark: string, stack: AsyncDisposableStack): Promise<MarkedBlobs> {

@@ -29,7 +29,7 @@ export interface ModelsOptions {
   readonly limits: Limits;
   /** Try the packages of providers. */
   readonly processes: AgencyProcesses;
-  /** The scripted model of a test. */
+  /** A test's scripted model. */
   readonly replacement?: Model | undefined;
   readonly logger?: Logger;
 }
@@ -42,7 +42,7 @@ export class OpenedModels implements AsyncDisposable {
   readonly #logger: Logger;
   readonly #stack = new AsyncDisposableStack();
   readonly #known: ReadonlyMap<string, Model>;
-  /** By the name of the provider: those of the last file that could be used. */
+  /** By the provider's name: those of the last file that could be used. */
   #opened: ReadonlyMap<string, OpenedProvider> = new Map();
   #table: ProviderTable;
   #find: FindModel = () => null;
@@ -60,7 +60,7 @@ export class OpenedModels implements AsyncDisposable {
     this.defaultId = replacement?.id ?? config.model;
   }
 
-  /** Finds models of the providers as they are now. A run keeps the function that it started with. */
+  /** Finds the providers' models as they are now. A run keeps the function that it started with. */
   get find(): FindModel {
     return this.#find;
   }

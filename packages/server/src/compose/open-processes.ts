@@ -10,7 +10,7 @@ interface ProcessParts {
   readonly metrics: Metrics | null;
 }
 
-/** Prepares the processes that run the code of agencies. */
+/** Prepares the processes that run the agency code. */
 export function openProcesses(
   { s3 }: Pick<Config, 's3'>,
   { agencyVariables }: Secrets,

@@ -48,11 +48,11 @@ export interface OpenedStore {
   readonly notifier: () => Notifier;
   readonly queueLength: () => number;
   /**
-   * Removes bytes of deleted rows from the files of the embedded store. Null on PostgreSQL, which overwrites them in its
+   * Removes bytes of deleted rows from the embedded store's files. Null on PostgreSQL, which overwrites them in its
    * own time.
    */
   readonly scrub: ((depth: ScrubDepth) => Promise<void>) | null;
-  /** Measures the median time of a commit. `warning` is a log line if it is slow. */
+  /** Measures a commit's median time. `warning` is a log line if it is slow. */
   readonly measure: () => Promise<{ readonly commitMs: number; readonly warning: string | null }>;
 }
 

@@ -41,7 +41,7 @@ export type UsableProvider = ProtocolProvider | PackageProvider;
 /** The providers that result from the settings, `providers.yaml` and the installed packages. */
 export interface ProviderTable {
   readonly usable: ReadonlyMap<string, UsableProvider>;
-  /** Sentences about packages that are not installed or have no key, by the name of the provider. */
+  /** Sentences about packages that are not installed or have no key, by the provider's name. */
   readonly problems: ReadonlyMap<string, string>;
   readonly file: ReadProviders;
 }

@@ -17,7 +17,7 @@ export interface WaitingOptions {
 }
 
 /**
- * Starts the server. While the disk of the data folder is full, a listener takes its place, so that the process lives and
+ * Starts the server. While the data folder's disk is full, a listener takes its place, so that the process lives and
  * is not ready, and the start is tried again when there is space. Returns null if a signal ends the wait.
  */
 export async function startWhenDiskHasSpace(options: WaitingOptions): Promise<RunningServer | null> {

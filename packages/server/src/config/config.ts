@@ -10,7 +10,7 @@ export class SettingRefused extends StartRefused {
   override readonly name = 'SettingRefused';
 }
 
-/** The settings of the server: checked, frozen, and without secrets. */
+/** The server's settings: checked, frozen, and without secrets. */
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -29,7 +29,7 @@ export interface Config {
   readonly s3: S3Config | null;
   /** The listener that serves metrics without a key; null if only the main listener serves them, with a key. */
   readonly metrics: MetricsConfig | null;
-  /** The price of each model in credits. */
+  /** Each model's price in credits. */
   readonly prices: Prices;
   /** Hosts other than the public internet from which files may be fetched. */
   readonly fetchAllow: FetchAllow;
@@ -40,7 +40,7 @@ export interface Config {
   /** True if changes in that folder are loaded while the server runs. */
   readonly agenciesWatch: boolean;
   readonly sandbox: SandboxConfig;
-  /** The integration that the first start creates on the agency of the same name; null if none. */
+  /** The integration that the first start creates on the same name's agency; null if none. */
   readonly integration: string | null;
 }
 
@@ -92,10 +92,10 @@ export interface Secrets {
   readonly apiKeyHash: Buffer | null;
   /** `DATABASE_URL`; null if it is not set. */
   readonly databaseUrl: string | null;
-  /** `OPENAI_API_KEY` and the like, by the name of the provider. */
+  /** `OPENAI_API_KEY` and the like, by the provider's name. */
   readonly providerKeys: ReadonlyMap<string, string>;
   /** Reads a variable that `providers.yaml` or `mcp` of an agency names, or that MCP servers get. Returns null if it is not set. */
   readonly variable: (name: string) => string | null;
-  /** The environment of the processes of agencies. */
+  /** The environment of the agency processes. */
   readonly agencyVariables: (usesS3: boolean) => AgencyVariables;
 }

@@ -61,7 +61,7 @@ export function makeDataFolder(dataDir: string): DataFolder {
 }
 
 /**
- * Versions without a umask left databases that others can read, and SQLite gives new files the mode of the database. A
+ * Versions without a umask left databases that others can read, and SQLite gives new files the database's mode. A
  * file of another user keeps its mode: only its owner may change it.
  */
 function makePrivate(path: string): void {

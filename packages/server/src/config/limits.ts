@@ -10,7 +10,7 @@ interface LimitSetting {
   readonly value: number;
   readonly min: number;
   readonly max: number;
-  /** Converts that unit to the unit of the limit. */
+  /** Converts that unit to the limit's unit. */
   readonly scale?: number;
 }
 
@@ -23,7 +23,7 @@ const LIMITS = {
   userContextBytes: { setting: 'RUNWIRE_MAX_USER_CONTEXT_BYTES', value: 256 * 1024, min: 1, max: 256 * MEBIBYTE },
   /** Maximum size of one inline image, decoded. */
   imageBytes: { setting: 'RUNWIRE_MAX_IMAGE_BYTES', value: 20 * MEBIBYTE, min: 1, max: 256 * MEBIBYTE },
-  /** Maximum size of one fetched attachment, and the time limit of the fetch. Half of `attachmentsBytes`: an owner may hold no more if there are several. */
+  /** Maximum size of one fetched attachment, and the fetch's time limit. Half of `attachmentsBytes`: an owner may hold no more if there are several. */
   attachmentBytes: { setting: 'RUNWIRE_MAX_ATTACHMENT_BYTES', value: 20 * MEBIBYTE, min: 1, max: 128 * MEBIBYTE },
   attachmentMs: { setting: 'RUNWIRE_MAX_ATTACHMENT_SECONDS', value: 30, min: 1, max: DAY_SECONDS, scale: 1000 },
   /**
@@ -53,7 +53,7 @@ const LIMITS = {
   beatMs: { value: 2_000 },
   /** How many attempts a run gets if the processes that execute it crash. 1 ends a run whose server died. */
   maxAttempts: { setting: 'RUNWIRE_MAX_ATTEMPTS', value: 3, min: 1, max: 1000 },
-  /** Tokens that admission reserves for the instructions and the answer, besides the text of the prompt. 0 reserves only for the text of the prompt. */
+  /** Tokens that admission reserves for the instructions and the answer, besides the prompt's text. 0 reserves only for the prompt's text. */
   reserveTokens: { setting: 'RUNWIRE_RESERVE_TOKENS', value: 1000, min: 0, max: 999_999_999 },
   /** For runs whose integration has no setting. */
   maxRunSeconds: { setting: 'RUNWIRE_MAX_RUN_SECONDS', value: 900, min: 1, max: DAY_SECONDS },
@@ -95,14 +95,14 @@ const LIMITS = {
   accountsTrustedMs: { value: 5_000 },
   /** How long a request waits for the store to look up its key and integration. */
   accountsPatienceMs: { value: 5_000 },
-  /** How long the events of an ended run are stored before they are compacted. 0 compacts a run at the next sweep after its end. */
+  /** How long an ended run's events are stored before they are compacted. 0 compacts a run at the next sweep after its end. */
   logMs: { setting: 'RUNWIRE_LOG_DAYS', value: 7, min: 0, max: 36_500, scale: DAY_SECONDS * 1000 },
   sweepMs: { value: 600_000 },
   /** The least time between two rewrites of the embedded database by erasures; 0 if none waits. 0: each erasure rewrites the database. */
   eraseRewriteMs: { setting: 'RUNWIRE_ERASE_REWRITE_MINUTES', value: 10, min: 0, max: DAY_SECONDS / 60, scale: 60_000 },
   /** How long a stored file without references is kept. */
   unusedBlobMs: { value: 86_400_000 },
-  /** How long the sender of an upload may send nothing, and how long one upload may take. */
+  /** How long an upload's sender may send nothing, and how long one upload may take. */
   uploadIdleMs: { value: 20_000 },
   uploadMs: { value: 1_800_000 },
   /** How long any other request may take to arrive, headers and body, and how long its sender may send nothing. */
@@ -121,7 +121,7 @@ const LIMITS = {
   modelWindowTokens: { setting: 'RUNWIRE_MODEL_WINDOW', value: 128_000, min: 1000, max: 999_999_999 },
   /** Maximum bytes of the files of one integration; 0 for no limit. 0: no quota. */
   mountQuotaBytes: { setting: 'RUNWIRE_MOUNT_QUOTA_BYTES', value: 10 * GIBIBYTE, min: 0, max: PEBIBYTE },
-  /** The same for the files below the folder of one member. */
+  /** The same for the files below one member's folder. */
   memberQuotaBytes: { setting: 'RUNWIRE_MEMBER_QUOTA_BYTES', value: GIBIBYTE, min: 0, max: PEBIBYTE },
   /** How long a command runs if the model names no time. The most that a model may ask for. */
   commandSeconds: { setting: 'RUNWIRE_SANDBOX_SECONDS', value: 60, min: 1, max: 300 },

@@ -42,7 +42,7 @@ export function readMovedMark(path: string): MovedMark | null {
   }
 }
 
-/** Refuses the embedded database of a migrated installation: two copies would both accept runs. */
+/** Refuses a migrated installation's embedded database: two copies would both accept runs. */
 export function refuseMoved(path: string): void {
   const mark = readMovedMark(path);
   if (mark === null) return;

@@ -8,7 +8,7 @@ import {
 } from '@runwire/guarded-fetch/url-rules';
 import { type MetricsConfig, SettingRefused } from './config.ts';
 
-/** Returns the text of a setting; null if it is not set. */
+/** Returns a setting's text; null if it is not set. */
 export type ReadSetting = (name: string) => string | null;
 
 export function readPort(name: string, text: string): number {

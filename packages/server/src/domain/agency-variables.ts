@@ -1,4 +1,4 @@
-/** Variables of the server itself. The code of agencies does not get them unless `env` of the agency passes them on. */
+/** Variables of the server itself. The agency code does not get them unless `env` of the agency passes them on. */
 const OWN_NAMES: ReadonlySet<string> = new Set(['RUNWIRE_SECRET', 'RUNWIRE_API_KEY', 'DATABASE_URL']);
 const OWN_PREFIXES = ['PG', 'OTEL_'];
 /** Credentials and addresses of the object store, if the server uses one. */
@@ -6,7 +6,7 @@ const S3_PREFIXES = ['AWS_', 'S3_'];
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The environment of the processes of agencies, and the names that were left out. */
+/** The environment of the agency processes, and the names that were left out. */
 export interface AgencyVariables {
   readonly env: Readonly<Record<string, string>>;
   readonly withheld: readonly string[];

@@ -31,7 +31,7 @@ test('the id of a run that was not found in the scope of its caller does not com
     reads.all(allChunks, { runId: newRunId() }),
     // @ts-expect-error It is a text of a caller.
     reads.all(allChunks, { runId: 'run_1' }),
-    // @ts-expect-error It is the key of a chat.
+    // @ts-expect-error It is a chat's key.
     reads.all(allChunks, { runId: newChatKey() }),
   ];
   assert.equal(read.length, 1);
@@ -55,7 +55,7 @@ test('the id of a chat that was not checked does not compile', () => {
     reads.all(chatsInTheWay, { ...rest, chatId: chosenChatId('c') }),
     // @ts-expect-error It is a text of a caller.
     reads.all(chatsInTheWay, { ...rest, chatId: 'c' }),
-    // @ts-expect-error It is the key of a chat.
+    // @ts-expect-error It is a chat's key.
     reads.all(chatsInTheWay, { ...rest, chatId: newChatKey() }),
   ];
   assert.equal(read.length, 1);
@@ -67,7 +67,7 @@ test('the id of an owner that was not loaded or made does not compile', () => {
     reads.all(findAnyIntegration, { ownerId: newOwnerId() }),
     // @ts-expect-error It is a text of a caller.
     reads.all(findAnyIntegration, { ownerId: 'own_1' }),
-    // @ts-expect-error It is the id of an integration.
+    // @ts-expect-error It is an integration's id.
     reads.all(findAnyIntegration, { ownerId: newIntegrationId('mine') }),
   ];
   assert.equal(read.length, 1);

@@ -1,16 +1,16 @@
 import { readTimePart, sortableId, timePart } from '@runwire/lib/sortable-id.ts';
 import type { CheckedText } from './checked-text.ts';
 
-/** The id of an integration that exists. Only `IntegrationOwnership` makes one from the text of a request. */
+/** The id of an integration that exists. Only `IntegrationOwnership` makes one from a request's text. */
 export type IntegrationId = CheckedText<'IntegrationId'>;
 
 /** The id of an owner that was loaded or made. */
 export type OwnerId = CheckedText<'OwnerId'>;
 
-/** The id of a run that was loaded or made. The text of a request becomes one by a read in the scope of its caller. */
+/** The id of a run that was loaded or made. The text of a request becomes one by a read in its caller's scope. */
 export type RunId = CheckedText<'RunId'>;
 
-/** The key of a chat, which callers do not choose. */
+/** A chat's key, which callers do not choose. */
 export type ChatKey = CheckedText<'ChatKey'>;
 
 /** The id of a chat within its integration. A caller chose it, and it was checked, or it is the chat's key. */
@@ -25,7 +25,7 @@ export const newRunId = (): RunId => newId('run') as RunId;
 
 export const newChatKey = (): ChatKey => newId('chat') as ChatKey;
 
-/** The id of a chat for which the caller chose none. */
+/** A chat's id for which the caller chose none. */
 export const ownChatId = (chatKey: ChatKey): ChatId => chatKey as string as ChatId;
 
 /** The id that a caller chose for a chat. The schema has refused others already. */

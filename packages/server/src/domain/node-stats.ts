@@ -5,7 +5,7 @@ export interface NodeStats {
   readonly admissions: {
     readonly admitted: number;
     readonly replayed: number;
-    /** By the code of the refusal. */
+    /** By the refusal's code. */
     readonly refused: Readonly<Record<string, number>>;
   };
   /** The longest time from an event until it was stored, of the last seconds. */

@@ -3,7 +3,7 @@ export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
 }
 
-/** The disk of the data folder has no space left. */
+/** The data folder's disk has no space left. */
 export class DiskFull extends StoreUnavailable {
   override readonly name = 'DiskFull';
   /** The operating system's error code, so that callers check one code for both. */

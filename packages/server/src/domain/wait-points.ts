@@ -34,7 +34,7 @@ export const WAIT_POINTS: readonly WaitPoint[] = [
   ),
 ];
 
-/** The steps of an uploaded file on its way to the disk. No run depends on them. */
+/** An uploaded file's steps on its way to the disk. No run depends on them. */
 export type UploadPoint =
   `${'upload-bytes' | 'upload-sync' | 'upload-rename' | 'upload-folder-sync' | 'upload-answer'}.${'before' | 'after'}`;
 
@@ -45,7 +45,7 @@ export const UPLOAD_POINTS: readonly UploadPoint[] = (
 /** The commit that publishes an upload, between the syncs and the answer. */
 export const FILE_POINTS: readonly WaitPoint[] = ['files.before-commit', 'files.after-commit'];
 
-/** The steps of a command from its staged files to the commit that makes its changes visible. */
+/** A command's steps from its staged files to the commit that makes its changes visible. */
 export type PublishPoint =
   | `publish.${'before' | 'after'}-commit`
   | `command-${'stage' | 'run' | 'bytes'}.${'before' | 'after'}`;
@@ -61,7 +61,7 @@ export const PUBLISH_POINTS: readonly PublishPoint[] = [
   'publish.after-commit',
 ];
 
-/** The steps of an erasure. No run depends on them. */
+/** An erasure's steps. No run depends on them. */
 export type ErasurePoint =
   | `erasure.${'before' | 'after'}-commit`
   | `erasure-${'bytes' | 'scrub'}.${'before' | 'after'}`;

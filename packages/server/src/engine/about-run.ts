@@ -25,7 +25,7 @@ export function aboutMember(run: Pick<AdmittedRun, 'day' | 'userContext'>, membe
   };
 }
 
-/** Reads the member of a run. Returns null if the request named none. */
+/** Reads a run's member. Returns null if the request named none. */
 export async function getMember(
   reads: Reads,
   { integrationId, consumerId }: Pick<AdmittedRun, 'integrationId' | 'consumerId'>,

@@ -27,7 +27,7 @@ export interface PromptAgent {
 /** The prompt of a run before its attachments are ready. */
 export interface PlannedPrompt {
   readonly items: readonly HistoryItem[];
-  /** Messages that arrived while calls of the root loop were open, with the number of its steps at that time. */
+  /** Messages that arrived while calls of the root loop were open, with its steps' number at that time. */
   readonly later: readonly { readonly afterSteps: number; readonly item: HistoryItem }[];
   /** How many of the oldest turns of the chat do not fit into the window. */
   readonly turnsLeftOut: number;

@@ -11,7 +11,7 @@ import { first, type Reads } from '../store/store.ts';
 
 /**
  * The runs that a run continues, oldest first: each one but the first has settled the questions of the one before it. The
- * loops walk the journal of the chain as one, so that the run continues at the end of the chain.
+ * loops walk the chain's journal as one, so that the run continues at the end of the chain.
  */
 export interface Chain {
   readonly runIds: readonly RunId[];
@@ -23,7 +23,7 @@ export interface Chain {
 /** The chain of a run that continues no other. */
 export const NO_CHAIN: Chain = { runIds: [], steps: [], rootSteps: [] };
 
-/** Reads the chain of a run that settles the questions of this one. */
+/** Reads the chain of a run that settles this one's questions. */
 export async function readChain(reads: Reads, { runId: askingRun }: Continuation): Promise<Chain> {
   const runIds: RunId[] = [];
   for (let runId: RunId | null = askingRun; runId !== null; ) {

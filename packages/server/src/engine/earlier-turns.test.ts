@@ -271,7 +271,7 @@ test('a turn that has grown since it was remembered is read again', async () => 
   // Without its chain, the questions are a whole turn of the entry.
   await rig.plan(answers);
   assert.equal(rig.memory.get(testChatKey('grown'))?.turns.at(-1)?.lastRunId, asks.runId);
-  // The call of the questions is made now, so the grown turn has its output.
+  // The questions' call is made now, so the grown turn has its output.
   const output = [{ kind: 'tool_output', callId: 'refund', text: 'Refunded.' }];
   await rows.step(answers, { step: 0, kind: 'tool', callId: 'refund', output });
   await rows.end(answers, { ...ANSWER, answer: 'Done.' });

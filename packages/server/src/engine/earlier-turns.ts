@@ -29,7 +29,7 @@ export interface ReadingRun {
   readonly chained: number;
 }
 
-/** The turns before the chain of a run, and the messages of the chain before its own. */
+/** The turns before a run's chain, and the messages of the chain before its own. */
 export interface TurnsBefore extends ChatTurns {
   readonly chain: readonly StoredMessage[];
 }
@@ -55,7 +55,7 @@ export async function readEnd(reads: Reads, { chatKey, message, chained }: Readi
 
 /**
  * Reads what was added to the chat since `known`, in one round trip. Resolves to null if `known` is not the beginning of
- * this chat, by the number of its messages and the bytes of its texts. A deleted chat has no message of the run.
+ * this chat, by the number of its messages and its texts' bytes. A deleted chat has no message of the run.
  */
 export async function readAdded(
   reads: Reads,

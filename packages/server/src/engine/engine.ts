@@ -97,7 +97,7 @@ export class Engine implements RunEngine, AsyncDisposable {
 
   /**
    * The other nodes have fenced this node and take its runs over. In one synchronous step, nothing more of the runs is
-   * sent or stored. Returns the ids of the runs, whose readers the caller cuts.
+   * sent or stored. Returns the runs' ids, whose readers the caller cuts.
    */
   loseAll(): Set<RunId> {
     const { eventLog, disconnects } = this.#deps;

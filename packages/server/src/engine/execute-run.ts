@@ -48,7 +48,7 @@ export interface RunAttempt {
 
 const DONE = Promise.resolve();
 
-/** One attempt while it is executed, and the metrics of its models. */
+/** One attempt while it is executed, and its models' metrics. */
 class Execution implements RunAttempt, ProgressWatcher {
   readonly deps: EngineDeps;
   readonly run: AdmittedRun;
@@ -241,7 +241,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   progress.follow(chain.steps, prompt);
   const scope = new ExecutionScope(execution, team, finished, findContinuation(run, laterMessages));
   const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions: '' };
-  // The last item is the message of the run.
+  // The last item is the run's message.
   const start = { ...root, prompt, earlierItems: prompt.length - 1 };
   return await runLoop(scope, start);
 }
@@ -330,7 +330,7 @@ class ExecutionScope implements RunScope {
   };
 
   emit(event: RunEventBody): void {
-    // A tool that reports progress does not show that the model of another agent is alive.
+    // A tool that reports progress does not show that another agent's model is alive.
     if (event.type !== 'tool_progress') this.#execution.watched.heard();
     this.#execution.hold.emit(event);
   }
@@ -381,7 +381,7 @@ function stepTotals({ run, progress }: Execution) {
   return { usage, byModel, begun: progress.steps, hasGap };
 }
 
-/** Commits transaction T4, the end of the run. The last events are delivered only after the commit. */
+/** Commits transaction T4, the run's end. The last events are delivered only after the commit. */
 async function settle({ deps, run, log, stop, progress, stepIds }: Execution, end: End): Promise<void> {
   const { status, error, providerStatus } = end;
   const lastStep = end.lastStep === null ? null : stepIds.journalled(end.lastStep);

@@ -74,7 +74,7 @@ export function ownToolNames({ tools, builtIn, flows }: LoadedAgent): ReadonlySe
   return new Set([...tools.map(({ name }) => name), ...builtIn, ...ofFlows]);
 }
 
-/** One version of an agency with the models of one choice. */
+/** One version of an agency with one choice's models. */
 export class PreparedAgency {
   readonly agency: LoadedAgency;
   readonly models: WindowSetting['models'];
@@ -125,7 +125,7 @@ const MAX_CHOICES = 100;
 /** Prepares each version of an agency once. */
 export class PreparedAgencies {
   readonly #deps: PreparingDeps;
-  /** By the version, then by the model of the integration. */
+  /** By the version, then by the integration's model. */
   readonly #prepared = new WeakMap<LoadedAgency, LruCache<string | null, PreparedAgency>>();
 
   constructor(deps: PreparingDeps) {

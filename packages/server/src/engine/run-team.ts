@@ -33,7 +33,7 @@ interface TeamRun {
   readonly logger: Logger;
 }
 
-/** The agents of a run, each with its model, its tools and the agents that it can reach. */
+/** A run's agents, each with its model, its tools and the agents that it can reach. */
 export class RunTeam implements Team, Disposable {
   readonly #deps: TeamDeps;
   readonly #of: TeamRun;
@@ -79,7 +79,7 @@ export class RunTeam implements Team, Disposable {
     const brought = speaks ? this.#broughtBeside(mcp) : NO_TOOLS;
     const modelTools = prepared.modelTools(mcp.shown);
     return new RunAgent(prepared, {
-      // Code of the agency that does not return must not delay the end of the run.
+      // Code of the agency that does not return must not delay the run's end.
       instructions: typeof instructions === 'string' ? instructions : await unlessAborted(stop.signal, instructions),
       model: watched.guard(model),
       fallback: prepared.fallback.map((one) => watched.guard(one)),
@@ -140,7 +140,7 @@ export class RunTeam implements Team, Disposable {
   }
 
   /**
-   * The tools of the request. Admission refuses a name that an MCP server has. If the server was not connected then, its
+   * The request's tools. Admission refuses a name that an MCP server has. If the server was not connected then, its
    * tool wins now: a request must not replace a tool of the agency.
    */
   #broughtBeside({ shown }: McpTools): readonly Tool[] {
@@ -172,7 +172,7 @@ export class RunTeam implements Team, Disposable {
     });
   }
 
-  /** Ends the sessions of this run with MCP servers, and its use of the agency's process. */
+  /** Ends this run's sessions with MCP servers, and its use of the agency's process. */
   [Symbol.dispose](): void {
     this.#servers?.release();
     this.#code?.[Symbol.dispose]();

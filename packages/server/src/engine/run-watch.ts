@@ -5,12 +5,12 @@ import type { StopHandle } from './stop-handle.ts';
 
 const TICK_MS = 250;
 /**
- * How long the end of a run may take before its readers are cut: a store that needs longer is unavailable. Counted in
+ * How long a run's end may take before its readers are cut: a store that needs longer is unavailable. Counted in
  * ticks, so that a pause of the whole process does not count.
  */
 const END_TICKS = 8;
 
-/** Watches the time limit and the silence of the model for all runs of this node, with one coarse timer. */
+/** Watches the time limit and the model's silence for all runs of this node, with one coarse timer. */
 export class RunWatch implements Disposable {
   readonly #runs = new CellSet<WatchedRun>();
   readonly #silenceMs: number;

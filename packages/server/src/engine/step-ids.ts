@@ -2,7 +2,7 @@ import type { JournalledStep, Step } from '../domain/run/step.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 
 /**
- * Numbers the events of steps. Steps of parallel tools overlap, so each step is recorded as starting after the end of
+ * Numbers the step events. Steps of parallel tools overlap, so each step is recorded as starting after the end of
  * the step that finished before it.
  */
 export class StepIds {

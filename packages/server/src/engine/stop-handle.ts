@@ -10,7 +10,7 @@ export type StopReason =
    * handed over.
    */
   | { readonly kind: 'shut_down'; readonly betweenSteps: boolean }
-  /** The store refuses the events of the run for good. */
+  /** The store refuses the run's events for good. */
   | { readonly kind: 'refused'; readonly error: unknown }
   /** A caller cancelled the run. */
   | { readonly kind: 'cancelled' }

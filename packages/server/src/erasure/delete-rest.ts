@@ -25,7 +25,7 @@ export interface DeleteDeps {
   readonly store: Store;
   readonly ids: ErasedIds;
   readonly deleteBlob: (blobKey: string) => Promise<void>;
-  /** Removes the turns of a chat from the memory of this node. */
+  /** Removes a chat's turns from this node's memory. */
   readonly forgetTurns: (chatKey: ChatKey) => void;
   readonly waitAt: WaitAt | undefined;
   /** True if the server stops: another server continues. */

@@ -188,7 +188,7 @@ test('executes an erasure that an earlier version began again', { timeout: 60_00
 test('sums of folders are counted again after files of a chat were erased', { timeout: 60_000 }, async () => {
   await using rig = await open();
   await rig.put('ann', 'Ann');
-  // A chat of the person has made a file in the folder of another member.
+  // A chat of the person has made a file in another member's folder.
   const file = 'integration_id, path, blob_key, size_bytes, etag, content_type, modified_at, chat_key';
   const path = '\u0001members\u0001ben';
   await rig.ask(`insert into files (${file}) values ('many', '${path}\u0001x', 'blob', 30, '', '', 1, 'chat')`);

@@ -28,7 +28,7 @@ export interface ErasureLoopDeps extends Omit<DeleteDeps, 'isClosed'> {
   readonly isClear: (person: ErasedPerson) => Promise<boolean>;
   /** Deletes bytes that dead nodes left, and bytes that this node could not delete before. */
   readonly deleteAbandoned: () => Promise<unknown>;
-  /** Removes bytes of deleted rows from the files of the database. Null if the database does so in its own time. */
+  /** Removes bytes of deleted rows from the database's files. Null if the database does so in its own time. */
   readonly scrub: ((depth: ScrubDepth) => Promise<void>) | null;
   /** The least time between two rewrites of the database. */
   readonly rewriteMs: number;
@@ -45,7 +45,7 @@ const SERVED = 10_000;
 /** Erasures per transaction that marks them as finished. */
 const MARKED = 100;
 const CANCELS_TOGETHER = 8;
-/** How long the status of a finished erasure is kept (`contract-6-erasure-status`). */
+/** How long a finished erasure's status is kept (`contract-6-erasure-status`). */
 const STATUS_MS = 30 * 86_400_000;
 const MAX_RETRY_MS = 300_000;
 
@@ -164,7 +164,7 @@ export class ErasureLoop implements AsyncDisposable {
 
   /**
    * E2 to E4. Stops early if a run of the person is still active, or if the server stops: the next look continues. Resolves to
-   * false if bytes of the person are pending. An erasure that waits for them only looks: its steps would find nothing.
+   * false if the person's bytes are pending. An erasure that waits for them only looks: its steps would find nothing.
    */
   async #delete(erasure: ErasureRow, isWaiting: boolean): Promise<boolean> {
     const { store, ids, settleUploads, isClear } = this.#deps;
@@ -202,7 +202,7 @@ export class ErasureLoop implements AsyncDisposable {
     return (await active()).length === 0;
   }
 
-  /** Scrubs the files of the database once for all erasures that wait for it, and marks them as finished. */
+  /** Scrubs the database once's files for all erasures that wait for it, and marks them as finished. */
   async #finish(): Promise<void> {
     const { store, scrub, waitAt, rewriteMs, logger } = this.#deps;
     const deleted = await store.reads.all(deletedErasures, { limit: SERVED });

@@ -21,7 +21,7 @@ function erasureJson(consumerId: string, row: Pick<ErasureRow, 'started_at' | 'f
 }
 
 /**
- * Accepts erasures and tells their status. An erasure has four states, which are columns of its row:
+ * Accepts erasures and tells their status. An erasure has four states, which are its row's columns:
  *
  *   refused ────────(E3)────▶ replaced ───(E4)───▶ deleted ───(files of the database scrubbed)──▶ erased
  *   `consumer_id` is set      it is null           `deleted_at` is set                            `finished_at` is set

@@ -81,7 +81,7 @@ export function replacePerson(store: Store, ids: ErasedIds, erasure: ErasureRow)
 /** Resolves to null if the erasure was begun again, or if another node has replaced the id: it may be registered again. */
 async function refusedPerson(tx: Tx, erasure: ErasureRow): Promise<Person | null> {
   const { integration_id: integrationId, erased_id: erasedId, started_at: startedAt } = erasure;
-  // The first lock, because E3 changes the files of the person too.
+  // The first lock, because E3 changes the person's files too.
   await tx.all(lockIntegrationForFiles, { integrationId });
   const now = await first(tx.all(getErasure, { integrationId, erasedId }));
   if (now === undefined || now.started_at !== startedAt || now.consumer_id === null) return null;
@@ -131,7 +131,7 @@ async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: strin
   await tx.run(tagPersonsPending, files);
   const deleted = await tx.run(deletePersonsFiles, files);
   await takeBelow(tx, integrationId, folder, bytes);
-  // Chats of the person may have made files in folders of other members.
+  // The person's chats may have made files in folders of other members.
   await tx.run(forgetFolders, { integrationId });
   const closed = await tx.run(closeForms, files);
   const folderId = ids.folder(integrationId, folder);

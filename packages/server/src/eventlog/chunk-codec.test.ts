@@ -121,7 +121,7 @@ function numbered(first: number, events: readonly RunEventBody[]): RunEvent[] {
   });
 }
 
-/** Only some events carry the text of their item; for the others the deltas have it. */
+/** Only some events carry their item's text; for the others the deltas have it. */
 function said(event: RunEvent): unknown {
   if (event.type === 'item_added' || event.type === 'delta') return { ...event, item: { ...event.item, text: null } };
   return event;

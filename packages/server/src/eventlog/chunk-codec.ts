@@ -5,7 +5,7 @@ import { eventWidth } from '../domain/run/events.ts';
  * A chunk is JSON text: `{"v":1,"i":[items],"e":[events]}`. Events refer to items by their index in `i`, an item carries
  * its text there at most once, and adjacent deltas of one item are one array: `[index,"Hel","lo"]`. Ids are not stored;
  * they follow from the chunk's first id and the widths. A delta costs its text and three bytes; a frame of the default
- * framing has 250. A compacted chunk, `"v":2`, has gaps: `n` holds the ids of its events.
+ * framing has 250. A compacted chunk, `"v":2`, has gaps: `n` holds its events' ids.
  */
 
 const FORMAT = 1;

@@ -48,7 +48,7 @@ const plans: fc.Arbitrary<RunPlan> = fc.record({
   failed: fc.boolean(),
 });
 
-/** The events of a response, in the order in which `ResponseAssembly` emits them. */
+/** A response's events, in the order in which `ResponseAssembly` emits them. */
 function responseEvents(plan: readonly ItemPlan[], prefix: string): { bodies: RunEventBody[]; items: OutputItem[] } {
   const response = { id: `resp_${prefix}`, model: 'm', agent: 'A', callerAgent: null };
   const bodies: RunEventBody[] = [{ type: 'response_created', response }];

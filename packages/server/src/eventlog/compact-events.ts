@@ -12,7 +12,7 @@ const LEFT_OUT: ReadonlySet<RunEvent['type']> = new Set([
 
 /**
  * The events that remain of an ended run: `meta`, every `resumed`, one delta per content part, run items, the error frame,
- * `messages` and `end`. Each has the id of the last event that it replaces; a delta replaces the deltas of its part, and
+ * `messages` and `end`. Each has the id of the last event that it replaces; a delta replaces its part's deltas, and
  * the last progress of a tool call replaces those before it. Every remaining event is one frame, and readers of the
  * uncompacted run saw its id on a frame of the same kind.
  */

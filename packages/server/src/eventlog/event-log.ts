@@ -19,7 +19,7 @@ export interface EventLogOptions extends RunLogBounds {
   readonly unstoredBytes: number;
 }
 
-/** The limit of one transaction: a healthy database stores much more before the transaction times out. */
+/** One transaction's limit: a healthy database stores much more before the transaction times out. */
 const FLUSH_BYTES = 8 * 1024 * 1024;
 
 /** Writes chunks inside the caller's transaction, so that a step or an end commits together with its events. */
@@ -56,7 +56,7 @@ function stored({ log, chunks }: UnstoredChunks): void {
 /** `messages` and `end`, with which every run ends. */
 const FRAMES_OF_END = 2;
 
-/** The logs of the runs on this node, and the stored events of all runs. */
+/** The runs' logs on this node, and the stored events of all runs. */
 export class EventLog implements AsyncDisposable {
   readonly #store: Store;
   readonly #options: EventLogOptions;
@@ -326,7 +326,7 @@ export class EventLog implements AsyncDisposable {
     return { events: from <= 0 ? events : events.slice(from), compacted };
   }
 
-  /** The id before `messages`, for a reader whose cursor is after the end. Null if the end of the run is not stored. */
+  /** The id before `messages`, for a reader whose cursor is after the end. Null if the run's end is not stored. */
   async idBeforeEnd(runId: RunId): Promise<number | null> {
     const last = await first(this.#store.reads.all(lastStoredId, { runId }));
     if (last === undefined) return null;

@@ -34,13 +34,13 @@ export class EventPartitions {
     this.#widthMs = Math.max(1, Math.ceil(logMs / DAY_MS / MAX_KEPT)) * DAY_MS;
   }
 
-  /** Adds the partitions of the next days. Returns all. */
+  /** Adds the next days' partitions. Returns all. */
   async addMissing(): Promise<EventPartition[]> {
     const found = await eventPartitions(this.#store.reads);
     if (findEnd(found) > Date.now() + AHEAD_MS) return found;
     return this.#store.transact('sweep', async (tx) => {
       await lockPartitions(tx);
-      // If the clock of this node is ahead, the next partition would be as long, and be dropped as late.
+      // If this node's clock is ahead, the next partition would be as long, and be dropped as late.
       const nowMs = Math.min(Date.now(), await readDatabaseTime(tx));
       // Another node may have added them before.
       const all = await eventPartitions(tx);
@@ -98,7 +98,7 @@ export class EventPartitions {
 
 const findEnd = (partitions: readonly EventPartition[]) => readRunIdTime(partitions.at(-1)?.end_id ?? '');
 
-/** True if the events of the run are in a partition that will be dropped. */
+/** True if the run's events are in a partition that will be dropped. */
 export function isInDroppable(partitions: readonly EventPartition[], runId: string): boolean {
   return partitions.some(({ first_id, end_id }) => first_id !== null && first_id <= runId && runId < end_id);
 }

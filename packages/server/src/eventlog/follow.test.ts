@@ -41,7 +41,7 @@ class Outcome implements Sink {
   }
 }
 
-/** The log of an ended run on a real store. Every read waits for `gate`. */
+/** An ended run's log on a real store. Every read waits for `gate`. */
 async function withEnded(gate: () => void, body: (log: EventLog) => Promise<void>): Promise<void> {
   const folder = temporaryFolder();
   await using store = await embeddedStore(folder);
@@ -125,7 +125,7 @@ test('cuts a reader that waits for the store when its run reaches its limit', as
   };
   await withEnded(gate, async (eventLog) => {
     log = eventLog;
-    // The events of the first attempt are no longer in memory.
+    // The first attempt's events are no longer in memory.
     log.open(testRunId('r'), 2, []);
     const sink = new Outcome();
     new Follower(log, turns, { runId: testRunId('r'), after: 0, ownerId: testOwnerId('o') }, sink).start();

@@ -35,16 +35,16 @@ export interface FollowedEvents {
 const RETRY_MS = 1000;
 
 /*
- * The states of a follower:
+ * A follower's states:
  *
  *   reading ──(nothing newer)──▶ live ──(sink full)──▶ waiting ──(resume)──▶ reading
  *      └──────────────(sink full)───────────────────────▲
  *
  * When reading: it takes what the hot end still holds, otherwise one page after the other from the store. Each page from
- * the store, and each page after its reader was behind, waits for the turn of its owner.
+ * the store, and each page after its reader was behind, waits for its owner's turn.
  * When live: it is attached to the hot end, or to the remote log if another node executes the run. If the run moves to
  * this node, it reads again.
- * When waiting: it is attached to nothing and holds only its cursor, so a slow reader costs only the buffer of its socket.
+ * When waiting: it is attached to nothing and holds only its cursor, so a slow reader costs only its socket's buffer.
  * If the store is unavailable it waits too, and reads again after a second.
  */
 export class Follower implements LiveReader {

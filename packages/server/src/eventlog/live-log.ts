@@ -8,7 +8,7 @@ export interface LiveReader {
   moved(): void;
   /** The run has ended, and the reader has a later cursor than the end. It is detached. */
   ended(): void;
-  /** The log ends without the end of the run: the reader closes its connection. */
+  /** The log ends without the run's end: the reader closes its connection. */
   cut(): void;
 }
 

@@ -82,7 +82,7 @@ const end = (store: Store, runId: RunId, endedAt: number) =>
     ),
   );
 
-/** The ids of the stored events: all, or the rest after compaction. Undefined if the run has none. */
+/** The stored events' ids: all, or the rest after compaction. Undefined if the run has none. */
 async function eventIds(store: Store, runId: RunId): Promise<number[] | undefined> {
   const row = await first(store.reads.all(chunkAfter, { runId, after: 0 }));
   return row === undefined ? undefined : decodeChunk(row.first_id, row.data).events.map(({ id }) => id);

@@ -39,7 +39,7 @@ export interface RetentionOptions {
 /** Runs that are read in one query, most of them compacted already. */
 const RUNS_PER_PAGE = 500;
 /**
- * The position stays so far before the time of the sweep. Within this time a node commits runs whose ids it made earlier, and
+ * The position stays so far before the sweep's time. Within this time a node commits runs whose ids it made earlier, and
  * most runs end. Clocks of nodes differ by less.
  */
 const SETTLED_MS = 3_600_000;

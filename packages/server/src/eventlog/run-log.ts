@@ -236,7 +236,7 @@ export class RunLog implements LiveLog {
     this.#trim();
   }
 
-  /** Closes the log: its unstored events no longer count against the limit of the node. */
+  /** Closes the log: its unstored events no longer count against the node's limit. */
   release(): void {
     this.#count(-this.#unstoredBytes);
     // A flush or step under way may still acknowledge, and a tool may still append: both are ignored from here on.

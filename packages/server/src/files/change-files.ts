@@ -55,7 +55,7 @@ export class PathTaken extends Error {
 }
 
 /**
- * Makes changes to the files of an integration, in the transaction of the caller: all become visible, or none. Each path may
+ * Makes changes to an integration's files, in the caller's transaction: all become visible, or none. Each path may
  * be changed once. Throws `PathTaken`. Resolves to the number of files that were put or deleted.
  */
 export async function changeFiles(
@@ -88,7 +88,7 @@ export async function readFiles(
 
 /**
  * Writes the changes. `old` has the files that exist at their paths. Deletes files first, because a new file may have the
- * name of a folder that is empty then; `checkFree` gets the paths of the new files after that.
+ * name of a folder that is empty then; `checkFree` gets the new files' paths after that.
  */
 export async function writeChanges(
   tx: Tx,

@@ -38,7 +38,7 @@ export interface SignedPath {
   readonly path: MountPath;
 }
 
-/** Reads the erasures of the folders above a file, by the hashes of the folders. Call it when a signing begins. */
+/** Reads the erasures of the folders above a file, by the folders' hashes. Call it when a signing begins. */
 export function readFolderErasures(
   reads: Reads,
   ids: ErasedIds,
@@ -51,7 +51,7 @@ export function readFolderErasures(
 /**
  * Refuses to sign a form for a file in the folder of a person that is being erased, or was erased since the signing began: the
  * caller did not know of the erasure. A later signing is for a new member with the same id. Call it after the lock on the
- * files of the integration, which E3 takes too.
+ * the integration's files, which E3 takes too.
  */
 export async function checkFolderOpen(
   tx: Tx,
@@ -72,6 +72,6 @@ export async function checkFolderOpen(
   if (refusedIds.some((id) => isBelow(path, memberFolder(template, id)))) throw new Refusal('erasure_running');
 }
 
-/** Changes if the erasure begins again, and if it replaces the id of its person. */
+/** Changes if the erasure begins again, and if it replaces its person's id. */
 const erasureVersion = (erasure: FolderErasure): string =>
   `${erasure.erased_id} ${erasure.started_at} ${erasure.replaced_at}`;

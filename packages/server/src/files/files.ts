@@ -35,7 +35,7 @@ export interface StoredFile {
   /** In milliseconds since 1970. */
   readonly modifiedAt: number;
   readonly blobKey: string;
-  /** The blob with the text of the document; null if it was not converted yet. */
+  /** The blob with the document's text; null if it was not converted yet. */
   readonly textKey: string | null;
 }
 
@@ -219,7 +219,7 @@ export class Files {
     return { blobKey, size, etag: `"${md5}"` };
   }
 
-  /** Deletes the bytes of a batch, unless they became files. */
+  /** Deletes a batch's bytes, unless they became files. */
   async discard(batch: PendingBatch): Promise<void> {
     await this.#deps.pending.abandon(batch);
   }

@@ -6,7 +6,7 @@ import { addFileBytes, rangeBelow, storedPath } from '../store/queries/files.ts'
 import { addFolderBytes, forgetFoldersIn, takeFromFolders } from '../store/queries/folder-bytes.ts';
 import type { Tx } from '../store/store.ts';
 
-/** The bytes that a transaction adds to the files of an integration: in total, and to each folder of a member. */
+/** The bytes that a transaction adds to an integration's files: in total, and to each folder of a member. */
 export class FolderSums {
   readonly #template: string;
   readonly #byFolder = new Map<MountPath, number>();

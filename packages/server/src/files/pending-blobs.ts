@@ -164,7 +164,7 @@ export class PendingBlobs {
   }
 }
 
-/** Call it in the transaction that refers to the blobs of the batch. Throws `BlobGone`. */
+/** Call it in the transaction that refers to the batch's blobs. Throws `BlobGone`. */
 export async function claimBlobs(tx: Tx, { batchId }: PendingBatch): Promise<void> {
   if ((await tx.run(claimPending, { batchId })) !== 1) throw new BlobGone();
 }

@@ -15,7 +15,7 @@ const INTEGRATION = newIntegrationId('one');
 const CHAT = testChatKey('chat_a');
 const FILES = 120;
 
-/** Counts the statements of a transaction. */
+/** Counts a transaction's statements. */
 function counting(tx: Tx): Tx & { count: number } {
   const counted = {
     count: 0,

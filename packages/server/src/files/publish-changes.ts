@@ -19,7 +19,7 @@ export interface RunChanges {
   readonly quotas: FileQuotas;
 }
 
-/** The changes of a run cannot become visible. The message is a text for the model. */
+/** A run's changes cannot become visible. The message is a text for the model. */
 export class NotPublished extends Error {
   override readonly name = 'NotPublished';
 }
@@ -36,7 +36,7 @@ function listed(paths: readonly MountPath[]): string {
 }
 
 /**
- * Makes the file changes of a run, in the transaction of its step, which has locked the files of the integration. Throws
+ * Makes a run's file changes, in its step's transaction, which has locked the integration's files. Throws
  * `NotPublished` if another writer changed one of the files since the run read it, if a path is taken, or if a quota is
  * exceeded. The number of statements does not depend on the number of files.
  */
@@ -116,7 +116,7 @@ async function hiddenPaths(
   return hidden;
 }
 
-/** Checks that no new file has the name of a folder, and no folder that of a file. The error does not name the other file. */
+/** Checks that no new file has a folder's name, and no folder that of a file. The error does not name the other file. */
 async function checkNames(
   tx: Tx,
   integrationId: IntegrationId,

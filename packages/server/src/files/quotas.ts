@@ -12,11 +12,11 @@ import { OPEN_FORM_MS } from './change-files.ts';
 /** The quotas of integrations that have no quota of their own; 0 is no quota. */
 export interface FileQuotas {
   readonly mountBytes: number;
-  /** For the files below the folder of one member. */
+  /** For the files below one member's folder. */
   readonly memberBytes: number;
 }
 
-/** `folder` is null for the quota of the integration, and otherwise the folder of the member. */
+/** `folder` is null for the integration's quota, and otherwise the member's folder. */
 interface FullQuota {
   readonly folder: MountPath | null;
   readonly quotaBytes: number;

@@ -1,7 +1,7 @@
 import { type CheckedPath, checkAnyFolderPath, checkFilePath, type MountPath } from '../domain/file/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 
-/** Returns the file that a caller names by its whole path. `name` is the name of the request field. */
+/** Returns the file that a caller names by its whole path. `name` is the request field's name. */
 export function requestedFile(name: string, path: string): MountPath {
   return joinBelow(name, checkFilePath(path));
 }

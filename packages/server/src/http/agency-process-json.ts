@@ -13,7 +13,7 @@ export async function agencyProcessJson(code: AgencyCode | null, isOwnRun: IsOwn
   return { ...shown, lastFault: lastFault === null ? null : await faultJson(lastFault, isOwnRun) };
 }
 
-/** Owners share agencies. An error of the code can quote the user of a run, so only the owner of the run sees it. */
+/** Owners share agencies. An error of the code can quote a run's user, so only the owner of the run sees it. */
 async function faultJson({ kind, message, usedBy, at }: NonNullable<CodeState['lastFault']>, isOwnRun: IsOwnRun) {
   const { tool = null, callId = null, runId = null } = usedBy ?? {};
   const isOwn = runId !== null && (await isOwnRun(runId));

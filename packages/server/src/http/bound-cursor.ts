@@ -9,9 +9,9 @@ export interface ListIdentity {
   readonly operationId: string;
   readonly ownerId: string;
   readonly params: unknown;
-  /** The member of a client token: its list is another list than the owner's. */
+  /** A client token's member: its list is another list than the owner's. */
   readonly member: MemberScope | null;
-  /** The whole query of the request. */
+  /** The request's whole query. */
   readonly query: Readonly<Record<string, unknown>>;
 }
 

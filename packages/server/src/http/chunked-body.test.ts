@@ -37,7 +37,7 @@ async function readUntil(socket: Socket, isWhole: (text: string) => boolean): Pr
 
 const getBody = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
 
-/** Returns the text of the chunks, which must be well-formed including the last one. */
+/** Returns the chunks' text, which must be well-formed including the last one. */
 function unchunked(body: string): string {
   let rest = Buffer.from(body);
   let text = '';

@@ -5,7 +5,7 @@ import { PageBytes } from './encoders/page-bytes.ts';
  * The body of one streamed answer. `ServerResponse.write` keeps a chunk until the end of the turn and then passes three
  * pieces to the socket. This class writes a chunk with one write. `drain` and `writableLength` behave
  * like those of the response. It uses `ServerResponse.write` in three cases: for the first bytes, which carry the head,
- * and for bytes of the same turn; after an answer that is still being sent on the same connection; and for HTTP/1.0,
+ * and for the same turn's bytes; after an answer that is still being sent on the same connection; and for HTTP/1.0,
  * which has no chunks.
  */
 export class ChunkedBody {
@@ -63,7 +63,7 @@ function writeText(socket: Socket, data: string, after: (() => void) | undefined
   return socket.write(`${bytes.toString(16)}\r\n${data}\r\n`, bytes === data.length ? 'latin1' : 'utf8', after);
 }
 
-/** The memory of a page is used again, so a socket that cannot send it immediately gets a copy. */
+/** A page's memory is used again, so a socket that cannot send it immediately gets a copy. */
 function writePage(socket: Socket, chunk: Buffer, page: PageBytes, after: (() => void) | undefined): boolean {
   if (socket.writableLength > 0) return socket.write(Buffer.from(chunk), after);
   const hasRoom = socket.write(chunk, after);

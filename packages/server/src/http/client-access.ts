@@ -31,7 +31,7 @@ export function checkClientToken(
   if (apiIntegrationId !== undefined) checkValue('apiIntegrationId', apiIntegrationId, token.integrationId);
 }
 
-/** Fills in the fields of the token, and refuses what it does not permit. Runs before the schema validates the request. */
+/** Fills in the token's fields, and refuses what it does not permit. Runs before the schema validates the request. */
 export function applyClientToken(
   token: ClientToken,
   operationId: string,

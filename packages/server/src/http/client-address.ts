@@ -1,7 +1,7 @@
 import { type Address, isWithin, parseAddress, type Range, unmapped } from '@runwire/guarded-fetch/url-rules';
 
 /**
- * Returns the address of the client, as a text that is the same for all notations. It is the address of the peer, or if
+ * Returns the client's address, as a text that is the same for all notations. It is the peer's address, or if
  * the peer is a trusted proxy, the last address in `X-Forwarded-For` that is not. The addresses before it prove nothing,
  * because every client can send them.
  */
@@ -21,7 +21,7 @@ export function clientAddress(
   return client === null ? 'unknown' : shown(client);
 }
 
-/** Some proxies append the port of the client. */
+/** Some proxies append the client's port. */
 function parseHop(text: string): Address | null {
   const bare = text.trim().replace(/^\[(.*)\](:\d+)?$/, '$1');
   const address = parseAddress(bare.replace(/%.*$/, '')) ?? parseAddress(bare.replace(/:\d+$/, ''));

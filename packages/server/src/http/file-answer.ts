@@ -37,7 +37,7 @@ export function sendFile(reply: FastifyReply, opened: OpenedFile, reading: Readi
   const bytes = Readable.from(opened.bytes, { objectMode: false });
   // The caller cannot fix a file that fails to close, and the bytes were read.
   const close = () => void opened[Symbol.asyncDispose]().then(undefined, () => {});
-  // The end of the stream is not enough: it waits for the current read, and the reader may have left long before.
+  // The stream's end is not enough: it waits for the current read, and the reader may have left long before.
   reply.raw.once('close', close);
   bytes.once('close', close);
   return answerHead(reply, opened.file, reading).send(bytes);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredFile } from '../files/files.ts';
 
-/** The decision about a request for the bytes of a file. */
+/** The decision about a request for a file's bytes. */
 export type Reading =
   | { readonly kind: 'whole' }
   /** First and last byte, both inclusive. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CellSet } from '@runwire/lib/cells.ts';
 
-/** Counts requests from the first byte of the head to the close of the answer, streams included. */
+/** Counts requests from the first byte of the head to the answer's close, streams included. */
 export class OpenRequests {
   readonly #connections = new Set<Socket>();
   readonly #answers = new CellSet<ServerResponse>();

@@ -9,7 +9,7 @@ export interface OpenApiServers {
   readonly stagingUrl: string | null;
 }
 
-/** The named schemas of the contract. The longest message is the only limit in them that is a setting. */
+/** The contract's named schemas. The longest message is the only limit in them that is a setting. */
 export function schemasWithLimit(maxLength: number) {
   const { properties } = GetCompletionV2Request;
   const limited = {
@@ -49,7 +49,7 @@ export function registerOpenApi(
 }
 
 /**
- * Makes the document from the schemas of the routes, so there is no second source. It registers the routes in a second
+ * Makes the document from the routes' schemas, so there is no second source. It registers the routes in a second
  * Fastify instance that does not listen: the plugin would cost 30 ms of CPU at every start, and most servers are never
  * asked for the document.
  */

@@ -30,7 +30,7 @@ export class RequestIds {
   }
 }
 
-/** The fields by which the log lines of a request, and of the run that it starts, are found. */
+/** The fields by which a request's log lines, and of the run that it starts, are found. */
 export function toTrace({ id, headers }: { readonly id: string; readonly headers: IncomingHttpHeaders }): RequestTrace {
   const { traceparent } = headers;
   return typeof traceparent === 'string' && TRACEPARENT.test(traceparent)

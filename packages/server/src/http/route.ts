@@ -81,7 +81,7 @@ function refuseUncheckedIntegration({ operationId, params, query, body }: Operat
     );
 }
 
-/** The properties of an object schema, or of the named schema that it refers to. */
+/** An object schema's properties, or of the named schema that it refers to. */
 function propertiesIn(schema: TSchema | undefined): object {
   const { $ref, properties } = (schema ?? {}) as { readonly $ref?: string; readonly properties?: object };
   if ($ref !== undefined) return propertiesIn(namedSchemas.find(({ $id }) => `${$id}#` === $ref));
@@ -131,7 +131,7 @@ async function withBoundCursors(
   return page;
 }
 
-/** Returns the query of a list whose large pages wait for the turn of their owner. */
+/** Returns the query of a list whose large pages wait for their owner's turn. */
 export function ownersQuery<Q>({ query, principal, raw }: Pick<FastifyRequest, 'principal' | 'raw'> & { query: Q }) {
   return { ...query, ownerId: principal.ownerId, hasLeft: () => raw.socket.destroyed };
 }

@@ -130,7 +130,7 @@ function unsentBytes(response: ServerResponse): number {
 
 /** What a stream reads, and with which key. */
 export interface StreamSource extends FollowedEvents {
-  /** The key of the request; null if it is `RUNWIRE_API_KEY`, which cannot be revoked while the server runs. */
+  /** The request's key; null if it is `RUNWIRE_API_KEY`, which cannot be revoked while the server runs. */
   readonly keyId: string | null;
 }
 

@@ -17,6 +17,6 @@ function isOwnOrigin({ origin, host }: FastifyRequest['headers'], publicUrl: str
   const page = origin === undefined ? null : URL.parse(origin);
   if (page === null || page.host === '') return false;
   if (publicUrl !== null && page.host === URL.parse(publicUrl)?.host) return true;
-  // The parser removes a port that is the default of the scheme.
+  // The parser removes a port that is the scheme's default.
   return host !== undefined && page.host === URL.parse(`${page.protocol}//${host}`)?.host;
 }

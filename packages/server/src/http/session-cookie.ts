@@ -4,7 +4,7 @@ import { publicPath } from './public-path.ts';
 
 const NAME = 'runwire_session';
 
-/** The cookie of a session. Only the operations below `/console/` read it. */
+/** A session's cookie. Only the operations below `/console/` read it. */
 export class SessionCookie {
   readonly #attributes: string;
 

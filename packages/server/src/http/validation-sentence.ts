@@ -33,7 +33,7 @@ const BOUNDS: Readonly<Record<string, string>> = {
   'sizeBytes minimum': 'The file is empty; upload one with content (`sizeBytes` must be at least 1).',
 };
 
-/** Returns one clear sentence about the first problem, with the name of the field. */
+/** Returns one clear sentence about the first problem, with the field's name. */
 export function validationSentence(error: ErrorObject, part: string): string {
   const field = fieldName(error.instancePath);
   const where = PARTS[part] ?? part;

@@ -26,10 +26,10 @@ export interface ServerState extends SessionState {
   readonly tools: number;
 }
 
-/** A session that the runs of an agency share. */
+/** A session that an agency share's runs. */
 interface SharedSession {
   readonly session: McpSession;
-  /** False if the current version of the agency does not name it any more. */
+  /** False if the agency's current version does not name it any more. */
   isNamed: boolean;
   runs: number;
 }
@@ -42,7 +42,7 @@ interface NewestSession {
 
 const NO_RUN = { date: '', member: null, userContext: undefined };
 
-/** The sessions of this node with MCP servers: one per agency and server, or one per run. */
+/** This node's sessions with MCP servers: one per agency and server, or one per run. */
 export class McpServers implements AsyncDisposable {
   readonly #options: McpServersOptions;
   readonly #shared = new Map<string, SharedSession>();
@@ -123,7 +123,7 @@ export class McpServers implements AsyncDisposable {
     });
   }
 
-  /** Uses the session that the runs of the agency share, which may be one of an earlier version of the agency. */
+  /** Uses the session that the agency share's runs, which may be one of an earlier version of the agency. */
   #borrow(agency: string, server: McpServer) {
     const key = this.#shareKey(agency, server);
     const shared = this.#share(agency, server);
@@ -175,7 +175,7 @@ export class McpServers implements AsyncDisposable {
   }
 
   /**
-   * One promise per server that the runs of an agency share: resolves when its first try to connect has ended, to what is
+   * One promise per server that an agency share's runs: resolves when its first try to connect has ended, to what is
    * wrong with it, or to null.
    */
   firstProblems(): readonly Promise<ServerProblem | null>[] {

@@ -22,14 +22,14 @@ export function toolName(server: NamedServer, tool: string, taken: Set<string>):
   return name;
 }
 
-/** The names that a tool can have: which one it gets depends on the other tools of the agent. */
+/** The names that a tool can have: which one it gets depends on the agent's other tools. */
 export function possibleNames(server: NamedServer, tool: string): readonly string[] {
   const whole = wholeName(server, tool);
   const valid = whole.replaceAll(INVALID, '_');
   return [whole, `${valid.slice(0, KEPT_LENGTH)}_${computeHash(server.name, tool)}`];
 }
 
-/** The name of the tool if it is valid and no other tool has it. */
+/** The tool's name if it is valid and no other tool has it. */
 export function wholeName({ prefix }: NamedServer, tool: string): string {
   return prefix === '' ? tool : `${prefix}_${tool}`;
 }

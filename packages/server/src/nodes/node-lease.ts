@@ -15,7 +15,7 @@ export interface LeaseDeps {
   readonly onFenced: () => void;
   /** A heartbeat confirmed the lease after a stall: streams that waited may continue. */
   readonly onConfirmed: () => void;
-  /** Other nodes sent no heartbeat for the length of a lease. */
+  /** Other nodes sent no heartbeat for a lease's length. */
   readonly onSilent: (nodes: readonly SeenHeartbeat[]) => void;
   /** There are unfinished runs of nodes that are not alive. */
   readonly onOrphans: () => void;
@@ -26,7 +26,7 @@ const LIFE_SIGN_MS = 250;
 const REGISTER_AGAIN_MS = 1000;
 
 /**
- * The lease of this node, renewed by its heartbeats:
+ * This node's lease, renewed by its heartbeats:
  *
  *   certain ──(the event loop stalled)──▶ uncertain ──(a heartbeat that began after the stall)──▶ certain
  *      │                                      │

@@ -52,7 +52,7 @@ export class Nodes {
       // Null for a node of an earlier version that sends no heartbeats.
       lastSeenAt: seenAt === null || seenAt === 0 ? null : iso(seenAt),
       activeRuns: row.active_runs ?? 0,
-      // Null until the second heartbeat of a node, and for a node of an earlier version.
+      // Null until a node's second heartbeat, and for a node of an earlier version.
       stats: isAlone ? stats() : row.stats_json === null ? null : (JSON.parse(row.stats_json) as NodeStats),
     };
   }

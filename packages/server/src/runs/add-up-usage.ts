@@ -31,7 +31,7 @@ export interface WholeUnits {
 }
 
 /**
- * Finds the whole units of a range, which rollups can answer. Later pages leave out runs that were admitted after the first
+ * Finds a range's whole units, which rollups can answer. Later pages leave out runs that were admitted after the first
  * page, so the hour or day of that time is not whole. Resolves to null if there are none, and while the rollups miss runs of
  * earlier versions.
  */
@@ -60,7 +60,7 @@ export function partsOutside(range: UsageRange, units: WholeUnits, unitMs: numbe
 }
 
 /**
- * Adds up the usage of a range: whole hours from the rollups, and the rest from the runs. Sums of members are kept by day, and
+ * Adds up a range's usage: whole hours from the rollups, and the rest from the runs. Sums of members are kept by day, and
  * not by agent and model. With these filters, or for one member, all is added up from the runs.
  */
 export async function addUpUsage(
@@ -260,7 +260,7 @@ export async function addClosedDaysOfMembers(
 function addMembersAndOthers(groups: UsageGroups, rows: readonly SumRow[]): void {
   for (const row of rows) {
     groups.addSum(row);
-    // The sum of the day has the runs of this member too.
+    // The sum of the day has this member's runs too.
     if (row.consumer_id !== null && row.by_model_json === null) groups.addSum({ ...row, consumer_id: null }, -1);
   }
 }

@@ -9,7 +9,7 @@ import { requestCancel } from '../store/queries/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { RunReads } from './read-runs.ts';
 
-/** How often the end of a run on another node is looked up if no hint arrives. */
+/** How often a run's end on another node is looked up if no hint arrives. */
 const POLL_MS = 250;
 
 export interface CancelDeps {

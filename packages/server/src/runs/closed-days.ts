@@ -62,11 +62,11 @@ const NO_TOTAL: MemberTotal = { tokens: 0, runs: 0, runId: '' };
 
 /**
  * Keeps the sums of days that no run changes any more. A day is closed if all its runs are part of the rollups and no run can
- * be admitted in it: it ended an hour ago, and clocks of nodes differ by less. The id of a deleted integration is not used
+ * be admitted in it: it ended an hour ago, and clocks of nodes differ by less. A deleted integration's id is not used
  * again. With 30 000 rows for 90 days, a summary takes 15 ms instead of 50 to 90.
  *
- * An erasure replaces the id of a member, so what is kept about members is found by a mark that erasures change, and is kept
- * for one day: marks can repeat when the status of an erasure is deleted, after 30 days.
+ * An erasure replaces a member's id, so what is kept about members is found by a mark that erasures change, and is kept
+ * for one day: marks can repeat when an erasure's status is deleted, after 30 days.
  */
 export class ClosedDays {
   readonly #days = new LruCache<string, readonly DaySum[]>(MAX_DAYS, {

@@ -12,7 +12,7 @@ import {
 } from '../store/queries/rollups.ts';
 import type { Tx } from '../store/store.ts';
 
-/** The columns of a run by which it is counted. */
+/** A run's columns by which it is counted. */
 export interface CountedColumns {
   readonly runId: RunId;
   readonly integrationId: IntegrationId;
@@ -61,7 +61,7 @@ export function memberDay({ run, usage, charge }: CountedRun): Omit<MemberDay, k
 }
 
 /**
- * The rows of a run: one if it used one model. The rows of a run add up to the run, and the row of a model has what the model
+ * A run's rows: one if it used one model. The rows of a run add up to the run, and a model's row has what the model
  * used. If the models do not add up to the run, a row without a model has the rest.
  */
 export function usageHours({ run, status, errorCode, usage, byModel, charge }: CountedRun): UsageHour[] {

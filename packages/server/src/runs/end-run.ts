@@ -30,7 +30,7 @@ export interface RunOutcome {
   readonly items: readonly RunItem[];
   /** The answer. */
   readonly text: string;
-  /** The value of a structured answer; null if the answer is free text. */
+  /** A structured answer's value; null if the answer is free text. */
   readonly output: { readonly value: unknown } | null;
   /** The questions with which the run ends: only a completed run asks. */
   readonly questions: readonly Question[];
@@ -45,7 +45,7 @@ export interface RunOutcome {
   readonly continues: boolean;
 }
 
-/** The last events of a run, with their ids. */
+/** A run's last events, with their ids. */
 export interface EndRecord {
   /** The attempt under which the end is written: the run's own, or the next one if the run is an orphan. */
   readonly attempt: number;
@@ -53,7 +53,7 @@ export interface EndRecord {
   readonly lastStep: JournalledStep | null;
   readonly chunks: readonly Chunk[];
   readonly lastEventId: number;
-  /** Written as the start of the run if the run's row has none. */
+  /** Written as the run's start if the run's row has none. */
   readonly startedAt: number;
 }
 
@@ -85,7 +85,7 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   const byModel = withCredits(outcome.byModel, deps.prices);
   const charge = chargeFor({ status, errorCode, accepted }, usage, byModel);
   const agent = answeringAgent(outcome);
-  // A chain of questions is read from the rows of its steps. The row of the run has the agent of its first step.
+  // A chain of questions is read from its steps' rows. The run's row has its first step's agent.
   const keepsStep =
     deps.earlierNodes.areAlive() || questions.length > 0 || outcome.continues || lastStep?.agent !== run.agent;
   const onlyStep = keepsStep ? null : onlyStepJson({ agent, text, steps, usage, lastStep });

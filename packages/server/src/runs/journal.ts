@@ -72,7 +72,7 @@ export interface StepDone {
   readonly byModel: readonly ModelUsage[];
   /** How many steps the run has started. */
   readonly begun: number;
-  /** True if the numbers of the steps have a gap, because an earlier attempt began steps that it did not finish. */
+  /** True if the steps' numbers have a gap, because an earlier attempt began steps that it did not finish. */
   readonly hasGap: boolean;
   readonly chunks: readonly Chunk[];
   readonly startedAt: number;

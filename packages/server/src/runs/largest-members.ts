@@ -63,7 +63,7 @@ export async function addUpLargestMembers(
   return { members, newestRunId, groups: all };
 }
 
-/** Adds the tokens of a member in closed days to those of its other runs. */
+/** Adds a member's tokens in closed days to those of its other runs. */
 function addTotal(
   consumerId: string,
   closed: Omit<LargeMember, 'consumerId'> | undefined,

@@ -52,7 +52,7 @@ function isSameUsage(one: Usage, other: Usage): boolean {
   );
 }
 
-/** Rebuilds the row of the step, without its output: that is the message of the run. */
+/** Rebuilds the step's row, without its output: that is the run's message. */
 export function onlyStepRow(run: OnlyStepRow): StepRow | null {
   if (run.only_step_json === null) return null;
   const [model, firstEventId, lastEventId, startedAt, completedAt] = JSON.parse(run.only_step_json) as OnlyStep;

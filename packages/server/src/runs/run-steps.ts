@@ -70,7 +70,7 @@ function stepJson(step: JournalledStep) {
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
-    // The output of a failed call is the error text that the model got.
+    // A failed call's output is the error text that the model got.
     error: toError(columns.status, tried, output[0]?.text ?? ''),
     startedAt: iso(startedAt),
     completedAt: iso(completedAt),

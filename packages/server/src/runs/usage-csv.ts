@@ -28,7 +28,7 @@ const HEADER = [
   'periodStart',
   'startedAt',
   'completedAt',
-  // After the columns of runs, so that programs that read columns by number still work.
+  // After the run columns, so that programs that read columns by number still work.
   'kind',
   'adjustmentId',
   'unit',
@@ -40,7 +40,7 @@ const HEADER = [
 ];
 
 /**
- * Yields the matching records as CSV rows, newest first, page by page. Each page waits for the turn of its owner. The
+ * Yields the matching records as CSV rows, newest first, page by page. Each page waits for its owner's turn. The
  * column `byModel` contains JSON.
  */
 export async function* usageCsv(
@@ -97,7 +97,7 @@ function fields(record: ReturnType<typeof usageJson>): Field[] {
   ];
 }
 
-/** The columns of runs are empty, except the member and the period. */
+/** The run columns are empty, except the member and the period. */
 function adjustmentFields(record: ReturnType<typeof adjustmentJson>): Field[] {
   return [
     null,

@@ -33,7 +33,7 @@ const DAY_MS = 86_400_000;
 
 export interface UsageSource {
   readonly reads: Reads;
-  /** Each slice waits for the turn of its owner. */
+  /** Each slice waits for its owner's turn. */
   readonly takeTurn: TakeTurn;
   readonly closedDays: ClosedDays;
 }
@@ -57,7 +57,7 @@ export class UsageGroups {
     return listGroups(this.#byKey).filter(({ runs }) => runs > 0);
   }
 
-  /** Adds up the runs of a range, in slices of `maxRuns` runs: on the embedded store nothing else happens during a query. */
+  /** Adds up a range's runs, in slices of `maxRuns` runs: on the embedded store nothing else happens during a query. */
   async addRuns(range: UsageRange, maxRuns: number): Promise<void> {
     const { reads, takeTurn } = this.#source;
     let before: PageStart | null = null;
@@ -103,7 +103,7 @@ export class UsageGroups {
     });
   }
 
-  /** Resolves to the oldest run of the slice, or to null if no runs remain. */
+  /** Resolves to the slice's oldest run, or to null if no runs remain. */
   async #addSlice(reads: Reads, slice: UsageSlice): Promise<PageStart | null> {
     const { groupBy, splitBy, model } = this.#grouping;
     if (groupBy === 'model' || splitBy === 'model' || model !== null) return this.#addByModel(reads, slice);

@@ -170,7 +170,7 @@ function mostTokensFirst(one: UsageGroup, other: UsageGroup): number {
 
 const getTag = (value: string): string => hash('sha256', value, 'base64url').slice(0, TAG_CHARACTERS);
 
-/** Returns the rank of a value: 0 for the most tokens, `SHOWN_VALUES` for the values that are not shown, and for null. */
+/** Returns a value's rank: 0 for the most tokens, `SHOWN_VALUES` for the values that are not shown, and for null. */
 function ranking(tags: readonly string[]): (value: string | null) => number {
   const ranks = new Map<string, number>();
   const rank = (value: string) => {

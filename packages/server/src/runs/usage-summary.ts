@@ -25,7 +25,7 @@ export interface SummaryQuery {
 const SLICE_RUNS = 5_000;
 const DEFAULT_LIMIT = 50;
 
-/** Adds up the usage of an integration. */
+/** Adds up an integration's usage. */
 export async function usageSummary(
   source: UsageSource,
   integrationId: IntegrationId,

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * The name of a blob. It is random and used only once, so a delete cannot remove a later put of the same bytes. The name of
- * an attachment's blob begins with the hash of its bytes. The database knows which names are in use and for whom.
+ * A blob's name. It is random and used only once, so a delete cannot remove a later put of the same bytes. The name of
+ * an attachment's blob begins with its bytes' hash. The database knows which names are in use and for whom.
  */
 export type BlobKey = string;
 
-/** For the copy of an attachment: the name tells its bytes. */
+/** For an attachment's copy: the name tells its bytes. */
 export function newBlobKey(sha256: string): BlobKey {
   return `${sha256}-${randomBytes(8).toString('hex')}`;
 }
@@ -56,7 +56,7 @@ export interface WrittenBytes {
 }
 
 export interface OpenedBlob extends AsyncDisposable {
-  /** The size of the whole blob. */
+  /** The whole blob's size. */
   readonly size: number;
   /** Can be read once. Disposing stops the read. */
   readonly bytes: AsyncIterable<Uint8Array>;

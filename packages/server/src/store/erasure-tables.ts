@@ -13,7 +13,7 @@ export interface ErasuresTable {
   integration_id: IntegrationId;
   /** Replaces the `consumerId`. */
   erased_id: string;
-  /** The id of the caller until it is replaced, then null. While it is set, the id is refused. */
+  /** The caller's id until it is replaced, then null. While it is set, the id is refused. */
   consumer_id: string | null;
   /** The hash of the person's folder. Nodes of earlier versions refuse forms below it that were signed up to `replaced_at`. */
   folder_id: string | null;
@@ -40,7 +40,7 @@ export interface PendingBlobsTable {
   erased_id: string | null;
   /** The file that the bytes are for, if it is not made by a run, as a `StoredPath`. */
   path: string | null;
-  /** The keys of the blobs. */
+  /** The blobs' keys. */
   keys_json: string;
   /** 1 if no transaction may refer to the blobs any more. */
   abandoned: Generated<number>;

@@ -1,6 +1,6 @@
 import type { RunId } from '../domain/ids.ts';
 
-/** The events of runs. `compacted_chunks` has the same columns, and the events of a run that remain after compaction. */
+/** The run events. `compacted_chunks` has the same columns, and the events of a run that remain after compaction. */
 export interface EventChunksTable {
   run_id: RunId;
   first_id: number;

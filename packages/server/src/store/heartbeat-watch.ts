@@ -1,7 +1,7 @@
 import type { SeenHeartbeat } from './heartbeats.ts';
 
 /**
- * Finds the silent nodes: nodes whose heartbeat did not change for the length of a lease, measured by the clock of this
+ * Finds the silent nodes: nodes whose heartbeat did not change for a lease's length, measured by the clock of this
  * process, while it reached the database the whole time. After a gap the watch starts again, because whatever kept this
  * process from reading may have kept the other nodes from writing.
  */

@@ -10,13 +10,13 @@ export interface HeartbeatReport {
   readonly begunAt: number;
   /** The node that read. */
   readonly nodeId: string;
-  /** True if this read also raised the heartbeat of this node. */
+  /** True if this read also raised this node's heartbeat. */
   readonly raised: boolean;
   /** True if another node has marked this node as dead. */
   readonly dead: boolean;
   /** The number of other living nodes. */
   readonly peers: number;
-  /** Nodes whose heartbeat did not change for the length of a lease. */
+  /** Nodes whose heartbeat did not change for a lease's length. */
   readonly silent: readonly SeenHeartbeat[];
   /** True if nodes that are not alive have unfinished runs. */
   readonly orphans: boolean;

@@ -3,11 +3,11 @@ import { statement } from './statement.ts';
 import type { Store, Tx } from './store.ts';
 
 /*
- * On the embedded store a deleted row stays in the file of the database until a rewrite. An erasure that finds nothing but
- * the id of its person has to know whether rows of the person were deleted before, by a DELETE or by a sweep. No row tells
+ * On the embedded store a deleted row stays in the database's file until a rewrite. An erasure that finds nothing but
+ * its person's id has to know whether rows of the person were deleted before, by a DELETE or by a sweep. No row tells
  * that of a person, so `leftovers` of the integration does:
  *
- *   0 ──(rows of members, forms or files are deleted)──▶ 1 ──(rewrite begins)──▶ 2 ──(rewritten)──▶ 0
+ *   0 ──(member rows, forms or files are deleted)──▶ 1 ──(rewrite begins)──▶ 2 ──(rewritten)──▶ 0
  *                                                        ▲────(rows are deleted)─┘
  *
  * PostgreSQL removes deleted rows in its own time, so nothing is recorded there.

@@ -101,7 +101,7 @@ async function appliedMigrations(db: Kysely<Schema>, kind: StoreKind, schema = '
 export interface MigrateOptions {
   /** The last migration to apply. If it is null or absent, all are applied. */
   readonly upTo?: string | null;
-  /** Called before the tables of an earlier version are changed. If it throws, they stay unchanged. */
+  /** Called before an earlier version's tables are changed. If it throws, they stay unchanged. */
   readonly beforeMigrating?: (() => Promise<void>) | undefined;
 }
 

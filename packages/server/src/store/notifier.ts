@@ -1,6 +1,6 @@
 /** A hint that something may have changed. A hint can be lost, so a receiver reads the database itself. */
 export type Hint =
-  /** The node has stored events of its runs. */
+  /** The node has its runs' stored events. */
   | { readonly kind: 'log'; readonly nodeId: string }
   /** A caller asked to cancel a run. */
   | { readonly kind: 'cancel' };

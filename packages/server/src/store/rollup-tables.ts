@@ -13,7 +13,7 @@ export interface UsageHoursTable {
   agent: string;
   /** Empty for what a run used without a model. */
   model: string;
-  /** The node of the run. Each node raises rows of its own, so nodes do not wait for each other. */
+  /** The run's node. Each node raises rows of its own, so nodes do not wait for each other. */
   node_id: string;
   status: RunEndStatus;
   /** Empty if the run has no error. */
@@ -24,7 +24,7 @@ export interface UsageHoursTable {
   has_member: number;
   /** 1 for runs that repeat an earlier run. */
   rerun: number;
-  /** The number of runs. A run with several models counts in the row of its first model only. */
+  /** The number of runs. A run with several models counts in its first model's row only. */
   runs: number;
   /** The number of runs that used this model. */
   model_runs: number;

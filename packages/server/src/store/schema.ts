@@ -45,7 +45,7 @@ export interface NodesTable {
   dead: number;
   version: string;
   started_at: number;
-  /** The name of its machine; null if an earlier version registered it. */
+  /** Its machine's name; null if an earlier version registered it. */
   host: string | null;
   /** The address at which it listens; null until it does, and if an earlier version registered it. */
   address: string | null;
@@ -72,7 +72,7 @@ export interface CommitMarksTable {
   process: string;
   connection: number;
   serial: number;
-  /** By the clock of the process; only the sweep of old rows reads it. */
+  /** By the process's clock; only the sweep of old rows reads it. */
   raised_at: number;
 }
 
@@ -174,7 +174,7 @@ export interface IntegrationsTable {
   file_bytes: Generated<number>;
   /** What `file_bytes` is while the rows of `folder_bytes` are right: an earlier version does not update them. */
   counted_bytes: Generated<number | null>;
-  /** The quotas of all files, and of the files below the folder of one member. If null, the setting counts. */
+  /** The quotas of all files, and of the files below one member's folder. If null, the setting counts. */
   quota_bytes: Generated<number | null>;
   member_quota_bytes: Generated<number | null>;
   /** See `store/leftovers.ts`. */
@@ -184,7 +184,7 @@ export interface IntegrationsTable {
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
-  /** When the files of a deleted integration were deleted. Null if they exist or were not looked for yet. */
+  /** When a deleted integration's files were deleted. Null if they exist or were not looked for yet. */
   files_deleted_at: number | null;
 }
 
@@ -260,7 +260,7 @@ export interface RunsTable {
   journal_format: number;
   /** 1 if the answer is JSON that the agent's output schema accepts. */
   structured: number;
-  /** The setting of the integration when the run was admitted. */
+  /** The integration's setting when the run was admitted. */
   file_access: FileAccess;
   /** The folder whose files the run sees with `file_access` `member`, relative to the mount; otherwise null. */
   member_folder: MountPath | null;
@@ -272,7 +272,7 @@ export interface RunsTable {
   user_context_json: string | null;
   /** The run whose questions this one settles. It continues at the end of that one. */
   continues: Generated<RunId | null>;
-  /** What becomes of these questions (`Settlement`s), and the tools of the request, until the run has ended. */
+  /** What becomes of these questions (`Settlement`s), and the request's tools, until the run has ended. */
   answers_json: Generated<string | null>;
   client_tools_json: Generated<string | null>;
   cancel_requested_at: number | null;
@@ -299,7 +299,7 @@ export interface RunsTable {
   tracked: Generated<number>;
   /** The only step of the run, as `OnlyStep`, if `steps` has no row for it. */
   only_step_json: Generated<string | null>;
-  /** 1 if the end of the run has raised the rollups. */
+  /** 1 if the run's end has raised the rollups. */
   counted: Generated<number>;
 }
 
@@ -343,7 +343,7 @@ export interface StepsTable {
   kind: 'model' | 'tool' | 'begin';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   loop: string;
-  /** 1, 2, 3 … for the model steps of the loop; 0 for tool steps. */
+  /** 1, 2, 3 … for the loop's model steps; 0 for tool steps. */
   index_in_loop: number;
   agent: string;
   caller_agent: string | null;
@@ -404,13 +404,13 @@ export interface UploadFormsTable {
 }
 
 /**
- * The segments of a path below `/app/mnt`, each with U+0001 before it. No name contains that character, and it is less
+ * A path's segments below `/app/mnt`, each with U+0001 before it. No name contains that character, and it is less
  * than every character of a name, so the order of the rows is the order of a listing.
  */
 export type StoredPath = CheckedText<'StoredPath'>;
 
 /**
- * A file of an integration, or an earlier version. Its bytes are a blob that no other row refers to. Among the rows of a path
+ * A file of an integration, or an earlier version. Its bytes are a blob that no other row refers to. Among a path's rows
  * at most one is a file: its `freed_at` is null.
  */
 export interface FilesTable {
@@ -426,7 +426,7 @@ export interface FilesTable {
   signed_at: number | null;
   /** The chat whose run made the file. Null for an upload. */
   chat_key: ChatKey | null;
-  /** The blob with the text of the document. Null if it was not converted yet, or needs no conversion. */
+  /** The blob with the document's text. Null if it was not converted yet, or needs no conversion. */
   text_key: string | null;
   /** When the file was replaced or deleted. The sweep deletes the row with its blobs a day later. */
   freed_at: Generated<number | null>;
@@ -476,7 +476,7 @@ export interface Schema {
   files: FilesTable;
   erased_blobs: ErasedBlobsTable;
   announced_files: AnnouncedFilesTable;
-  /** Sums of the files below folders of members. Not every folder has a row. */
+  /** The files' sums below folders of members. Not every folder has a row. */
   folder_bytes: { integration_id: IntegrationId; folder: StoredPath; bytes: number };
   erasures: ErasuresTable;
   pending_blobs: PendingBlobsTable;

@@ -51,7 +51,7 @@ export interface Gathering<P> {
   readonly types: Readonly<Record<string, 'bigint'>>;
   /**
    * The row that a call changes. Calls for the same row, also of different statements, are sent one after the other,
-   * because a statement changes a row only once. The rows of a statement are locked in the order of their keys.
+   * because a statement changes a row only once. A statement's rows are locked in their keys' order.
    */
   readonly key?: (params: P) => string;
   /**
@@ -99,7 +99,7 @@ class SameAs {
 /** The value that the caller passes for another column. */
 export const sameAs = (column: string): SameAs => new SameAs(column);
 
-/** Columns whose values no caller passes: a constant, or the value of another column. */
+/** Columns whose values no caller passes: a constant, or another column's value. */
 type FixedColumns<T extends keyof Schema> = {
   readonly [C in keyof Row<T>]?: Row<T>[C] | RawBuilder<Row<T>[C]> | SameAs;
 };
@@ -110,7 +110,7 @@ type InsertKind<T extends keyof Schema, P> = StatementKind<P, never> & {
 };
 
 /**
- * Inserts a row. Its parameters have the names of the columns. The type refuses a list that lacks a mandatory column.
+ * Inserts a row. Its parameters have the columns' names. The type refuses a list that lacks a mandatory column.
  */
 export function insertInto<T extends keyof Schema, const C extends (keyof Row<T> & string) | FixedColumns<T>>(
   table: T,

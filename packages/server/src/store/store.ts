@@ -22,7 +22,7 @@ export interface Tx extends Reads {
   run<P, R>(statement: Statement<P, R>, params: P): Promise<number>;
 }
 
-/** Transactions of a run: flushes, steps and the end commit in order. */
+/** A run's transactions: flushes, steps and the end commit in order. */
 export const ORDERED_TRANSACTIONS: ReadonlySet<TransactionName> = new Set([
   'flush',
   'step',
@@ -92,7 +92,7 @@ export class UniqueViolation extends Error {
 
 const MAX_TRIES = 5;
 
-/** Repeats a transaction that lost a race at a unique index. The next attempt finds the row of the winner. */
+/** Repeats a transaction that lost a race at a unique index. The next attempt finds the winner's row. */
 export async function repeatOnConflict<T>(
   transact: () => Promise<T>,
   isConflict = (error: unknown): boolean => error instanceof UniqueViolation,

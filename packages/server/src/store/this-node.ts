@@ -1,4 +1,4 @@
-/** The row of a process in `nodes`. */
+/** A process's row in `nodes`. */
 export interface NodeIdentity {
   readonly nodeId: string;
   readonly boot: string;

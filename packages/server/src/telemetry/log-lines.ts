@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { pino } from 'pino';
 
-/** A killed process loses at most the lines of this time. */
+/** A killed process loses at most this time's lines. */
 const FLUSH_MS = 100;
 const FLUSH_CHARS = 16 * 1024;
 /** Lines of pino begin with their level: 50 is `error`, 60 is `fatal`. */
@@ -73,7 +73,7 @@ function writeAll(bytes: Buffer): void {
     try {
       written += writeSync(STANDARD_ERROR, bytes, written);
     } catch (error) {
-      // The reader of a pipe is slow. Any other error means that no one reads the lines.
+      // A pipe's reader is slow. Any other error means that no one reads the lines.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
       sleep(LAST_WRITE_MS);
     }
@@ -86,7 +86,7 @@ function sleep(ms: number): void {
 
 let standardError: LogLines | null = null;
 
-/** The log lines of this process on standard error. All loggers share them. */
+/** This process's log lines on standard error. All loggers share them. */
 export function standardErrorLines(): LogLines {
   if (standardError === null) {
     const lines = new LogLines();

@@ -77,7 +77,7 @@ export class ApiClient {
     });
   }
 
-  /** Opens the stream of a run again, after a cursor. */
+  /** Opens a run's stream again, after a cursor. */
   events(runId: string, after: number | null, integrationId = 'demo'): Promise<StreamReader> {
     return openStream(`${this.url}/v2/integrations/${integrationId}/runs/${runId}/events`, {
       method: 'GET',

@@ -43,7 +43,7 @@ function barePath(path: string): string {
   return bare.length > 1 && bare.endsWith('/') ? bare.slice(0, -1) : bare;
 }
 
-/** Returns the description of this answer; null if the path or the method is not described. */
+/** Returns this answer's description; null if the path or the method is not described. */
 function describedAs({ method, path, status }: ReceivedHead): OperationResponse | null {
   const bare = barePath(path);
   const found = byPath.find(({ operation, pattern }) => operation.method === method && pattern.test(bare));

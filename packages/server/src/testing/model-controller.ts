@@ -67,8 +67,8 @@ export class ModelCall {
 }
 
 /**
- * Decides every event of every scripted model call. It runs in the process of the test, so it can count and hold the
- * calls of servers in other processes, and it survives when such a server is killed.
+ * Decides every event of every scripted model call. It runs in the test's process, so it can count and hold the
+ * server calls in other processes, and it survives when such a server is killed.
  */
 export class ModelController implements AsyncDisposable {
   readonly #server: Server;

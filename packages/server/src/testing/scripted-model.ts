@@ -65,7 +65,7 @@ export type ShownAttachment = Kind<'text'> | (Omit<Kind<'image'> | Kind<'pdf'>, 
 /** An image as the controller receives it. */
 export type ShownImage = Omit<Kind<'image'>, 'read'> & { readonly base64: string };
 
-/** Returns the prompt with the bytes of its attachments, read one after the other as the adapters of providers do. */
+/** Returns the prompt with its attachments' bytes, read one after the other as the adapters of providers do. */
 async function shownPrompt(prompt: readonly PromptItem[]): Promise<unknown[]> {
   const shown: unknown[] = [];
   for (const item of prompt) {

@@ -8,7 +8,7 @@ export interface Frame {
   readonly data: string;
 }
 
-/** Returns the frames of a stream without its comments. */
+/** Returns a stream's frames without its comments. */
 export function parseFrames(text: string): Frame[] {
   const frames: Frame[] = [];
   for (const block of text.split('\n\n')) {
@@ -86,7 +86,7 @@ export class StreamReader {
     return parseFrames(this.text.slice(0, this.text.lastIndexOf('\n\n') + 2));
   }
 
-  /** The text of the answer so far. */
+  /** The answer's text so far. */
   get answer(): string {
     return toAnswer(this.frames);
   }
@@ -144,7 +144,7 @@ export function openStream(
   });
 }
 
-/** Checks the head of a stream, and also the body of a refusal after it was read; see `described-answers.ts`. */
+/** Checks a stream's head, and also the body of a refusal after it was read; see `described-answers.ts`. */
 function checkReader(method: string, url: string, reader: StreamReader): void {
   const { pathname, search } = new URL(url);
   const pairs = Object.entries(reader.headers).map(([name, value]): [string, string] => [name, String(value)]);

@@ -6,7 +6,7 @@ import { ApiClient } from './api-client.ts';
 import { startWithOverrides } from './start-with-overrides.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** The key of the first owner in every test installation. */
+/** The first owner's key in every test installation. */
 export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
 
 export interface TestServerOptions {

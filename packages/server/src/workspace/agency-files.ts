@@ -18,9 +18,9 @@ const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBL
 
 /** What an agent sees of the folder of its agency. */
 export interface AgencyFolderScope {
-  /** The real path of the folder. */
+  /** The folder's real path. */
   readonly folder: string;
-  /** The names of its skills. */
+  /** Its skills' names. */
   readonly skills: readonly string[];
   /** The owner whose share of the slots conversions use. */
   readonly ownerId: string;
@@ -33,7 +33,7 @@ interface Entry {
   readonly isFolder: boolean;
 }
 
-/** The files of an agency: `files`, and the agent's skills. Read-only, and read when they are used. */
+/** An agency's files: `files`, and the agent's skills. Read-only, and read when they are used. */
 export class AgencyFiles implements AgentFiles<AgencyPath> {
   readonly #scope: AgencyFolderScope;
   readonly #documents: DocumentTexts;

@@ -19,7 +19,7 @@ class CountedReader {
   count = 0;
   /** Called before each read. */
   before: () => Promise<void> = async () => {};
-  /** The signal of the last read. */
+  /** The last read's signal. */
   signal: AbortSignal | null = null;
 
   read: DocumentReader['read'] = async (source, options, signal) => {

@@ -21,7 +21,7 @@ export interface DocumentTextsDeps {
   readonly logger: Logger;
 }
 
-/** The integration of a file, and the owner whose share of the slots is used. */
+/** A file's integration, and the owner whose share of the slots is used. */
 export interface FileOwner {
   readonly integrationId: IntegrationId;
   readonly ownerId: string;
@@ -56,7 +56,7 @@ const FAILURE_MS = 5 * 60_000;
  */
 export class DocumentTexts {
   readonly #deps: DocumentTextsDeps;
-  /** By the blob of the document. */
+  /** By the document's blob. */
   readonly #conversions = new Map<string, Conversion>();
   readonly #failures = new LruCache<string, { readonly problem: string; readonly until: number }>(REMEMBERED_FAILURES);
 
@@ -64,7 +64,7 @@ export class DocumentTexts {
     this.#deps = deps;
   }
 
-  /** Resolves to the text, or to the reason why there is none. Rejects with the reason of the signal. */
+  /** Resolves to the text, or to the reason why there is none. Rejects with the signal's reason. */
   async read(owner: FileOwner, file: StoredFile, signal: AbortSignal): Promise<DocumentText> {
     const stored = await this.#deps.texts.read(file);
     if (stored !== null) return { text: stored, readBytes: Buffer.byteLength(stored) };

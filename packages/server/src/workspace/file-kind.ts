@@ -32,7 +32,7 @@ async function kindByStart({ contentType, path }: FileToJudge['file'], start: Fi
   return { is, mediaType, size: imageSize(start.bytes()) };
 }
 
-/** The first bytes of a stream. They are kept, so that the whole stream can be read afterwards. */
+/** A stream's first bytes. They are kept, so that the whole stream can be read afterwards. */
 class FileStart {
   readonly #rest: AsyncIterator<Uint8Array>;
   readonly #pieces: Uint8Array[] = [];

@@ -11,7 +11,7 @@ export interface RunFilesDeps {
   readonly documents: DocumentTexts;
 }
 
-/** The files of a run: those of its integration that it may see. All others behave as if they did not exist. */
+/** A run's files: those of its integration that it may see. All others behave as if they did not exist. */
 export function runFiles(
   { files, documents }: RunFilesDeps,
   run: Pick<AdmittedRun, 'integrationId' | 'ownerId' | 'chatKey' | 'files'>,

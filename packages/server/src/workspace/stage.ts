@@ -69,7 +69,7 @@ export async function findFiles(root: string, workingFolder: MountPath, limits: 
   }
   let entries = 0;
   let size = 0;
-  // The whole path is null if the name of the folder, or of one above it, is not UTF-8. What is in it only counts.
+  // The whole path is null if the folder's name, or of one above it, is not UTF-8. What is in it only counts.
   const folders: { bytes: Buffer; path: string | null }[] = [
     { bytes: Buffer.from(join(root, workingFolder)), path: wholePath(workingFolder) },
   ];
@@ -92,7 +92,7 @@ export async function findFiles(root: string, workingFolder: MountPath, limits: 
   return { files, leftOut, isWithinLimits: true };
 }
 
-/** Finds what a command put in the place of its folder: in `exec`, a link there could lead to files of this machine. */
+/** Finds what a command put in its folder's place: in `exec`, a link there could lead to this machine's files. */
 async function replacedFolder(root: string, workingFolder: MountPath): Promise<MountPath | null> {
   for (let end = 0; end !== -1; ) {
     end = workingFolder.indexOf('/', end + 1);

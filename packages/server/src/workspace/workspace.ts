@@ -116,7 +116,7 @@ export class RunWorkspace implements Workspace {
     }
   }
 
-  /** Makes a copy, because the command can see the path of the folder on this machine. Resolves to null without files. */
+  /** Makes a copy, because the command can see the folder's path on this machine. Resolves to null without files. */
   async #copyAgencyFiles(folder: string): Promise<string | null> {
     const { agencyFiles } = this.#scope;
     if (agencyFiles === null) return null;
@@ -189,7 +189,7 @@ export class RunWorkspace implements Workspace {
     return { end, leftOut, publication };
   }
 
-  /** With `member`, a run makes files only below the folder of its member. */
+  /** With `member`, a run makes files only below its member's folder. */
   #mayCreate(path: MountPath): boolean {
     const { memberFolder } = this.#scope.run.files;
     return this.#isInScope(path) && (memberFolder === null || isBelow(path, memberFolder));
@@ -216,7 +216,7 @@ export class RunWorkspace implements Workspace {
     const keys = [...(batch?.keys ?? [])];
     try {
       const writes = new AbortController().signal;
-      // If one fails, the others end before the bytes of the batch are deleted.
+      // If one fails, the others end before the batch's bytes are deleted.
       const puts = await mapConcurrently(CONCURRENT_BLOBS, changed, writes, async (file): Promise<StagedChange> => {
         await using handle = await file.open();
         // A small file is read once, into a buffer of its size.
@@ -258,7 +258,7 @@ export class RunWorkspace implements Workspace {
     }
   }
 
-  /** Waits while the store is unavailable: the work of the command is not lost. */
+  /** Waits while the store is unavailable: the command's work is not lost. */
   async #begin(count: number): Promise<PendingBatch> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -279,7 +279,7 @@ async function makeOwned(stages: StageFolders, path: string): Promise<void> {
 const byPath = (one: StagedChange, other: StagedChange) => (one.path < other.path ? -1 : 1);
 
 /**
- * The staged files that do not exist any more. If something else has the name of a file, or of a folder above it, the
+ * The staged files that do not exist any more. If something else has a file's name, or of a folder above it, the
  * file stays as it is.
  */
 function deletedFiles(

@@ -55,7 +55,7 @@ function fencing(tx: Tx): Tx {
   };
 }
 
-/** Transactions do not lock the row of their node, and may stay open for ever. */
+/** Transactions do not lock their node's row, and may stay open for ever. */
 function lockNoNode(): Overrides {
   const client = pg.Client.prototype as unknown as Record<'query' | 'getStartupConf', (...args: object[]) => object>;
   const { query, getStartupConf } = client;

@@ -20,7 +20,7 @@ function waitForServer(): Overrides {
   return {};
 }
 
-/** Programs get the whole environment of the server. */
+/** Programs get the server's whole environment. */
 function inheritEnvironment(): Overrides {
   const { open } = Connection;
   Connection.open = (setting, signal) => {

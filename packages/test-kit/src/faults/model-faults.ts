@@ -66,7 +66,7 @@ function freeFailures(): Overrides {
   return {};
 }
 
-/** Faults between the adapters of providers and the readers of a run. */
+/** Faults between the adapters of providers and a run's readers. */
 export const MODEL_FAULTS: Readonly<Record<string, () => Overrides>> = {
   'hold-back': holdBack,
   'free-failures': freeFailures,

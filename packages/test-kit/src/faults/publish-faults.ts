@@ -11,7 +11,7 @@ const FILE_WRITES: ReadonlySet<string> = new Set([
 
 type Job<T> = (tx: Tx) => Promise<T>;
 
-/** The file rows of a command are committed first, and its step in a second transaction. */
+/** A command's file rows are committed first, and its step in a second transaction. */
 export function writeBeforeCommit(): Overrides {
   return {
     wrapStore: around(

@@ -90,7 +90,7 @@ function dyingAfter(tx: Tx, writes: number): Tx {
   };
 }
 
-/** The bytes of a file are stored after the transaction that publishes it. */
+/** A file's bytes are stored after the transaction that publishes it. */
 export function rowBeforeBlob(): Overrides {
   const held: (() => Promise<unknown>)[] = [];
   return stageChanges({

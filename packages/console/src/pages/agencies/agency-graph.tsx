@@ -7,7 +7,7 @@ interface AgencyGraphProps {
   readonly onChoose: (agent: string) => void;
 }
 
-/** Agents as buttons over the curves of their flows. The curves have a table as their text alternative. */
+/** Agents as buttons over their flows' curves. The curves have a table as their text alternative. */
 export function AgencyGraph({ graph: { width, height, nodes, edges }, chosen, onChoose }: AgencyGraphProps) {
   const box = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only at the start, because later the person scrolls.

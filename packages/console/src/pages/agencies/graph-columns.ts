@@ -10,7 +10,7 @@ export interface GraphInput {
   readonly flows: readonly GraphFlow[];
 }
 
-/** Returns the columns of the agents by their names. A flow that closes a cycle does not count. */
+/** Returns the agents' columns by their names. A flow that closes a cycle does not count. */
 export function listColumns({ agents, entryPoints, flows }: GraphInput): ReadonlyMap<string, number> {
   const targets = Map.groupBy(flows, ({ from }) => from);
   const reached = new Set(flows.filter(({ from, to }) => from !== to).map(({ to }) => to));

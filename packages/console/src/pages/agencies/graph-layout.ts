@@ -2,7 +2,7 @@ import { type GraphFlow, type GraphInput, listColumns } from './graph-columns.ts
 import { type GraphEdge, getPorts, toEdge } from './graph-curves.ts';
 import { COLUMN_GAP, type Item, isArc, left, middle, NODE_WIDTH, PADDING, type Route, STEP } from './graph-items.ts';
 
-/* Places the agents of an agency in columns, so that most flows lead from left to right. */
+/* Places an agency's agents in columns, so that most flows lead from left to right. */
 
 export interface GraphNode {
   readonly name: string;
@@ -24,7 +24,7 @@ const NODE_HEIGHT = 46;
 const ROW_GAP = 16;
 /** The height that a curve gets in a column that it crosses. */
 const CROSSING_HEIGHT = 8;
-/** The distance of two flows at the side of a node. */
+/** The distance of two flows at a node's side. */
 const PORT_GAP = 10;
 const SWEEPS = 8;
 
@@ -64,7 +64,7 @@ function getNode(item: Item, entryPoints: readonly string[]): GraphNode[] {
   return [{ name, isEntryPoint: entryPoints.includes(name), x: left(item), y, width: NODE_WIDTH, height }];
 }
 
-/** How many flows are at the left and at the right side of a node. */
+/** How many flows are at the left and at a node's right side. */
 function portCounts(name: string, flows: readonly GraphFlow[], column: (name: string) => number): [number, number] {
   let atLeft = 0;
   let atRight = 0;
@@ -99,7 +99,7 @@ const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + 
 
 type Neighbours = ReadonlyMap<Item, readonly Item[]>;
 
-/** The items of each item in the next column, and in the one before. */
+/** Each item's items in the next column, and in the one before. */
 function listNeighbours(routes: readonly Route[]): { readonly before: Neighbours; readonly after: Neighbours } {
   const hops = routes
     .filter((route) => !isArc(route))

@@ -1,7 +1,7 @@
 import type { Chat } from '@runwire/client';
 import { Status } from '../../ui/feedback.tsx';
 
-/** The state of a chat for people: also if it waits for an answer to a question. */
+/** A chat's state for people: also if it waits for an answer to a question. */
 export const ChatState = ({ status, pending }: Pick<Chat, 'status' | 'pending'>) => (
   <Status status={pending.length > 0 ? 'waiting' : status} />
 );

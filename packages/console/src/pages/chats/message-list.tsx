@@ -79,7 +79,7 @@ const isAnswer = (message: Message | undefined) => message?.role === 'user' && m
 
 const SCROLL_EVENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 
-/** Keeps the end of the page in view while the sizes of the last messages become known, until the person scrolls. */
+/** Keeps the page's end in view while the sizes of the last messages become known, until the person scrolls. */
 function useOpenAtEnd(height: number): void {
   const isOpening = useRef(true);
   useEffect(() => {

@@ -10,7 +10,7 @@ import { PendingQuestions } from '../../ui/pending-questions.tsx';
 import { MessageList } from './message-list.tsx';
 import { PlaygroundLink } from './playground-link.tsx';
 
-/** The messages of a chat, oldest first. It opens at its end, and older messages are read while scrolling up. */
+/** A chat's messages, oldest first. It opens at its end, and older messages are read while scrolling up. */
 export function Transcript({ chat }: { readonly chat: Chat }) {
   const { apiIntegrationId, chatId, numMessages, updatedAt, pending, activeRunId } = chat;
   const queryKey = ['chats', apiIntegrationId, chatId, 'messages'];

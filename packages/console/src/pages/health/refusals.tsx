@@ -4,7 +4,7 @@ interface RefusalsProps {
   readonly refusals: readonly (readonly [code: string, count: number])[];
 }
 
-/** Refused requests by the code of their error. */
+/** Refused requests by their error's code. */
 export function Refusals({ refusals }: RefusalsProps) {
   return (
     <div className="table-frame refusals">

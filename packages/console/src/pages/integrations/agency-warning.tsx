@@ -2,7 +2,7 @@ import type { Agency } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import { Badge } from '../../ui/feedback.tsx';
 
-/** What is wrong with the agency of an integration. */
+/** What is wrong with an integration's agency. */
 interface AgencyProblem {
   readonly state: 'broken' | 'missing';
   readonly title: string;
@@ -34,7 +34,7 @@ function findProblem(agencies: readonly Agency[] | undefined, id: string): Agenc
 
 interface AgencyWarningProps {
   readonly agencies: readonly Agency[] | undefined;
-  /** The agency of the integration. */
+  /** The integration's agency. */
   readonly agency: string;
 }
 
@@ -44,7 +44,7 @@ export function AgencyBadge({ agencies, agency }: AgencyWarningProps) {
   return problem === null ? null : <Badge tone="warn">{problem.state}</Badge>;
 }
 
-/** For the page of the integration. */
+/** For the integration's page. */
 export function AgencyWarning({ agencies, agency }: AgencyWarningProps) {
   const problem = findProblem(agencies, agency);
   if (problem === null) return null;

@@ -51,7 +51,7 @@ export function changedSettings(seen: Integration, fields: Fields): UpdateIntegr
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof UpdateIntegrationRequest]),
   );
   const { agency, defaultAgent } = settings;
-  // Without it the server takes the default of the other agency, also if that has an entry point of the same name.
+  // Without it the server takes the other agency's default, also if that has an entry point of the same name.
   const ofOtherAgency = agency !== seen.agency && defaultAgent !== '' ? { defaultAgent } : {};
   return { ...Object.fromEntries(changed), ...ofOtherAgency };
 }

@@ -61,7 +61,7 @@ function SettingsForm({ integration, agencies }: SettingsFormProps) {
     // What another person has changed is not in the fields, so a later save must not see it as changed here.
     const own = Object.fromEntries(Object.keys(changes).map((name) => [name, saved[name as keyof Integration]]));
     setSeen((before) => ({ ...before, ...own }));
-    // An empty field means the default of the server, which the answer has.
+    // An empty field means the server's default, which the answer has.
     setMaxRunSeconds(String(saved.maxRunSeconds));
     client.setQueryData(integrationQuery(apiIntegrationId).queryKey, saved);
     void client.invalidateQueries({ queryKey: ['integrations'], exact: true });

@@ -1,6 +1,6 @@
 /** What a program needs to call an integration. */
 interface SnippetInput {
-  /** The address of the server, without a slash at its end. */
+  /** The server's address, without a slash at its end. */
   readonly url: string;
   readonly integration: string;
   /** The member that every request must name while allowances are on. Null: requests need none. */

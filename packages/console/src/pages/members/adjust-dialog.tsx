@@ -19,7 +19,7 @@ const DIRECTIONS = [
   { value: '-1', label: 'Take: more counts as used' },
 ];
 
-/** Corrects the usage of a member. One dialog has one key, so that a repeated request adjusts once. */
+/** Corrects a member's usage. One dialog has one key, so that a repeated request adjusts once. */
 export function AdjustDialog({ integration, consumerId, allowance, onClose, onAdjusted }: AdjustDialogProps) {
   const [idempotencyKey] = useState(() => `console-${randomId()}`);
   const { unit, used } = allowance;

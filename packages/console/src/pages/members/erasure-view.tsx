@@ -11,7 +11,7 @@ interface ErasureViewProps {
   readonly consumerId: string;
 }
 
-/** Shown if no member has the id: the state of its erasure, if there is one. */
+/** Shown if no member has the id: its erasure's state, if there is one. */
 export function ErasureView({ integration, consumerId }: ErasureViewProps) {
   const { data: erasure, error, refetch } = useQuery(erasureQuery(integration, consumerId));
   const isUnknown = isMemberMissing(error);

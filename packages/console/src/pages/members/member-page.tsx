@@ -10,7 +10,7 @@ import { MemberView } from './member-view.tsx';
 
 export function MemberPage() {
   const { integration, member } = useParams({ from: '/signed-in/integrations/$integration/members/$member' });
-  // The state of the page must not move to another member.
+  // The page's state must not move to another member.
   return <OneMember key={`${integration} ${member}`} integration={integration} consumerId={member} />;
 }
 

@@ -6,7 +6,7 @@ import { Prose } from '../../ui/prose.tsx';
 import type { Attachment, Attachments } from './attachments.ts';
 import { useChanges } from './changes.ts';
 
-/** The files of the message, and why one was refused. */
+/** The message's files, and why one was refused. */
 export function AttachmentList({ attachments }: { readonly attachments: Attachments }) {
   useChanges(attachments.changes);
   const { items, problem } = attachments;

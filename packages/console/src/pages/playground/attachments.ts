@@ -187,7 +187,7 @@ export class Attachments {
   }
 }
 
-/** A chat id as the name of a folder. */
+/** A chat id as a folder's name. */
 const getSegment = (chatId: string) => chatId.replace(/[^\w-]+/g, '-').slice(0, 64);
 
 const isVisible = ({ type, size }: File) => IMAGE_TYPES.includes(type) && size <= MAX_IMAGE_BYTES;

@@ -202,7 +202,7 @@ function useCatchUp(conversation: Conversation): void {
   }, [conversation]);
 }
 
-/** Fills the field with the message of another run. A chat that was opened without its member gets it. */
+/** Fills the field with another run's message. A chat that was opened without its member gets it. */
 function useRepeatedMessage(
   conversation: Conversation,
   { chat, member, agent, run }: ChatAddress,

@@ -42,7 +42,7 @@ export interface Addressee {
 
 const MESSAGES_PER_PAGE = 50;
 
-/** The chat of the playground. */
+/** The playground's chat. */
 export class Conversation {
   readonly changes = new Changes();
   readonly apiIntegrationId: string;
@@ -57,7 +57,7 @@ export class Conversation {
   isLoadingEarlier = false;
   earlierError: unknown = null;
   #isInAddress: boolean;
-  /** Messages of the chat when the turns were last compared with it. */
+  /** The chat's messages when the turns were last compared with it. */
   #numMessages = 0;
   #isCatchingUp = false;
   #isDeleted = false;
@@ -73,7 +73,7 @@ export class Conversation {
     this.isLoading = chatId !== undefined;
   }
 
-  /** True if this is the chat of the address. The id of a new chat is added to the address when the first message is sent. */
+  /** True if this is the address's chat. A new chat's id is added to the address when the first message is sent. */
   fits(apiIntegrationId: string, chatId: string | undefined): boolean {
     if (apiIntegrationId !== this.apiIntegrationId) return false;
     if (chatId === this.chatId) this.#isInAddress = true;
@@ -166,7 +166,7 @@ export class Conversation {
     return !this.#isDeleted && this.turns.some(isKnown) && !this.turns.some(isUnknown);
   }
 
-  /** Adds the newest turns of the chat as far as they are new. */
+  /** Adds the chat's newest turns as far as they are new. */
   #append(newest: readonly Turn[]): void {
     const known = new Set(this.turns.map(({ runId, live }) => runId ?? live?.runId ?? null));
     const added = newest.slice(newest.findLastIndex(({ runId }) => known.has(runId)) + 1);
@@ -278,7 +278,7 @@ const NONE: ReadonlySet<string | null> = new Set();
 /** True if no run of the message is known. */
 const isNotAdmitted = ({ runId, live }: Turn) => runId === null && live !== null && live.runId === null;
 
-/** The messages of a page are newest first, and a page may begin with an answer. */
+/** A page's messages are newest first, and a page may begin with an answer. */
 function listTurns(newestFirst: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
   for (const message of newestFirst.toReversed()) {

@@ -14,7 +14,7 @@ const addressFields = searchFields('chat', 'member', 'agent', 'run');
 const LEAD = 'Talk to the agents. Chats are stored, and runs count as usage.';
 const ROUTE = '/signed-in/integrations/$integration/playground';
 
-/** Talks to the agents of an integration. */
+/** Talks to an integration's agents. */
 export function PlaygroundPage() {
   const { integration } = useParams({ from: ROUTE });
   const search = useSearch({ from: ROUTE });

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { api } from '../../app/api.ts';
 import type { EarlierFiles } from './attachments.ts';
 
-/** The request of an earlier run, to be tried again. */
+/** An earlier run's request, to be tried again. */
 export interface RepeatedMessage extends EarlierFiles {
   readonly runId: string;
   readonly text: string;

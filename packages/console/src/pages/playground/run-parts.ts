@@ -27,7 +27,7 @@ export interface CallPart {
   output: string | null;
   /** False for outputs that older servers stored, which do not say it. */
   hasFailed: boolean;
-  /** The last report of the tool. */
+  /** The tool's last report. */
   progress: string | null;
   isAsking: boolean;
   /** What the asked agent does, if the call asks one. */

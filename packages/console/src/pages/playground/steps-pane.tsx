@@ -19,7 +19,7 @@ const subscribe = (listener: () => void) => {
   return () => wide.removeEventListener('change', listener);
 };
 
-/** The finished steps of the last run: beside the chat, or folded below it on narrow screens. */
+/** The last run's finished steps: beside the chat, or folded below it on narrow screens. */
 export function StepsPane({ live }: { readonly live: LiveRun | null }) {
   const isWide = useSyncExternalStore(subscribe, () => wide.matches);
   const content =

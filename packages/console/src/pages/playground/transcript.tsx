@@ -24,7 +24,7 @@ export function Transcript({ conversation, agent, actions, onAnswer, onStarter }
   if (areRunsLoading || (isLoading && turns.length === 0)) return <Loading what="the chat" />;
   const notice = error !== null && <ErrorNotice error={error} onRetry={() => void conversation.load()} />;
   if (turns.length === 0) return notice || <Start agent={agent} onStarter={onStarter} />;
-  // Messages that the server refused may follow the last message of its chat.
+  // Messages that the server refused may follow its chat's last message.
   const last = turns.findLastIndex(({ runId, live }) => runId !== null || live?.isActive || live?.runId != null);
   return (
     <>

@@ -154,7 +154,7 @@ function firstAgent(parts: readonly Part[]): string | null {
   return null;
 }
 
-/** Is at the place of the answer until its first part arrives. */
+/** Is at the answer's place until its first part arrives. */
 function Waiting({ live }: { readonly live: LiveRun }) {
   useChanges(live.content.root.changes);
   if (live.content.root.parts.length > 0) return null;

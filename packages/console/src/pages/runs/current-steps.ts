@@ -35,7 +35,7 @@ const KINDS = [
 export class CurrentSteps {
   #next = 0;
   #lastFrame: Frame | undefined;
-  /** By the id of the call, or by the loop of the model. */
+  /** By the call's id, or by the model's loop. */
   readonly #open = new Map<string, CurrentStep>();
   #lastId = 0;
   #agent: string;

@@ -8,7 +8,7 @@ import { noteError } from '../../app/query-client.ts';
 export interface LogState {
   /** Events that were read. */
   readonly total: number;
-  /** Events that contain the text of the filter. */
+  /** Events that contain the filter's text. */
   readonly matching: number;
   readonly isReading: boolean;
   readonly error: unknown;
@@ -22,7 +22,7 @@ const EMPTY: LogState = { total: 0, matching: 0, isReading: true, error: null };
 
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 
-/** Reads the events of a run once from its start, and follows them while the run is active. */
+/** Reads a run once's events from its start, and follows them while the run is active. */
 export class EventLog {
   readonly #handle: RunHandle;
   readonly #listeners = new Set<() => void>();
@@ -56,7 +56,7 @@ export class EventLog {
     return this.#frames[this.#filter === '' ? row : (this.#matches[row] ?? -1)];
   }
 
-  /** The row of the event in the filtered list. If it is not there: of the event that follows it. */
+  /** The event's row in the filtered list. If it is not there: of the event that follows it. */
   toRow(id: number): number {
     let [first, end] = [0, this.#state.matching];
     while (first < end) {

@@ -30,7 +30,7 @@ export function toPreview(frame: Frame): string {
 }
 
 /**
- * True if the server has joined the pieces of an ended run. Every answer of a model begins with `response.created`, which
+ * True if the server has joined an ended run's pieces. Every answer of a model begins with `response.created`, which
  * a compacted run does not have.
  */
 export const isCompacted = (frames: readonly Frame[]): boolean =>

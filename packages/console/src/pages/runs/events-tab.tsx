@@ -17,7 +17,7 @@ interface EventsTabProps {
   readonly onText: (text: string) => void;
 }
 
-/** The events of the run as sent. */
+/** The run's events as sent. */
 export function EventsTab({ run, log, state, text, onText }: EventsTabProps) {
   const [chosenId, setChosenId] = useState<number | null>(null);
   useEffect(() => log.setFilter(text), [log, text]);

@@ -9,7 +9,7 @@ interface LiveOutputProps {
   readonly logState: LogState;
 }
 
-/** The output of an active run, as it is written. */
+/** An active run's output, as it is written. */
 export function LiveOutput({ log, logState: { total } }: LiveOutputProps) {
   const [live] = useState(() => new LiveParts());
   useEffect(() => {

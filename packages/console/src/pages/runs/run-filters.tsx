@@ -56,7 +56,7 @@ export function RunFilters({ integration, search, onChange, onClear }: RunFilter
   );
 }
 
-/** The agents of the agency. A run may have an agent that the agency has no more. */
+/** The agency's agents. A run may have an agent that the agency has no more. */
 function useAgents(integration: string, chosen: string | undefined): readonly string[] {
   const { data: agencies = [] } = useQuery(agenciesQuery);
   const { data: settings } = useQuery(integrationQuery(integration));

@@ -41,7 +41,7 @@ export const inputQuery = (run: RunRecord) =>
       const { items } = await api().chats.messages({ apiIntegrationId, chatId, limit: 50 }, { signal }).page();
       const message = items.find((one) => one.runId === runId && one.role === 'user');
       if (message !== undefined || isActive(run)) return message ?? null;
-      // It is further back in the chat. The events of an ended run have its text.
+      // It is further back in the chat. An ended run's events have its text.
       const { newMessages } = await api()
         .attach({ ...run, lastEventId: 0 }, { signal })
         .result();

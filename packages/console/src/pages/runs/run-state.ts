@@ -5,7 +5,7 @@ type RunTimes = Pick<RunRecord, 'createdAt' | 'startedAt' | 'completedAt'>;
 export const isActive = ({ status }: Pick<RunRecord, 'status'>): boolean =>
   status === 'admitted' || status === 'running';
 
-/** The status of a run for people: also `cancelling`, and `waiting` while its questions are open. */
+/** A run's status for people: also `cancelling`, and `waiting` while its questions are open. */
 export function toStatus(run: Pick<RunRecord, 'status' | 'cancelRequested' | 'pending'>): string {
   if (run.pending.length > 0) return 'waiting';
   return run.cancelRequested !== null && isActive(run) ? 'cancelling' : run.status;

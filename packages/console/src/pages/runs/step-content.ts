@@ -1,8 +1,8 @@
 import type { Frame, Step } from '@runwire/client';
 
-/** What a step did, from the events of the run. */
+/** What a step did, from the run's events. */
 export interface StepContent {
-  /** The arguments of the call. Null for a step of a model. */
+  /** The call's arguments. Null for a step of a model. */
   readonly input: string | null;
   readonly output: string | null;
   readonly reasoning: string | null;

@@ -1,4 +1,4 @@
-/** The time of the whole run. */
+/** The whole run's time. */
 export interface TimelineSpan {
   readonly startMs: number;
   readonly durationMs: number;

@@ -26,7 +26,7 @@ const KINDS = [
   { value: 'tool', label: 'Tool' },
 ];
 
-/** The steps of a run by agent: the finished ones, then what runs now. Their bars show when they ran. */
+/** A run's steps by agent: the finished ones, then what runs now. Their bars show when they ran. */
 export function Timeline({ run, rows, current, chosen, search, onChoose, onFilter }: TimelineProps) {
   const { kind = '', failed = '' } = search;
   const shown = rows.filter(

@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { EventLog, type LogState } from './event-log.ts';
 
 /**
- * The events of a run. They are read when they are first needed, kept while the page is open, and released when it is
+ * A run's events. They are read when they are first needed, kept while the page is open, and released when it is
  * left.
  */
 export function useEventLog(

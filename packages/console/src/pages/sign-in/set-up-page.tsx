@@ -6,7 +6,7 @@ import { forgetSetUpSecret, setUpSecret } from '../../app/set-up-link.ts';
 import { Form, TextField } from '../../ui/form.tsx';
 import { AlonePage } from './alone-page.tsx';
 
-/** Opened by a set-up link: sets the e-mail and the password of an owner, and signs in. */
+/** Opened by a set-up link: sets the e-mail and an owner's password, and signs in. */
 export function SetUpPage() {
   const navigate = useNavigate();
   const link = setUpSecret();

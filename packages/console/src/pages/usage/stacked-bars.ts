@@ -18,7 +18,7 @@ interface StackedBars {
   readonly font: string;
   readonly width: number;
   readonly height: number;
-  /** Called when the place of the bars is known, and when it changes. */
+  /** Called when the bars' place is known, and when it changes. */
   readonly onArea: (area: PlotArea) => void;
 }
 

@@ -21,7 +21,7 @@ export interface UsageFilters {
   readonly model: string | undefined;
 }
 
-/** The usage of a period, with what was asked for. It is shown until the answer to another question arrives. */
+/** A period's usage, with what was asked for. It is shown until the answer to another question arrives. */
 export interface Usage {
   readonly period: Period;
   readonly split: Split | null;
@@ -53,7 +53,7 @@ export const usageQuery = (apiIntegrationId: string, filters: UsageFilters, spli
     staleTime: 30_000,
   });
 
-/** The agents or models that have usage in the period: the choices of a filter. */
+/** The agents or models that have usage in the period: a filter's choices. */
 export const usedNamesQuery = (apiIntegrationId: string, period: Period, groupBy: 'agent' | 'model') =>
   queryOptions({
     queryKey: ['usage', apiIntegrationId, 'names', period, groupBy],

@@ -19,7 +19,7 @@ const isDay = (text: string | undefined): text is string =>
 /** `Date` reads 31 February as 3 March. */
 const isCalendarDay = (text: string) => !Number.isNaN(Date.parse(text)) && toDay(Date.parse(text)) === text;
 
-/** Reads the period of the address: the last 30 days unless it names others. */
+/** Reads the address's period: the last 30 days unless it names others. */
 export function readPeriod(from: string | undefined, to: string | undefined, nowMs = Date.now()): Period {
   const last = isDay(to) ? to : toDay(nowMs);
   return { from: isDay(from) ? from : toDay(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS), to: last };

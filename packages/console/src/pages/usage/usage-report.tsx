@@ -21,7 +21,7 @@ interface UsageReportProps {
   readonly unit: Unit | null;
 }
 
-/** Totals, a plot, and the table of the plot. */
+/** Totals, a plot, and the plot's table. */
 export function UsageReport({ usage, measure, unit }: UsageReportProps) {
   const { period, split, days: items, parts } = usage;
   const { from, to } = period;

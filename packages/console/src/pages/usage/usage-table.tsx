@@ -11,7 +11,7 @@ interface UsageTableProps {
 /** Enough for a name and for large numbers. */
 const COLUMN_REM = 7;
 
-/** The data of the plot, newest day first. */
+/** The plot's data, newest day first. */
 export function UsageTable({ caption, days, columns }: UsageTableProps) {
   const rows = days
     .map((day, index) => ({ day, values: columns.map(({ series }) => series.values[index] ?? 0) }))

@@ -110,7 +110,7 @@ export class AgencyProcess {
       [`--max-old-space-size=${memoryMib}`, '--max-semi-space-size=4', ...(IS_SOURCE ? ['-C', 'runwire'] : []), CHILD],
       {
         env,
-        // What people's code prints appears in the log of the server, on stderr.
+        // What people's code prints appears in the server's log, on stderr.
         stdio: ['ignore', 2, 2, 'pipe'],
         // A group of its own: what tools start ends with it.
         detached: process.platform !== 'win32',

@@ -15,7 +15,7 @@ export interface ProcessesOptions {
   readonly variables: AgencyVariables;
   /** `RUNWIRE_AGENCY_MEMORY_MIB`. */
   readonly memoryMib: number;
-  /** How long the event loop of a process may give no answer. */
+  /** How long a process's event loop may give no answer. */
   readonly silenceMs: number;
   /** The longest result of a tool that a model gets. */
   readonly resultCharacters: number;
@@ -23,7 +23,7 @@ export interface ProcessesOptions {
   readonly metrics: Pick<Metrics, 'agencyFaults'> | null;
 }
 
-/** Starts the processes of agencies. */
+/** Starts the agency processes. */
 export class AgencyProcesses implements Disposable {
   readonly #options: ProcessesOptions;
   readonly #guard: ProcessGuard;

@@ -40,7 +40,7 @@ export interface OpenAnswer {
   readonly signal: AbortSignal;
   progress(text: string): void;
   part(part: unknown): void;
-  /** Resolves when the reader of a stream has room for a part. */
+  /** Resolves when a stream's reader has room for a part. */
   room(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ export class AgencyCodeTable {
         return NOTHING;
       case 'agency': {
         const { exports, files } = await importModule(folder, source.file, stripped);
-        // Only this form needs the check of the shape, which costs 8 MB.
+        // Only this form needs the shape's check, which costs 8 MB.
         const { readTypeScriptDefinition } = await import('../read-typescript-agency.ts');
         const written = await readTypeScriptDefinition(folder, source.file, exports, new Faults());
         const draft = await prepareCode(written, leaveToServer);

@@ -64,7 +64,7 @@ export type Question =
 export type ToProcess =
   | { readonly id: number; readonly ask: Question }
   | { readonly id: number; readonly abort: true }
-  /** The reader of a stream has room for this many parts more. */
+  /** A stream's reader has room for this many parts more. */
   | { readonly id: number; readonly more: number };
 
 export type ToServer =
@@ -84,9 +84,9 @@ export interface SentError {
 /** The call, or the other use of the code, during which something happened. */
 export interface UsedBy {
   readonly use: Question['kind'];
-  /** The reference of the tool, schema or model, or the name of the agent. Null if the use concerns no part. */
+  /** The tool's reference, schema or model, or the agent's name. Null if the use concerns no part. */
   readonly part: string | null;
-  /** The name of the tool. Null if the part is no tool. */
+  /** The tool's name. Null if the part is no tool. */
   readonly tool: string | null;
   readonly callId: string | null;
   readonly runId: string | null;
@@ -127,7 +127,7 @@ export interface DescribedSchema {
 
 export interface DescribedModel {
   readonly ref: string;
-  /** The name of the model in the agency. */
+  /** The model's name in the agency. */
   readonly name: string;
   readonly specificationVersion: string;
   readonly provider: string;

@@ -14,7 +14,7 @@ for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 `;
 
 /**
- * Ends the processes of agencies if the server is killed. A process ends itself when its channel closes, but code that
+ * Ends the agency processes if the server is killed. A process ends itself when its channel closes, but code that
  * never returns to its event loop does not notice that. Windows has no such guard.
  */
 export class ProcessGuard implements Disposable {

@@ -9,7 +9,7 @@ import { toUsedBy } from './used-by.ts';
 /** An unhandled error ended the process. */
 const EXCEPTION_EXIT_CODE = 70;
 
-/** Logs, the model and `/v2/agencies` get the message of a fault. */
+/** Logs, the model and `/v2/agencies` get a fault's message. */
 const MAX_FAULT_CHARACTERS = 2000;
 
 class Answer implements OpenAnswer {
@@ -57,7 +57,7 @@ class Answer implements OpenAnswer {
   }
 }
 
-/** Answers the questions of the server until it closes the channel. */
+/** Answers the server's questions until it closes the channel. */
 export function serveCode(descriptor: number): void {
   const channel = new Socket({ fd: descriptor, readable: true, writable: true });
   const send = (message: ToServer) => sendFrame(channel, message);

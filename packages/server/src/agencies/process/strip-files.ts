@@ -2,18 +2,18 @@ import { readdir, readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 
-/** What is beyond these limits is stripped in the process of the agency. */
+/** What is beyond these limits is stripped in the agency's process. */
 const MAX_FILES = 200;
 const MAX_FILE_CHARACTERS = 256 * 1024;
 /** These folders contain data, and packages of others. */
 const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'files', 'skills']);
 
-/** JavaScript by the path of its TypeScript file from the folder of the agency. */
+/** JavaScript by the path of its TypeScript file from the agency's folder. */
 export type StrippedFiles = ReadonlyMap<string, string>;
 
 /**
  * Removes the types from the TypeScript files of an agency. Node's own stripper costs a process 17 MB that it never frees,
- * so the server has it once, and the process of each agency does not. A file with a mistake is left out: its process
+ * so the server has it once, and each agency's process does not. A file with a mistake is left out: its process
  * strips it again and reports the mistake.
  */
 export async function stripFiles(folder: string): Promise<StrippedFiles> {

@@ -31,7 +31,7 @@ interface Definition<Input> {
   execute(workspace: Workspace, input: Input, call: CommandCall): Promise<string | FileResult>;
 }
 
-/** Characters of the text for the model, with the output of the command. */
+/** Characters of the text for the model, with the command's output. */
 const RESULT_CHARACTERS = 40_000;
 const SHOWN_FILES = 100;
 
@@ -67,7 +67,7 @@ const writeFile: Definition<WriteInput> = {
   },
 };
 
-/** What the tools must tell the model about the sandbox of this server. */
+/** What the tools must tell the model about this server's sandbox. */
 export interface CommandSetting {
   readonly sandbox: Exclude<SandboxInfo['kind'], 'off'>;
   readonly defaultSeconds: number;

@@ -1,5 +1,5 @@
 /**
- * The pages of a converted document. The converter writes a line `[Page 1]` before the first page, and an empty line and
+ * A converted document's pages. The converter writes a line `[Page 1]` before the first page, and an empty line and
  * `[Page 2]` before the second one. A page can contain such lines itself, so only the next number in order begins a page.
  */
 export class DocumentPages {

@@ -9,7 +9,7 @@ export interface ExcerptLimits {
   readonly characters: number;
 }
 
-/** The requested lines of a text, within the limits. */
+/** A text's requested lines, within the limits. */
 export class Excerpt {
   readonly lines: string[] = [];
   /** The lines that were too long, and how many of their characters are shown. */

@@ -11,7 +11,7 @@ interface FileToolDefinition<Input> {
   execute(files: AgentFiles, input: Input, signal: AbortSignal): Promise<string>;
 }
 
-/** Makes the tool for the files of a run. Models get `shown`, which is the same for all files. */
+/** Makes the tool for a run's files. Models get `shown`, which is the same for all files. */
 export interface FileTool {
   (files: AgentFiles): Tool;
   readonly shown: ModelTool;

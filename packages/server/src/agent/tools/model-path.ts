@@ -16,7 +16,7 @@ export function checkModelFolderPath(folder: string = MOUNT): CheckedPath<AgentP
   return asSentence('`folder`', checkAgentFolderPath(folder));
 }
 
-/** Refuses the files of the agency, which are read-only. */
+/** Refuses the agency's files, which are read-only. */
 export function inMount(checked: CheckedPath<AgentPath>): CheckedPath {
   if ('problem' in checked) return checked;
   const { below } = checked;

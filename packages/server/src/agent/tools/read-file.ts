@@ -20,7 +20,7 @@ export const READ_LIMITS = {
   mostLines: 2000,
   /** The limit per line. If only one line is requested, it may take all characters. */
   lineCharacters: 4000,
-  /** With the first line and the notes it is below the limit for outputs of tools, 40 000. */
+  /** With the first line and the notes it is below the limit for tool outputs, 40 000. */
   characters: 38_000,
   /** The limit for bytes that are read, including the skipped ones: three times the largest upload. */
   bytes: 64 * 1024 * 1024,
@@ -147,7 +147,7 @@ async function* inOnePiece(text: string): AsyncGenerator<TextPiece, void> {
 
 const LAST_LINE_CHARACTERS = 1000;
 
-/** The lines of the requested pages, or null if there is no such page. */
+/** The requested pages' lines, or null if there is no such page. */
 function linesOfPages(pages: DocumentPages, { first_page: firstPage = 1, pages: count }: ReadInput) {
   const first = pages.toLine(firstPage);
   if (first === null) return null;

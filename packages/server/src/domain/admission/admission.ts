@@ -58,7 +58,7 @@ export interface AdmissionFactsRow {
   alias_questions_json: string | null;
   busy_run_id: RunId | null;
   busy_usage_request_id: string | null;
-  /** 1 if runs of the integration have other ids since their member was erased. */
+  /** 1 if the integration's runs have other ids since their member was erased. */
   has_erased_runs: number;
   /** 1 if the chat has earlier attachments without a copy, whose links may have expired. */
   files_without_copy: number;
@@ -70,7 +70,7 @@ export interface AdmissionFactsRow {
 
 /** The part of a checked request that decides about its admission. Blank ids are null. */
 export interface AdmissionRequest {
-  /** The member of a client token. It must not learn about runs of other members. Null for the owner. */
+  /** A client token's member. It must not learn about runs of other members. Null for the owner. */
   readonly member: MemberScope | null;
   readonly consumerId: string | null;
   readonly usageRequestId: string | null;
@@ -83,11 +83,11 @@ export interface AdmissionRequest {
   /** Null if the request has none. */
   readonly answers: readonly RequestAnswer[] | null;
   readonly clientTools: readonly ClientTool[];
-  /** The refreshes, or the refusal of their text, which is answered in its place in the order of checks. */
+  /** The refreshes, or their text's refusal, which is answered in its place in the order of checks. */
   readonly refreshes: readonly AttachmentRefresh[] | Refusal;
 }
 
-/** What admission knows about the agency of the integration. */
+/** What admission knows about the integration's agency. */
 export interface AdmissionAgency {
   /** Null if the agency does not exist, `broken` if it or one of its models cannot be used. */
   readonly entryPoints: readonly string[] | 'broken' | null;

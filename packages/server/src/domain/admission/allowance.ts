@@ -93,7 +93,7 @@ export function appliedAmount(amount: number, used: number): number {
   return Math.min(amount, used);
 }
 
-/** The cost of a run in each unit. */
+/** A run's cost in each unit. */
 export interface Charge {
   readonly runs: number;
   readonly tokens: number;

@@ -7,7 +7,7 @@ const body = { apiIntegrationId: 'demo', message: 'Hi', user_context: { a: 1, b:
 const same = (a: object, b: object) => assert.equal(fingerprint({ ...a }), fingerprint({ ...b }));
 const differs = (a: object, b: object) => assert.notEqual(fingerprint({ ...a }), fingerprint({ ...b }));
 
-/** The same value with the members of every object in another order. */
+/** The same value with every object's members in another order. */
 function reordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reordered);
   if (value === null || typeof value !== 'object') return value;

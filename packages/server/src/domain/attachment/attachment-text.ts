@@ -4,7 +4,7 @@ import { attachmentName, type StoredAttachment } from './attachment.ts';
 const MARK_CHARACTERS = 16;
 
 /**
- * The text of a file as the model is shown it: the same in every turn, and without the URL. The last line contains the
+ * A file's text as the model is shown it: the same in every turn, and without the URL. The last line contains the
  * start of the text's own hash, which no file can contain. So a line inside a file that imitates the end cannot be mistaken
  * for it, and the text after that line still belongs to the file.
  */
@@ -28,7 +28,7 @@ export function unreadPdfText(name: string): string {
 const ANY_MARK = '0'.repeat(MARK_CHARACTERS);
 
 /**
- * The size of an attachment in a prompt, from its row: the length of its text. An image or a page of a PDF counts as the
+ * An attachment's size in a prompt, from its row: its text's length. An image or a page of a PDF counts as the
  * length of text that costs as much.
  */
 export function attachedBytes(attachment: StoredAttachment): number {

@@ -31,7 +31,7 @@ export interface StoredAttachment {
   readonly detail: ImageDetail;
   /** Null if it was not fetched yet. */
   readonly form: AttachmentForm | null;
-  /** The media type of the fetched file, detected from its content. */
+  /** The fetched file's media type, detected from its content. */
   readonly media_type: string | null;
   /** The number of pages if a PDF is sent unchanged. */
   readonly pages: number | null;

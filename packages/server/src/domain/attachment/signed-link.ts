@@ -54,7 +54,7 @@ function fromDateAndSeconds(query: Query, prefix: 'x-amz' | 'x-goog'): number | 
   return signedAt === null ? null : signedAt + seconds * 1000;
 }
 
-/** The id of the signing key. If one of these is present, S3, Google or CloudFront uses `Expires`. */
+/** The signing key's id. If one of these is present, S3, Google or CloudFront uses `Expires`. */
 const SIGNERS = ['AWSAccessKeyId', 'GoogleAccessId', 'Key-Pair-Id'];
 
 /** Signature V2 of S3 and of Google Cloud Storage, and the canned policy of CloudFront. */

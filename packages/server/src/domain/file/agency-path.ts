@@ -1,7 +1,7 @@
 import type { CheckedText } from '../checked-text.ts';
 import { type CheckedPath, checkAnyFolderPath, checkFilePath, MOUNT, type MountPath, wholePath } from './mount-path.ts';
 
-/** The path under which an agent sees the files of its agency. They are read-only. */
+/** The path under which an agent sees its agency's files. They are read-only. */
 export const AGENCY = '/app/agency' as AgencyPath;
 
 /** The whole path of a file or folder of the agency. */

@@ -37,7 +37,7 @@ export function memberFolderProblem(template: string): string | null {
   return 'problem' in checked ? checked.problem : null;
 }
 
-/** Returns the folder of a member. Two members never have the same one. */
+/** Returns a member's folder. Two members never have the same one. */
 export function memberFolder(template: string, consumerId: string): MountPath {
   return template.slice(MOUNT.length + 1).replace(VARIABLE, () => encodedSegment(consumerId)) as MountPath;
 }

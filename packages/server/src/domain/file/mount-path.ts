@@ -2,7 +2,7 @@ import { maxFileBytes } from '@runwire/contract';
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import type { CheckedText } from '../checked-text.ts';
 
-/** The path under which an agent sees the files of its integration. */
+/** The path under which an agent sees its integration's files. */
 export const MOUNT = '/app/mnt';
 export const MAX_FILE_BYTES = maxFileBytes;
 /** In bytes of UTF-8. */

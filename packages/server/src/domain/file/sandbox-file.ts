@@ -3,7 +3,7 @@ import { checkFilePath, lastSegment, type MountPath } from './mount-path.ts';
 
 export type CheckedSandboxFile =
   | { readonly file: SandboxFile; readonly below: MountPath }
-  /** The rest of a sentence that begins with the name of the field. */
+  /** The rest of a sentence that begins with the field's name. */
   | { readonly field: 'name' | 'path'; readonly problem: string };
 
 export function checkSandboxFile({ name, path }: SandboxFile): CheckedSandboxFile {

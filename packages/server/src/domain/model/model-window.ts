@@ -1,4 +1,4 @@
-/** The tokens that a model accepts in one request, prompt and answer together, by the prefix of its id. */
+/** The tokens that a model accepts in one request, prompt and answer together, by its id's prefix. */
 const WINDOWS: Readonly<Record<string, number>> = {
   'anthropic/claude': 200_000,
   'openai/gpt-3.5-turbo': 16_385,
@@ -12,7 +12,7 @@ const WINDOWS: Readonly<Record<string, number>> = {
   'openai/o4-mini': 200_000,
 };
 
-/** The longest matching prefix counts. A model that is not listed has the default of the installation. */
+/** The longest matching prefix counts. A model that is not listed has the installation's default. */
 export function modelWindow(model: string, otherwise: number): number {
   let best = '';
   for (const start of Object.keys(WINDOWS)) if (model.startsWith(start) && start.length > best.length) best = start;

@@ -33,7 +33,7 @@ export function getCredits(price: ModelPrice, tokens: PricedTokens): number {
   return Number((cost + SCALE - 1n) / SCALE);
 }
 
-/** Accepts any number that a provider may report, so that the end of a run can always be stored. */
+/** Accepts any number that a provider may report, so that a run's end can always be stored. */
 function whole(tokens: number): bigint {
   return Number.isFinite(tokens) && tokens > 0 ? BigInt(Math.ceil(tokens)) : 0n;
 }

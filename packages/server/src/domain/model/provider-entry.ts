@@ -1,9 +1,9 @@
 import type { ModelTraits, ProviderApi } from '@runwire/models';
 
-/** Beside the folders of the agencies. */
+/** Beside the agencies' folders. */
 export const PROVIDERS_FILE = 'providers.yaml';
 
-/** A provider in `providers.yaml`, checked, with the values of its variables. */
+/** A provider in `providers.yaml`, checked, with its variables' values. */
 export interface ProviderEntry {
   readonly api?: ProviderApi;
   /** Without a slash at its end. */

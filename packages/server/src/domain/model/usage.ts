@@ -2,7 +2,7 @@ import { addUsage, NO_USAGE, type Usage } from '@runwire/models';
 
 export { addUsage, BYTES_A_TOKEN, estimateTokens, IMAGE_TEXT_BYTES, NO_USAGE, type Usage } from '@runwire/models';
 
-/** The usage of one model in a run. `credits` is the charge, set at the end at the current prices. */
+/** One model's usage in a run. `credits` is the charge, set at the end at the current prices. */
 export interface ModelUsage extends Usage {
   readonly model: string;
   readonly credits: number;

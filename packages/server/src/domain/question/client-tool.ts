@@ -13,7 +13,7 @@ export interface ClientTool {
 /** All tools of a request together, as JSON. */
 const MAX_BYTES = 65_536;
 
-/** Returns the refusal of the tools by themselves, or null. */
+/** Returns the tools' refusal by themselves, or null. */
 export function checkClientTools(tools: readonly ClientTool[]): Refusal | null {
   const isLarge = Buffer.byteLength(JSON.stringify(tools)) > MAX_BYTES;
   if (isLarge) return invalid(`\`clientTools\` must have at most ${MAX_BYTES} bytes of JSON.`);

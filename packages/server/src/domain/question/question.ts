@@ -15,7 +15,7 @@ export interface Question {
   readonly argumentsText: string;
 }
 
-/** The open questions of a chat: those of its newest run, as the chat's row stores them. */
+/** A chat's open questions: those of its newest run, as the chat's row stores them. */
 export interface OpenQuestions {
   readonly runId: RunId;
   /** The agent at which the asking run began. */

@@ -61,7 +61,7 @@ export function runSettings(
 
 /** From where an orphaned run is resumed. */
 export interface ResumePoint {
-  /** The journal, in the order of its events. */
+  /** The journal, in its events' order. */
   readonly steps: readonly JournalledStep[];
   /** The number of the last step that earlier attempts began, as far as it is stored. */
   readonly begun: number;
@@ -71,7 +71,7 @@ export interface ResumePoint {
   /** True if the run was handed over at the end of a step: a call without an outcome was never started. */
   readonly betweenSteps: boolean;
   readonly createdAt: number;
-  /** The start of the first attempt. */
+  /** The first attempt's start. */
   readonly startedAt: number;
 }
 
@@ -82,7 +82,7 @@ export interface AttemptStart {
   readonly attempt: number;
   /** The node that executes the attempt. */
   readonly nodeId: string;
-  /** The first event of this attempt: `meta` or `resumed`. */
+  /** This attempt's first event: `meta` or `resumed`. */
   readonly opening: RunEvent;
   /** False if the first flush, step or end of the run stores the opening. */
   readonly isOpeningStored: boolean;
@@ -92,7 +92,7 @@ export interface AttemptStart {
 
 /** What the user sent, and where. */
 export interface RunInput {
-  /** The owner of the integration, whose share of the node's budgets the run uses. */
+  /** The integration's owner, whose share of the node's budgets the run uses. */
   readonly ownerId: OwnerId;
   readonly message: string;
   readonly attachments: readonly StoredAttachment[];
@@ -111,7 +111,7 @@ export interface RunInput {
  */
 export interface AdmittedRun extends RunIdentity, RunSettings, RunInput, AttemptStart {}
 
-/** Builds the record: admission calls it for the first attempt of a run, a takeover for every later one. */
+/** Builds the record: admission calls it for a run's first attempt, a takeover for every later one. */
 export function admittedRun(
   identity: RunIdentity,
   settings: RunSettings,

@@ -4,7 +4,7 @@ import type { Question } from '../question/question.ts';
 import type { RunEndStatus, RunError } from './run-state.ts';
 
 /*
- * The events of a run, as the engine emits them, the log stores them and encoders expand them. One event represents
+ * A run's events, as the engine emits them, the log stores them and encoders expand them. One event represents
  * `eventWidth(event)` frames with consecutive ids: `item_done` of a message is three frames of the default framing, but
  * one text in memory and in the store.
  */
@@ -15,7 +15,7 @@ export interface MessageItem {
   readonly agent: string;
   /** The agent that asked; null if the user did. */
   readonly callerAgent: string | null;
-  /** The call id of the `send_message` that began the loop of the item; absent in the root loop. */
+  /** The call id of the `send_message` that began the item's loop; absent in the root loop. */
   readonly loop?: string;
   readonly outputIndex: number;
   /** Grows with each delta. In a decoded chunk it is set only if an event of the chunk needs it. */
@@ -132,7 +132,7 @@ export type RunEventBody =
   | {
       readonly type: 'response_created';
       readonly response: ResponseRef;
-      /** The size of the prompt, for an estimate of the usage. No part of a frame. Nodes of the version before store none. */
+      /** The prompt's size, for an estimate of the usage. No part of a frame. Nodes of the version before store none. */
       readonly inputBytes?: number;
     }
   | { readonly type: 'item_added'; readonly item: OutputItem }
@@ -157,7 +157,7 @@ export type RunEventBody =
       /** Why the server cannot be used, and what to do. */
       readonly error: string;
     } & Speaker)
-  /** A call changed a file. Follows the output of the call. */
+  /** A call changed a file. Follows the call's output. */
   | ({ readonly type: 'file_changed'; readonly callId: string; readonly file: ChangedFile } & Speaker)
   /** A hand-off: from here on the loop belongs to `newAgent`. */
   | ({ readonly type: 'agent_updated'; readonly newAgent: string } & Speaker)
@@ -178,7 +178,7 @@ export type RunEventBody =
       readonly items: readonly RunItem[];
       readonly usage: Usage;
       readonly error: RunError | null;
-      /** The value of a structured answer. Absent in events of earlier versions. */
+      /** A structured answer's value. Absent in events of earlier versions. */
       readonly output?: unknown;
       /** The open questions. Absent if there are none. */
       readonly pending?: readonly Question[];
@@ -203,7 +203,7 @@ export function lastFrameId(event: RunEvent): number {
   return event.id + eventWidth(event) - 1;
 }
 
-/** The ids of one attempt. No id of a later attempt can equal one of an earlier attempt (`contract-5-ids`). */
+/** One attempt's ids. No id of a later attempt can equal one of an earlier attempt (`contract-5-ids`). */
 export const IDS_PER_ATTEMPT = 1_000_000_000;
 
 export function attemptBase(attempt: number): number {

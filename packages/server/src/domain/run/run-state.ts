@@ -1,5 +1,5 @@
 /*
- * The states of a run, and the transactions that move it (docs/transactions.md):
+ * A run's states, and the transactions that move it (docs/transactions.md):
  *
  *   T1 ──▶ admitted ──T2, T3──▶ running ──T4──▶ completed
  *              │                   ├────T4────▶ failed

@@ -4,9 +4,9 @@ import type { Usage } from '../model/usage.ts';
 import type { QuestionKind } from '../question/question.ts';
 import type { OutputItem, ToolOutputItem } from './events.ts';
 
-/** The format of the journal. A node resumes only runs whose format it knows. */
+/** The journal's format. A node resumes only runs whose format it knows. */
 export const JOURNAL_FORMAT = 1;
-/** The format of a run with attachments by URL: a version without them would resume the run and leave them out. */
+/** A run's format with attachments by URL: a version without them would resume the run and leave them out. */
 export const JOURNAL_FORMAT_WITH_URLS = 2;
 
 /**
@@ -31,7 +31,7 @@ export interface WrongTry {
   readonly problem: string;
 }
 
-/** The result of a step. A later attempt uses it instead of repeating the step. */
+/** A step's result. A later attempt uses it instead of repeating the step. */
 export interface StepOutcome {
   /** Null for a tool step. */
   readonly usage: Usage | null;
@@ -56,7 +56,7 @@ export interface Step extends StepOutcome {
   readonly kind: 'model' | 'tool' | 'begin';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   readonly loop: string;
-  /** 1, 2, 3 … for the model steps of the loop; 0 for tool steps. */
+  /** 1, 2, 3 … for the loop's model steps; 0 for tool steps. */
   readonly indexInLoop: number;
   readonly agent: string;
   readonly callerAgent: string | null;

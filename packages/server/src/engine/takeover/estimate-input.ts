@@ -16,7 +16,7 @@ interface EstimateDeps extends Pick<EngineDeps, 'agencies' | 'models'> {
 }
 
 /**
- * About how many bytes the model of a call was sent, without the turns that the model's window had no room for. It is needed for one
+ * About how many bytes a call's model was sent, without the turns that the model's window had no room for. It is needed for one
  * release: nodes of the version before store no size with a call.
  */
 export const inputEstimate =
@@ -32,7 +32,7 @@ export const inputEstimate =
     const items = foldItems(stored.filter(({ id }) => id < firstId));
     const sumItems = (isShown: (item: RunItem) => boolean) =>
       items.filter(isShown).reduce((sum, { text }) => sum + Buffer.byteLength(text), instructions);
-    // A delegated agent sees its message, which is in the arguments of the call, and its own steps.
+    // A delegated agent sees its message, which is in the call's arguments, and its own steps.
     const isOwn = (item: RunItem) => ('loop' in item ? (item.loop ?? '') : '') === loop;
     if (loop !== '') return sumItems((item) => isOwn(item) || (item.kind === 'tool_call' && item.callId === loop));
     const { message, sandboxFiles } = await storedMessage(tx, run);

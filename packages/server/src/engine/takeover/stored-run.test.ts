@@ -42,7 +42,7 @@ const run = {
   announced_bytes: 0,
 } as UnfinishedRun;
 
-/** A store that has only the message of the run. */
+/** A store that has only the run's message. */
 const messageStore = (files: readonly SandboxFile[]) => {
   const row = { content_json: '"mmmmmmmm"', sandbox_files_json: files.length === 0 ? null : JSON.stringify(files) };
   return { all: async () => [row] } as unknown as Tx;

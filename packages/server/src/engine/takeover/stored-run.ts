@@ -43,7 +43,7 @@ export async function storedMessage(tx: Tx, run: UnfinishedRun) {
 }
 
 /**
- * Reads the stored events of an unfinished run. If its node died before the first flush, there are none: then `meta` is
+ * Reads an unfinished run's stored events. If its node died before the first flush, there are none: then `meta` is
  * stored now, so that the run has its first event.
  */
 export async function storedEvents(
@@ -101,7 +101,7 @@ export function voidItems(events: readonly RunEvent[], journal: readonly Journal
   return [...voided];
 }
 
-/** Rebuilds the items of the run from its stored events: texts from their deltas, and the outputs of tools. */
+/** Rebuilds the run's items from its stored events: texts from their deltas, and the tool outputs. */
 export function foldItems(events: readonly RunEvent[]): RunItem[] {
   const voided = new Set(events.flatMap((event) => (event.type === 'resumed' ? (event.voidItems ?? []) : [])));
   const items: RunItem[] = [];
@@ -172,7 +172,7 @@ function openModelCalls(
   return calls;
 }
 
-/** The usage in the row of a run: that of its journalled steps. */
+/** The usage in a run's row: that of its journalled steps. */
 export const storedTotals = (run: UnfinishedRun): UsageTotals => ({
   usage: usageFromRow(run),
   byModel: JSON.parse(run.by_model_json) as ModelUsage[],

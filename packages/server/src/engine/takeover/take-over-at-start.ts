@@ -17,7 +17,7 @@ export interface TakeoverAtStart {
 }
 
 /**
- * Takes every orphan over before the server listens. On the embedded store the lock of the data folder is the lease: for
+ * Takes every orphan over before the server listens. On the embedded store the data folder's lock is the lease: for
  * its holder, the unfinished runs of all other nodes are orphans.
  */
 export async function takeOverAtStart(deps: TakeoverDeps, room: () => number): Promise<TakeoverAtStart> {

@@ -38,7 +38,7 @@ import {
 } from './stored-run.ts';
 
 /*
- * The words of this folder:
+ * This folder's words:
  *
  *   fence      to mark a silent node as dead, so that it can write nothing more
  *   orphan     an unfinished run whose node is dead, or whose node has released it

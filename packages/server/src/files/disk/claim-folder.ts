@@ -29,7 +29,7 @@ export const FIRST_START_REMEDY =
   'set DATABASE_URL and RUNWIRE_DATA_DIR to a database and a folder of the same installation, or delete that folder if it is not needed';
 
 /**
- * Checks that this folder has the mark of the installation. All servers of an installation store their blobs in one
+ * Checks that this folder has the installation's mark. All servers of an installation store their blobs in one
  * folder, so its mark is in that folder and in the database. The first start makes it:
  *
  *   drafted in the database ──▶ written to the folder ──▶ stored in the database
@@ -71,7 +71,7 @@ async function storeFirstMark(
 /** Resolves to the mark in the folder. `isNew` is false if another server wrote it concurrently. */
 async function makeMark(store: Store, folder: string): Promise<{ readonly mark: string; readonly isNew: boolean }> {
   const mark = newMark();
-  // Any number except the id of the stored mark.
+  // Any number except the stored mark's id.
   const id = VALID_MARK_ID + 1 + Number.parseInt(mark.slice(0, 7), 16);
   await store.transact('account', (tx) => tx.run(draftMark, { id, mark }));
   if (await writeMark(folder, mark)) return { mark, isNew: true };

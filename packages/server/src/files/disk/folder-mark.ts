@@ -71,7 +71,7 @@ export async function checkWritable(folder: string): Promise<void> {
   }
 }
 
-/** Refuses the folder of another installation: a sweep would delete the blobs that this database does not know. */
+/** Refuses another installation's folder: a sweep would delete the blobs that this database does not know. */
 export async function checkMark(folder: string, kept: string): Promise<void> {
   const own = await readMark(folder);
   if (own !== kept) throw otherFolder(folder, own, kept);

@@ -8,7 +8,7 @@ interface Checksum {
 }
 
 const CHECKSUM = /^x-amz-checksum-(?!algorithm$)(.+)$/;
-/** The size of a checksum by algorithm, in bytes. */
+/** A checksum's size by algorithm, in bytes. */
 const SIZES: Readonly<Record<string, number>> = { md5: 16, sha256: 32, sha1: 20, crc32: 4 };
 
 export interface SizeLimits {
@@ -18,7 +18,7 @@ export interface SizeLimits {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** Passes on the bytes of a file. Throws as soon as there are too many, and at the end if too few arrived or a checksum is wrong. */
+/** Passes on a file's bytes. Throws as soon as there are too many, and at the end if too few arrived or a checksum is wrong. */
 export async function* checkedBytes(bytes: AsyncIterable<Uint8Array>, limits: SizeLimits): AsyncGenerator<Uint8Array> {
   const { minBytes, maxBytes } = limits;
   const checksums = checksumsIn(limits.fields);

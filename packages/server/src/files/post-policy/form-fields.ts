@@ -1,7 +1,7 @@
 import { invalidArgument, S3Error } from './s3-error.ts';
 import { ALGORITHM, momentOfBasicDate } from './sign-form.ts';
 
-/** The fields before the file, and the name of the file. */
+/** The fields before the file, and the file's name. */
 export interface ReceivedForm {
   /** In the order in which they arrived. */
   readonly fields: readonly (readonly [name: string, value: string])[];
@@ -14,7 +14,7 @@ export interface ReceivedForm {
 /** The key that signed a form, and the time. */
 export interface FormSigning {
   readonly accessKeyId: string;
-  /** The day of the credential, as `20261115`. */
+  /** The credential's day, as `20261115`. */
   readonly day: string;
   /** `x-amz-date`, in milliseconds since 1970. */
   readonly signedAt: number;

@@ -11,7 +11,7 @@ export interface FieldCondition {
   readonly shown: string;
 }
 
-/** The allowed size of the file, both limits inclusive. */
+/** The file's allowed size, both limits inclusive. */
 export interface RangeCondition {
   readonly kind: 'range';
   readonly min: number;

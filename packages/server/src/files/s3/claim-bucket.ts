@@ -4,7 +4,7 @@ import { startSentence } from '../../storage/s3/s3-errors.ts';
 import type { Store } from '../../store/store.ts';
 import { checkFilesKind, readMarks, refuseOtherKind, storeMark } from '../installation-mark.ts';
 
-/** The object with this key shows that the bucket has the files of this mark. */
+/** The object with this key shows that the bucket has this mark's files. */
 const markKey = (mark: string) => `${mark}/installation`;
 
 /**
@@ -49,7 +49,7 @@ export async function checkBucket(bucket: S3Bucket, mark: string): Promise<void>
   );
 }
 
-/** Earlier versions used the paths of files as keys. This version does not read such objects. */
+/** Earlier versions used the file paths as keys. This version does not read such objects. */
 async function refuseOldMounts(bucket: S3Bucket, mark: string): Promise<void> {
   const prefix = `${mark}/mounts/`;
   if ((await bucket.list({ prefix, limit: 1 })).objects.length === 0) return;

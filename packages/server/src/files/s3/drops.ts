@@ -46,7 +46,7 @@ export const dropKey = (prefix: string, integrationId: IntegrationId, formId: st
   `${prefix}${integrationId}/${formId}`;
 
 /**
- * Uploads that S3 received itself. Each waits under the id of its form until it is settled: copied to a new blob, published
+ * Uploads that S3 received itself. Each waits under its form's id until it is settled: copied to a new blob, published
  * as a file, and deleted. The row of the form records the drop that was settled last. Nodes may settle the same drop
  * concurrently: the transaction of one changes that row and publishes the file, and the others find the row changed.
  */

@@ -142,7 +142,7 @@ test('replaces only data URLs in their fields; equal URLs get equal placeholders
   assert.equal(attachments[4]?.file_url, standIn);
   assert.equal(taken.length, 2);
   assert.ok(taken.every(([, image]) => 'bytes' in image));
-  // A caller that sends the text of a placeholder has sent another data URL.
+  // A caller that sends a placeholder's text has sent another data URL.
   const forged = { attachments: [{ image_url: standIn }] };
   const [[other, image] = []] = takeOutImages(forged, imageFields);
   assert.ok(other !== standIn && image !== undefined && 'problem' in image);

@@ -1,7 +1,7 @@
 import type { Hold } from '@runwire/lib/fair-budget.ts';
 import type { ExtractedImages } from './take-out-images.ts';
 
-/** The images of a body, kept until they are stored or the request has ended. */
+/** A body's images, kept until they are stored or the request has ended. */
 export class InlineImages {
   #images: ReadonlyMap<string, ExtractedImages[number][1]>;
   readonly #hold: Hold;

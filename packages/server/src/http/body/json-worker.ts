@@ -11,7 +11,7 @@ export interface JsonTask {
 
 export interface ParsedBody {
   readonly value: unknown;
-  /** The inline images of the body. */
+  /** The body's inline images. */
   readonly images: ExtractedImages;
 }
 

@@ -67,7 +67,7 @@ export class MultipartForm implements Disposable {
     if (leftMs < this.#times.uploadMs) this.#expiry = setTimeout(() => this.#fail(error), leftMs);
   }
 
-  /** Yields the bytes of the file. Ends after the complete, well-formed form has arrived; otherwise it throws. */
+  /** Yields the file's bytes. Ends after the complete, well-formed form has arrived; otherwise it throws. */
   async *bytes(): AsyncGenerator<Uint8Array> {
     if (this.#file !== null) {
       for await (const chunk of this.#file) yield chunk as Uint8Array;
@@ -151,7 +151,7 @@ export class MultipartForm implements Disposable {
   };
 
   /**
-   * If the head of a part has no end, the parser reports neither success nor an error: it waits for a reader of that
+   * If a part's head has no end, the parser reports neither success nor an error: it waits for a reader of that
    * part. After the parser has consumed all bytes, it emits its result before the next turn of the event loop.
    */
   #awaitParsed(): void {

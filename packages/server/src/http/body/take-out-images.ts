@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { decodeInlineImage, type InlineImage, isDataUrl, type NotAnImage } from './inline-image.ts';
 
-/** The list, and the field of its items, that may contain inline images. */
+/** The list, and its items' field, that may contain inline images. */
 export interface ImageFields {
   readonly list: string;
   readonly image: string;
@@ -16,7 +16,7 @@ export type ExtractedImages = readonly (readonly [standIn: string, image: Inline
 /**
  * Replaces each data URL by a short placeholder while the body is parsed, so that validation and the fingerprint do not
  * process megabytes of base64. Equal URLs get equal placeholders, and different URLs different ones. This also holds if
- * a body contains the text of a placeholder, because that text is a data URL too.
+ * a body contains a placeholder's text, because that text is a data URL too.
  */
 export function takeOutImages(body: unknown, imageFields: ImageFields): ExtractedImages {
   const images = new Map<string, InlineImage | NotAnImage>();

@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, { readonly type: string; readonly isText: b
 };
 const OTHER_TYPE = { type: 'application/octet-stream', isText: false };
 
-/** The build copies the files beside the code of the server. */
+/** The build copies the files beside the server's code. */
 export const builtConsole = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../../../console/built' : './console', import.meta.url));
 
@@ -60,7 +60,7 @@ export class ConsoleFile {
   }
 }
 
-/** The built files of the console. Only names that were found in the folder are served. */
+/** The console's built files. Only names that were found in the folder are served. */
 export class ConsoleFiles {
   readonly #folder: string;
   #read: Promise<ReadonlyMap<string, ConsoleFile>> | null = null;

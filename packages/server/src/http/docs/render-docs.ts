@@ -189,7 +189,7 @@ function contentHtml(title: string | null, content: Content, schemas: Schemas): 
   })}`;
 }
 
-/** The events of a stream, and the example. */
+/** A stream's events, and the example. */
 function mediaHtml(type: string, { example, 'x-sse-events': events }: MediaType): Html {
   const names = Object.entries(events ?? {}).map(
     ([name, schema]) => html`<li><code class="name">${name}</code> <span class="type">${typeHtml(schema)}</span></li>`,

@@ -73,7 +73,7 @@ export function fieldHtml(name: string, schema: SchemaObject, required: boolean)
   }${insideHtml(inner)}</li>`;
 }
 
-/** Renders the fields of an object, or of each variant that has no name. */
+/** Renders an object's fields, or of each variant that has no name. */
 function insideHtml(schema: SchemaObject): Html | null {
   if (schema.properties !== undefined) return fieldsHtml(schema);
   const variants = (schema.oneOf ?? schema.anyOf ?? []).filter(({ properties }) => properties !== undefined);

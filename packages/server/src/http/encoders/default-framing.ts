@@ -30,7 +30,7 @@ function frame(out: PageBytes, id: number, name: string | null, data: string): P
   return out.text('\ndata: ').text(data).text('\n\n');
 }
 
-/** The speaker of the last frame, and its text: one agent speaks in most frames of a run. */
+/** The last frame's speaker, and its text: one agent speaks in most frames of a run. */
 let lastSpeaker: Speaker = { agent: '', callerAgent: null };
 let lastSpoken = '';
 
@@ -148,7 +148,7 @@ function otherFrame(
       return runItem(out, id, speaker, name, runItemJson(item, name));
     }
     case 'history_left_out': {
-      // Has the form of a run item, because clients skip run items with an unknown name.
+      // Has a run item's form, because clients skip run items with an unknown name.
       const raw = { type: 'history_left_out', turns: event.turns };
       const item = { type: 'history_left_out_item', raw_item: raw };
       const said = { agent: event.agent, callerAgent: null, name: 'history_left_out', item };

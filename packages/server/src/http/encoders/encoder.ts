@@ -23,7 +23,7 @@ export interface Encoder {
   readonly heartbeat: string | null;
   /**
    * Returns frames of `events` from `from` on with ids after `cursor`: at least one, and as many as fit into about
-   * `maxBytes`. It may stop between the frames of one event, because three frames at the end of a message contain its
+   * `maxBytes`. It may stop between one event's frames, because three frames at the end of a message contain its
    * full text.
    */
   page(events: readonly RunEvent[], from: number, cursor: number, maxBytes: number): EncodedPage;

@@ -5,7 +5,7 @@ const ROOM_BEFORE = 10;
 const ROOM_AFTER = 7;
 /** A text up to this length is written by a loop, which costs less than a call into the runtime. */
 const SHORT = 24;
-/** UTF-8 needs at most so many bytes for a unit of UTF-16. The bytes of a long text are counted. */
+/** UTF-8 needs at most so many bytes for a unit of UTF-16. A long text's bytes are counted. */
 const BYTES_PER_UNIT = 3;
 const LONG = 4096;
 
@@ -19,8 +19,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * The bytes of one page, in UTF-8. The encoder writes them once, and all readers at the same cursor send the same memory.
- * Frames as texts were copied three times on their way to the socket: when the text of the page was made, when its
+ * One page's bytes, in UTF-8. The encoder writes them once, and all readers at the same cursor send the same memory.
+ * Frames as texts were copied three times on their way to the socket: when the page's text was made, when its
  * length was counted and when it became a chunk. That was 40 kB for an answer of 20 tokens.
  *
  * The memory is used again for the next page, unless `keep` was called: then a socket still sends from it.
@@ -97,7 +97,7 @@ export class PageBytes {
     this.#memory = larger;
   }
 
-  /** The bytes of the page in their own memory. */
+  /** The page's bytes in their own memory. */
   copy(): Buffer {
     return Buffer.from(this.#memory.subarray(ROOM_BEFORE, this.#end));
   }

@@ -16,7 +16,7 @@ import type {
 interface ItemTexts {
   /** The part of a delta frame between its id and its text, which is the same for all deltas of the item. */
   deltaHead: string;
-  /** The text of the finished item, and the finished item itself. */
+  /** The finished item's text, and the finished item itself. */
   text: string;
   whole: string;
 }
@@ -40,7 +40,7 @@ export function outputItemJson(item: OutputItem): string {
   return texts.whole;
 }
 
-/** The text of an item as JSON. */
+/** An item's text as JSON. */
 export function textJson(item: OutputItem): string {
   if (!item.complete) return JSON.stringify(item.text);
   const texts = itemTexts(item);

@@ -4,14 +4,14 @@ import { acceptedEncoding } from '../content-encoding.ts';
 import { matchesEtag } from '../file-conditions.ts';
 
 export interface ConsolePagesDeps {
-  /** The folder of the built files. */
+  /** The built files' folder. */
   readonly folder: string;
   /** The origin that signed upload forms are sent to; null if it is this server. */
   readonly uploadOrigin: string | null;
 }
 
 /**
- * Serves the built files of the console. They are not part of the API: anyone may read them, and no request for them reads
+ * Serves the console's built files. They are not part of the API: anyone may read them, and no request for them reads
  * a key or a cookie.
  */
 export function consolePages(app: FastifyInstance, { folder, uploadOrigin }: ConsolePagesDeps): void {
@@ -42,7 +42,7 @@ export function consolePages(app: FastifyInstance, { folder, uploadOrigin }: Con
 
 /**
  * Returns null at `/console` itself. The path stays as it was sent: the browser counts its slashes in the same way when it
- * resolves the base of the page.
+ * resolves the page's base.
  */
 function pathBelowConsole(url: string): string | null {
   const [path = ''] = url.split(/[?#]/, 1);

@@ -9,7 +9,7 @@ import { answerHead, sendFile } from '../file-answer.ts';
 import { chooseReading } from '../file-conditions.ts';
 import { route } from '../route.ts';
 
-/** Operations on the files of an integration. A client token reaches only its folder (`http/client-access.ts`). */
+/** Operations on an integration's files. A client token reaches only its folder (`http/client-access.ts`). */
 export function fileRoutes(app: FastifyInstance, files: Files): void {
   route(app, operations.listFiles, async (request, _reply, { integrationId }) =>
     listFolder(files, integrationId, request.query, request.clientToken?.folder ?? undefined),

@@ -99,7 +99,7 @@ test('a put that fails leaves neither a blob nor a draft', async (t) => {
   const { folder, blobs } = await setUp(t);
   const bytes = Buffer.from('hello');
   const key = newBlobKey(hash('sha256', bytes));
-  // A file has the name of the folder.
+  // A file has the folder's name.
   writeFileSync(join(folder, key.slice(0, 2)), '');
   await assert.rejects(blobs.put(key, bytes));
   assert.deepEqual(readdirSync(join(folder, 'drafts')), []);

@@ -20,7 +20,7 @@ import { writePieces } from '../write-pieces.ts';
 const SHARD = /^[0-9a-f]{2}$/;
 /** Files are written to this folder before they get their names. */
 export const DRAFTS = 'drafts';
-/** The size of the pieces in which a file is compared. */
+/** The pieces' size in which a file is compared. */
 const PIECE_BYTES = 1024 * 1024;
 const READ_BYTES = 256 * 1024;
 /** No put takes this long: an older draft belongs to a process that died. */
@@ -35,7 +35,7 @@ interface FolderSync {
 /** Stores blobs as files in 256 folders, by the first byte of their names. */
 export class DiskBlobStore implements BlobStore {
   readonly #folder: string;
-  /** The syncs of the folder names, one per folder and process. Concurrent puts wait for the same sync. */
+  /** The folder names' syncs, one per folder and process. Concurrent puts wait for the same sync. */
   readonly #shardSyncs = new Map<string, Promise<void>>();
 
   /** The syncs of folders under way. */
@@ -96,7 +96,7 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
-  /** The name of the folder must be as durable as its contents. */
+  /** The folder's name must be as durable as its contents. */
   async #makeShard(shard: string): Promise<void> {
     const isNew = (await mkdir(shard, { recursive: true, mode: 0o700 })) !== undefined;
     let synced = isNew ? undefined : this.#shardSyncs.get(shard);

@@ -8,7 +8,7 @@ const TRIES = 3;
 
 export interface OpenedObject extends AsyncDisposable {
   readonly object: TypedObject;
-  /** The bytes of the version with the etag of `object`, read over as many connections as needed. */
+  /** The version's bytes with the etag of `object`, read over as many connections as needed. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 

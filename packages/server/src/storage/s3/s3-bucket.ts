@@ -10,7 +10,7 @@ export interface S3Times {
   readonly s3ConnectMs: number;
   /** The longest time without a byte in either direction. */
   readonly s3SilenceMs: number;
-  /** The time limit of one request with all its attempts. */
+  /** One request's time limit with all its attempts. */
   readonly s3RequestMs: number;
   /** The time limit of a request with a whole file. */
   readonly s3TransferMs: number;
@@ -18,7 +18,7 @@ export interface S3Times {
 
 const ATTEMPTS = 3;
 /**
- * The default of the SDK, 50, is too low for a page of files that are looked up one by one. Further requests wait for a
+ * The SDK's default, 50, is too low for a page of files that are looked up one by one. Further requests wait for a
  * connection.
  */
 const SOCKETS = 200;

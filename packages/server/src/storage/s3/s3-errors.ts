@@ -43,7 +43,7 @@ export function asUnavailable(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
   const status = getStatus(error);
   const { name } = error as SdkError;
-  // Without a status, the cause is the network, a timeout or the provider of the credentials.
+  // Without a status, the cause is the network, a timeout or the credentials' provider.
   if (status !== null && status < 500 && status !== 429 && !NOT_NOW.has(name)) return error;
   return new StoreUnavailable(`S3 does not answer now: ${getReason(error)}.`, { cause: error });
 }

@@ -47,7 +47,7 @@ export class SpoolFolder {
     }
   }
 
-  /** Deletes the spools of this blob. */
+  /** Deletes this blob's spools. */
   async delete(key: BlobKey): Promise<void> {
     for (const name of await readdir(this.#folder)) {
       if (NAME.test(name) && name.startsWith(`${key}.`)) await rm(join(this.#folder, name), { force: true });

@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .modifyEnd(clustered)
     .execute();
 
-  // The mark of the folder in which all nodes store their files.
+  // The folder's mark in which all nodes store their files.
   await db.schema
     .createTable('blob_folder')
     .addColumn('id', 'integer', (c) => c.primaryKey())

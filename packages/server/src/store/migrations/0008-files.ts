@@ -13,7 +13,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('kind', text, (c) => c.notNull().defaultTo('disk'))
     .execute();
 
-  // When the files of a deleted integration were deleted.
+  // When a deleted integration's files were deleted.
   await db.schema.alterTable('integrations').addColumn('files_deleted_at', 'bigint').execute();
 
   // The number that the secret for upload forms is derived with, and when earlier numbers were retired.

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { StoreKind } from '../store.ts';
 
-/** Servers of the earlier version do not use this table and continue to run. */
+/** The earlier version's servers do not use this table and continue to run. */
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   await db.schema
     .createTable('commit_marks')

@@ -33,7 +33,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .columns(['integration_id', 'consumer_id', 'idempotency_key_json'])
     .unique()
     .execute();
-  // For the lists, newest first: all usage records of an integration, and the adjustments of a member.
+  // For the lists, newest first: all usage records of an integration, and a member's adjustments.
   await db.schema
     .createIndex('adjustments_newest')
     .on('adjustments')

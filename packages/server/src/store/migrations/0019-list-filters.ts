@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { StoreKind } from '../store.ts';
 
 /**
- * For the lists of runs, members and nodes. Active runs are few, and have indexes of their own: so a run is
+ * For the run lists, members and nodes. Active runs are few, and have indexes of their own: so a run is
  * added to `runs_finished` once, at its end.
  */
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {

@@ -12,7 +12,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   await db.schema.alterTable('members').renameTo('members_by_key').execute();
   await sql.raw((rows[0]?.sql ?? '').replace(/\s*without rowid\s*$/i, '')).execute(db);
   await sql`insert into members select * from members_by_key`.execute(db);
-  // Otherwise freed pages would contain members, and the erasure of a member without content does not rewrite the database.
+  // Otherwise freed pages would contain members, and a member's erasure without content does not rewrite the database.
   await sql`pragma secure_delete = on`.execute(db);
   await db.schema.dropTable('members_by_key').execute();
   await sql`pragma secure_delete = off`.execute(db);

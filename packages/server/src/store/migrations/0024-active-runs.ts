@@ -71,7 +71,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   await dropSuperseded(db, kind);
 }
 
-/** Triggers that write the new tables for nodes of the earlier version. They are dropped with the last of these nodes. */
+/** Triggers that write the new tables for the earlier version's nodes. They are dropped with the last of these nodes. */
 async function trackEarlierNodes(db: Kysely<unknown>): Promise<void> {
   const own = sql`where integration_id = new.integration_id and consumer_id = coalesce(new.consumer_id, '')
       and chat_key = new.chat_key and run_id = new.run_id`;

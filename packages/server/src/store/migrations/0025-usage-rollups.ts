@@ -17,7 +17,7 @@ const AMOUNTS = [
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;
   const clustered = kind === 'sqlite' ? sql`without rowid` : sql``;
-  // 1 if the end of the run has raised the rollups. A node of an earlier version leaves it at 0.
+  // 1 if the run's end has raised the rollups. A node of an earlier version leaves it at 0.
   await db.schema
     .alterTable('runs')
     .addColumn('counted', 'integer', (c) => c.notNull().defaultTo(0))
@@ -77,7 +77,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
 }
 
 /**
- * A node of an earlier version ends runs without raising the rollups, and the erasure of a person on such a node does not
+ * A node of an earlier version ends runs without raising the rollups, and a person's erasure on such a node does not
  * move the columns that it does not know. The triggers are dropped with the last of these nodes.
  */
 async function followEarlierNodes(db: Kysely<unknown>): Promise<void> {

@@ -4,7 +4,7 @@ import type { StoreKind } from '../store.ts';
 
 /**
  * Compacted chunks get their own table, and the sweep that compacts a stored position. Before, an index contained the runs
- * that waited for the sweep: the end of every run wrote it, and PostgreSQL could not update the row of the run in place.
+ * that waited for the sweep: the end of every run wrote it, and PostgreSQL could not update the run's row in place.
  */
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;

@@ -68,7 +68,7 @@ const chatKeys = async (store: PostgresStore) => (await chats(store)).map((row) 
 test('admissions of one turn share a commit unless they are of one member or chat', { skip }, async () => {
   await using database = await migratedDatabase();
   await using store = await openStore(database.url);
-  /** Adds a chat if the member has none. Resolves to the id of the transaction, or to null. */
+  /** Adds a chat if the member has none. Resolves to the transaction's id, or to null. */
   const admit = (consumerId: string | null, chatKey: string) =>
     store.transact(
       'admit',

@@ -127,7 +127,7 @@ export class Admissions implements AsyncDisposable {
     this.#release(job);
   }
 
-  /** Starts the jobs that waited for the names of this one. */
+  /** Starts the jobs that waited for this one's names. */
   #release({ locks }: QueuedJob): void {
     for (const name of locks.names) this.#namesInFlight.delete(name);
     if (this.#queue.length > 0) this.#draining ??= this.#drain();

@@ -22,8 +22,8 @@ export interface CommitEvidence {
 const SERIALS_PER_ROW = 1000;
 
 /**
- * Numbers the transactions of this process. The transactions of one connection run one after the other, so no other
- * transaction ever waits for its row. The name of the process is random, not its node's: a process has no node before it
+ * Numbers this process's transactions. The transactions of one connection run one after the other, so no other
+ * transaction ever waits for its row. The process's name is random, not its node's: a process has no node before it
  * registers, it is a new node after a fence, and a command is none.
  */
 export class CommitMarks {

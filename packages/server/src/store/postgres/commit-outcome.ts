@@ -94,7 +94,7 @@ export const judgeCommit: JudgeCommit = async (client, evidence) => {
   if (await isMarked(client, evidence)) return 'committed';
   // A replica that is about to lead may not have replayed the transaction yet.
   if ((await isReplica(client)) || (await isInProgress(client, evidence))) return 'unknown';
-  // This is a statement of its own: its snapshot is later than the end of the transaction.
+  // This is a statement of its own: its snapshot is later than the transaction's end.
   return (await isMarked(client, evidence)) ? 'committed' : 'lost';
 };
 

@@ -2,7 +2,7 @@ import { type Client, Query } from 'pg';
 import { freeLines, type Lines } from '../transfer/ports.ts';
 import { translate } from './errors.ts';
 
-/** The size of the pieces. A larger row is a piece of its own. */
+/** The pieces' size. A larger row is a piece of its own. */
 const PIECE_BYTES = 512 * 1024;
 /** How many pieces wait for the reader before the connection is paused. */
 const MAX_WAITING = 4;

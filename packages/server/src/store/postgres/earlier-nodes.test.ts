@@ -144,7 +144,7 @@ test('nodes of the version before keep the active runs right until they end', { 
     // A node that was fenced, or that started while the first new node migrated.
     await assert.rejects(ask(oldNode('late')), { code: '23514' });
 
-    // Nothing else keeps the end of a run from an update in place.
+    // Nothing else keeps a run's end from an update in place.
     await store.transact('account', async (tx) => {
       await tx.run(insertRun, NEW_RUN);
       await tx.run(insertActiveRun, NEW_RUN);

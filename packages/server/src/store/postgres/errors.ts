@@ -17,7 +17,7 @@ const CHECK_VIOLATION = '23514';
 /** The transaction lost a race with another one. It is repeated from its start. */
 export class LostRace extends StoreUnavailable {}
 
-/** The connection cannot be used any more. The outcome of its last statement is unknown. */
+/** The connection cannot be used any more. Its last statement's outcome is unknown. */
 export class ConnectionLost extends StoreUnavailable {}
 
 function getCode(error: unknown): string | null {

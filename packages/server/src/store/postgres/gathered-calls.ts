@@ -77,7 +77,7 @@ export class GatheredCalls {
     return false;
   }
 
-  /** Groups of the same order keep the order of their first calls. */
+  /** Groups of the same order keep their first calls' order. */
   send = (): void => {
     if (this.#groups.size === 0) return;
     const groups = [...this.#groups.values()].sort((one, other) => one.gathering.order - other.gathering.order);
@@ -132,7 +132,7 @@ export class GatheredCalls {
     const { query, tellsCalls } = isLone
       ? { query: this.#statements.bound(statement, params[0]), tellsCalls: false }
       : this.#statements.gathered(statement, gathering, params);
-    // The text of a statement has one name in all stores; a pooler's query has none.
+    // A statement's text has one name in all stores; a pooler's query has none.
     const name = `${statement.name}${isLone ? '' : ', gathered'}`;
     return { statement, name, text: query.text, values: query.values ?? [], tellsCalls };
   }

@@ -22,10 +22,10 @@ import {
 import type { Schema } from '../schema.ts';
 import type { Gathering, Statement } from '../statement.ts';
 
-/** The column with the index of the call, from 1 on, in the rows of a gathered statement. */
+/** The column with the call's index, from 1 on, in a gathered statement's rows. */
 export const CALL = 'gathered_call';
 
-/** The values of one parameter in all calls. */
+/** One parameter's values in all calls. */
 class Column {
   readonly key: string;
   constructor(key: string) {
@@ -36,7 +36,7 @@ class Column {
 export interface GatheredStatement {
   readonly name: string;
   readonly sql: string;
-  /** True if the result has a row with the index of the call for each row that was changed or found. */
+  /** True if the result has a row with the call's index for each row that was changed or found. */
   readonly tellsCalls: boolean;
   bind(calls: readonly unknown[]): unknown[];
 }

@@ -112,7 +112,7 @@ async function look(): Promise<void> {
 }
 
 for (;;) {
-  // An error needs no report: the main thread knows the age of the last heartbeat.
+  // An error needs no report: the main thread knows the last heartbeat's age.
   await look().catch(() => {});
   await sleep(beatMs / 2, undefined, { signal: wake.signal }).catch(() => {});
   if (wake.signal.aborted) wake = new AbortController();

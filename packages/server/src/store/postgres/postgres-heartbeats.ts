@@ -14,7 +14,7 @@ export interface HeartbeatThreadData extends HeartbeatTimes {
   /** The time of the last turn of the event loop. */
   readonly life: SharedArrayBuffer;
   readonly lifeMs: number;
-  /** After a longer time without the database the watch of the other nodes starts again. */
+  /** After a longer time without the database the other nodes' watch starts again. */
   readonly gapMs: number;
 }
 

@@ -208,7 +208,7 @@ export class PostgresStore implements Store {
     }
   }
 
-  /** The median time of a commit, in milliseconds. */
+  /** A commit's median time, in milliseconds. */
   async measureCommit(): Promise<number> {
     const times: number[] = [];
     for (let i = 0; i < 5; i += 1) {

@@ -18,7 +18,7 @@ const MIGRATION_PAUSE_MS = 1000;
 export interface StartChecks {
   /** If the database has none of our tables, the start is refused with this error. Null allows an empty database. */
   readonly refusedIfEmpty?: StartRefused | null;
-  /** Called before the tables of an earlier version are changed. */
+  /** Called before an earlier version's tables are changed. */
   readonly beforeMigrating?: (() => Promise<void>) | undefined;
 }
 

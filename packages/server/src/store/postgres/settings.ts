@@ -98,7 +98,7 @@ export function plainConfig({ url, pooled }: Pick<PostgresSettings, 'url' | 'poo
   };
 }
 
-/** Adds `LIVENESS` to the options of the address. A setting that the operator has put there is kept. */
+/** Adds `LIVENESS` to the address's options. A setting that the operator has put there is kept. */
 function withLiveness(url: string): string {
   const address = new URL(url);
   const own = address.searchParams.get('options') ?? '';
@@ -118,7 +118,7 @@ export function beginText({ pooled, times = DATABASE_TIMES }: PostgresSettings):
 }
 
 /**
- * How PostgreSQL plans the statements of the request path. The settings end with the transaction, so that they work through
+ * How PostgreSQL plans the request path's statements. The settings end with the transaction, so that they work through
  * a pooler too and do not affect lists and sweeps on the same connection.
  *
  * - `enable_seqscan`: all rows are found by an index. Otherwise a statement that a connection prepares while its table is

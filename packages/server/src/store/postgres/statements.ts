@@ -22,10 +22,10 @@ const compiledStatements = new CompiledStatements();
 const gatheredStatements = new Map<Statement<never, unknown>, GatheredStatement>();
 /** PostgreSQL ignores the rest of a longer name. */
 const MAX_NAME = 63;
-/** By the names of their parts. */
+/** By their parts' names. */
 const togetherQueries = new Map<string, { readonly name: string; readonly text: string }>();
 
-/** Locks the row of a living node. No row if the node is dead or was never registered. */
+/** Locks a living node's row. No row if the node is dead or was never registered. */
 const ALIVE = `alive as materialized (select 1 from nodes where node_id = $1 and dead = ${NODE_ALIVE} for share)`;
 
 const SET_PLANNING = Object.entries(PLANNING)
@@ -81,7 +81,7 @@ export class Statements {
     return this.#own('mark', MARK, [process, connection, serial, Date.now()]);
   }
 
-  /** Locks the row of a living node. Returns no row if the node is dead or was never registered. */
+  /** Locks a living node's row. Returns no row if the node is dead or was never registered. */
   fence(nodeId: string): QueryConfig {
     return this.#own('fence', `with ${ALIVE} select count(*) as alive from alive`, [nodeId]);
   }
@@ -118,7 +118,7 @@ export class Statements {
     return { query: this.#own(name, sql, storable(gathered.bind(calls))), tellsCalls };
   }
 
-  /** Several statements as one. `mark` is the mark of the transaction, if the statement writes it too. */
+  /** Several statements as one. `mark` is the transaction's mark, if the statement writes it too. */
   together(parts: readonly Part[], mark: CommitMark | null): QueryConfig {
     const names = parts.map(({ name }) => name);
     const key = (mark === null ? names : [...names, 'mark']).join('+');

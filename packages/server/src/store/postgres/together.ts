@@ -52,7 +52,7 @@ export function togetherText(parts: readonly Part[], mark: string | null): strin
   return `with ${texts.join(', ')} select ${columns.join(', ')}`;
 }
 
-/** The text of a part, which reads the rows of other parts instead of the table that they write to. */
+/** A part's text, which reads the rows of other parts instead of the table that they write to. */
 function readingParts({ statement, text }: Part, parts: readonly Part[]): string {
   const { reads } = statement.gathers ?? {};
   if (reads === undefined) return text;

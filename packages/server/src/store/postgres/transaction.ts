@@ -36,7 +36,7 @@ export type Opening =
   | { readonly kind: 'admission'; readonly members: readonly MemberLock[] };
 
 interface OpeningResult {
-  /** True if the node of this transaction may write. */
+  /** True if this transaction's node may write. */
   readonly alive: boolean;
   /** The members that are locked, by index from 1 on; null if all are. */
   readonly locked: readonly number[] | null;

@@ -44,7 +44,7 @@ export const remoteNews = statement('far news', (db, p: { runIds: readonly RunId
   ),
 );
 
-/** Reads the cancel requests for the runs of this node. */
+/** Reads the cancel requests for this node's runs. */
 export const cancelIntents = statement('cancel intents', (db, p: { nodeId: string }) =>
   db
     .selectFrom('active_runs')

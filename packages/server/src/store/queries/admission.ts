@@ -12,7 +12,7 @@ import { raw } from './raw.ts';
 /**
  * Reads everything that admission needs for its decision, in one statement and so in one snapshot. The conditions on
  * `deleted_at` and attachments are literals, because a partial index serves only its own expression. The active run is read
- * by the member of the request: a chat of another member is refused.
+ * by the request's member: a chat of another member is refused.
  */
 export const admissionFacts = statement(
   'admission facts',

@@ -6,7 +6,7 @@ import { getPage } from './page.ts';
 import { soughtId } from './sought-id.ts';
 
 /**
- * Starts from the blobs of an integration: an integration that keeps no copies has few. SQLite executes cross joins in
+ * Starts from an integration's blobs: an integration that keeps no copies has few. SQLite executes cross joins in
  * the written order.
  */
 export const chatsWithCopiesToRelease = statement(

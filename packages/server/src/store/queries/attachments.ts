@@ -59,7 +59,7 @@ export const attachmentFetched = statement(
       .where('position', '=', p.position),
 );
 
-/** Reads the attachments of the messages at these positions. */
+/** Reads the messages' attachments at these positions. */
 export const historyAttachments = statement('history attachments', (db, p: PositionRange) =>
   db
     .selectFrom('attachments')

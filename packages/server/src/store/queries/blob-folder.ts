@@ -1,7 +1,7 @@
 import type { FilesKind } from '../schema.ts';
 import { insertInto, statement } from '../statement.ts';
 
-/** The id of the valid mark. All other rows are drafts of starts that are in progress or failed. */
+/** The valid mark's id. All other rows are drafts of starts that are in progress or failed. */
 export const VALID_MARK_ID = 1;
 
 /** The valid mark is first in this order. */

@@ -4,7 +4,7 @@ import type { ChatKey } from '../../domain/ids.ts';
 type Operand = string | RawBuilder<unknown>;
 
 /**
- * Finds the key of the chat with this id that is not deleted; null if there is none. If the server chose the id of a chat,
+ * Finds the chat's key with this id that is not deleted; null if there is none. If the server chose a chat's id,
  * the id is also its key. SQLite has an index only of the other ids: a new chat then writes one page less.
  */
 export const chatKeyById = (integrationId: Operand, chatId: Operand) =>

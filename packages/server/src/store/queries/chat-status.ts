@@ -33,7 +33,7 @@ export const statusOfRun = statement(
       .where('runs.usage_request_id', 'in', [p.usageRequestId, p.erasedUsageRequestId]),
 );
 
-/** The chat with its newest run; the columns of the run are null if the chat has none. */
+/** The chat with its newest run; the run's columns are null if the chat has none. */
 const newestRun = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('chats')

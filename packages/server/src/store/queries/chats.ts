@@ -9,7 +9,7 @@ import { getPage, measureSizes, type Page } from './page.ts';
 
 export const live = sql<boolean>`chats.deleted_at is null`;
 
-/** The status of a chat is derived from its active run and never stored (`contract-6-chat-states`). */
+/** A chat's status is derived from its active run and never stored (`contract-6-chat-states`). */
 const activeRunId = sql<string | null>`(select a.run_id from active_runs a where ${isActiveIn('a', 'chats')})`;
 
 export const activeRun = [
@@ -113,7 +113,7 @@ export const updateChat = statement(
       .where('chat_key', '=', p.chatKey),
 );
 
-/** The row stays for the runs of the chat, without the texts of the caller. */
+/** The row stays for the chat's runs, without the caller's texts. */
 export const deleteChat = statement('delete chat', (db, p: { chatKey: ChatKey; now: number }) =>
   db
     .updateTable('chats')
@@ -165,7 +165,7 @@ export const messagesBefore = statement(
       .selectFrom('messages')
       .select(messageColumns)
       .where('chat_key', '=', p.chatKey)
-      // The largest position that a cursor can contain does not fit into the type of the column.
+      // The largest position that a cursor can contain does not fit into the column's type.
       .where('position', '<', sql<number>`cast(${p.before} as bigint)`)
       .orderBy('position', 'desc')
       .limit(p.limit),
@@ -173,7 +173,7 @@ export const messagesBefore = statement(
 
 export type MessageRow = RowOf<typeof messagesBefore>;
 
-/** Reads the length of a chat without reading its messages. */
+/** Reads a chat's length without reading its messages. */
 export const chatLength = statement('chat length', (db, p: { chatKey: ChatKey }) =>
   db.selectFrom('chats').select(['num_messages', 'text_bytes']).where('chat_key', '=', p.chatKey),
 );
@@ -193,7 +193,7 @@ export const history = statement('history', (db, p: PositionRange) =>
   db
     .selectFrom('messages')
     .select(['run_id', 'position', 'role', 'status', 'content_json', 'sandbox_files_json'])
-    // Null for the answer of the run, which is in the same turn.
+    // Null for the run's answer, which is in the same turn.
     .select(
       sql<RunId | null>`case when role = 'user' then (select runs.continues from runs where runs.run_id = messages.run_id) end`.as(
         'continues',
@@ -205,7 +205,7 @@ export const history = statement('history', (db, p: PositionRange) =>
     .orderBy('position'),
 );
 
-/** Reads the runs of the messages at these positions. */
+/** Reads the messages' runs at these positions. */
 export const runsOfRange = (db: Kysely<Schema>, p: PositionRange) =>
   db
     .selectFrom('messages')

@@ -51,7 +51,7 @@ export const rollupBounds = (integrationId: IntegrationId) => (db: Kysely<Schema
       (select min(created_at) from runs where run_id in ${uncountedIds(db, integrationId)}) as oldest_uncounted`,
   );
 
-/** The tokens of a member in some days. */
+/** A member's tokens in some days. */
 export interface MemberTokens {
   consumer_id: string;
   tokens: number | string;

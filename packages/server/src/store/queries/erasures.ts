@@ -43,7 +43,7 @@ export const refusedPerson = statement('refused person', (db, p: Person) =>
 
 /**
  * Erasures that have to continue. Owners take turns, so that thousands of erasures of one owner do not delay those of
- * another; the erasures of an owner are ordered by age.
+ * another; an owner's erasures are ordered by age.
  */
 export const unfinishedErasures = statement('unfinished erasures', (db, p: { limit: number }) =>
   db
@@ -80,7 +80,7 @@ export const deletedErasures = statement('deleted erasures', (db, p: { limit: nu
 
 /**
  * Returns a row if anything is stored under the id. `content` is 0 if that is a member without name and metadata, which was
- * never changed, and if no deleted rows of the integration are left in the files of the database.
+ * never changed, and if no deleted rows of the integration are left in the database's files.
  */
 export const findAnythingToErase = statement('find anything to erase', (db, p: Person & FileRange) => {
   const member = sql`select 1 from members where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId}`;
@@ -149,7 +149,7 @@ export const readMemberFolder = statement('member folder of', (db, p: { integrat
 
 type Replacement = Person & ErasedPerson;
 
-/** Chats of the person, deleted ones included. */
+/** The person's chats, deleted ones included. */
 export const chatsOfPerson = statement('chats of person', (db, p: Person & { limit: number }) =>
   db
     .selectFrom('chats')
@@ -159,7 +159,7 @@ export const chatsOfPerson = statement('chats of person', (db, p: Person & { lim
     .limit(p.limit),
 );
 
-/** Runs of the person. */
+/** The person's runs. */
 export const runsOfPerson = statement('runs of person', (db, p: Person & { limit: number }) =>
   db
     .selectFrom('runs')
@@ -212,7 +212,7 @@ export const replaceRuns = statement(
       ),
 );
 
-/** The key is a text of the caller. Its place is taken by the id of the adjustment, which is unique too. */
+/** The key is a text of the caller. Its place is taken by the adjustment's id, which is unique too. */
 export const replaceAdjustments = statement('replace adjustments', (db, p: Replacement) =>
   db
     .updateTable('adjustments')
@@ -293,14 +293,14 @@ export interface FolderErasure {
   readonly erased_id: string;
   readonly started_at: number;
   readonly replaced_at: number | null;
-  /** 1 if files of the folder are still being deleted. */
+  /** 1 if the folder's files are still being deleted. */
   readonly running: number;
   /** The refused id, if the row was not found by its folder. */
   readonly consumer_id: string | null;
 }
 
 /**
- * The erasures that replaced the id of a person with one of these folders, and the erasures that have not replaced an id yet:
+ * The erasures that replaced a person's id with one of these folders, and the erasures that have not replaced an id yet:
  * their folder is not stored. `folders`: `{id}`; the id is a hash of the integration and the folder.
  */
 export const erasuresOfFolders = statement(

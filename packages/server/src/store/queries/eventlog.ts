@@ -23,7 +23,7 @@ const selectChunk = (table: 'event_chunks' | 'compacted_chunks', p: { runId: Run
 };
 
 /**
- * The chunks of a compacted run can still exist, but its readers get only the compacted ones. Both end with the same event,
+ * A compacted run's chunks can still exist, but its readers get only the compacted ones. Both end with the same event,
  * so either both tables have a next chunk or none.
  */
 export const chunkAfter = statement('chunk after', (db, p: { runId: RunId; after: number }) =>

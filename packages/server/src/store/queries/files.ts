@@ -15,7 +15,7 @@ export const storedPath = (path: MountPath): StoredPath =>
 
 export const mountPath = (path: StoredPath): MountPath => path.slice(1).replaceAll(BEFORE_SEGMENT, '/') as MountPath;
 
-/** The path of the mount, and of a form that is closed. */
+/** The mount's path, and of a form that is closed. */
 export const NO_PATH = '' as StoredPath;
 
 /** An end of a range: a text between two stored paths. */
@@ -139,7 +139,7 @@ export type FileRange = PathRange & { readonly integrationId: IntegrationId };
 export const isFileIn = (p: FileRange) =>
   sql<boolean>`integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to} and freed_at is null`;
 
-/** Reads the path of the file after the first `offset` files of a range. */
+/** Reads the file's path after the first `offset` files of a range. */
 export const fileAfter = statement('file after', (db, p: FileRange & { readonly offset: number }) =>
   db.selectFrom('files').select('path').where(isFileIn(p)).orderBy('path').limit(1).offset(p.offset),
 );
@@ -164,7 +164,7 @@ export const addFileBytes = statement('add file bytes', (db, p: { integrationId:
     .where('integration_id', '=', p.integrationId),
 );
 
-/** The text of a document, unless the file was replaced or another reader was faster. */
+/** A document's text, unless the file was replaced or another reader was faster. */
 export const storeText = statement(
   'store text',
   (db, p: { integrationId: IntegrationId; path: StoredPath; blobKey: string; textKey: string }) =>

@@ -8,7 +8,7 @@ import { raw } from './raw.ts';
 import { soughtId } from './sought-id.ts';
 
 /*
- * The sums of the files below the folders of members. A folder gets its row when its sum is needed for the first time;
+ * The files' sums below the member folders. A folder gets its row when its sum is needed for the first time;
  * every later change of its files updates the row. So a check reads one row, and not every file of the member.
  *
  * A node of an earlier version changes files and not these rows. It adds to `file_bytes` of the integration and not to

@@ -22,7 +22,7 @@ const runs = (filter: Partial<RunFilter>) => runSizes({ integrationId: newIntegr
 const members = (filter: Partial<MemberFilter>) =>
   memberSizes({ integrationId: newIntegrationId('demo'), start: null, ...page, ...filter });
 
-/** The lists with the part of their plan that reads the index of the filter. SQLite plans without statistics. */
+/** The lists with the part of their plan that reads the filter's index. SQLite plans without statistics. */
 const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unknown>][] = [
   [/chats_newest \(integration_id=\? AND created_at<\?\)/, chats({})],
   [/chats_newest/, chats({ status: 'idle' })],

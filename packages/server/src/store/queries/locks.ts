@@ -12,7 +12,7 @@ import { soughtId } from './sought-id.ts';
  * still sees the snapshot from before the wait. The embedded store has one writer and skips these statements.
  */
 
-/** The order in which gathered statements are sent: the order of their locks. */
+/** The order in which gathered statements are sent: their locks' order. */
 export const CHAT_ORDER = 1;
 export const MESSAGE_ORDER = 2;
 export const RUN_ORDER = 3;

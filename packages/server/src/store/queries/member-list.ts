@@ -36,7 +36,7 @@ function matching(db: Db, { integrationId, before, limit }: MemberFilter, start:
   return members.where(isId).unionAll(byName).orderBy('at', 'desc').orderBy('key', 'desc').limit(limit);
 }
 
-/** The members of a page, newest first. */
+/** A page's members, newest first. */
 export const listMembers = (filter: MemberFilter) => (db: Db) => {
   const { integrationId, start } = filter;
   if (start === null) {

@@ -14,7 +14,7 @@ export interface Page {
 }
 
 /**
- * Selects the rows that are older than the start of the page, by time and then by id. The first comparison is implied by
+ * Selects the rows that are older than the page's start, by time and then by id. The first comparison is implied by
  * the second; with it, both databases begin to read the index there. Without it, page 20 000 of a list took 2.6 s.
  */
 export function olderThan(
@@ -28,7 +28,7 @@ export function olderThan(
   return sql<boolean>`(${at} <= ${before.createdAt} and (${at} < ${before.createdAt} or ${sql.ref(id)} ${isOlder} ${before.id}))`;
 }
 
-/** Orders the rows of a page, newest first (`contract-9-newest-first`). */
+/** Orders a page's rows, newest first (`contract-9-newest-first`). */
 export function getPage<DB, TB extends keyof DB, R>(
   rows: SelectQueryBuilder<DB, TB, R>,
   page: Page,
@@ -42,7 +42,7 @@ export function getPage<DB, TB extends keyof DB, R>(
     .limit(page.limit);
 }
 
-/** Reads the position of each row, and its bytes by the expression `size`, without reading the row. */
+/** Reads each row's position, and its bytes by the expression `size`, without reading the row. */
 export function measureSizes<DB, TB extends keyof DB>(
   rows: SelectQueryBuilder<DB, TB, unknown>,
   createdAt: string,

@@ -31,7 +31,7 @@ export function eventPartitions(reads: Reads): Promise<EventPartition[]> {
   return reads.query((db) => raw(db, partitions));
 }
 
-/** The clock of the database, in milliseconds since 1970. */
+/** The database's clock, in milliseconds since 1970. */
 export async function readDatabaseTime(reads: Reads): Promise<number> {
   const query = sql<{ ms: string }>`select floor(extract(epoch from clock_timestamp()) * 1000) as ms`;
   const [row] = await reads.query((db) => raw(db, query));

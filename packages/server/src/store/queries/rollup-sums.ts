@@ -81,8 +81,8 @@ const sumsAgain = sql.join([
 ]);
 
 /**
- * Sums up ended runs by day, agent and model, and reads the uncounted runs of the same time. By day alone it groups by hour
- * first: that is the order of the key, so SQLite sorts 2 000 rows instead of 30 000. That takes 19 ms instead of 35.
+ * Sums up ended runs by day, agent and model, and reads the same time's uncounted runs. By day alone it groups by hour
+ * first: that is the key's order, so SQLite sorts 2 000 rows instead of 30 000. That takes 19 ms instead of 35.
  */
 export function sumHours(range: HourSums) {
   const { integrationId, agent, model, columns, byModel, withoutMember } = range;
@@ -224,13 +224,13 @@ const inRange = ({ fromMs, toMs, newestRunId }: UsageRange, table: string) => [
 export interface NewestRun {
   run_id: RunId;
   created_at: number;
-  /** Null in the last row: the oldest run of the slice. */
+  /** Null in the last row: the slice's oldest run. */
   consumer_id: string | null;
   /** The number of runs of the slice. */
   slice_runs: number | string;
 }
 
-/** Among the next `maxRuns` runs with a member that are older than `start`, finds the newest run of each member. */
+/** Among the next `maxRuns` runs with a member that are older than `start`, finds each member's newest run. */
 export const newestRunsOfMembers =
   (range: UsageRange, start: PageStart | null, maxRuns: number) => (db: Kysely<Schema>) =>
     raw<NewestRun>(

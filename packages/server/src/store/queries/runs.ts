@@ -49,7 +49,7 @@ export const usageColumns = (p: UsageColumns) => ({
   by_model_json: p.byModelJson,
 });
 
-/** Writes the end of a run. It changes only an unfinished run of this attempt, so a run ends once. */
+/** Writes a run's end. It changes only an unfinished run of this attempt, so a run ends once. */
 export const finishRun = statement(
   'finish run',
   (
@@ -167,7 +167,7 @@ export const continuedRun = statement('continued run', (db, p: { runId: RunId })
   db.selectFrom('runs').select('continues').where('run_id', '=', p.runId),
 );
 
-/** A step is written again if the outcome of its first commit was unknown. */
+/** A step is written again if its first commit's outcome was unknown. */
 export const insertStep = insertInto(
   'steps',
   [
@@ -206,12 +206,12 @@ export const insertStep = insertInto(
   },
 );
 
-/** Finds a step that is stored, for a writer that did not learn the outcome of its commit. */
+/** Finds a step that is stored, for a writer that did not learn its commit's outcome. */
 export const stepOfRun = statement('step of run', (db, p: { runId: RunId; step: number }) =>
   db.selectFrom('steps').select('step').where('run_id', '=', p.runId).where('step', '=', p.step),
 );
 
-/** Reads the stored end of a run, for a writer that did not learn the outcome of its commit. */
+/** Reads a run's stored end, for a writer that did not learn its commit's outcome. */
 export const endOfRun = statement('end of run', (db, p: { runId: RunId }) =>
   db.selectFrom('runs').select(['status', 'attempt', 'last_event_id']).where('run_id', '=', p.runId),
 );
@@ -228,7 +228,7 @@ export const requestCancel = statement('request cancel', (db, p: { runId: RunId;
     .where(unfinished),
 );
 
-/** The questions of the run, as long as they are open. The chat has only those of its newest run. */
+/** The run's questions, as long as they are open. The chat has only those of its newest run. */
 export const questionsOfRun = sql<string | null>`case when chats.asking_run_id = runs.run_id
   then chats.questions_json end`.as('questions_json');
 
@@ -271,7 +271,7 @@ export const runColumns = [
     where c.run_id = runs.run_id order by c.first_id desc limit 1) end`.as('last_stored_id'),
 ] as const;
 
-/** The text of the answer. The end of the run stored it as a message. */
+/** The answer's text. The end of the run stored it as a message. */
 export const answer = sql<string | null>`(select content_json from messages
   where messages.chat_key = runs.chat_key and messages.run_id = runs.run_id and messages.role = 'assistant')`.as(
   'answer_json',
@@ -298,7 +298,7 @@ export interface RunFilter extends Page {
   readonly toMs?: number | undefined;
   /** The last run that the page may show. */
   readonly oldest?: ListPosition | null;
-  /** False leaves out the text of the answer, which can be long. */
+  /** False leaves out the answer's text, which can be long. */
   readonly answer?: boolean;
 }
 
@@ -306,7 +306,7 @@ export type RunRow = RowOf<typeof runById>;
 
 const noAnswer = sql<string | null>`null`.as('answer_json');
 
-/** The text of a column as an expression, which no index has. */
+/** A column's text as an expression, which no index has. */
 const notIndexed = (column: string) => sql<string>`${sql.ref(column)} || ''`;
 
 type Db = Parameters<(typeof runById)['build']>[0];
@@ -329,10 +329,10 @@ const activeRuns = (db: Db, integrationId: IntegrationId) =>
   db.selectFrom('active_runs').select('run_id').where('integration_id', '=', integrationId);
 
 /**
- * Selects the runs of a list by the filter that is expected to leave the fewest: a request id, a chat, the active runs, a
+ * Selects a list's runs by the filter that is expected to leave the fewest: a request id, a chat, the active runs, a
  * member, an end other than `completed`, an agent. SQLite has no statistics. It would read all runs of the integration in
- * the order of the list: with 1 000 000 runs that took 2.5 s. So the conditions are written such that only one index is
- * usable. Most runs are completed, so a list of these reads all runs of the integration in the order of the list, at most
+ * the list's order: with 1 000 000 runs that took 2.5 s. So the conditions are written such that only one index is
+ * usable. Most runs are completed, so a list of these reads all runs of the integration in the list's order, at most
  * `READ_PER_PAGE` of them.
  */
 function runsBy(db: Db, { integrationId, chatId, consumerId, status, agent, usageRequestIds }: RunFilter) {
@@ -380,14 +380,14 @@ export const lastReadRun = (filter: RunFilter) => (db: Db) =>
     .select('created_at')
     .offset(READ_PER_PAGE - 1);
 
-/** Selects the runs of a page, newest first. */
+/** Selects a page's runs, newest first. */
 function runsOfPage(db: Db, filter: RunFilter) {
   const { chatId, consumerId, status, agent, usageRequestIds, fromMs, toMs, oldest, before } = filter;
   let query = runsBy(db, filter).select('run_id');
-  // The start of a later page is the narrower bound. With both, SQLite would choose another index.
+  // A later page's start is the narrower bound. With both, SQLite would choose another index.
   const isInTime = toMs === undefined || (before !== null && before.createdAt < toMs);
   if (!isInTime) query = query.where('created_at', '<', toMs);
-  // With two bounds SQLite would read the index of the integration. So `listRuns` leaves out what is too old.
+  // With two bounds SQLite would read the integration's index. So `listRuns` leaves out what is too old.
   const hasIndex = [chatId, consumerId, status, agent, usageRequestIds].some((given) => given !== undefined);
   if (fromMs !== undefined && !hasIndex) query = query.where('created_at', '>=', fromMs);
   if (oldest !== undefined && oldest !== null) {
@@ -440,7 +440,7 @@ export const stepsBefore = statement('steps before', (db, p: { runId: RunId; bef
     .limit(p.limit),
 );
 
-/** Reads what the row of a run has of its only step. */
+/** Reads what a run's row has of its only step. */
 export const onlyStepOfRun = statement('only step of run', (db, p: { runId: RunId }) =>
   db
     .selectFrom('runs')

@@ -74,7 +74,7 @@ export const deleteOldSessions = statement(
       .where((eb) => eb.or([eb('created_at', '<=', p.createdBefore), eb('used_at', '<=', p.usedBefore)])),
 );
 
-/** A new link replaces the earlier link of the same owner. */
+/** A new link replaces the same owner's earlier link. */
 export const putSetUpLink = statement(
   'put set-up link',
   (db, p: { ownerId: OwnerId; secretHash: string; now: number; expiresAt: number | null }) => {

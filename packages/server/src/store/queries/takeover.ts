@@ -25,7 +25,7 @@ export const lockOrphan = statement(
   { locks: true },
 );
 
-/** Reads a run with the columns of its chat, its integration and its last node that a takeover needs. */
+/** Reads a run with its chat's columns, its integration and its last node that a takeover needs. */
 export const unfinishedRun = statement('unfinished run', (db, p: { runId: RunId }) =>
   db
     .selectFrom('runs')
@@ -93,7 +93,7 @@ export const deleteChunksAfter = statement('delete chunks after', (db, p: { runI
     .where('last_id', '>', p.after),
 );
 
-/** Reads the journal of a run in the order in which the steps finished, which is the order of their events. */
+/** Reads a run's journal in the order in which the steps finished, which is their events' order. */
 export const getJournal = statement('journal of', (db, p: { runId: RunId }) =>
   db.selectFrom('steps').selectAll().where('run_id', '=', p.runId).orderBy('last_event_id').orderBy('step'),
 );

@@ -10,7 +10,7 @@ export const usageWalk = statement('usage walk', (db, _: object) =>
   db.selectFrom('usage_walk').select(['after_run_id', 'last_run_id']),
 );
 
-/** The position of the last run of a page of the walk, and the integrations of its runs. */
+/** The position of the last run of a page of the walk, and its runs' integrations. */
 export const walkPage = statement('walk page', (db, p: { after: string; last: string; limit: number }) =>
   db
     .selectFrom('runs')

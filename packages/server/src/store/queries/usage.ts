@@ -13,7 +13,7 @@ export interface UsageRange {
   readonly agent: string | undefined;
   readonly fromMs: number | undefined;
   readonly toMs: number | undefined;
-  /** Later runs are left out, because they were admitted after the first page of the list was read. */
+  /** Later runs are left out, because they were admitted after the list's first page was read. */
   readonly newestRunId: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface UsageSlice extends UsageRange {
   readonly maxRuns: number;
 }
 
-/** Selects the runs of a slice, newest first. It may have runs that are too old: see below. */
+/** Selects a slice's runs, newest first. It may have runs that are too old: see below. */
 function listRuns(db: Kysely<Schema>, slice: UsageSlice) {
   const { consumerId, agent, fromMs, toMs, newestRunId, before } = slice;
   const hasMember = consumerId !== undefined && consumerId !== null;
@@ -44,7 +44,7 @@ function listRuns(db: Kysely<Schema>, slice: UsageSlice) {
     .limit(slice.maxRuns);
 }
 
-/** Joins the runs of a slice, without runs that are too old: if there are any, the slice is the last. */
+/** Joins a slice's runs, without runs that are too old: if there are any, the slice is the last. */
 const sliceRuns = (db: Kysely<Schema>, slice: UsageSlice) =>
   db
     .with(
@@ -61,7 +61,7 @@ const KEYS = { day: 'runs.day', consumer: 'runs.consumer_id', agent: 'runs.agent
 export type UsageColumn = keyof typeof KEYS;
 
 /**
- * Sums up the runs of a slice by one or two columns. PostgreSQL returns sums and counts as text. Each row has the oldest
+ * Sums up a slice's runs by one or two columns. PostgreSQL returns sums and counts as text. Each row has the oldest
  * run of the slice.
  */
 export function usageByColumns(slice: UsageSlice, groupBy: UsageColumn, splitBy: UsageColumn | null) {
@@ -82,7 +82,7 @@ export function usageByColumns(slice: UsageSlice, groupBy: UsageColumn, splitBy:
 }
 
 /**
- * Reads the runs of a slice with their usage by model, newest first. It is JSON text, which the two databases process
+ * Reads a slice's runs with their usage by model, newest first. It is JSON text, which the two databases process
  * differently.
  */
 export function usageByModel(slice: UsageSlice) {

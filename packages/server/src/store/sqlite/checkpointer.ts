@@ -64,7 +64,7 @@ export class Checkpointer implements AsyncDisposable {
   }
 
   /**
-   * Removes bytes of deleted rows from the files of the database. Callers that wait concurrently share one scrub, unless it
+   * Removes bytes of deleted rows from the database's files. Callers that wait concurrently share one scrub, unless it
    * began before their call. Rejects with `StoreUnavailable` if a later retry can succeed.
    */
   scrub(depth: ScrubDepth): Promise<void> {

@@ -59,7 +59,7 @@ export async function* toRows(database: DatabaseSync, table: string, columns: re
 }
 
 /**
- * Reads pages of rows, each as one value that SQLite builds. The pages follow the key of the table: the row id, or the
+ * Reads pages of rows, each as one value that SQLite builds. The pages follow the table's key: the row id, or the
  * primary key of a table without row ids.
  */
 async function* getLines(database: DatabaseSync, table: string, columns: readonly string[]): AsyncGenerator<Lines> {
@@ -101,7 +101,7 @@ async function* getLines(database: DatabaseSync, table: string, columns: readonl
 
 type Key = SQLOutputValue[];
 
-/** The statements for the last key of a page, its rows, and its rows if it is the last page. */
+/** The statements for a page's last key, its rows, and its rows if it is the last page. */
 type PageStatements = Readonly<Record<'lastKey' | 'page' | 'rest', StatementSync>>;
 
 function readKeys(database: DatabaseSync, table: string): string[] {

@@ -16,7 +16,7 @@ export interface SqliteStoreOptions {
   readonly path: string;
   /** False for a command that runs beside a server: only the server changes the schema. */
   readonly migrate: boolean;
-  /** Called before the tables of an earlier version are changed. */
+  /** Called before an earlier version's tables are changed. */
   readonly beforeMigrating?: (() => Promise<void>) | undefined;
   readonly waitAt: WaitAt | undefined;
   /** Called after a commit whose sync failed. What is on the disk is unknown then, so the process has to end. */
@@ -326,7 +326,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Removes bytes of deleted rows from the files of the database. Transactions wait for that; reads do not. */
+  /** Removes bytes of deleted rows from the database's files. Transactions wait for that; reads do not. */
   scrub(depth: ScrubDepth): Promise<void> {
     return this.#checkpointer.scrub(depth);
   }

@@ -11,7 +11,7 @@ import { DELETE_COMPACTED_EVENTS, type Row, type Target } from '../transfer/port
 import { sqliteDialect } from './dialect.ts';
 import { listColumns, quoted, toRows } from './sqlite-snapshot.ts';
 
-/** The files of a database. SQLite would take such a file of another database for its own. */
+/** A database's files. SQLite would take such a file of another database for its own. */
 const FILES = ['', '-wal', '-shm', '-journal'];
 
 /** Deletes the drafts of processes that were killed. No other process may have one open. */

@@ -12,7 +12,7 @@ export const TABLES_FOLDER = 'tables';
 export const tableFile = (table: string) => join(TABLES_FOLDER, `${table}.jsonl`);
 export const blobFolder = (folder: string) => join(folder, 'blobs');
 
-/** The size of a write: one of 32 KiB costs twice the CPU per byte. */
+/** A write's size: one of 32 KiB costs twice the CPU per byte. */
 const WRITE_BYTES = 1024 * 1024;
 const LF = 10;
 
@@ -92,7 +92,7 @@ export async function isWhole(path: string, listed: ListedFile): Promise<boolean
 }
 
 /**
- * Reads the values of a file in batches. It splits lines only at LF: `readline` also splits at U+2028, which JSON does
+ * Reads a file's values in batches. It splits lines only at LF: `readline` also splits at U+2028, which JSON does
  * not escape.
  */
 export async function* readLines<T>(path: string, batchLines: number): AsyncGenerator<T[]> {

@@ -20,7 +20,7 @@ export interface ListedTable extends ListedFile {
   readonly columns: readonly string[];
 }
 
-/** The contents of a backup. */
+/** A backup's contents. */
 export interface Manifest {
   readonly format: number;
   /** The version that wrote the backup. */

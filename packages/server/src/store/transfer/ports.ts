@@ -56,7 +56,7 @@ export interface Target extends AsyncDisposable {
 }
 
 /**
- * PostgreSQL keeps the events of a compacted run until it drops their partition. A copy has other partitions, and no sweep
+ * PostgreSQL keeps a compacted run's events until it drops their partition. A copy has other partitions, and no sweep
  * visits the run again.
  */
 export const DELETE_COMPACTED_EVENTS = `delete from event_chunks

@@ -51,7 +51,7 @@ export const UNCOPIED_TABLES = [
   'node_beats',
   'run_readers',
   'commit_marks',
-  // The mark of the folder: a move takes it along, a restore makes a new one.
+  // The folder's mark: a move takes it along, a restore makes a new one.
   'blob_folder',
   // Kysely's own tables: the migrations of the copy create them.
   'kysely_migration',
