@@ -124,7 +124,7 @@ export interface GetChatStatusParameters {
    */
   chatId?: string | undefined;
   /**
-   * The chat's alias.
+   * Alias of the chat.
    */
   aliasChatId?: string | undefined;
 }
@@ -180,11 +180,11 @@ export interface ListRunsParameters {
    */
   apiIntegrationId: string;
   /**
-   * Only this chat's runs.
+   * Only runs of this chat.
    */
   chatId?: string | undefined;
   /**
-   * Only this member's runs.
+   * Only runs of this member.
    */
   consumerId?: string | undefined;
   /**
@@ -371,7 +371,7 @@ export interface ListChatsParameters {
    */
   apiIntegrationId: string;
   /**
-   * Only this member's chats.
+   * Only chats of this member.
    */
   consumerId?: string | undefined;
   /**
@@ -452,7 +452,7 @@ export interface SummariseUsageParameters {
    */
   splitBy?: 'consumer' | 'agent' | 'model' | undefined;
   /**
-   * Only this member's runs.
+   * Only runs of this member.
    */
   consumerId?: string | undefined;
   /**
@@ -592,7 +592,7 @@ export interface Operations {
    */
   getFileContent: { input: GetFileContentParameters; answer: unknown };
   /**
-   * Read a file's headers.
+   * Read the headers of a file.
    */
   headFileContent: { input: HeadFileContentParameters; answer: undefined };
   /**
@@ -604,7 +604,7 @@ export interface Operations {
    */
   cancelRun: { input: CancelRunParameters & CancelRunRequest; answer: CancelResult };
   /**
-   * Read a chat's status.
+   * Read the status of a chat.
    */
   getChatStatus: { input: GetChatStatusParameters; answer: ChatStatus };
   /**
@@ -612,11 +612,11 @@ export interface Operations {
    */
   getRun: { input: GetRunParameters; answer: Run };
   /**
-   * Stream a run's events.
+   * Stream the events of a run.
    */
   getRunEvents: { input: GetRunEventsParameters; answer: unknown | undefined };
   /**
-   * List a run's finished steps, newest first.
+   * List the finished steps of a run, newest first.
    */
   listRunSteps: { input: ListRunStepsParameters; answer: StepList };
   /**
@@ -624,7 +624,7 @@ export interface Operations {
    */
   listRuns: { input: ListRunsParameters; answer: RunList };
   /**
-   * Correct a member's usage.
+   * Correct the usage of a member.
    */
   createAdjustment: { input: CreateAdjustmentParameters & CreateAdjustmentRequest; answer: Adjustment };
   /**
@@ -640,7 +640,7 @@ export interface Operations {
    */
   getMember: { input: GetMemberParameters; answer: Member };
   /**
-   * List a member's adjustments, newest first.
+   * List the adjustments of a member, newest first.
    */
   listAdjustments: { input: ListAdjustmentsParameters; answer: AdjustmentList };
   /**
@@ -668,7 +668,7 @@ export interface Operations {
    */
   getChat: { input: GetChatParameters; answer: Chat };
   /**
-   * List a chat's messages, newest first.
+   * List the messages of a chat, newest first.
    */
   listChatMessages: { input: ListChatMessagesParameters; answer: MessageList };
   /**
@@ -676,7 +676,7 @@ export interface Operations {
    */
   listChats: { input: ListChatsParameters; answer: ChatList };
   /**
-   * Set the title and a chat's metadata.
+   * Set the title and the metadata of a chat.
    */
   updateChat: { input: UpdateChatParameters & UpdateChatRequest; answer: Chat };
   /**
@@ -744,11 +744,11 @@ export interface Operations {
    */
   updateMe: { input: UpdateMeRequest; answer: Me };
   /**
-   * Read this node's metrics.
+   * Read the metrics of this node.
    */
   getMetrics: { input: Record<never, never>; answer: unknown };
   /**
-   * List this installation's nodes, newest first (administrator).
+   * List the nodes of this installation, newest first (administrator).
    */
   listNodes: { input: ListNodesParameters; answer: ServiceNodeList };
 }

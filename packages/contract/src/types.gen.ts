@@ -54,7 +54,7 @@ export interface GetCompletionV2Request {
    */
   attachments?: Attachment[] | undefined;
   /**
-   * Uploaded files for the agent's tools.
+   * Uploaded files for the tools of the agent.
    *
    * @maxItems 5
    */
@@ -76,7 +76,7 @@ export interface GetCompletionV2Request {
    */
   usageRequestId?: string | undefined;
   /**
-   * Answers to the chat's open questions. Open questions without an answer are declined. `message` may be empty.
+   * Answers to the open questions of the chat. Open questions without an answer are declined. `message` may be empty.
    *
    * @maxItems 64
    */
@@ -144,7 +144,7 @@ export interface Answer {
    */
   reason?: string | undefined;
   /**
-   * For a question of the kind `tool`: the call's output, as text or any other JSON value, at most 1 MiB.
+   * For a question of the kind `tool`: the output of the call, as text or any other JSON value, at most 1 MiB.
    */
   output?:
     | string
@@ -209,7 +209,7 @@ export interface Question {
    */
   tool: string;
   /**
-   * The call's arguments. An approved call is made with exactly these.
+   * The arguments of the call. An approved call is made with exactly these.
    */
   arguments: {
     [k: string]: unknown;
@@ -245,7 +245,7 @@ export interface StreamQuestion {
    */
   tool: string;
   /**
-   * The call's arguments. An approved call is made with exactly these.
+   * The arguments of the call. An approved call is made with exactly these.
    */
   arguments: {
     [k: string]: unknown;
@@ -273,7 +273,7 @@ export interface ApiErrorResponse {
    */
   usageRequestId?: string | null;
   /**
-   * `run_active`: the active run's chat.
+   * `run_active`: the chat of the active run.
    */
   chatId?: string;
   /**
@@ -281,7 +281,7 @@ export interface ApiErrorResponse {
    */
   resetAt?: string | null;
   /**
-   * `mount_quota_exceeded`: the stored files' bytes.
+   * `mount_quota_exceeded`: bytes of the stored files.
    */
   usedBytes?: number;
   /**
@@ -405,7 +405,7 @@ export interface File {
  */
 export interface FileList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: File[];
   /**
@@ -491,7 +491,7 @@ export interface Adjustment {
  */
 export interface AdjustmentList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: Adjustment[];
   /**
@@ -543,7 +543,7 @@ export interface Allowance {
 }
 
 /**
- * Each member's allowance.
+ * The allowance of each member.
  */
 export interface AllowanceSetting {
   /**
@@ -595,7 +595,7 @@ export interface RunUsageRecord {
    */
   usageRequestId: string | null;
   /**
-   * The run's member. Null if the request named none.
+   * The member of the run. Null if the request named none.
    */
   consumerId: string | null;
   /**
@@ -618,7 +618,7 @@ export interface RunUsageRecord {
   /**
    * The same tokens, by model.
    *
-   * Items: One model's tokens.
+   * Items: Tokens of one model.
    */
   byModel: {
     /**
@@ -626,7 +626,7 @@ export interface RunUsageRecord {
      */
     model: string;
     /**
-     * The prompts' tokens, cached ones included.
+     * Tokens of the prompts, cached ones included.
      */
     input_tokens: number;
     /**
@@ -634,7 +634,7 @@ export interface RunUsageRecord {
      */
     cached_tokens: number;
     /**
-     * The answers' tokens, reasoning included.
+     * Tokens of the answers, reasoning included.
      */
     output_tokens: number;
   }[];
@@ -674,7 +674,7 @@ export interface Usage {
    */
   request_count: number;
   /**
-   * The prompts' tokens, cached ones included.
+   * Tokens of the prompts, cached ones included.
    */
   input_tokens: number;
   /**
@@ -682,7 +682,7 @@ export interface Usage {
    */
   cached_tokens: number;
   /**
-   * The answers' tokens, reasoning included.
+   * Tokens of the answers, reasoning included.
    */
   output_tokens: number;
   /**
@@ -705,7 +705,7 @@ export type UsageRecord = RunUsageRecord | Adjustment;
  */
 export interface UsageRecordList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: UsageRecord[];
   /**
@@ -731,9 +731,9 @@ export interface UsageSummary {
    */
   to: string | null;
   /**
-   * This page's groups; the group with the newest run is first.
+   * The groups of this page; the group with the newest run is first.
    *
-   * Items: One group's usage.
+   * Items: The usage of one group.
    */
   items: {
     /**
@@ -774,7 +774,7 @@ export interface UsageSummary {
 }
 
 /**
- * A run's state after it was asked to stop.
+ * The state of a run after it was asked to stop.
  */
 export interface CancelResult {
   /**
@@ -891,7 +891,7 @@ export interface Run {
    */
   continues: string | null;
   /**
-   * The run's open questions. Empty if there are none, or if they were settled.
+   * The open questions of the run. Empty if there are none, or if they were settled.
    */
   pending: Question[];
   /**
@@ -915,7 +915,7 @@ export interface Run {
  */
 export interface RunList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: Run[];
   /**
@@ -941,7 +941,7 @@ export interface Step {
    */
   kind: 'model' | 'tool';
   /**
-   * The step's agent.
+   * The agent of the step.
    */
   agent: string;
   /**
@@ -1016,7 +1016,7 @@ export interface Step {
  */
 export interface StepList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: Step[];
   /**
@@ -1034,7 +1034,7 @@ export interface Chat {
    */
   chatId: string;
   /**
-   * The chat's alias, unique within the integration. Null if it has none.
+   * Alias of the chat, unique within the integration. Null if it has none.
    */
   aliasChatId: string | null;
   /**
@@ -1058,7 +1058,7 @@ export interface Chat {
    */
   numMessages: number;
   /**
-   * The chat's open questions. Empty if there are none.
+   * The open questions of the chat. Empty if there are none.
    */
   pending: Question[];
   /**
@@ -1086,7 +1086,7 @@ export interface Chat {
  */
 export interface ChatList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: Chat[];
   /**
@@ -1104,7 +1104,7 @@ export interface ChatStatus {
    */
   chatId: string;
   /**
-   * The chat's alias, unique within the integration. Null if it has none.
+   * Alias of the chat, unique within the integration. Null if it has none.
    */
   aliasChatId: string | null;
   /**
@@ -1128,7 +1128,7 @@ export interface ChatStatus {
    */
   numMessages: number;
   /**
-   * The chat's open questions. Empty if there are none.
+   * The open questions of the chat. Empty if there are none.
    */
   pending: Question[];
   /**
@@ -1144,7 +1144,7 @@ export interface ChatStatus {
    */
   chatDeleted: boolean;
   /**
-   * The run of `usageRequestId` if the request named one, otherwise the chat's newest run. Null if the chat has no run.
+   * The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat has no run.
    */
   run: {
     /**
@@ -1216,7 +1216,7 @@ export interface CreateChatRequest {
    */
   chatId?: string | null | undefined;
   /**
-   * The chat's alias, unique within the integration.
+   * Alias of the chat, unique within the integration.
    */
   aliasChatId?: string | null | undefined;
   /**
@@ -1246,11 +1246,11 @@ export interface Message {
    */
   role: 'user' | 'assistant';
   /**
-   * A message of the assistant has its run's end.
+   * A message of the assistant has the end of its run.
    */
   status: 'completed' | 'failed' | 'cancelled';
   /**
-   * The agent that answered. Null for the user's messages.
+   * The agent that answered. Null for messages of the user.
    */
   agent: string | null;
   /**
@@ -1289,7 +1289,7 @@ export interface Message {
  */
 export interface MessageList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: Message[];
   /**
@@ -1315,7 +1315,7 @@ export interface UpdateChatRequest {
 }
 
 /**
- * A member's erasure. It is kept for 30 days after its end.
+ * The erasure of a member. It is kept for 30 days after its end.
  */
 export interface Erasure {
   /**
@@ -1385,7 +1385,7 @@ export interface Member {
  */
 export interface MemberList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: Member[];
   /**
@@ -1411,7 +1411,7 @@ export interface PutMemberRequest {
    */
   allowance?: {
     /**
-     * Limit of this member, in the integration's unit.
+     * Limit of this member, in the unit of the integration.
      */
     limit: number;
   } | null | undefined;
@@ -1454,7 +1454,7 @@ export interface ClientToken {
    */
   can: ('run' | 'read' | 'upload' | 'files' | 'answer')[];
   /**
-   * Canonical folder: uploads, files and `sandboxFiles` must be at or below it. With `upload` or `files` the default is the member's folder. Null: the token reaches no file.
+   * Canonical folder: uploads, files and `sandboxFiles` must be at or below it. With `upload` or `files` the default is the folder of the member. Null: the token reaches no file.
    */
   folder: string | null;
   /**
@@ -1492,7 +1492,7 @@ export interface CreateClientTokenRequest {
    */
   can?: ('run' | 'read' | 'upload' | 'files' | 'answer')[] | undefined;
   /**
-   * Canonical folder: uploads, files and `sandboxFiles` must be at or below it. With `upload` or `files` the default is the member's folder. Null: the token reaches no file.
+   * Canonical folder: uploads, files and `sandboxFiles` must be at or below it. With `upload` or `files` the default is the folder of the member. Null: the token reaches no file.
    */
   folder?: string | null | undefined;
   /**
@@ -1549,7 +1549,7 @@ export interface CreateIntegrationRequest {
    */
   onDisconnect?: 'continue' | 'cancel' | undefined;
   /**
-   * Maximum duration of a run in seconds. Null: the server's default, which answers show.
+   * Maximum duration of a run in seconds. Null: the default of the server, which answers show.
    */
   maxRunSeconds?: number | null | undefined;
   /**
@@ -1565,7 +1565,7 @@ export interface CreateIntegrationRequest {
    */
   model?: string | null | undefined;
   /**
-   * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the member's folder) or `all` (all files of the integration). The default is `chat`.
+   * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the folder of the member) or `all` (all files of the integration). The default is `chat`.
    */
   fileAccess?: 'chat' | 'member' | 'all' | undefined;
   /**
@@ -1577,7 +1577,7 @@ export interface CreateIntegrationRequest {
    */
   quotaBytes?: number | null | undefined;
   /**
-   * Maximum bytes of the files below one member's folder. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
+   * Maximum bytes of the files below the folder of one member. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
    */
   memberQuotaBytes?: number | null | undefined;
   /**
@@ -1635,7 +1635,7 @@ export interface Integration {
    */
   model: string | null;
   /**
-   * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the member's folder) or `all` (all files of the integration). The default is `chat`.
+   * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the folder of the member) or `all` (all files of the integration). The default is `chat`.
    */
   fileAccess: 'chat' | 'member' | 'all';
   /**
@@ -1647,7 +1647,7 @@ export interface Integration {
    */
   quotaBytes: number | null;
   /**
-   * Maximum bytes of the files below one member's folder. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
+   * Maximum bytes of the files below the folder of one member. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
    */
   memberQuotaBytes: number | null;
   /**
@@ -1669,7 +1669,7 @@ export interface Integration {
  */
 export interface IntegrationList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: Integration[];
   /**
@@ -1707,7 +1707,7 @@ export interface UpdateIntegrationRequest {
    */
   onDisconnect?: 'continue' | 'cancel' | undefined;
   /**
-   * Maximum duration of a run in seconds. Null: the server's default, which answers show.
+   * Maximum duration of a run in seconds. Null: the default of the server, which answers show.
    */
   maxRunSeconds?: number | null | undefined;
   /**
@@ -1723,7 +1723,7 @@ export interface UpdateIntegrationRequest {
    */
   model?: string | null | undefined;
   /**
-   * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the member's folder) or `all` (all files of the integration). The default is `chat`.
+   * Which files the agents of a run see: `chat` (announced in the chat, or made by its runs), `member` (these, and all files below the folder of the member) or `all` (all files of the integration). The default is `chat`.
    */
   fileAccess?: 'chat' | 'member' | 'all' | undefined;
   /**
@@ -1735,7 +1735,7 @@ export interface UpdateIntegrationRequest {
    */
   quotaBytes?: number | null | undefined;
   /**
-   * Maximum bytes of the files below one member's folder. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
+   * Maximum bytes of the files below the folder of one member. Null: `RUNWIRE_MEMBER_QUOTA_BYTES` of the server. 0: no quota.
    */
   memberQuotaBytes?: number | null | undefined;
   /**
@@ -1779,7 +1779,7 @@ export interface ApiKey {
  */
 export interface ApiKeyList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: ApiKey[];
   /**
@@ -1942,7 +1942,7 @@ export interface Owner {
  */
 export interface OwnerList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: Owner[];
   /**
@@ -2087,7 +2087,7 @@ export interface Agency {
    */
   process: {
     /**
-     * `starting`: it is started again after a fault, and calls wait for it. `failed`: it ended several times, and the next start follows after a pause. `none`: the agency has no code, or runs in the server's process.
+     * `starting`: it is started again after a fault, and calls wait for it. `failed`: it ended several times, and the next start follows after a pause. `none`: the agency has no code, or runs in the process of the server.
      */
     state: 'running' | 'starting' | 'failed' | 'none';
     /**
@@ -2107,7 +2107,7 @@ export interface Agency {
      */
     lastFault: {
       /**
-       * What happened. An error's text is shown to the run's owner only.
+       * What happened. The text of an error is shown to the owner of the run only.
        */
       message: string;
       /**
@@ -2115,11 +2115,11 @@ export interface Agency {
        */
       tool: string | null;
       /**
-       * The tool's call. Null if it is not known, or of another owner.
+       * The call of the tool. Null if it is not known, or of another owner.
        */
       callId: string | null;
       /**
-       * The call's run. Null if it is not known, or of another owner.
+       * The run of the call. Null if it is not known, or of another owner.
        */
       runId: string | null;
       /**
@@ -2129,7 +2129,7 @@ export interface Agency {
     } | null;
   };
   /**
-   * Why the agency's files cannot be loaded as they are now; null if they can. The other fields show the last version that could be loaded, which completions use. If there is none, completions get 503 `agency_unavailable`.
+   * Why the files of the agency cannot be loaded as they are now; null if they can. The other fields show the last version that could be loaded, which completions use. If there is none, completions get 503 `agency_unavailable`.
    */
   error: {
     /**
@@ -2143,7 +2143,7 @@ export interface Agency {
      */
     faults: {
       /**
-       * The file, by its path from the agency's folder.
+       * The file, by its path from the folder of the agency.
        */
       file: string;
       /**
@@ -2167,7 +2167,7 @@ export interface Agency {
  */
 export interface AgencyList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: Agency[];
   /**
@@ -2195,7 +2195,7 @@ export interface Readiness {
    */
   status: 'ok';
   /**
-   * This node's database.
+   * The database of this node.
    */
   store: 'sqlite' | 'postgres';
   /**
@@ -2211,7 +2211,7 @@ export interface Readiness {
      */
     proc?: boolean;
     /**
-     * Only with `bubblewrap`: `cgroup` if the kernel limits a command's memory, `watch` if the node does.
+     * Only with `bubblewrap`: `cgroup` if the kernel limits the memory of a command, `watch` if the node does.
      */
     memory?: 'cgroup' | 'watch';
   };
@@ -2278,7 +2278,7 @@ export interface ServiceNode {
        */
       admitted: number;
       /**
-       * Requests that were answered with an earlier request's run.
+       * Requests that were answered with the run of an earlier request.
        */
       replayed: number;
       /**
@@ -2307,7 +2307,7 @@ export interface ServiceNode {
  */
 export interface ServiceNodeList {
   /**
-   * This page's items, in order.
+   * The items of this page, in order.
    */
   items: ServiceNode[];
   /**
@@ -2345,7 +2345,7 @@ export interface ResponseCreated {
      */
     model: string;
     /**
-     * The answer's items.
+     * Items of the answer.
      *
      * Items: An item of the answer.
      */
@@ -2446,11 +2446,11 @@ export interface ResponseCreated {
         }
     )[];
     /**
-     * This call's tokens. Null while it is in progress.
+     * Tokens of this call. Null while it is in progress.
      */
     usage: {
       /**
-       * The prompt's tokens.
+       * Tokens of the prompt.
        */
       input_tokens: number;
       /**
@@ -2463,7 +2463,7 @@ export interface ResponseCreated {
         cached_tokens: number;
       };
       /**
-       * The answer's tokens.
+       * Tokens of the answer.
        */
       output_tokens: number;
       /**
@@ -2482,7 +2482,7 @@ export interface ResponseCreated {
     } | null;
   };
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
@@ -2598,7 +2598,7 @@ export interface ResponseOutputItemAdded {
         status: 'in_progress' | 'completed' | 'incomplete';
       };
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
@@ -2643,7 +2643,7 @@ export interface ResponseContentPartAdded {
     }[];
   };
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
@@ -2673,13 +2673,13 @@ export interface ResponseOutputTextDelta {
    */
   delta: string;
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
 
 /**
- * A message's text is complete.
+ * The text of a message is complete.
  */
 export interface ResponseOutputTextDone {
   /**
@@ -2703,7 +2703,7 @@ export interface ResponseOutputTextDone {
    */
   text: string;
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
@@ -2748,7 +2748,7 @@ export interface ResponseContentPartDone {
     }[];
   };
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
@@ -2864,7 +2864,7 @@ export interface ResponseOutputItemDone {
         status: 'in_progress' | 'completed' | 'incomplete';
       };
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
@@ -2890,13 +2890,13 @@ export interface ResponseFunctionCallArgumentsDelta {
    */
   delta: string;
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
 
 /**
- * A call's arguments are complete.
+ * The arguments of a call are complete.
  */
 export interface ResponseFunctionCallArgumentsDone {
   /**
@@ -2920,7 +2920,7 @@ export interface ResponseFunctionCallArgumentsDone {
    */
   arguments: string;
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
@@ -2950,7 +2950,7 @@ export interface ResponseReasoningSummaryTextDelta {
    */
   delta: string;
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
@@ -2980,13 +2980,13 @@ export interface ResponseReasoningSummaryTextDone {
    */
   text: string;
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
 
 /**
- * The model's answer is complete.
+ * The answer of the model is complete.
  */
 export interface ResponseCompleted {
   /**
@@ -3014,7 +3014,7 @@ export interface ResponseCompleted {
      */
     model: string;
     /**
-     * The answer's items.
+     * Items of the answer.
      *
      * Items: An item of the answer.
      */
@@ -3115,11 +3115,11 @@ export interface ResponseCompleted {
         }
     )[];
     /**
-     * This call's tokens. Null while it is in progress.
+     * Tokens of this call. Null while it is in progress.
      */
     usage: {
       /**
-       * The prompt's tokens.
+       * Tokens of the prompt.
        */
       input_tokens: number;
       /**
@@ -3132,7 +3132,7 @@ export interface ResponseCompleted {
         cached_tokens: number;
       };
       /**
-       * The answer's tokens.
+       * Tokens of the answer.
        */
       output_tokens: number;
       /**
@@ -3151,7 +3151,7 @@ export interface ResponseCompleted {
     } | null;
   };
   /**
-   * The event's id.
+   * The id of the event.
    */
   sequence_number: number;
 }
@@ -3193,7 +3193,7 @@ export interface StreamAgentUpdated {
 }
 
 /**
- * `event: end`, every run's last event.
+ * `event: end`, the last event of every run.
  */
 export type StreamEnd = '[DONE]';
 
@@ -3238,7 +3238,7 @@ export interface StreamMessages {
   /**
    * Everything that the run added to the chat, in order, as items of the OpenAI Responses API.
    *
-   * Items: The user's message, or an item of the answer with `agent`, `callerAgent` and `timestamp`.
+   * Items: The message of the user, or an item of the answer with `agent`, `callerAgent` and `timestamp`.
    */
   new_messages: (
     | {
@@ -3455,7 +3455,7 @@ export interface StreamMessages {
 }
 
 /**
- * `event: meta`, every run's first event.
+ * `event: meta`, the first event of every run.
  */
 export interface StreamMeta {
   /**
@@ -3467,7 +3467,7 @@ export interface StreamMeta {
    */
   chatId: string;
   /**
-   * The chat's alias. Null if it has none.
+   * Alias of the chat. Null if it has none.
    */
   aliasChatId: string | null;
   /**
@@ -3475,7 +3475,7 @@ export interface StreamMeta {
    */
   usageRequestId: string | null;
   /**
-   * The run's member. Null if the request named none.
+   * The member of the run. Null if the request named none.
    */
   consumerId: string | null;
   /**
