@@ -18,7 +18,7 @@ if (nameByShape.size !== namedSchemas.length) {
   throw new Error('Two named schemas are the same; give one of them up.');
 }
 
-function typeOf(name: string, schema: Json): Json {
+function toType(name: string, schema: Json): Json {
   if (!namedSchemas.some((other) => other.$id === name)) throw new Error(`The reference to ${name} leads nowhere.`);
   const tsType = schema.nullable === true ? `${name} | null` : name;
   return schema.description === undefined ? { tsType } : { tsType, description: schema.description };
@@ -30,7 +30,7 @@ function typeOf(name: string, schema: Json): Json {
  */
 function withNames(schema: Json): Json {
   const name = typeof schema.$ref === 'string' ? schema.$ref.replace(/#$/, '') : nameByShape.get(getShape(schema));
-  return name === undefined ? withNamesInside(schema) : typeOf(name, schema);
+  return name === undefined ? withNamesInside(schema) : toType(name, schema);
 }
 
 function withNamesInside(schema: Json): Json {

@@ -14,7 +14,13 @@ import {
   checkUnusedRules,
 } from './support/architecture/import-checks.ts';
 import { readProse, splitPassages } from './support/architecture/prose.ts';
-import { checkProse, findListedWords, type ProseCounts, readBaseline } from './support/architecture/prose-check.ts';
+import {
+  checkGenitives,
+  checkProse,
+  findListedWords,
+  type ProseCounts,
+  readBaseline,
+} from './support/architecture/prose-check.ts';
 import { getCode, listImports, readSources, type Sources } from './support/architecture/sources.ts';
 import {
   checkBarrels,
@@ -246,7 +252,7 @@ const rules: readonly Rule[] = [
     }),
   },
   {
-    claim: 'no name ends in manager, helper, util or impl',
+    claim: 'no name ends in manager, helper, util or impl, and no function in Of',
     check: checkNames,
     faults: [
       server({ 'runs/run-manager.ts': '' }),
@@ -256,8 +262,12 @@ const rules: readonly Rule[] = [
       server({ 'store/store.ts': 'class StoreImpl {}\nexport { StoreImpl };' }),
       server({ 'store/store.ts': 'const a = 1;\nexport { a as dateUtils };' }),
       server({ 'store/store.ts': 'export async function queryHelper() {}' }),
+      server({ 'runs/end-run.ts': 'const nameOf = (run: Run) => run.name;' }),
+      server({ 'runs/end-run.ts': 'export function* stepsOf() {}' }),
     ],
     allowed: server({
+      'lib/schema.ts':
+        'const isOneOf = 1;\nconst { anyOf } = schema;\nconst anyOf = 2;\ntype RowOf<T> = T;\na.indexOf(b);',
       'runs/end-run.ts': "import { inspect } from 'node:util';\nexport const simplify = 1;\nexport type Utility = 1;",
     }),
   },
@@ -323,6 +333,12 @@ for (const { claim, check, faults, allowed } of rules) {
 
 test('the prose has no more listed words than the baseline allows', () => {
   assert.deepEqual(checkProse(readProse(join(import.meta.dirname, '..')), readBaseline()), []);
+});
+
+test('the prose has no more genitives with "of" than it had', () => {
+  assert.deepEqual(checkGenitives(readProse(join(import.meta.dirname, '..'))), []);
+  const guide = files({ 'docs/guide.md': `# Guide\n\n${'The end of the run. '.repeat(20)}\n` });
+  assert.equal(checkGenitives(guide).length, 1);
 });
 
 test('sees a planted sentence with a listed word', () => {

@@ -331,14 +331,14 @@ for (const api of PROTOCOLS) {
     const call = await set.provider.nextCall();
     await call.stream(wire(api, hello));
     await done;
-    const keyOf = ({ headers }: ProviderCall) => headers[api === 'messages' ? 'x-api-key' : 'authorization'];
-    assert.equal(keyOf(call), api === 'messages' ? KEY : `Bearer ${KEY}`);
+    const getKey = ({ headers }: ProviderCall) => headers[api === 'messages' ? 'x-api-key' : 'authorization'];
+    assert.equal(getKey(call), api === 'messages' ? KEY : `Bearer ${KEY}`);
     await using keyless = await setUp(api, { apiKey: null });
     const second = keyless.ask();
     const seen = await keyless.provider.nextCall();
     seen.answer(401, {});
     await assert.rejects(second.done, { message: /requires an API key \(401\); set (OPENAI|ANTHROPIC)_API_KEY/ });
-    assert.equal(keyOf(seen), undefined);
+    assert.equal(getKey(seen), undefined);
     await keyless.provider[Symbol.asyncDispose]();
     await assert.rejects(keyless.ask().done, {
       code: 'model_error',

@@ -10,7 +10,7 @@ import {
 } from '@runwire/server/src/storage/blob-store.ts';
 import { claimsOn, type FilesHarness, type RunClaim } from './run-claims.ts';
 
-const keyOf = (bytes: Uint8Array) => newBlobKey(hash('sha256', bytes));
+const getKey = (bytes: Uint8Array) => newBlobKey(hash('sha256', bytes));
 
 /** Yields the bytes in pieces of this size; throws after them if there is an error. */
 async function* pieces(bytes: Uint8Array, size = 50_000, error: Error | null = null): AsyncGenerator<Uint8Array> {
@@ -42,7 +42,7 @@ export function blobStoreConformance(
   blobTest('returns the bytes that were put, also after a restart', async (blobs, again) => {
     for (const size of [0, 1, 3, 65_536, 20 * 1024 * 1024]) {
       const bytes = randomBytes(size);
-      const key = keyOf(bytes);
+      const key = getKey(bytes);
       await blobs.put(key, bytes);
       for (const store of [blobs, await again()]) {
         assert.ok(Buffer.from((await store.read(key)) ?? []).equals(bytes), String(size));
@@ -53,7 +53,7 @@ export function blobStoreConformance(
   });
 
   blobTest('an unknown blob is null, and deleting it succeeds', async (blobs) => {
-    const key = keyOf(Buffer.from('never'));
+    const key = getKey(Buffer.from('never'));
     assert.deepEqual([await blobs.read(key), await blobs.holds(key, Buffer.from('never'))], [null, false]);
     assert.equal(await blobs.has(key, 5), false);
     await blobs.delete(key);
@@ -62,7 +62,7 @@ export function blobStoreConformance(
 
   blobTest('the same bytes under two names are two blobs', async (blobs) => {
     const bytes = Buffer.from('twice');
-    const [one, other] = [keyOf(bytes), keyOf(bytes)];
+    const [one, other] = [getKey(bytes), getKey(bytes)];
     assert.notEqual(one, other);
     await Promise.all([blobs.put(one, bytes), blobs.put(other, bytes)]);
     await blobs.delete(one);
@@ -73,7 +73,7 @@ export function blobStoreConformance(
 
   blobTest('a second put replaces the blob, and concurrent puts leave it whole', async (blobs) => {
     const bytes = randomBytes(300_000);
-    const key = keyOf(bytes);
+    const key = getKey(bytes);
     await blobs.put(key, Buffer.from('damaged'));
     await Promise.all(Array.from({ length: 8 }, () => blobs.put(key, bytes)));
     assert.ok(Buffer.from((await blobs.read(key)) ?? []).equals(bytes));
@@ -85,7 +85,7 @@ export function blobStoreConformance(
     async (blobs, again) => {
       for (const size of [0, 1, 50_000, 7 * 1024 * 1024 + 3]) {
         const bytes = randomBytes(size);
-        for (const key of [newFileBlobKey(), keyOf(bytes)]) {
+        for (const key of [newFileBlobKey(), getKey(bytes)]) {
           assert.deepEqual(await blobs.write(key, pieces(bytes)), { size, md5: hash('md5', bytes) });
           const store = await again();
           assert.ok((await opened(store, key))?.equals(bytes), String(size));
@@ -142,7 +142,7 @@ export function blobStoreConformance(
 
   blobTest('holds is true for exactly the bytes that were put', async (blobs) => {
     const bytes = randomBytes(3 * 1024 * 1024 + 5);
-    const key = keyOf(bytes);
+    const key = getKey(bytes);
     for (const place of [0, 1024 * 1024, bytes.length - 1]) {
       const other = Buffer.from(bytes);
       other.writeUInt8(other.readUInt8(place) ^ 1, place);
@@ -161,7 +161,7 @@ export function blobStoreConformance(
     const keys = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
         const bytes = Buffer.from(`blob ${index}`);
-        const key = keyOf(bytes);
+        const key = getKey(bytes);
         await blobs.put(key, bytes);
         return key;
       }),

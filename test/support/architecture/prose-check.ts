@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type ListedWord, listedWords } from './plain-words.ts';
-import { type Passage, type ProseKind, proseKinds, splitPassages } from './prose.ts';
+import { countWords, type Passage, type ProseKind, proseKinds, splitPassages } from './prose.ts';
 import type { Sources } from './sources.ts';
 
 export interface Finding {
@@ -42,6 +42,22 @@ export function checkProse(sources: Sources, baseline: ProseCounts): string[] {
         `${kind}: ${counts[kind]} words of the list in docs/style.md, at most ${baseline[kind]} are allowed. ` +
         `See them: node -C runwire scripts/prose.ts --list ${kind}`,
     );
+}
+
+/** How often 10 000 words may have "of". Lower a figure when the texts have improved. */
+const MAX_OF: Partial<ProseCounts> = { comments: 332, docs: 293, strings: 366, testNames: 325 };
+
+/** Fails if a kind of text has more "of" than its figure. "The run's end" is shorter than "the end of the run". */
+export function checkGenitives(sources: Sources): string[] {
+  const passages = splitPassages(sources);
+  return proseKinds.flatMap((kind) => {
+    const texts = passages.filter((passage) => passage.kind === kind).map(({ text }) => text);
+    const words = texts.reduce((sum, text) => sum + countWords(text), 0);
+    const found = texts.reduce((sum, text) => sum + (text.match(/\bof\b/gi)?.length ?? 0), 0);
+    const rate = Math.round((found * 10_000) / Math.max(1, words));
+    const most = MAX_OF[kind] ?? Number.POSITIVE_INFINITY;
+    return rate <= most ? [] : [`${kind}: ${rate} "of" per 10 000 words, at most ${most} are allowed`];
+  });
 }
 
 export function describeFinding({ passage, listed }: Finding): string {

@@ -86,6 +86,8 @@ const emptyName = /(?:^|[a-z0-9])(?:Manager|Helper|Util|Impl)s?$|^(?:manager|hel
 const emptyFileName = /(?:^|[-.])(?:manager|helper|util|impl)s?(?=[-.]|$)/i;
 const declaredExport =
   /(?<![\w$.])export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\s*\*?|const|let|var|class|interface|type|enum|namespace)\s+([\w$]+)/g;
+/** `isOneOf` is a question, and `anyOf` is a word of JSON Schema. */
+const genitiveFunction = /(?<![\w$.])(?:function\s*\*?|const|let)\s+((?!is[A-Z]|(?:any|one|all)Of\b)[a-z][\w$]*Of)(?![\w$])/g;
 const listedExport = /(?<![\w$.])export\s+(?:type\s*)?\{([^}]*)\}/g;
 
 export const checkNames: Check = (sources) => {
@@ -101,6 +103,9 @@ export const checkNames: Check = (sources) => {
       for (const item of (match[1] ?? '').split(',')) {
         names.push({ line, name: item.trim().split(/\s+/).at(-1) ?? '' });
       }
+    }
+    for (const { line, match } of findAll(code, genitiveFunction)) {
+      complaints.push(`${path}:${line} ${match[1]}: a function is a verb (getName, toText, listFiles)`);
     }
     for (const { line, name } of names) {
       if (emptyName.test(name)) complaints.push(`${path}:${line} exports ${name}: a name that says nothing`);
