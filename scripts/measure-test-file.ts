@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { beforeEach, type SuiteContext, type TestContext } from 'node:test';
+import { after, beforeEach, type SuiteContext, type TestContext } from 'node:test';
 import { isMainThread } from 'node:worker_threads';
 import { childrenSeconds } from './processor-time.ts';
 
@@ -31,5 +31,18 @@ function measure(): void {
   });
 }
 
+/**
+ * Ends the process without the teardown of Node 26, which can wait for ever for a handle (`Environment::CleanupHandles`
+ * polls an empty loop). Registered after all tests, so that every other listener has run.
+ */
+function exitWithoutTeardown(): void {
+  after(() => {
+    process.once('exit', () => process.exit());
+  });
+}
+
 // Processes that a test starts inherit the variable, but not this module; its threads inherit both.
-if (log !== '' && isMainThread) measure();
+if (log !== '' && isMainThread) {
+  measure();
+  exitWithoutTeardown();
+}
