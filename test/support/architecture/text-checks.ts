@@ -87,7 +87,8 @@ const emptyFileName = /(?:^|[-.])(?:manager|helper|util|impl)s?(?=[-.]|$)/i;
 const declaredExport =
   /(?<![\w$.])export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\s*\*?|const|let|var|class|interface|type|enum|namespace)\s+([\w$]+)/g;
 /** `isOneOf` is a question, and `anyOf` is a word of JSON Schema. */
-const genitiveFunction = /(?<![\w$.])(?:function\s*\*?|const|let)\s+((?!is[A-Z]|(?:any|one|all)Of\b)[a-z][\w$]*Of)(?![\w$])/g;
+const genitiveFunction =
+  /(?<![\w$.])(?:function\s*\*?|const|let)\s+((?!is[A-Z]|(?:any|one|all)Of\b)[a-z][\w$]*Of)(?![\w$])/g;
 const listedExport = /(?<![\w$.])export\s+(?:type\s*)?\{([^}]*)\}/g;
 
 export const checkNames: Check = (sources) => {
