@@ -20,7 +20,7 @@ export type RequestBody = Buffer | StreamedBody;
 
 /**
  * A body with the bytes of images and files. They are read one at a time while the body is sent, so a chat with many of
- * them needs only the largest's memory.
+ * them needs memory for the largest one only.
  */
 export class StreamedBody {
   readonly #texts: readonly Buffer[];
