@@ -60,6 +60,6 @@ function readWordForWord(body: string, order: Order): void {
     text += (JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '') as { data: { data: { delta: string } } }).data.data
       .delta;
   }
-  const said = expectedText(order) ?? text;
-  if (text !== said || text === '') throw new Error(`An answer said something else: ${text.slice(0, 200)}`);
+  const expected = expectedText(order) ?? text;
+  if (text !== expected || text === '') throw new Error(`An answer has another text: ${text.slice(0, 200)}`);
 }

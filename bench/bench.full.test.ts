@@ -62,13 +62,13 @@ test('refuses an answer with a missing or wrong token, or without an end', () =>
     return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
   };
   const words = (expectedText(order) ?? '').split(/(?= )/);
-  const answer = (said: readonly string[], end: string) => {
-    const body = said.map((word, index) => frame(index + 1, word)).join('') + end;
+  const answer = (tokens: readonly string[], end: string) => {
+    const body = tokens.map((word, index) => frame(index + 1, word)).join('') + end;
     return Buffer.from(`HTTP/1.1 200 OK\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
   };
   const end = 'id: 5\nevent: end\ndata: [DONE]\n\n';
   // The first answer of a process is compared word for word.
-  assert.throws(() => checkAnswer(answer([...words.slice(0, 3), ' other'], end), order), /said something else/);
+  assert.throws(() => checkAnswer(answer([...words.slice(0, 3), ' other'], end), order), /has another text/);
   checkAnswer(answer(words, end), order);
   assert.throws(() => checkAnswer(answer(words.slice(0, 3), end), order), /3 token frames instead of 4/);
   assert.throws(() => checkAnswer(answer(words, ''), order), /did not close with its end/);

@@ -78,7 +78,7 @@ async function answer(question: string, response: ServerResponse): Promise<void>
     '\ndata: {"data":{"type":"raw_response_event","agent":"Concierge","callerAgent":null,"data":{"type":' +
     `"response.output_text.delta","item_id":"msg_${chatId.slice(5)}","output_index":0,"content_index":0,"delta":`;
   let id = 0;
-  let said = '';
+  let answer = '';
   let frames = '';
   const write = () => {
     response.write(frames);
@@ -86,7 +86,7 @@ async function answer(question: string, response: ServerResponse): Promise<void>
   };
   const text = (token: string) => {
     id += 1;
-    said += token;
+    answer += token;
     if (frames === '') process.nextTick(write);
     frames += `id: ${id}${head}${JSON.stringify(token)},"sequence_number":${id}}}}\n\n`;
   };
@@ -130,7 +130,7 @@ async function answer(question: string, response: ServerResponse): Promise<void>
   } while (isCalling);
   await store((now) => {
     if (!isDurable) storeQuestion(now);
-    insertMessage.run(chatId, 2, 'assistant', said, now);
+    insertMessage.run(chatId, 2, 'assistant', answer, now);
     if (isDurable) endRun.run(now, chatId);
   });
   response.end(`id: ${id + 1}\nevent: end\ndata: [DONE]\n\n`);

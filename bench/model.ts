@@ -68,12 +68,12 @@ export const benchModel: Model = {
       output.toolCall(`call_${called + 1}`, NOTE.name, NOTE.arguments);
       return { usage: { requestCount: 1, inputTokens: 20, cachedTokens: 0, outputTokens: 8, reasoningTokens: 0 } };
     }
-    for (let said = 0; said < tokens; ) {
-      if (everyMs === 0 || said === 0) await new Promise((resolve) => setImmediate(resolve));
+    for (let sent = 0; sent < tokens; ) {
+      if (everyMs === 0 || sent === 0) await new Promise((resolve) => setImmediate(resolve));
       else await sleep(everyMs, undefined, { signal });
       signal.throwIfAborted();
-      const until = Math.min(tokens, said + burst);
-      for (; said < until; said += 1) output.text(token(order, said));
+      const until = Math.min(tokens, sent + burst);
+      for (; sent < until; sent += 1) output.text(token(order, sent));
     }
     const usage = { requestCount: 1, inputTokens: 20, cachedTokens: 0, outputTokens: tokens, reasoningTokens: 0 };
     return { usage };

@@ -13,7 +13,7 @@ class Answer {
   readonly #order: Order;
   readonly #wire: Wire;
   readonly #response: ServerResponse;
-  #said = 0;
+  #sent = 0;
   #bytes: string;
 
   constructor(order: Order, wire: Wire, response: ServerResponse) {
@@ -29,11 +29,11 @@ class Answer {
   turn(): boolean {
     const { tokens, burst } = this.#order;
     if (this.#response.destroyed) return false;
-    const until = Math.min(tokens, this.#said + burst);
-    for (; this.#said < until; this.#said += 1) {
-      this.#bytes += this.#wire.delta(this.#said, JSON.stringify(token(this.#order, this.#said)));
+    const until = Math.min(tokens, this.#sent + burst);
+    for (; this.#sent < until; this.#sent += 1) {
+      this.#bytes += this.#wire.delta(this.#sent, JSON.stringify(token(this.#order, this.#sent)));
     }
-    if (this.#said < tokens) {
+    if (this.#sent < tokens) {
       // Writes the chunk in one piece. `response.write` would write three pieces, and the provider must cost little.
       this.#response.socket?.write(`${this.#bytes.length.toString(16)}\r\n${this.#bytes}\r\n`, 'latin1');
       this.#bytes = '';

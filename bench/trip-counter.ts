@@ -43,16 +43,16 @@ export class TripCounter implements AsyncDisposable {
   #carry(client: Socket, databasePort: number): void {
     const database = connect({ port: databasePort, host: '127.0.0.1', noDelay: true });
     let answered = true;
-    client.on('data', (said) => {
+    client.on('data', (bytes) => {
       if (answered) this.#trips += 1;
       answered = false;
-      database.write(said);
+      database.write(bytes);
     });
     // Timers with the same delay fire in the order in which they were set.
-    database.on('data', (said) => {
+    database.on('data', (bytes) => {
       setTimeout(() => {
         answered = true;
-        client.write(said);
+        client.write(bytes);
       }, ANSWER_DELAY_MS);
     });
     for (const [socket, other] of [

@@ -26,10 +26,10 @@ const says = (...deltas: string[]): StreamScript => ({ parts: [{ kind: 'text', d
 const getData = (name: string) => JSON.parse(readFileSync(new URL(`testing/${name}.json`, import.meta.url), 'utf8'));
 
 type Events = ReturnType<typeof providerEvents>;
-/** `said` is the text that the script contains; null if the stream was written as events. */
+/** `scriptText` is the text that the script contains; null if the stream was written as events. */
 interface Stream {
   readonly events: Events;
-  readonly said: string | null;
+  readonly scriptText: string | null;
 }
 
 /** The provider answers, by name. Those of the Messages protocol are written as events, because it has more kinds. */
@@ -50,14 +50,16 @@ const REASONING: readonly NonNullable<ModelRequest['reasoning']>[] = [
 ];
 
 function scripted(protocol: Protocol, script: StreamScript): Stream {
-  const said = script.parts.map((part) => ('deltas' in part && part.kind !== 'reasoning' ? part.deltas.join('') : ''));
-  return { events: providerEvents(protocol, script), said: said.join('') };
+  const scriptText = script.parts.map((part) =>
+    'deltas' in part && part.kind !== 'reasoning' ? part.deltas.join('') : '',
+  );
+  return { events: providerEvents(protocol, script), scriptText: scriptText.join('') };
 }
 
 function getStreams(protocol: Protocol): [string, Stream][] {
   const own: [string, Stream][] =
     protocol === 'messages'
-      ? Object.entries(MESSAGES).map(([name, events]) => [name, { events, said: null }])
+      ? Object.entries(MESSAGES).map(([name, events]) => [name, { events, scriptText: null }])
       : Object.entries(SCRIPTS).map(([name, script]) => [name, scripted(protocol, script)]);
   return [...own, ['many deltas', scripted(protocol, MANY_DELTAS)]];
 }
@@ -88,14 +90,14 @@ class Comparison {
   /** The same bytes, cut at the same places, to both clients; to ours once more with pauses. */
   async compare(name: string, stream: Stream, wire: Wire = 'LF', { as = name, cuts = [] as readonly number[] } = {}) {
     const { official, ours } = this.#readers;
-    const { events, said } = stream;
+    const { events, scriptText } = stream;
     const what = `${this.#protocol}, ${as}`;
     const sent = toBytes(events, wire);
     const received = this.#damage === null ? sent : toBytes(this.#damage(events), wire);
     const theirs = await this.#play(sent, cuts, () => official(name), what);
     const own = await this.#play(received, cuts, () => ours(name, new Listener()), what);
     for (const field of Object.keys(theirs)) expectEqual(`${what}: ${field}`, own[field], theirs[field]);
-    if (said !== null && 'text' in own) expectEqual(`${what}: text as it was written`, own.text, said);
+    if (scriptText !== null && 'text' in own) expectEqual(`${what}: text as it was written`, own.text, scriptText);
     const halting = new HaltingListener();
     const paused = await this.#play(received, cuts, () => ours(name, halting), what);
     expectEqual(`${what}: read with pauses`, paused, own);

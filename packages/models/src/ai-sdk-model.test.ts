@@ -186,16 +186,16 @@ test('AI SDK: ends that are no answer are failures', async () => {
     return model.call(modelRequest('Hi'), new Listener(), never());
   };
   const finish = (unified: string, raw?: string) => ({ type: 'finish', usage: {}, finishReason: { unified, raw } });
-  const said = { type: 'text-delta', id: '1', delta: 'Hi' };
-  await assert.rejects(failing(said, finish('length')), { message: /token limit/ });
-  await assert.rejects(failing(said, finish('content-filter', 'safety')), { message: /content filter/ });
-  await assert.rejects(failing(said, finish('content-filter', 'refusal')), { message: /refused to answer/ });
-  await assert.rejects(failing(said, finish('interrupted')), { message: /before the answer was complete/ });
-  await assert.rejects(failing(said, finish('stop', 'pause_turn')), { message: /reason `pause_turn`/ });
-  await assert.rejects(failing(said, finish('tool-calls')), { message: /without its tool call/ });
-  await assert.rejects(failing(said, { type: 'error', error: 'Oops' }), { message: /reported an error: Oops\.$/ });
-  await assert.rejects(failing(said, { type: 'error', error: new Error('Oops') }), { message: /an error: Oops\.$/ });
-  await assert.rejects(failing(said, 7 as unknown as object), { message: /a part that is not valid/ });
+  const delta = { type: 'text-delta', id: '1', delta: 'Hi' };
+  await assert.rejects(failing(delta, finish('length')), { message: /token limit/ });
+  await assert.rejects(failing(delta, finish('content-filter', 'safety')), { message: /content filter/ });
+  await assert.rejects(failing(delta, finish('content-filter', 'refusal')), { message: /refused to answer/ });
+  await assert.rejects(failing(delta, finish('interrupted')), { message: /before the answer was complete/ });
+  await assert.rejects(failing(delta, finish('stop', 'pause_turn')), { message: /reason `pause_turn`/ });
+  await assert.rejects(failing(delta, finish('tool-calls')), { message: /without its tool call/ });
+  await assert.rejects(failing(delta, { type: 'error', error: 'Oops' }), { message: /reported an error: Oops\.$/ });
+  await assert.rejects(failing(delta, { type: 'error', error: new Error('Oops') }), { message: /an error: Oops\.$/ });
+  await assert.rejects(failing(delta, 7 as unknown as object), { message: /a part that is not valid/ });
 });
 
 test('AI SDK: only models of the specifications v3 and v4 are accepted', () => {

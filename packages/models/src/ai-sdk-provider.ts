@@ -81,7 +81,7 @@ function attempt<T>({ package: name }: AiSdkPackage, secrets: readonly string[],
   try {
     return job();
   } catch (error) {
-    const said = quoted({ apiKey: null, secrets }, error instanceof Error ? error.message : String(error));
-    throw new ProviderRefused(`The package \`${name}\` refused its options${said}.`);
+    const reason = quoted({ apiKey: null, secrets }, error instanceof Error ? error.message : String(error));
+    throw new ProviderRefused(`The package \`${name}\` refused its options${reason}.`);
   }
 }

@@ -30,9 +30,9 @@ export const offlineModel: Model = {
     const message = last?.text ?? '';
     const came = (await attachmentsSeen(last?.attachments ?? [])) + filesSeen(last?.sandboxFiles ?? []);
     const [word = '', argument = ''] = message.trim().split(/\s+/, 2);
-    let said = '';
+    let streamed = '';
     const say = (text: string) => {
-      said += text;
+      streamed += text;
       output.text(text);
     };
     if (word === '/fail') {
@@ -65,7 +65,7 @@ export const offlineModel: Model = {
       if (output.isFull) await room(output, signal);
       say(part);
     }
-    return { usage: toUsage(request, said) };
+    return { usage: toUsage(request, streamed) };
   },
 };
 
@@ -172,12 +172,12 @@ function answer(
 }
 
 /** Tokens are bytes / 4, rounded up (`contract-1-offline-tokens`). */
-function toUsage(request: ModelRequest, said: string): Usage {
+function toUsage(request: ModelRequest, output: string): Usage {
   return {
     requestCount: 1,
     inputTokens: estimateTokens(promptBytes(request.instructions, request.prompt)),
     cachedTokens: 0,
-    outputTokens: estimateTokens(Buffer.byteLength(said)),
+    outputTokens: estimateTokens(Buffer.byteLength(output)),
     reasoningTokens: 0,
   };
 }

@@ -61,7 +61,7 @@ function isUsedUp(status: number, message: string, names: readonly string[]): bo
   return status === 429 ? names.includes('insufficient_quota') : status === 400 && SPENT.test(message);
 }
 
-function statusSentence(target: ProviderTarget, status: number, said: string): string {
+function statusSentence(target: ProviderTarget, status: number, reason: string): string {
   const { model, apiKey, settings, withoutResponses } = target;
   if (status === 401) {
     return apiKey === null
@@ -74,10 +74,11 @@ function statusSentence(target: ProviderTarget, status: number, said: string): s
     const sentence = `The model provider does not have \`${model}\` (404); check the name of the model and ${settings.baseUrl}.`;
     return withoutResponses === undefined ? sentence : `${sentence} ${withoutResponses}`;
   }
-  if (status === 429) return `The model provider limits the request rate (429)${said}; try again later.`;
-  if (status === 503 || status === 529) return `The model provider is overloaded (${status})${said}; try again later.`;
-  if (status >= 500) return `The model provider failed (${status})${said}; try again.`;
-  if (status >= 400) return `The model provider refused the request (${status})${said}.`;
+  if (status === 429) return `The model provider limits the request rate (429)${reason}; try again later.`;
+  if (status === 503 || status === 529)
+    return `The model provider is overloaded (${status})${reason}; try again later.`;
+  if (status >= 500) return `The model provider failed (${status})${reason}; try again.`;
+  if (status >= 400) return `The model provider refused the request (${status})${reason}.`;
   return `The model provider answered with status ${status} instead of a stream; check ${settings.baseUrl}.`;
 }
 
@@ -110,14 +111,14 @@ export function failureOfEvent(target: ProviderTarget, event: unknown): Provider
   const names = [code, type];
   const isQuota = names.includes('insufficient_quota') || names.includes('billing_error');
   const isOneOf = (known: ReadonlySet<string>) => !isQuota && names.some((name) => known.has(name));
-  const said = quoted(target, message || code || type);
+  const reason = quoted(target, message || code || type);
   const sentence = isQuota
     ? 'The quota at the model provider is used up; check its plan and billing.'
     : isOneOf(BUSY)
-      ? `The model provider limits the request rate${said}; try again later.`
+      ? `The model provider limits the request rate${reason}; try again later.`
       : isOneOf(OVERLOADED)
-        ? `The model provider is overloaded${said}; try again later.`
-        : `The model provider reported an error${said}.`;
+        ? `The model provider is overloaded${reason}; try again later.`
+        : `The model provider reported an error${reason}.`;
   const retryable = isOneOf(BUSY) || isOneOf(OVERLOADED) || isOneOf(FAILED);
   return new ProviderFailure(new ModelFailure('model_error', sentence, { problem: 'unavailable' }), retryable);
 }

@@ -142,9 +142,9 @@ for (const api of PROTOCOLS) {
 
   test(`${api}: an end without the last event is a failure, retried only without output`, async () => {
     await using set = await setUp(api);
-    const said = set.ask();
+    const answer = set.ask();
     await (await set.provider.nextCall()).stream(wire(api, { ...hello, end: 'none' }));
-    await assert.rejects(said.done, { code: 'model_error', message: /before the answer was complete/ });
+    await assert.rejects(answer.done, { code: 'model_error', message: /before the answer was complete/ });
     assert.equal(set.provider.calls.length, 1);
 
     const silent = set.ask();
@@ -396,8 +396,8 @@ for (const protocol of ['responses', 'chat'] as const) {
     });
     const { body } = await set.provider.nextCall();
     const { input, messages } = body as { input?: { content: string }[]; messages?: { content: string }[] };
-    const said = (input ?? messages?.slice(1) ?? []).map(({ content }) => content);
-    assert.deepEqual(said, [
+    const contents = (input ?? messages?.slice(1) ?? []).map(({ content }) => content);
+    assert.deepEqual(contents, [
       'Look\n\nFiles that came with this message, by name and path:\n- a b.csv: /app/mnt/u/a b.csv\n- n.txt: /app/mnt/n.txt',
       'Files that came with this message, by name and path:\n- n.txt: /app/mnt/n.txt',
     ]);

@@ -34,10 +34,10 @@ for (const api of PROTOCOLS) {
       await (await set.provider.nextCall()).stream(told(error));
       await assert.rejects(done, { code: 'model_error', message: sentence });
     }
-    const said = set.ask();
+    const answer = set.ask();
     const half = wire(api, { ...hello, end: 'none' });
     await (await set.provider.nextCall()).stream(half + told({ code: 'server_error', message: 'Oops.' }));
-    await assert.rejects(said.done, { code: 'model_error', message: /reported an error: Oops\.$/ });
+    await assert.rejects(answer.done, { code: 'model_error', message: /reported an error: Oops\.$/ });
     assert.equal(set.provider.calls.length - before, 4);
   });
 

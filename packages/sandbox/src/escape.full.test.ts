@@ -258,8 +258,8 @@ async function hostileCommands() {
       if (message === 'Count.') return counting.resolve(call);
       const input = JSON.stringify({ command: HOSTILE[message], timeout_seconds: HOSTILE_SECONDS });
       if (last?.kind === 'tool_output') outputs.set(message, last.output);
-      const said = last?.kind === 'tool_output' ? call.text('Done') : call.toolCall('call_1', 'run_command', input);
-      said.then(() => call.end()).catch(() => {});
+      const answered = last?.kind === 'tool_output' ? call.text('Done') : call.toolCall('call_1', 'run_command', input);
+      answered.then(() => call.end()).catch(() => {});
     };
     const names = Object.keys(HOSTILE);
     const most = { mib: 0, diskMib: 0 };

@@ -2,7 +2,7 @@ import type { MessagesRequest } from './messages-rules.ts';
 
 const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] });
 const assistant = (...content: object[]) => ({ role: 'assistant', content });
-const said = { type: 'text', text: 'Hi' };
+const text = { type: 'text', text: 'Hi' };
 const thought = { type: 'thinking', thinking: 'Hm.', signature: 'made up' };
 const called = (id: string, name = 'clock') => ({ type: 'tool_use', id, name, input: {} });
 const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: '12:00' });
@@ -25,17 +25,17 @@ export const GOOD_REQUEST = {
 /** Requests that are refused, by the rule that refuses them; what differs from `GOOD_REQUEST`. */
 const DIFFERENCES: Readonly<Record<string, readonly object[]>> = {
   'max-tokens': [{ max_tokens: undefined }, { max_tokens: 0 }],
-  'user-first': [{ messages: [assistant(said), user('Hi')] }],
-  'user-last': [{ messages: [user('Hi'), assistant(said)] }],
+  'user-first': [{ messages: [assistant(text), user('Hi')] }],
+  'user-last': [{ messages: [user('Hi'), assistant(text)] }],
   'alternating-roles': [{ messages: [user('Hi'), user('Hi')] }],
   'no-empty-message': [{ messages: [user('Hi'), assistant(), user('Hi')] }],
   'no-blank-text': [
     { messages: [user(' \n')] },
-    { messages: [user('Hi'), assistant({ ...said, text: '' }), user('Hi')] },
+    { messages: [user('Hi'), assistant({ ...text, text: '' }), user('Hi')] },
   ],
   'results-complete': [{ messages: [user('Hi'), assistant(called('a'), called('b')), results('a')] }],
   'results-of-calls': [{ messages: [results('a')] }],
-  'results-first': [{ messages: [user('Hi'), assistant(called('a')), { role: 'user', content: [said, result('a')] }] }],
+  'results-first': [{ messages: [user('Hi'), assistant(called('a')), { role: 'user', content: [text, result('a')] }] }],
   'unique-calls': [{ messages: [user('Hi'), assistant(called('a'), called('a')), results('a')] }],
   'call-names': [
     { messages: [user('Hi'), assistant(called('a', 'a clock')), results('a')] },
@@ -78,7 +78,7 @@ export function changedThinking(asked: MessagesRequest, signature: string): read
     after({ system: 'Be long.' }),
     after({ tools: [] }),
     after({ messages: [user('Ho'), assistant(block), user('Go on.')] }),
-    after({ messages: [...asked.messages, assistant(said, block), user('Go on.')] }),
+    after({ messages: [...asked.messages, assistant(text, block), user('Go on.')] }),
     after({}, { ...block, thinking: 'Hm?' }),
   ];
 }

@@ -67,7 +67,7 @@ function toSentence({ message, code }: ModuleFailure, folder: string): string {
     .replaceAll(`file://${folder}/`, '')
     .replaceAll(`${folder}/`, '')
     .replaceAll(/\?runwire=\d+/g, '');
-  const said = short.replace(/\.$/, '');
+  const reason = short.replace(/\.$/, '');
   switch (code) {
     case 'ERR_MODULE_NOT_FOUND': {
       const name = /package '([^']+)'/.exec(message)?.[1];
@@ -80,12 +80,12 @@ function toSentence({ message, code }: ModuleFailure, folder: string): string {
       return `An imported file does not exist (\`${file}\`); write its name with its ending, such as \`./tools.ts\`.`;
     }
     case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
-      return `This TypeScript cannot be run as it is (${said}); use only syntax that can be erased: no \`enum\`, no \`namespace\`.`;
+      return `This TypeScript cannot be run as it is (${reason}); use only syntax that can be erased: no \`enum\`, no \`namespace\`.`;
     case 'ERR_INVALID_TYPESCRIPT_SYNTAX':
-      return `This is not valid TypeScript: ${said}.`;
+      return `This is not valid TypeScript: ${reason}.`;
     case OWN_SENTENCE:
       return message;
     default:
-      return `The file could not be loaded: ${said}.`;
+      return `The file could not be loaded: ${reason}.`;
   }
 }

@@ -113,10 +113,10 @@ function modelMessage(item: PromptItem, names: ReadonlyMap<string, string>): unk
 
 /** Contains the texts of attached files. Tools get no images and no PDFs. */
 function userContent({ text, sandboxFiles, attachments = [] }: Extract<PromptItem, { kind: 'user' }>): unknown {
-  const said = shownMessage(text, sandboxFiles);
+  const shown = shownMessage(text, sandboxFiles);
   const files = attachments.filter((one) => one.kind === 'text');
-  if (files.length === 0) return said;
-  return [...(said === '' ? [] : [said]), ...files.map((file) => file.text)].map((text) => ({ type: 'text', text }));
+  if (files.length === 0) return shown;
+  return [...(shown === '' ? [] : [shown]), ...files.map((file) => file.text)].map((text) => ({ type: 'text', text }));
 }
 
 function jsonOr(text: string): unknown {

@@ -113,14 +113,14 @@ export class ResponseAssembly implements ModelOutput {
 
   /** Arguments count from their first piece, and only once. */
   get outputBytes(): number {
-    let said = 0;
+    let written = 0;
     let called = 0;
     for (const item of this.output) {
       if (item.kind === 'tool_call') called += Buffer.byteLength(item.text);
-      else said += Buffer.byteLength(item.text);
+      else written += Buffer.byteLength(item.text);
     }
     for (const part of this.#heldParts) if (part.kind === 'tool_call') called += Buffer.byteLength(part.text);
-    return said + this.#heldBytes + Math.max(called, this.#argumentsBytes);
+    return written + this.#heldBytes + Math.max(called, this.#argumentsBytes);
   }
 
   /** An earlier's output, unfinished answer is void: no reader got it. The usage that it reported still counts. */

@@ -108,7 +108,7 @@ test('announces files however the turn ended', () => {
 });
 
 const ids = fc.constantFrom('', 'a', 'b', 'c', 'a_2');
-const texts = fc.constantFrom('', ' ', 'x', 'said', '{', '[1]', '{"a":1}', 'null');
+const texts = fc.constantFrom('', ' ', 'x', 'text', '{', '[1]', '{"a":1}', 'null');
 const items = fc.oneof(
   texts.map(message),
   fc.tuple(ids, texts).map(([id, text]) => call(id, text)),
@@ -135,25 +135,25 @@ test('makes a prompt that OpenAI accepts, whatever is stored', () => {
 
 test('keeps every finished step, and does not change earlier turns', () => {
   const whole = fc.array(
-    fc.record({ said: fc.constantFrom('', 'one ', 'two '), calls: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({ text: fc.constantFrom('', 'one ', 'two '), calls: fc.integer({ min: 1, max: 3 }) }),
     { minLength: 1, maxLength: 3 },
   );
   fc.assert(
     fc.property(whole, fc.nat(12), fc.constantFrom('', 'cut'), turns, (plan, finished, cut, before) => {
-      const all: StoredStep[] = plan.flatMap(({ said, calls }, index) => {
+      const all: StoredStep[] = plan.flatMap(({ text, calls }, index) => {
         const made = Array.from({ length: calls }, (_, n) => `${index}-${n}`);
-        return [model(message(said), ...made.map((id) => call(id))), ...made.map((id) => tool(id, `out ${id}`))];
+        return [model(message(text), ...made.map((id) => call(id))), ...made.map((id) => tool(id, `out ${id}`))];
       });
       const done = all.slice(0, finished);
-      const said = done
+      const text = done
         .flatMap((step) => step.output.map((item) => (item.kind === 'message' ? item.text : '')))
         .join('');
       const callIds = new Set<string>();
       const earlier = healTurn(before, callIds);
-      const healed = healTurn({ message: 'Go', answer: said + cut, steps: done }, callIds);
+      const healed = healTurn({ message: 'Go', answer: text + cut, steps: done }, callIds);
       assert.equal(refusedBy([...earlier, ...healed]), null);
       const shown = healed.map((item) => (item.kind === 'assistant' ? item.text : '')).join('');
-      assert.equal(shown, said + cut);
+      assert.equal(shown, text + cut);
       for (const step of done.filter(({ kind }) => kind === 'tool')) {
         const text = (step.output[0] as { text: string }).text;
         assert.equal(healed.filter((item) => item.kind === 'tool_output' && item.output === text).length, 1);

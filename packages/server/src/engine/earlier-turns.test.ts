@@ -72,8 +72,8 @@ class Rows {
   }
 
   async steps({ runId }: AdmittedRun, { answer, status, calls }: Ending): Promise<void> {
-    const said = status === 'failed' ? [] : [{ kind: 'message', text: answer }];
-    const steps = [...calls.map((callId) => [{ kind: 'tool_call', callId, name: 'echo', text: '{}' }]), said];
+    const texts = status === 'failed' ? [] : [{ kind: 'message', text: answer }];
+    const steps = [...calls.map((callId) => [{ kind: 'tool_call', callId, name: 'echo', text: '{}' }]), texts];
     for (const [index, output] of steps.entries()) {
       await this.step({ runId }, { step: index + 1, kind: 'model', callId: null, output });
     }
@@ -297,8 +297,8 @@ test('a node that takes a run over uses its older memory of the chat', async () 
   await rows.steps(run, { ...ANSWER, calls: ['five'] });
   assert.equal(rig.memory.get(testChatKey('taken'))?.turns.length, 1);
   const { items } = await rig.compare(run);
-  const said = items.flatMap((item) => (item.kind === 'user' ? [item.text] : []));
-  assert.deepEqual(said, ['One?', 'Two?', 'Three?', 'Four?', 'Five?']);
+  const texts = items.flatMap((item) => (item.kind === 'user' ? [item.text] : []));
+  assert.deepEqual(texts, ['One?', 'Two?', 'Three?', 'Four?', 'Five?']);
   assert.equal(rig.memory.get(testChatKey('taken'))?.turns.length, 4);
 });
 

@@ -76,18 +76,18 @@ export class RunTeam implements Team, Disposable {
     const mcp = agent.mcp.length === 0 ? NO_MCP_TOOLS : await this.#getMcpTools(prepared);
     // Tools of the request belong to the agents that speak with the caller.
     const speaks = run.clientTools.length > 0 && all.reach(run.agent).includes(agent);
-    const brought = speaks ? this.#broughtBeside(mcp) : NO_TOOLS;
+    const clientTools = speaks ? this.#clientToolsBeside(mcp) : NO_TOOLS;
     const modelTools = prepared.modelTools(mcp.shown);
     return new RunAgent(prepared, {
       // Code of the agency that does not return must not delay the run's end.
       instructions: typeof instructions === 'string' ? instructions : await unlessAborted(stop.signal, instructions),
       model: watched.guard(model),
       fallback: prepared.fallback.map((one) => watched.guard(one)),
-      modelTools: brought.length === 0 ? modelTools : [...modelTools, ...brought],
+      modelTools: clientTools.length === 0 ? modelTools : [...modelTools, ...clientTools],
       failedServers: mcp.failed,
       makeTools: () => {
         const own = this.#getTools(agent, () => filesScope(all.agency, agent, about));
-        return this.#approved(agent, [...own, ...mcp.tools, ...brought]);
+        return this.#approved(agent, [...own, ...mcp.tools, ...clientTools]);
       },
     });
   }
@@ -143,7 +143,7 @@ export class RunTeam implements Team, Disposable {
    * The request's tools. Admission refuses a name that an MCP server has. If the server was not connected then, its
    * tool wins now: a request must not replace a tool of the agency.
    */
-  #broughtBeside({ shown }: McpTools): readonly Tool[] {
+  #clientToolsBeside({ shown }: McpTools): readonly Tool[] {
     const taken = new Set(shown.map(({ name }) => name));
     return clientTools(this.#of.run.clientTools).filter(({ name }) => {
       if (taken.has(name))

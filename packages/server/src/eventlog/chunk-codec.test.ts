@@ -122,7 +122,7 @@ function numbered(first: number, events: readonly RunEventBody[]): RunEvent[] {
 }
 
 /** Only some events carry their item's text; for the others the deltas have it. */
-function said(event: RunEvent): unknown {
+function comparable(event: RunEvent): unknown {
   if (event.type === 'item_added' || event.type === 'delta') return { ...event, item: { ...event.item, text: null } };
   return event;
 }
@@ -132,7 +132,7 @@ test('decodes every event, text and id that was encoded', () => {
     fc.property(firstId, bodies, (first, made) => {
       const events = numbered(first, made);
       const { events: back } = decodeChunk(first, encodeChunk(events));
-      assert.deepEqual(back.map(said), events.map(said));
+      assert.deepEqual(back.map(comparable), events.map(comparable));
     }),
     { numRuns: 300 },
   );

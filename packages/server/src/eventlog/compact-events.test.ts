@@ -175,8 +175,8 @@ test('is idempotent, also after storing and reading', () => {
         return events;
       });
       // The item of a delta has its text only if another event of the chunk has it.
-      const said = (event: RunEvent) => (event.type === 'delta' ? { ...event, item: event.item.id } : event);
-      assert.deepEqual(back.map(said), after.map(said));
+      const comparable = (event: RunEvent) => (event.type === 'delta' ? { ...event, item: event.item.id } : event);
+      assert.deepEqual(back.map(comparable), after.map(comparable));
     }
   });
 });

@@ -119,9 +119,9 @@ test('readers follow a run that this node takes over', { skip }, async () => {
     const hot = log.open(testRunId('run_1'), 2, [opening]);
     assert.equal(remote.size, 0);
     await taker.until(({ ids }) => ids.includes(opening.id));
-    const said = hot.append({ type: 'delta', item, text: 'hot' });
-    await taker.until(({ ids }) => ids.includes(said?.id ?? 0));
-    assert.deepEqual(taker.ids, [1, 2, opening.id, said?.id]);
+    const appended = hot.append({ type: 'delta', item, text: 'hot' });
+    await taker.until(({ ids }) => ids.includes(appended?.id ?? 0));
+    assert.deepEqual(taker.ids, [1, 2, opening.id, appended?.id]);
     follower.close();
   });
 });

@@ -101,14 +101,14 @@ test('keeps answers to pipelined requests apart and reuses the connection', asyn
     response.end();
     if (url === '/2') first.resolve();
   });
-  const said = (url: string) => `begin ${url}, go on ${url}, end ${url}`;
+  const expectedText = (url: string) => `begin ${url}, go on ${url}, end ${url}`;
   socket.write(get('/1') + get('/2'));
   const both = await readUntil(socket, (text) => text.split(LAST_CHUNK).length === 3);
   const second = both.lastIndexOf('HTTP/1.1 200');
-  assert.equal(unchunked(getBody(both.slice(0, second))), said('/1'));
-  assert.equal(unchunked(getBody(both.slice(second))), said('/2'));
+  assert.equal(unchunked(getBody(both.slice(0, second))), expectedText('/1'));
+  assert.equal(unchunked(getBody(both.slice(second))), expectedText('/2'));
   socket.write(get('/3'));
-  assert.equal(unchunked(getBody(await readUntil(socket, (text) => text.endsWith(LAST_CHUNK)))), said('/3'));
+  assert.equal(unchunked(getBody(await readUntil(socket, (text) => text.endsWith(LAST_CHUNK)))), expectedText('/3'));
   close();
 });
 

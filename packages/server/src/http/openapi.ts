@@ -162,10 +162,10 @@ export function toSchema(operation: Operation): FastifySchema {
     ...(auth ? {} : { security: [] }),
     response: Object.fromEntries(
       Object.entries(responses).map(
-        ([status, { description: said, schema, contentTypes, otherContent, headers: sent }]) => [
+        ([status, { description: text, schema, contentTypes, otherContent, headers: sent }]) => [
           status,
           {
-            description: said,
+            description: text,
             ...(sent === undefined ? {} : { headers: sent }),
             ...(schema === undefined
               ? { type: 'null' }

@@ -161,8 +161,8 @@ function parametersHtml(location: string, parameters: readonly Parameter[]): Htm
 
 function responseHtml(status: string, response: ResponseObject, schemas: Schemas): Html {
   const { headers = {}, content, description } = response;
-  const sent = Object.entries(headers).map(([name, { schema = {}, description: said }]) =>
-    fieldHtml(name, { ...schema, ...(said === undefined ? {} : { description: said }) }, false),
+  const sent = Object.entries(headers).map(([name, { schema = {}, description: text }]) =>
+    fieldHtml(name, { ...schema, ...(text === undefined ? {} : { description: text }) }, false),
   );
   const line = html`<span class="status s${status.charAt(0)}">${status}</span> ${prose(description)}`;
   const [only] = Object.values(content ?? {});

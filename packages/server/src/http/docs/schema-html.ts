@@ -89,9 +89,9 @@ export function fieldsHtml(schema: SchemaObject): Html {
 
 /** Renders a named schema, a body or an answer. */
 export function schemaHtml(schema: SchemaObject): Html {
-  const said = schema.description === undefined ? null : html`<p>${prose(schema.description)}</p>`;
+  const description = schema.description === undefined ? null : html`<p>${prose(schema.description)}</p>`;
   const strict = schema.additionalProperties === false ? html`<p class="limit">No other fields.</p>` : null;
   if (schema.properties === undefined)
-    return html`${said}<p class="type">${typeHtml(schema)}${constraintsHtml(schema)}</p>`;
-  return html`${said}${fieldsHtml(schema)}${strict}`;
+    return html`${description}<p class="type">${typeHtml(schema)}${constraintsHtml(schema)}</p>`;
+  return html`${description}${fieldsHtml(schema)}${strict}`;
 }

@@ -128,10 +128,10 @@ test('progress and a failed MCP server are run items in the default framing and 
   });
   assert.equal(new TextOnly().page(failed, 0, 2, PAGE_CHARS).data, '');
   const events: readonly RunEvent[] = [{ ...event, text: 'half\n"done"', id: 7 }];
-  const said = '"agent":"Guide","callerAgent":"Lead","parent_run_id":"call_1"';
+  const origin = '"agent":"Guide","callerAgent":"Lead","parent_run_id":"call_1"';
   const raw = '{"type":"tool_progress","call_id":"call_2","text":"half\\n\\"done\\""}';
   const item = `{"type":"tool_progress_item","raw_item":${raw}}`;
-  const data = `{"data":{"type":"run_item_stream_event",${said},"name":"tool_progress","item":${item}}}`;
+  const data = `{"data":{"type":"run_item_stream_event",${origin},"name":"tool_progress","item":${item}}}`;
   assert.equal(readText(new DefaultFraming().page(events, 0, 6, PAGE_CHARS).data), `id: 7\ndata: ${data}\n\n`);
   const plain = new TextOnly().page(events, 0, 6, PAGE_CHARS);
   assert.deepEqual([plain.data, plain.next, plain.cursor, plain.breaksOff], ['', 1, 7, false]);

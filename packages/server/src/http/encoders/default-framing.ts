@@ -151,8 +151,8 @@ function otherFrame(
       // Has a run item's form, because clients skip run items with an unknown name.
       const raw = { type: 'history_left_out', turns: event.turns };
       const item = { type: 'history_left_out_item', raw_item: raw };
-      const said = { agent: event.agent, callerAgent: null, name: 'history_left_out', item };
-      return frame(out, id, null, JSON.stringify({ data: { type: 'run_item_stream_event', ...said } }));
+      const fields = { agent: event.agent, callerAgent: null, name: 'history_left_out', item };
+      return frame(out, id, null, JSON.stringify({ data: { type: 'run_item_stream_event', ...fields } }));
     }
     case 'tool_progress': {
       const raw = { type: 'tool_progress', call_id: event.callId, text: event.text };

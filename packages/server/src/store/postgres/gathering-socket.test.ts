@@ -16,9 +16,9 @@ class WatchedSocket extends GatheringSocket {
     super._writev?.(batch, done);
   }
 
-  override _write(said: Buffer, encoding: BufferEncoding, done: () => void): void {
-    this.handed.push(said.toString());
-    super._write(said, encoding, done);
+  override _write(bytes: Buffer, encoding: BufferEncoding, done: () => void): void {
+    this.handed.push(bytes.toString());
+    super._write(bytes, encoding, done);
   }
 }
 

@@ -312,7 +312,7 @@ test('a commit that never reached the database is lost', { skip }, async () => {
   for (const name of ['admit', 'flush'] as const) {
     for (const write of writes) {
       const cut = proxy.interrupt({
-        matches: (said) => said.includes('nodes'),
+        matches: (text) => text.includes('nodes'),
         moment: 'before',
         crash: async () => {},
       });

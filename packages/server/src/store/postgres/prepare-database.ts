@@ -95,19 +95,19 @@ async function migrateAmongNodes(migrateOnce: () => Promise<void>): Promise<void
 /** Turns what the operator can fix into one sentence. The driver's messages contain no password. */
 function startRefusal(error: unknown): unknown {
   if (error instanceof StartRefused || !(error instanceof Error)) return error;
-  const said = getReason(error);
+  const reason = getReason(error);
   // A refused password, role or database, a schema that the role may not write to, or a setting that does not exist here.
   const isRefused = error instanceof DatabaseError && /^(28|3D|42501|22023|42704)/.test(error.code ?? '');
   if (!isRefused && !(translate(error) instanceof StoreUnavailable)) return error;
-  return new StartRefused(`The database of DATABASE_URL cannot be used (${said}); ${remedyFor(said)}.`);
+  return new StartRefused(`The database of DATABASE_URL cannot be used (${reason}); ${remedyFor(reason)}.`);
 }
 
-function remedyFor(said: string): string {
-  if (/unsupported startup parameter/.test(said)) {
+function remedyFor(reason: string): string {
+  if (/unsupported startup parameter/.test(reason)) {
     return 'if DATABASE_URL leads to PgBouncer, add ?pgbouncer=true to it';
   }
   // PostgreSQL accepts only 0 if its system cannot check connections, such as Windows.
-  if (/client_connection_check_interval/.test(said)) {
+  if (/client_connection_check_interval/.test(reason)) {
     return 'if it cannot check connections, add ?options=-c%20client_connection_check_interval%3D0 to DATABASE_URL';
   }
   return 'fix that, or DATABASE_URL';
