@@ -1,6 +1,7 @@
 import type { SandboxFile } from '@runwire/models';
 import type { RequestAttachment } from '../attachments/request-attachment.ts';
 import type { AdmissionRequest } from '../domain/admission/admission.ts';
+import type { ImportedTurn } from '../domain/chat/imported-turn.ts';
 import type { MountPath } from '../domain/file/mount-path.ts';
 import type { IntegrationId, OwnerId } from '../domain/ids.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
@@ -16,4 +17,10 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly ignoredFields: readonly string[];
   readonly attachments: readonly RequestAttachment[];
   readonly sandboxFiles: readonly { readonly file: SandboxFile; readonly below: MountPath }[];
+  readonly history: readonly RequestTurn[];
+}
+
+/** An earlier turn that the caller brings, with its attachments. */
+export interface RequestTurn extends ImportedTurn {
+  readonly attachments: readonly RequestAttachment[];
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { pathInMount } from '@runwire/test-kit/test-files.ts';
 import { testChatId, testChatKey, testRunId } from '@runwire/test-kit/test-ids.ts';
 import { Refusal } from '../refusal.ts';
+import { NO_EXTRAS } from '../run/run-extras.ts';
 import {
   type AdmissionAgency,
   type AdmissionFactsRow,
@@ -12,6 +13,7 @@ import {
   decideAdmission,
   missingFileRefusal,
 } from './admission.ts';
+import { OWN_CHAT_RULES } from './chat-rules.ts';
 
 const NOW = Date.parse('2030-01-15T12:00:00Z');
 
@@ -74,6 +76,9 @@ const goodRequest: AdmissionRequest = {
   answers: null,
   clientTools: [],
   refreshes: [],
+  history: [],
+  extras: NO_EXTRAS,
+  chatRules: OWN_CHAT_RULES,
 };
 
 interface Situation {

@@ -1,5 +1,6 @@
 import { isVisible, type MemberScope } from '../account/scope.ts';
 import type { AttachmentRefresh } from '../attachment/attachment-refresh.ts';
+import type { ImportedTurn } from '../chat/imported-turn.ts';
 import { type FileAccess, fileScope, isBelow } from '../file/file-access.ts';
 import { type MountPath, wholePath } from '../file/mount-path.ts';
 import type { ChatId, ChatKey, RunId } from '../ids.ts';
@@ -10,6 +11,7 @@ import { parseQuestions } from '../question/question-json.ts';
 import { settleQuestions } from '../question/settle-questions.ts';
 import { Refusal } from '../refusal.ts';
 import { type RunSettings, runSettings } from '../run/admitted-run.ts';
+import type { RunExtras } from '../run/run-extras.ts';
 import {
   type AllowancePeriod,
   type AllowanceUnit,
@@ -18,6 +20,7 @@ import {
   reservedAmount,
   usedAmount,
 } from './allowance.ts';
+import type { ChatRules } from './chat-rules.ts';
 
 /** The facts that one statement reads inside the admitting transaction. */
 export interface AdmissionFactsRow {
@@ -85,6 +88,10 @@ export interface AdmissionRequest {
   readonly clientTools: readonly ClientTool[];
   /** The refreshes, or their text's refusal, which is answered in its place in the order of checks. */
   readonly refreshes: readonly AttachmentRefresh[] | Refusal;
+  /** Earlier turns that the caller brings into a new chat. */
+  readonly history: readonly ImportedTurn[];
+  readonly extras: RunExtras;
+  readonly chatRules: ChatRules;
 }
 
 /** What admission knows about the integration's agency. */

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RunAdmission } from '../../admission/admit-run.ts';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
 import type { Scope } from '../../domain/account/scope.ts';
+import { OWN_CHAT_RULES } from '../../domain/admission/chat-rules.ts';
 import { fingerprint } from '../../domain/admission/fingerprint.ts';
 import { readRefreshes } from '../../domain/attachment/attachment-refresh.ts';
 import { checkSandboxFile } from '../../domain/file/sandbox-file.ts';
@@ -14,6 +15,7 @@ import { chosenChatId, type RunId } from '../../domain/ids.ts';
 import { checkClientTools } from '../../domain/question/client-tool.ts';
 import { checkAnswers } from '../../domain/question/settle-questions.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { NO_EXTRAS } from '../../domain/run/run-extras.ts';
 import { isFinished } from '../../domain/run/run-state.ts';
 import { comparedFields, listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
@@ -159,6 +161,9 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
     clientTools,
     ignoredFields: listedFields(unknownFields(body, FIELDS)),
     refreshes: readRefreshes(body.attachmentUrlRefreshes ?? {}, fetchAllow),
+    history: [],
+    extras: NO_EXTRAS,
+    chatRules: OWN_CHAT_RULES,
   };
 }
 

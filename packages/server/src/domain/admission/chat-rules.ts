@@ -1,0 +1,28 @@
+/** How a request that came by a compatible API chooses its chat and its member. */
+export interface ChatRules {
+  /** An unknown member is registered with the run, if the integration allows it. */
+  readonly registersMember: boolean;
+  /** An unknown chat id is refused with `chat_not_found` instead of becoming a new chat. */
+  readonly mustExist: boolean;
+  /** A new chat is not listed and is deleted some days after its last run. */
+  readonly isTransient: boolean;
+  /**
+   * The id of the run after which the request continues, in whichever chat it is. If it is not the newest run of its chat, the
+   * request continues in a fork. An unknown run, or a run of another member, is refused with `run_not_found`.
+   */
+  readonly afterRunId: string | null;
+  /**
+   * The request replaces the end of the chat that it names: a fork after the run `after` (null: before the first run) takes
+   * over the id of the chat. Null if it does not.
+   */
+  readonly replacesEnd: { readonly after: string | null } | null;
+}
+
+/** The rules of `POST /get_completion_v2`. */
+export const OWN_CHAT_RULES: ChatRules = {
+  registersMember: false,
+  mustExist: false,
+  isTransient: false,
+  afterRunId: null,
+  replacesEnd: null,
+};
