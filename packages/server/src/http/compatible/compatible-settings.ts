@@ -1,0 +1,47 @@
+import type { AccountCache } from '../../accounts/account-cache.ts';
+import type { AccountChanges } from '../../accounts/accounts-version.ts';
+import type { IntegrationId } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import { integrationById } from '../../store/queries/accounts.ts';
+import { first, type Reads } from '../../store/store.ts';
+import type { ApiName } from './compatible-api.ts';
+
+/** The settings of an integration that request readers of compatible APIs need before admission. */
+export interface CompatibleSettings {
+  readonly apis: ReadonlySet<ApiName>;
+  readonly agency: string;
+  readonly defaultAgent: string;
+  readonly clientTools: boolean;
+  readonly callerInstructions: boolean;
+  readonly autoRegister: boolean;
+  readonly allowances: boolean;
+}
+
+const ALL: ReadonlySet<ApiName> = new Set(['openai', 'ai-sdk', 'ag-ui', 'mcp', 'agency-swarm']);
+
+/** Reads an integration's settings once per change of accounts. Other nodes see a change within 5 s. */
+export class SettingsByIntegration {
+  readonly #reads: Reads;
+  readonly #cache: AccountCache<CompatibleSettings>;
+
+  constructor(reads: Reads, changes: Pick<AccountChanges, 'cache'>) {
+    this.#reads = reads;
+    this.#cache = changes.cache(1000);
+  }
+
+  get(integrationId: IntegrationId): Promise<CompatibleSettings> {
+    return this.#cache.get(integrationId, async () => {
+      const row = await first(this.#reads.all(integrationById, { integrationId }));
+      if (row === undefined) throw new Refusal('integration_not_found');
+      return {
+        apis: ALL,
+        agency: row.agency,
+        defaultAgent: row.default_agent,
+        clientTools: row.client_tools === 1,
+        callerInstructions: false,
+        autoRegister: false,
+        allowances: row.allowance_unit !== null,
+      };
+    });
+  }
+}
