@@ -47,7 +47,7 @@ const autoRegister = () =>
     'True if compatible APIs register an unknown member with its first run. `POST /get_completion_v2` never does this.',
   );
 
-/** The names of the compatible APIs, in the order of answers. */
+/** The compatible APIs, as answers order them. */
 export const COMPATIBLE_APIS = ['openai', 'ai-sdk', 'ag-ui', 'mcp', 'agency-swarm'] as const;
 const compatibleApis = () =>
   Type.Array(oneOfStrings([...COMPATIBLE_APIS]), {
