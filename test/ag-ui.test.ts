@@ -22,7 +22,12 @@ const agent = (name: string, more: object = {}) =>
 
 const shop = defineAgency({
   name: 'Shop',
-  agents: [agent('Lead', { tools: { refund, clock } }), agent('Billing', { tools: [refund, clock] }), agent('Clerk'), agent('Closer')],
+  agents: [
+    agent('Lead', { tools: { refund, clock } }),
+    agent('Billing', { tools: [refund, clock] }),
+    agent('Clerk'),
+    agent('Closer'),
+  ],
   entryPoints: ['Lead', 'Closer'],
   flows: [
     { from: 'Lead', to: 'Billing' },
@@ -74,21 +79,33 @@ function tests(store: StoreName): void {
     console.log(JSON.stringify(second.events), JSON.stringify(second.newMessages));
   });
   test('agents', async () => {
-    play(rig, { Lead: [calls(ask('d1', 'Billing', 'Do')), say('Done')], Billing: [calls(['c2', 'clock', {}], ask('d2','Clerk','x')), say('I did.')], Clerk: [say('clerk')] });
+    play(rig, {
+      Lead: [calls(ask('d1', 'Billing', 'Do')), say('Done')],
+      Billing: [calls(['c2', 'clock', {}], ask('d2', 'Clerk', 'x')), say('I did.')],
+      Clerk: [say('clerk')],
+    });
     const client = page();
     const first = await run(client, 'Hi', { runId: 'r1' });
     for (const e of first.events) console.log(JSON.stringify(e));
   });
   test('approval in a delegated agent', async () => {
-    play(rig, { Lead: [calls(ask('d1', 'Billing', 'Do'), ['p1', 'pos', {}], ['c9','clock',{}]), say('Done')], Billing: [calls(['c2', 'refund', {cents: 3}]), say('I did.')], Clerk: [say('clerk')] });
+    play(rig, {
+      Lead: [calls(ask('d1', 'Billing', 'Do'), ['p1', 'pos', {}], ['c9', 'clock', {}]), say('Done')],
+      Billing: [calls(['c2', 'refund', { cents: 3 }]), say('I did.')],
+      Clerk: [say('clerk')],
+    });
     const client = page();
-    const tools = [{name:'pos', description:'x', parameters:{type:'object',properties:{}}}];
+    const tools = [{ name: 'pos', description: 'x', parameters: { type: 'object', properties: {} } }];
     const first = await run(client, 'Hi', { runId: 'r1', tools });
     for (const e of first.events) console.log(JSON.stringify(e));
     const [i] = client.pendingInterrupts;
     const pos = first.events.find((e) => e.toolCallName === 'pos');
     client.addMessage({ id: 'out', role: 'tool', toolCallId: String(pos.toolCallId), content: 'here' });
-    const second = await run(client, null, { runId: 'r2', tools, resume: [{interruptId: i.id, status:'resolved', payload:{approved:true, reason:'ok'}}] });
+    const second = await run(client, null, {
+      runId: 'r2',
+      tools,
+      resume: [{ interruptId: i.id, status: 'resolved', payload: { approved: true, reason: 'ok' } }],
+    });
     for (const e of second.events) console.log(JSON.stringify(e));
     console.log(JSON.stringify(client.messages, null, 1));
   });
