@@ -103,8 +103,9 @@ export class AgUiMessages {
 
 /** Answers by outputs: those whose calls wait in the chat, or all of them if none does, so that they are refused. */
 export function toAnswers(outputs: readonly SentOutput[], open: ReadonlySet<string>): RequestAnswer[] {
-  const waiting = outputs.filter(({ toolCallId }) => open.has(questionIdOf(toolCallId) ?? ''));
-  return (waiting.length > 0 ? waiting : outputs).map(({ toolCallId, output, failed }) => {
+  const byCall = new Map(outputs.map((output) => [output.toolCallId, output]));
+  const waiting = [...byCall.values()].filter(({ toolCallId }) => open.has(questionIdOf(toolCallId) ?? ''));
+  return (waiting.length > 0 ? waiting : [...byCall.values()]).map(({ toolCallId, output, failed }) => {
     const answer = { questionId: questionIdOf(toolCallId) ?? toolCallId, output };
     return failed ? { ...answer, failed } : answer;
   });
