@@ -32,6 +32,11 @@ export class Fields {
       .map((name) => memberName(this.nameOf(name)));
   }
 
+  /** The names of all fields that were sent, without those that are null. */
+  get names(): string[] {
+    return Object.keys(this.#value).filter((name) => this.#value[name] !== null);
+  }
+
   has(name: string): boolean {
     return (this.#value[name] ?? null) !== null;
   }
