@@ -45,6 +45,23 @@ export const errors = {
     sentence: 'The chat has no such open question: it was answered, or a newer message arrived.',
     retryable: false,
   },
+  unsupported_field: {
+    status: 400,
+    sentence: 'This API does not support a field of the request that changes what the answer is; leave the field out.',
+    retryable: false,
+  },
+  cursor_void: {
+    status: 400,
+    sentence:
+      'The text at this position of the response was discarded after a crash; read the response from its start.',
+    retryable: false,
+  },
+  chat_not_empty: {
+    status: 400,
+    sentence:
+      'The chat exists already, and `history` is only for a new chat; leave `history` out, or use a new chat id.',
+    retryable: false,
+  },
   unknown_agent: {
     status: 400,
     sentence: 'The agency has no entry point with this name; set `agent` to one of its entry points, or leave it out.',
@@ -137,6 +154,12 @@ export const errors = {
   chat_not_found: {
     status: 404,
     sentence: 'This consumer has no such chat; check `chatId`, `aliasChatId` and `consumerId`.',
+    retryable: false,
+  },
+  model_not_found: {
+    status: 404,
+    sentence:
+      'No entry point of the agency has the name in `model`; use one that GET …/models lists, or leave `model` out.',
     retryable: false,
   },
   run_not_found: {
@@ -357,6 +380,13 @@ export const errors = {
     sentence: 'Code of the agency failed; its author must correct it, and the log of the server has the reason.',
     retryable: false,
     inStream: true,
+  },
+  answer_restarted: {
+    status: null,
+    sentence:
+      'The node of the run stopped, and text that was already sent became void; send the request again with the same ' +
+      '`Idempotency-Key` to read the new answer.',
+    retryable: true,
   },
   run_interrupted: {
     status: null,

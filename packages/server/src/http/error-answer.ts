@@ -61,7 +61,8 @@ export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: 
   if (refusal.retryAfterSeconds !== null) reply.header('retry-after', String(refusal.retryAfterSeconds));
   const status = getStatus(refusal.code, path);
   const api = request.routeOptions.config?.compatible;
-  const headers = api?.errorHeaders?.(refusal, status, reply.hasHeader('x-agent-run-admitted'));
+  const isAdmissionKnown = request.routeOptions.config?.startsRuns !== true || reply.hasHeader('x-agent-run-admitted');
+  const headers = api?.errorHeaders?.(refusal, status, isAdmissionKnown);
   if (headers !== undefined) reply.headers(headers);
   const body = api?.errorBody?.(refusal, status);
   return reply

@@ -5,7 +5,7 @@ const MAX_BYTES = 32_768;
 
 /** A text of a request that instructs the agent, and the field that has it. */
 export interface SentInstructions {
-  readonly field: string;
+  readonly name: string;
   readonly text: string;
 }
 
@@ -14,20 +14,22 @@ export interface SentInstructions {
  * noted as ignored. Returns null if there are none.
  */
 export function callerInstructions(
-  { request, settings, ignored }: Pick<CompatibleCall, 'request' | 'settings' | 'ignored'>,
   sent: readonly SentInstructions[],
+  { settings, ignored, request }: Pick<CompatibleCall, 'settings' | 'ignored' | 'request'>,
 ): string | null {
   const given = sent.filter(({ text }) => text.trim() !== '');
-  if (given.length === 0) return null;
+  const [first] = given;
+  if (first === undefined) return null;
   if (!settings.callerInstructions) {
-    for (const { field } of given) ignored.add(field);
+    for (const { name } of given) ignored.add(name);
     return null;
   }
   if (request.clientToken !== null) {
-    const sentence = `A client token permits no instructions, which \`${given[0]?.field}\` has; your backend sends them with an API key.`;
+    const sentence = `A client token does not permit the instructions in \`${first.name}\`; your backend sends them with an API key.`;
     throw new Refusal('token_forbidden', sentence);
   }
-  const text = given.map((one) => one.text).join('\n\n');
-  if (Buffer.byteLength(text) <= MAX_BYTES) return text;
-  throw new Refusal('invalid_request', `The instructions of a request must have at most ${MAX_BYTES} bytes together.`);
+  const all = given.map(({ text }) => text).join('\n\n');
+  if (Buffer.byteLength(all) <= MAX_BYTES) return all;
+  const sentence = `\`${first.name}\`: instructions must have at most ${MAX_BYTES} bytes together.`;
+  throw new Refusal('invalid_request', sentence);
 }

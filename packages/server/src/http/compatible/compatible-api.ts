@@ -17,7 +17,7 @@ export interface CompatibleApi {
   readonly translate?: (refusal: Refusal) => Refusal;
   /** The error in the API's own shape. `ApiErrorResponse` if it is absent. */
   readonly errorBody?: (refusal: Refusal, status: number) => unknown;
-  /** Further headers of an error. `isAdmissionKnown` is false if the answer has no admitted header. */
+  /** Further headers of an error. `isAdmissionKnown` is false if the request may have started a run. */
   readonly errorHeaders?: (refusal: Refusal, status: number, isAdmissionKnown: boolean) => Record<string, string>;
 }
 

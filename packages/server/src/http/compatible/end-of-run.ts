@@ -3,7 +3,8 @@ import type { RunEvent } from '../../domain/run/events.ts';
 import { type FollowedEvents, Follower, type Sink } from '../../eventlog/follow.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { CompatibleDeps } from './compatible-apis.ts';
-import type { EndOfRun } from './plain-answer.ts';
+
+export type EndOfRun = Extract<RunEvent, { readonly type: 'messages' }>;
 
 /** Reads the event `messages` of a run that has ended. Throws if its events are not stored any more. */
 export function readEndOfRun(

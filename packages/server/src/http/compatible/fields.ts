@@ -9,6 +9,7 @@ export class Fields {
   readonly #value: Readonly<Record<string, unknown>>;
   readonly #path: string;
   readonly #read = new Set<string>();
+  readonly #objects = new Map<string, Fields>();
 
   private constructor(value: Readonly<Record<string, unknown>>, path: string) {
     this.#value = value;
@@ -25,11 +26,16 @@ export class Fields {
       : refused(path, 'must be an object');
   }
 
-  /** The names of the fields that were sent and not read, in the order sent, without those that are null. */
+  /**
+   * The names of the fields that were sent and not read, in the order sent, without those that are null. Objects that were
+   * read as such contribute their own, with a dot.
+   */
   get unread(): string[] {
-    return Object.keys(this.#value)
-      .filter((name) => !this.#read.has(name) && this.#value[name] !== null)
-      .map((name) => memberName(this.nameOf(name)));
+    return Object.keys(this.#value).flatMap((name) => {
+      if (this.#value[name] === null) return [];
+      if (!this.#read.has(name)) return [memberName(this.nameOf(name))];
+      return this.#objects.get(name)?.unread ?? [];
+    });
   }
 
   /** The names of all fields that were sent, without those that are null. */
@@ -73,7 +79,10 @@ export class Fields {
 
   object(name: string): Fields | null {
     const value = this.any(name);
-    return value === null ? null : Fields.of(value, this.nameOf(name));
+    if (value === null) return null;
+    const known = this.#objects.get(name) ?? Fields.of(value, this.nameOf(name));
+    this.#objects.set(name, known);
+    return known;
   }
 
   list(name: string): readonly unknown[] | null {

@@ -36,6 +36,6 @@ function readMessage(item: Fields, rules: PartRules, turns: HistoryTurns, instru
   const { text, attachments } = readContent(item, 'content', rules);
   if (role === 'user') turns.user(text, attachments);
   else if (role === 'assistant') turns.assistant(text, item.text('agent'));
-  else if (role === 'system' || role === 'developer') instructions.push({ field: item.nameOf('content'), text });
+  else if (role === 'system' || role === 'developer') instructions.push({ name: item.nameOf('content'), text });
   else throw item.refusal('role', 'must be `user`, `assistant`, `system` or `developer`');
 }

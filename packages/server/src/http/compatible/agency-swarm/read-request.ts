@@ -33,9 +33,9 @@ export function readRequest(call: CompatibleCall, names: AgencyNames, rules: Par
   const sent = [
     ...history.instructions,
     ...message.instructions,
-    { field: 'additional_instructions', text: additional },
+    { name: 'additional_instructions', text: additional },
   ];
-  const instructions = callerInstructions(call, sent);
+  const instructions = callerInstructions(sent, call);
   const isOfToken = request.clientToken !== null && request.clientToken.chatId !== null;
   // The token names a stored chat, so the items before the newest are not read.
   const turns = isOfToken ? [] : history.turns;
@@ -84,7 +84,7 @@ function readMessage(body: Fields, rules: PartRules): Message {
   for (const item of body.objects('message')) {
     const role = item.text('role') ?? 'user';
     const content = readContent(item, 'content', rules);
-    if (role === 'system' || role === 'developer') instructions.push({ field: item.nameOf('content'), text: content.text });
+    if (role === 'system' || role === 'developer') instructions.push({ name: item.nameOf('content'), text: content.text });
     else if (role !== 'user') throw item.refusal('role', 'must be `user`, `system` or `developer`');
     else {
       if (content.text !== '') texts.push(content.text);
