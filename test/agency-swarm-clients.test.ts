@@ -49,7 +49,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([answer.status, answer.headers['x-agent-run-admitted']], [200, 'true']);
     const [meta] = answer.frames;
     assert.equal(meta?.event, 'meta');
-    const runId = JSON.parse(meta?.data ?? '').run_id;
+    const runId: string = JSON.parse(meta?.data ?? '').run_id;
     assert.equal(runId, answer.headers['x-run-id']);
     const end = finalFrame(answer);
     assert.deepEqual(

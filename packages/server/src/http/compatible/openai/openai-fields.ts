@@ -54,7 +54,7 @@ export function refuseUnsupported(body: Fields): void {
 export const unsupported = (name: string, problem: string): Refusal =>
   new Refusal('unsupported_field', `\`${memberName(name)}\` is not supported: ${problem}.`);
 
-/** Names the fields that nobody read in `X-Runwire-Ignored`. Called after everything else was read. */
+/** Names the fields that no code has read in `X-Runwire-Ignored`. Called after everything else was read. */
 export function noteIgnored(body: Fields, { ignored }: Pick<CompatibleCall, 'ignored'>): void {
   for (const name of body.unread) ignored.add(name);
 }
