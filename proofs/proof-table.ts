@@ -448,6 +448,11 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: { 'trust-markdown': /active content: <a href="javascript:/ },
     figures: () => ({ foreign_requests: 0, scripts: 0 }),
   },
+  'ag-ui': {
+    files: ['test/ag-ui.test.ts'],
+    minutes: 1.5,
+    faults: { 'leave-open': /Cannot send 'RUN_FINISHED' while text messages are still active/ },
+  },
   stores: {
     minutes: 1.3,
     faults: { 'forget-types': /^disk: a file that was signed for and sent is read back, whole and in part: /m },

@@ -7,6 +7,7 @@ import { STORES, type StoreName, TEST_API_KEY } from '@runwire/test-kit';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { z } from 'zod';
 import { cites } from '../requirements/cite.ts';
+import { KillableServer } from './support/killable-server.ts';
 import { ask, calls, play, say, type Turn } from './support/play.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
@@ -60,6 +61,16 @@ const position = {
   parameters: { type: 'object', properties: {} },
 };
 
+/** The client leaves the second rejection of a broken stream unhandled. */
+async function fetchQuietly(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  const getReader = () => {
+    const reader = response.body?.getReader();
+    return { read: () => reader?.read(), cancel: async () => {} };
+  };
+  return { ok: response.ok, status: response.status, headers: response.headers, body: { getReader } } as never;
+}
+
 type Event = BaseEvent & Readonly<Record<string, unknown>>;
 
 for (const store of STORES) describe(store, () => tests(store));
@@ -71,7 +82,7 @@ function tests(store: StoreName): void {
     integration = await rig.integration({ agency: 'shop', clientTools: true, callerInstructions: true });
   });
 
-  const page = (path = '', threadId = randomUUID(), initialMessages: Message[] = []) => {
+  const page = (path = '', threadId: string = randomUUID(), initialMessages: Message[] = []) => {
     const url = `${rig.server.url}/v2/integrations/${integration}/ag-ui${path}`;
     return new HttpAgent({ url, threadId, initialMessages, headers: { Authorization: `Bearer ${TEST_API_KEY}` } });
   };
@@ -92,10 +103,17 @@ function tests(store: StoreName): void {
   const types = (events: readonly Event[]) => events.map(({ type }) => String(type));
   const answer = (messages: readonly Message[]) =>
     messages.flatMap((message) => (message.role === 'assistant' && message.content ? [message.content] : []));
-  const runs = async () => (await rig.api.get(`/v2/integrations/${integration}/runs`)).body.items as { runId: string }[];
+  const runs = async () =>
+    (await rig.api.get(`/v2/integrations/${integration}/runs`)).body.items as { runId: string }[];
 
   test('every event of every kind of run is verified by the client', async (t) => {
-    cites(t, 'compatible-20-ag-ui-verified', 'compatible-20-ag-ui-started', 'compatible-20-ag-ui-calls', 'compatible-20-ag-ui-end');
+    cites(
+      t,
+      'compatible-20-ag-ui-verified',
+      'compatible-20-ag-ui-started',
+      'compatible-20-ag-ui-calls',
+      'compatible-20-ag-ui-end',
+    );
     for (let round = 0; round < scale(1, 20); round += 1) {
       play(rig, {
         Lead: [
@@ -259,6 +277,8 @@ function tests(store: StoreName): void {
 
   test('a frontend tool ends the run, and its output continues it', async (t) => {
     cites(t, 'compatible-20-ag-ui-frontend-tools', 'compatible-20-ag-ui-answers');
+    // The client logs each refusal.
+    t.mock.method(console, 'error', () => {});
     const made = play(rig, {
       Lead: [calls(['c1', 'position', {}], ['c2', 'clock', {}]), say('You are here.'), say('Yes.')],
     });
@@ -288,6 +308,8 @@ function tests(store: StoreName): void {
 
   test('an approval is an interrupt, and resume answers it', async (t) => {
     cites(t, 'compatible-20-ag-ui-interrupts', 'compatible-20-ag-ui-resume', 'compatible-20-ag-ui-answers');
+    // The client logs each refusal.
+    t.mock.method(console, 'error', () => {});
     play(rig, {
       Lead: [
         calls(ask('d1', 'Billing', 'Pay'), ['p1', 'position', {}]),
@@ -344,6 +366,8 @@ function tests(store: StoreName): void {
 
   test('a new run in a busy chat cancels the active one, unless it must not', async (t) => {
     cites(t, 'compatible-20-ag-ui-busy');
+    // The client logs each refusal.
+    t.mock.method(console, 'error', () => {});
     const threadId = randomUUID();
     let held = 0;
     rig.controller.onCall = (call) => {
@@ -357,6 +381,36 @@ function tests(store: StoreName): void {
     assert.deepEqual(answer(second.newMessages), ['Short.']);
     assert.deepEqual((await first).end.outcome, { type: 'cancelled' });
     await assert.rejects(run(page('?whenBusy=never', threadId), 'Four'), /HTTP 400.*whenBusy/);
+  });
+
+  test('a run whose server was killed is replayed without its void text', async (t) => {
+    cites(t, 'compatible-20-ag-ui-void', 'compatible-20-ag-ui-replay');
+    t.mock.method(console, 'error', () => {});
+    await using doomed = await KillableServer.start({ store });
+    await doomed.metered();
+    const client = () => {
+      const url = `${doomed.api.url}/v2/integrations/mine/ag-ui`;
+      const headers = { Authorization: `Bearer ${TEST_API_KEY}`, 'X-Runwire-Consumer-Id': 'ann' };
+      return new HttpAgent({ url, threadId: 'c1', headers, fetch: fetchQuietly });
+    };
+    const cut = run(client(), 'Hi', { runId: 'r1' }).then(
+      () => null,
+      (error: Error) => error,
+    );
+    const call = await doomed.controller.nextCall();
+    await call.text('Void text');
+    await doomed.process.kill();
+    assert.ok((await cut) instanceof Error, 'a broken stream is an error of the client');
+    await doomed.startAgain();
+    void doomed.controller.nextCall().then(say('The answer'));
+    let replay: Awaited<ReturnType<typeof run>> | null = null;
+    // A reader of events that were not void yet breaks off too.
+    for (let tries = 0; replay === null; tries += 1) {
+      assert.ok(tries < 10);
+      replay = await run(client(), 'Hi', { runId: 'r1' }).catch(() => null);
+    }
+    const { newMessages, end } = replay;
+    assert.deepEqual([answer(newMessages), end.type], [['The answer'], 'RUN_FINISHED']);
   });
 
   test('reads the history, instructions, context and member of a request', async (t) => {

@@ -1,6 +1,7 @@
 import { agUi } from './ag-ui/ag-ui.ts';
 import { agencySwarmRoutes } from './agency-swarm/agency-swarm.ts';
 import type { CompatibleDeps } from './compatible-deps.ts';
+import { mcp } from './mcp/mcp.ts';
 
 /** Registers the compatible APIs: one folder each. */
 export function compatibleApis(deps: CompatibleDeps): void {

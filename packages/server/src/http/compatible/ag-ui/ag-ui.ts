@@ -1,6 +1,6 @@
 import type { RunId } from '../../../domain/ids.ts';
 import { Refusal } from '../../../domain/refusal.ts';
-import type { CompatibleDeps } from '../compatible-apis.ts';
+import type { CompatibleDeps } from '../compatible-deps.ts';
 import { type CompatibleCall, compatibleRoute } from '../compatible-route.ts';
 import { readEndOfRun } from '../end-of-run.ts';
 import { callIdOf } from '../question-calls.ts';

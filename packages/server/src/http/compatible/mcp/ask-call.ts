@@ -3,7 +3,7 @@ import { isBlank } from '@runwire/lib/is-blank.ts';
 import { isCallerId, type RunId } from '../../../domain/ids.ts';
 import { Refusal } from '../../../domain/refusal.ts';
 import { cancelRun } from '../../../runs/cancel-run.ts';
-import type { CompatibleDeps } from '../compatible-apis.ts';
+import type { CompatibleDeps } from '../compatible-deps.ts';
 import type { CompatibleCall } from '../compatible-route.ts';
 import { headerConsumer, headerContext } from '../compatible-starts.ts';
 import type { AskTool } from './ask-tools.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { Refusal } from '../../../domain/refusal.ts';
 import { cancelRun } from '../../../runs/cancel-run.ts';
-import type { CompatibleDeps } from '../compatible-apis.ts';
+import type { CompatibleDeps } from '../compatible-deps.ts';
 import { type CompatibleCall, compatibleRoute, ignoredHeader } from '../compatible-route.ts';
 import { SSE_HEADERS } from '../event-encoder.ts';
 import { AskCall, callRequestId, SESSION_HEADER } from './ask-call.ts';
