@@ -1,12 +1,16 @@
+import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance } from 'fastify';
 import type { Agencies } from '../../agencies/agencies.ts';
 import type { Chats } from '../../chats/chats.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
+import type { RunId } from '../../domain/ids.ts';
 import type { CancelDeps } from '../../runs/cancel-run.ts';
+import type { ContinuedRun } from '../../runs/continued-runs.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { RunRoutesDeps } from '../routes/runs.ts';
 import type { Streams } from '../run-stream.ts';
 import type { StreamLimits } from '../stream-limits.ts';
+import { aiSdk } from './ai-sdk/ai-sdk.ts';
 import type { CompatibleSettings, SettingsByIntegration } from './compatible-settings.ts';
 import type { CompatibleStarts } from './compatible-starts.ts';
 
@@ -23,11 +27,16 @@ export interface CompatibleDeps {
   readonly eventLog: EventLog;
   readonly streams: Streams;
   readonly streamLimits: StreamLimits;
+  readonly fetchAllow: FetchAllow;
+  readonly limits: { readonly imageBytes: number };
+  readonly publicUrl: string | null;
+  /** The runs whose answer a run continues, oldest first. */
+  readonly continued: (runId: RunId) => Promise<readonly ContinuedRun[]>;
 }
 
 /** Registers the compatible APIs: one folder each. */
-export function compatibleApis(_deps: CompatibleDeps): void {
-  // One line for each API.
+export function compatibleApis(deps: CompatibleDeps): void {
+  aiSdk(deps);
 }
 
 /** The names of the entry points of the integration's agency; empty if the agency is broken or missing. */
