@@ -231,7 +231,12 @@ export class ResponseAssembly implements ModelOutput {
     this.#emit({ type: 'response_done', response: this.#response, output: this.output, usage });
     for (const item of this.output) {
       const name = this.#getName(item);
-      this.#emit({ type: 'run_item', name, item, ...(name === 'tool_called' && this.#mayAsk(item) && { mayAsk: true }) });
+      this.#emit({
+        type: 'run_item',
+        name,
+        item,
+        ...(name === 'tool_called' && this.#mayAsk(item) && { mayAsk: true }),
+      });
     }
   }
 
@@ -261,7 +266,9 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   #mayAsk(item: OutputItem): boolean {
-    return item.kind === 'tool_call' && this.#agent.tools.some((tool) => tool.name === item.name && tool.asks !== undefined);
+    return (
+      item.kind === 'tool_call' && this.#agent.tools.some((tool) => tool.name === item.name && tool.asks !== undefined)
+    );
   }
 
   #begin(kind: 'message' | 'reasoning'): MessageItem | ReasoningItem {

@@ -6,7 +6,15 @@ import type { CompatibleCall } from '../compatible-route.ts';
 import { type CompatibleRequest, headerConsumer } from '../compatible-starts.ts';
 import { Fields } from '../fields.ts';
 import { HistoryTurns } from '../history-turns.ts';
-import { addToHistory, type FileRules, getFiles, getOutputs, getText, readMessage, type UiMessage } from './ui-messages.ts';
+import {
+  addToHistory,
+  type FileRules,
+  getFiles,
+  getOutputs,
+  getText,
+  readMessage,
+  type UiMessage,
+} from './ui-messages.ts';
 import { runIdOf } from './ui-stream.ts';
 
 /** A request of `useChat`, before the chat is known. */

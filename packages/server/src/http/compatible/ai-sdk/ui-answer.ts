@@ -93,6 +93,7 @@ export class UiAnswer {
         break;
       case 'messages':
         this.#closeStep();
+        this.#withheld.clear();
         for (const question of event.pending ?? []) this.#showQuestion(question, event.id);
         this.#closeStep();
         break;
