@@ -292,11 +292,11 @@ function tests(store: StoreName): void {
     const [{ runId }] = await runs();
     assert.equal((await post('/c/stop', { activeStreamId: 'run_of_another_answer' })).status, 204);
     const stopped = await post('/c/stop', { activeStreamId: runId });
-    assert.deepEqual([stopped.status, (await stopped.json()).cancelled], [200, true]);
+    assert.deepEqual([stopped.status, ((await stopped.json()) as { cancelled: boolean }).cancelled], [200, true]);
     await sent;
     assert.deepEqual(chat.parts, ['text done: Never en']);
     assert.deepEqual([chat.status, chat.finished[0]?.finishReason], ['ready', 'interrupted']);
-    assert.equal((chat.lastMessage?.metadata as { status: string }).status, 'cancelled');
+    assert.equal((chat.lastMessage?.metadata as { status: string } | undefined)?.status, 'cancelled');
     assert.equal((await post('/c/stop', undefined)).status, 204);
     await chat.sendMessage({ text: 'Go on' });
     assert.deepEqual(chat.parts, ['text done: Next.']);
@@ -347,7 +347,7 @@ function tests(store: StoreName): void {
     assert.equal(first.headers.get('x-vercel-ai-ui-message-stream'), 'v1');
     assert.ok(text.endsWith('data: [DONE]\n\n'));
     const other = await post('', { ...body, agent: 'Closer' });
-    assert.deepEqual([other.status, (await other.json()).code], [400, 'usage_request_id_reused']);
+    assert.deepEqual([other.status, ((await other.json()) as { code: string }).code], [400, 'usage_request_id_reused']);
   });
 }
 

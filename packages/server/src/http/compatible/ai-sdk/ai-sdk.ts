@@ -8,7 +8,7 @@ import { knownBase } from '../../callers-base.ts';
 import { corsHeaders } from '../../cors.ts';
 import { RunStream } from '../../run-stream.ts';
 import type { CompatibleApi } from '../compatible-api.ts';
-import type { CompatibleDeps } from '../compatible-apis.ts';
+import type { CompatibleDeps } from '../compatible-deps.ts';
 import { type CompatibleCall, compatibleRoute } from '../compatible-route.ts';
 import { Fields } from '../fields.ts';
 import { readWhenBusy, WhenBusyQuery } from '../when-busy.ts';

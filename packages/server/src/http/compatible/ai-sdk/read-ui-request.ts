@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { Refusal } from '../../../domain/refusal.ts';
 import { callerInstructions } from '../caller-instructions.ts';
 import { readFunction } from '../caller-tools.ts';
 import type { CompatibleCall } from '../compatible-route.ts';
@@ -80,10 +79,6 @@ export function toCompatibleRequest(
   const clientTools = readTools(body);
   const isNew = stored === null;
   const history = isNew ? readHistory(given, rules) : [];
-  if (history.length > 0 && request.clientToken !== null) {
-    const sentence = 'The chat is not stored here, and a client token does not permit earlier `messages` (history).';
-    throw new Refusal('token_forbidden', sentence);
-  }
   const sent = given.system.map((one) => ({ name: one.fields.nameOf('parts'), text: getText(one) }));
   const instructions = callerInstructions(sent, { settings, ignored, request });
   for (const name of body.unread) ignored.add(name);
@@ -101,7 +96,10 @@ export function toCompatibleRequest(
     history,
     answers,
     ...(instructions === null ? {} : { extras: { instructions, outputSchema: null, metadata: null } }),
-    ...(replaces === null || isNew ? {} : { chatRules: { replacesEnd: { after: runBefore(given) } } }),
+    chatRules: {
+      historyIfNew: true,
+      ...(replaces === null || isNew ? {} : { replacesEnd: { after: runBefore(given) } }),
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import type { RequestAttachment } from '../../../attachments/request-attachment.
 import type { RequestAnswer } from '../../../domain/question/question.ts';
 import { decodeInlineImage, isDataUrl } from '../../body/inline-image.ts';
 import { fileByUrl, imageByUrl } from '../../body/request-attachments.ts';
-import type { CompatibleDeps } from '../compatible-apis.ts';
+import type { CompatibleDeps } from '../compatible-deps.ts';
 import type { Fields } from '../fields.ts';
 import type { HistoryTurns } from '../history-turns.ts';
 import { questionIdOf } from '../question-calls.ts';
