@@ -13,7 +13,7 @@ import { type CompatibleCall, compatibleRoute } from '../compatible-route.ts';
 import { Fields } from '../fields.ts';
 import { readWhenBusy, WhenBusyQuery } from '../when-busy.ts';
 import { readUiRequest, toCompatibleRequest, type UiRequest } from './read-ui-request.ts';
-import { messageIdOf, UiStream } from './ui-stream.ts';
+import { toMessageId, UiStream } from './ui-stream.ts';
 
 const AI_SDK: CompatibleApi = {
   name: 'ai-sdk',
@@ -63,7 +63,7 @@ export function aiSdk(deps: CompatibleDeps): void {
       const streamId = body === undefined || body === null ? null : Fields.of(body).text('activeStreamId');
       const chat = await unlessUnknown(chats.get(call.scope, namedChat(call)));
       const runId = chat?.activeRunId ?? null;
-      const isMeant = streamId === null || streamId === runId || (runId !== null && streamId === messageIdOf(runId));
+      const isMeant = streamId === null || streamId === runId || (runId !== null && streamId === toMessageId(runId));
       // A run that started after the page decided to stop is another one.
       if (runId === null || !isMeant) return call.reply.code(204).send();
       const result = await cancelRun(deps.cancel, call.scope, runId, 'immediate');
@@ -105,7 +105,7 @@ async function replay(deps: CompatibleDeps, call: CompatibleCall, runId: RunId):
   const { request, reply } = call;
   const chain = await deps.continued(runId);
   const first = chain[0]?.runId ?? runId;
-  const stream = new UiStream({ messageId: messageIdOf(first), fileUrl: fileUrl(deps, call) });
+  const stream = new UiStream({ messageId: toMessageId(first), fileUrl: fileUrl(deps, call) });
   const { ownerId, key } = request.principal;
   await readContinued(deps, { stream, chain, isReplay: true }, ownerId);
   deps.streamLimits.add(request, reply.raw);

@@ -14,7 +14,7 @@ import {
   readMessage,
   type UiMessage,
 } from './ui-messages.ts';
-import { runIdOf } from './ui-stream.ts';
+import { toRunId } from './ui-stream.ts';
 
 /** A request of `useChat`, before the chat is known. */
 export interface UiRequest {
@@ -165,7 +165,7 @@ function readUsageRequestId({ chatId, messages, replaces }: UiRequest): string |
 function runBefore({ messages }: UiRequest): string | null {
   const last = messages.findLast(({ role }) => role === 'assistant');
   if (last === undefined) return null;
-  return newestRun(last) ?? runIdOf(last.id);
+  return newestRun(last) ?? toRunId(last.id);
 }
 
 /** The metadata name the newest run of a message that several runs made. */

@@ -11,10 +11,10 @@ export interface UiStreamOptions {
 
 const HEADERS = { ...SSE_HEADERS, 'x-vercel-ai-ui-message-stream': 'v1' };
 
-export const messageIdOf = (runId: string): string => `msg_${runId.slice('run_'.length)}`;
+export const toMessageId = (runId: string): string => `msg_${runId.slice('run_'.length)}`;
 
 /** Returns null if the message is not one that this API named. */
-export const runIdOf = (messageId: string): string | null =>
+export const toRunId = (messageId: string): string | null =>
   /^msg_[0-9a-z]{20,}$/.test(messageId) ? `run_${messageId.slice('msg_'.length)}` : null;
 
 /** The UI message stream of the AI SDK: one assistant message. */
@@ -50,7 +50,7 @@ export class UiStream extends EventEncoder {
     this.#frames = '';
     if (event.type === 'meta') {
       const { runId, chatId, agent } = event.meta;
-      const messageId = this.#messageId ?? messageIdOf(runId);
+      const messageId = this.#messageId ?? toMessageId(runId);
       this.#write({ type: 'start', messageId, messageMetadata: { runId, chatId, agent } });
       this.#frames += earlier;
     }
