@@ -1,5 +1,6 @@
 import { agUi } from './ag-ui/ag-ui.ts';
 import { agencySwarmRoutes } from './agency-swarm/agency-swarm.ts';
+import { aiSdk } from './ai-sdk/ai-sdk.ts';
 import type { CompatibleDeps } from './compatible-deps.ts';
 import { mcp } from './mcp/mcp.ts';
 
@@ -8,4 +9,5 @@ export function compatibleApis(deps: CompatibleDeps): void {
   agUi(deps);
   mcp(deps);
   agencySwarmRoutes(deps);
+  aiSdk(deps);
 }

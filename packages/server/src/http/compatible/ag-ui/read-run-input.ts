@@ -42,7 +42,7 @@ export function readRunInput(call: CompatibleCall, rules: PartRules): RunInput {
   }
   const messages = new AgUiMessages(sent, rules);
   const resumed = body.objects('resume').map(readResume);
-  const clientTools = body.objects('tools').map(readFunction);
+  const clientTools = body.objects('tools').map((tool) => readFunction(tool));
   const about = readContext(call, body);
   const { agent = null } = request.params as { readonly agent?: string };
   for (const name of ['protocolVersion', 'parentRunId']) body.any(name);
