@@ -1,5 +1,6 @@
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { AgUiEncoder } from '@runwire/server/src/http/compatible/ag-ui/ag-ui-encoder.ts';
+import { AskCall } from '@runwire/server/src/http/compatible/mcp/ask-call.ts';
 
 /** Messages of AG-UI have no end. */
 function leaveOpen(): Overrides {
@@ -11,4 +12,10 @@ function leaveOpen(): Overrides {
   return {};
 }
 
-export const COMPATIBLE_FAULTS = { 'leave-open': leaveOpen };
+/** A run continues after the request of its MCP client was cancelled. */
+function keepRunning(): Overrides {
+  AskCall.prototype.leave = async () => {};
+  return {};
+}
+
+export const COMPATIBLE_FAULTS = { 'leave-open': leaveOpen, 'keep-running-after-cancel': keepRunning };

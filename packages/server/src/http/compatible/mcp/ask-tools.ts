@@ -49,13 +49,11 @@ const OUTPUT_SCHEMA = {
 export function askTools({ agencies }: Pick<CompatibleDeps, 'agencies'>, { agency }: CompatibleSettings): AskTool[] {
   const loaded = agencies.find(agency)?.loaded ?? null;
   if (loaded === null) throw new Refusal('agency_unavailable');
-  const names = new Set<string>();
   return loaded.entryPoints.map((agent) => {
-    const name = freeName(askName(agent), names);
-    names.add(name);
     const { description } = loaded.agents.get(agent) ?? { description: '' };
     const about = description.trim() === '' ? '' : ` ${description.trim()}`;
-    return { name, agent, description: `Asks the agent ${agent} of ${loaded.name}.${about}` };
+    // The names differ: an agency whose hand-offs would have equal names is refused.
+    return { name: askName(agent), agent, description: `Asks the agent ${agent} of ${loaded.name}.${about}` };
   });
 }
 
@@ -67,12 +65,3 @@ export const shownTool = ({ name, agent, description }: AskTool) => ({
   inputSchema: INPUT_SCHEMA,
   outputSchema: OUTPUT_SCHEMA,
 });
-
-/** Two names of agents can differ only in characters that names of tools cannot have. */
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  for (let number = 2; ; number += 1) {
-    if (!taken.has(name)) return name;
-    const suffix = `_${number}`;
-    name = name.slice(0, 64 - suffix.length) + suffix;
-  }
-}
