@@ -238,7 +238,7 @@ function tests(store: StoreName): void {
     let runId = '';
     while (runId === '') {
       const { body } = await rig.api.get(`/v2/integrations/${integration}/runs?status=running`);
-      const steps = body.items[0] === undefined ? [] : await stepsOf(body.items[0].runId);
+      const steps = body.items[0] === undefined ? [] : await listSteps(body.items[0].runId);
       if (steps.length > 0) runId = body.items[0].runId;
     }
     await rig.api.post(`/v2/integrations/${integration}/runs/${runId}/cancel`, { mode: 'immediate' });
@@ -248,7 +248,7 @@ function tests(store: StoreName): void {
     assert.equal((await run(client, 'Again.')).end.type, 'RUN_FINISHED');
   });
 
-  const stepsOf = async (runId: string) =>
+  const listSteps = async (runId: string) =>
     (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}/steps`)).body.items as object[];
 
   test('the same runId twice is one run', async (t) => {

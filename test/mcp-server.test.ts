@@ -7,6 +7,7 @@ import { STORES, TEST_API_KEY } from '@runwire/test-kit';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { cites } from '../requirements/cite.ts';
 import { Cluster } from './support/cluster.ts';
+import { until } from './support/eventually.ts';
 import { calls, play, say } from './support/play.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -38,7 +39,7 @@ interface Connecting {
   readonly seen?: Response[];
 }
 
-/** The official client. Each of its requests goes to the next of the servers. */
+/** The official client. Each of its requests is sent to the next server. */
 async function connect(
   urls: readonly string[],
   { integration, revision = 'auto', headers = {}, seen = [] }: Connecting,
@@ -251,8 +252,10 @@ describe('three nodes without sticky sessions', { skip }, () => {
         assert.ok(isClosed, `round ${round}: the provider's connection is open 10 s after the cancel`);
         count({ cancels: 1 });
       }
-      const { body } = await first.api.get(`/v2/integrations/${integration}/runs?status=cancelled&limit=100`);
-      assert.equal(body.items.length, scale(3, 30));
+      await until(async () => {
+        const { body } = await first.api.get(`/v2/integrations/${integration}/runs?status=cancelled&limit=100`);
+        return body.items.length === scale(3, 30);
+      });
       await client.close();
     });
   }

@@ -40,8 +40,8 @@ const NOT_ANSWERED = 'Not answered: the run ended first.';
  * for the caller. A message and a subagent that are open at the end are closed there.
  *
  * The framing has no event for text that became void after a crash: the connection breaks, and a replay has the text of the
- * new attempt only. In a replay the items of delegated agents are sent when they are finished, because a log keeps those that
- * never were.
+ * new attempt only. In a replay the items of delegated agents are sent when they are finished, because a log keeps
+ * unfinished ones too.
  */
 export class AgUiEncoder extends EventEncoder {
   readonly #run: AgUiRun;

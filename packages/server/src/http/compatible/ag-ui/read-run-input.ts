@@ -91,7 +91,7 @@ function readResume(entry: Fields): RequestAnswer {
 
 const CONTEXT = ['state', 'context', 'forwardedProps'] as const;
 
-/** What the page says about its user. A client token says it instead, so then the page's fields are left out. */
+/** Reads the context that the page sends about its user. A client token has its own context, so then the page's is left out. */
 function readContext({ request, ignored }: CompatibleCall, body: Fields) {
   const parts: Record<string, unknown> = {};
   for (const name of CONTEXT) {

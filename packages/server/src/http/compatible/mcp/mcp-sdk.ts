@@ -15,12 +15,12 @@ const KEEP_ALIVE_MS = 10_000;
 export class McpSdk {
   #handler: Promise<McpHttpHandler> | null = null;
 
-  async fetch(request: Request, body: unknown, about: McpRequest): Promise<Response> {
+  async answer(request: Request, body: unknown, about: McpRequest): Promise<Response> {
     this.#handler ??= load();
-    const { fetch } = await this.#handler;
+    const handler = await this.#handler;
     // The package hands `authInfo` through to the server of the request.
     const authInfo = { token: '', clientId: '', scopes: [], extra: { about } };
-    return fetch(request, { parsedBody: body, authInfo });
+    return handler.fetch(request, { parsedBody: body, authInfo });
   }
 }
 

@@ -54,7 +54,7 @@ async function answer(deps: CompatibleDeps, sdk: McpSdk, call: CompatibleCall): 
   const asking = new AskCall(deps, call);
   const gone = new AbortController();
   const web = toWebRequest(call, gone.signal);
-  const response = await sdk.fetch(web, body, { call: asking, tools: () => askTools(deps, settings) });
+  const response = await sdk.answer(web, body, { call: asking, tools: () => askTools(deps, settings) });
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (isStream && body?.method === 'tools/call') return stream(call, asking, response, gone);
   const text = await response.text();
@@ -86,7 +86,7 @@ async function stream(
   const onClose = () => {
     if (raw.writableFinished) return;
     gone.abort();
-    // The run was admitted, or it does not exist: there is nobody to tell.
+    // If the store is unavailable, the run ends as if it were not cancelled.
     asking.leave(isModern).catch(() => {});
   };
   raw.once('close', onClose);
