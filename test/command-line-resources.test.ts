@@ -108,6 +108,8 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
   const [created, updated, list, show, messages, steps, records, csv, gone, ...rest] = await commands.session(
     ['chats', 'create', 'plan', '--alias', 'p', '--member', 'bob'],
     ['chats', 'update', 'plan', '--title', 'A plan', '--metadata', '{"a":1}'],
+    ['chats', 'fork', 'plan', '--id', 'copy', '--alias', 'q'],
+    ['chats', 'delete', 'copy'],
     ['chats', 'list', '--member', 'bob', '--status', 'idle'],
     ['chats', 'show', 'plan', '--json'],
     ['messages', 'told'],

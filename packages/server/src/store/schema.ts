@@ -8,6 +8,7 @@ import type { ChatId, ChatKey, IntegrationId, OwnerId, RunId } from '../domain/i
 import type { CancelMode, RunStatus } from '../domain/run/run-state.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
+import type { AskedQuestionsTable, SharedRunsTable } from './fork-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 
@@ -217,6 +218,15 @@ export interface ChatsTable {
   questions_json: Generated<string | null>;
   /** The run that asked them. Null if there are none. */
   asking_run_id: Generated<RunId | null>;
+  /** The chat of which it is a fork, also if that chat was deleted. Null if it is no fork. */
+  forked_from: Generated<ChatKey | null>;
+  /** The last run that a fork has of the other chat. Null if it has none. */
+  forked_run_id: Generated<RunId | null>;
+  /** The fork that took over this chat's id and alias. Such a chat is not listed. */
+  replaced_by: Generated<ChatKey | null>;
+  /** The id and the alias that another chat took over. */
+  former_chat_id: Generated<ChatId | null>;
+  former_alias: Generated<string | null>;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
@@ -459,6 +469,8 @@ export interface Schema {
   runs: RunsTable;
   active_runs: ActiveRunsTable;
   unsuccessful_runs: UnsuccessfulRunsTable;
+  shared_runs: SharedRunsTable;
+  asked_questions: AskedQuestionsTable;
   usage_days: UsageDaysTable;
   usage_hours: UsageHoursTable;
   usage_walk: UsageWalkTable;
