@@ -7,7 +7,7 @@ export interface ErrorEntry {
   readonly sentence: string;
   /** True if the same request may succeed later without a change by the caller. In the stream: with a new id. */
   readonly retryable: boolean;
-  /** True if a run that is already streaming can end with this code. */
+  /** True if the stream of a run can end with this code. */
   readonly inStream?: true;
   /** This error's response headers, and when they are sent. */
   readonly headers?: string;
@@ -43,6 +43,22 @@ export const errors = {
   question_not_pending: {
     status: 400,
     sentence: 'The chat has no such open question: it was answered, or a newer message arrived.',
+    retryable: false,
+  },
+  unsupported_field: {
+    status: 400,
+    sentence: 'This API does not support a field of the request that changes what the answer is; leave the field out.',
+    retryable: false,
+  },
+  cursor_void: {
+    status: 400,
+    sentence:
+      'The text at this position of the response was discarded after a crash; read the response from its start.',
+    retryable: false,
+  },
+  chat_not_empty: {
+    status: 400,
+    sentence: 'The chat exists; send `history` only for a new chat.',
     retryable: false,
   },
   unknown_agent: {
@@ -137,6 +153,12 @@ export const errors = {
   chat_not_found: {
     status: 404,
     sentence: 'This consumer has no such chat; check `chatId`, `aliasChatId` and `consumerId`.',
+    retryable: false,
+  },
+  model_not_found: {
+    status: 404,
+    sentence:
+      'No entry point of the agency has the name in `model`; use a name that GET …/models lists, or leave `model` out.',
     retryable: false,
   },
   run_not_found: {
@@ -356,6 +378,14 @@ export const errors = {
     status: null,
     sentence: 'Code of the agency failed; its author must correct it, and the log of the server has the reason.',
     retryable: false,
+    inStream: true,
+  },
+  answer_restarted: {
+    status: null,
+    sentence:
+      'The node of the run stopped, and text that was already sent became void; send the request again with the same ' +
+      '`Idempotency-Key` to read the new answer.',
+    retryable: true,
     inStream: true,
   },
   run_interrupted: {

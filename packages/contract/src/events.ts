@@ -54,4 +54,5 @@ export const headerNames = {
   chatId: 'X-Chat-Id',
   runReplayed: 'X-Run-Replayed',
   requestId: 'X-Request-Id',
+  ignored: 'X-Runwire-Ignored',
 } as const;

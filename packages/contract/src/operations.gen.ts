@@ -676,7 +676,7 @@ export interface Operations {
    */
   deleteChat: { input: DeleteChatParameters; answer: undefined };
   /**
-   * Make a new chat from the beginning of a chat.
+   * Fork a chat: make a new one from its beginning.
    */
   forkChat: { input: ForkChatParameters & ForkChatRequest; answer: Chat };
   /**

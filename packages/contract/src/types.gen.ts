@@ -1074,11 +1074,11 @@ export interface Chat {
    */
   title: string | null;
   /**
-   * Where the chat was forked. Null if it is no fork.
+   * The chat that this one continues, and the last run that both have. Null if it is no fork.
    */
   forkedFrom: {
     /**
-     * The chat of which this one is a fork.
+     * The chat that was forked.
      */
     chatId: string;
     /**
@@ -1243,7 +1243,7 @@ export interface CreateChatRequest {
 }
 
 /**
- * Where the new chat ends, and what it is called.
+ * The last run that the new chat gets, and its names.
  */
 export interface ForkChatRequest {
   /**
@@ -1623,6 +1623,20 @@ export interface CreateIntegrationRequest {
    * True if requests may bring tools that the caller runs (`clientTools`).
    */
   clientTools?: boolean | undefined;
+  /**
+   * True if requests may bring instructions of their own (`instructions`, and system messages of compatible APIs).
+   */
+  callerInstructions?: boolean | undefined;
+  /**
+   * True if compatible APIs register an unknown member with its first run. `POST /get_completion_v2` never does this.
+   */
+  autoRegister?: boolean | undefined;
+  /**
+   * The compatible APIs that are on. An API that is off answers 404. The default is all of them.
+   *
+   * @maxItems 5
+   */
+  compatibleApis?: ('openai' | 'ai-sdk' | 'ag-ui' | 'mcp' | 'agency-swarm')[] | undefined;
 }
 
 /**
@@ -1693,6 +1707,20 @@ export interface Integration {
    * True if requests may bring tools that the caller runs (`clientTools`).
    */
   clientTools: boolean;
+  /**
+   * True if requests may bring instructions of their own (`instructions`, and system messages of compatible APIs).
+   */
+  callerInstructions: boolean;
+  /**
+   * True if compatible APIs register an unknown member with its first run. `POST /get_completion_v2` never does this.
+   */
+  autoRegister: boolean;
+  /**
+   * The compatible APIs that are on. An API that is off answers 404. The default is all of them.
+   *
+   * @maxItems 5
+   */
+  compatibleApis: ('openai' | 'ai-sdk' | 'ag-ui' | 'mcp' | 'agency-swarm')[];
   /**
    * When the integration was created.
    */
@@ -1781,6 +1809,20 @@ export interface UpdateIntegrationRequest {
    * True if requests may bring tools that the caller runs (`clientTools`).
    */
   clientTools?: boolean | undefined;
+  /**
+   * True if requests may bring instructions of their own (`instructions`, and system messages of compatible APIs).
+   */
+  callerInstructions?: boolean | undefined;
+  /**
+   * True if compatible APIs register an unknown member with its first run. `POST /get_completion_v2` never does this.
+   */
+  autoRegister?: boolean | undefined;
+  /**
+   * The compatible APIs that are on. An API that is off answers 404. The default is all of them.
+   *
+   * @maxItems 5
+   */
+  compatibleApis?: ('openai' | 'ai-sdk' | 'ag-ui' | 'mcp' | 'agency-swarm')[] | undefined;
 }
 
 /**

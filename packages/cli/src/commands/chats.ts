@@ -124,7 +124,7 @@ function addForkCommand(chats: CliCommand, { env }: Context): void {
   chats
     .command('fork')
     .explain({
-      summary: 'make a new chat from the beginning of a chat and print its id',
+      summary: 'fork a chat: make a new one from its beginning',
       details: ['Without --run the new chat has everything up to the newest run that has ended.'],
       examples: ['runwire chats fork trip', 'runwire chats fork trip --run run_01m7 --before --id trip-2'],
     })

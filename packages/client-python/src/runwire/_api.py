@@ -152,7 +152,7 @@ class ChatsApi(Resource):
         alias_chat_id: str | None | Omitted = OMITTED,
         integration: str | None = None,
     ) -> models.Chat:
-        """Make a new chat from the beginning of a chat."""
+        """Fork a chat: make a new one from its beginning."""
         answer: models.Chat = self._json(
             "POST /v2/integrations/:apiIntegrationId/chats/:fromChatId/fork",
             {
@@ -453,6 +453,9 @@ class IntegrationsApi(Resource):
         quota_bytes: int | None | Omitted = OMITTED,
         member_quota_bytes: int | None | Omitted = OMITTED,
         client_tools: bool | Omitted = OMITTED,
+        caller_instructions: bool | Omitted = OMITTED,
+        auto_register: bool | Omitted = OMITTED,
+        compatible_apis: Sequence[Literal["openai", "ai-sdk", "ag-ui", "mcp", "agency-swarm"]] | Omitted = OMITTED,
     ) -> models.Integration:
         """Create an integration."""
         answer: models.Integration = self._json(
@@ -474,6 +477,9 @@ class IntegrationsApi(Resource):
                 "quotaBytes": quota_bytes,
                 "memberQuotaBytes": member_quota_bytes,
                 "clientTools": client_tools,
+                "callerInstructions": caller_instructions,
+                "autoRegister": auto_register,
+                "compatibleApis": compatible_apis,
             },
         )
         return answer
@@ -509,6 +515,9 @@ class IntegrationsApi(Resource):
         quota_bytes: int | None | Omitted = OMITTED,
         member_quota_bytes: int | None | Omitted = OMITTED,
         client_tools: bool | Omitted = OMITTED,
+        caller_instructions: bool | Omitted = OMITTED,
+        auto_register: bool | Omitted = OMITTED,
+        compatible_apis: Sequence[Literal["openai", "ai-sdk", "ag-ui", "mcp", "agency-swarm"]] | Omitted = OMITTED,
     ) -> models.Integration:
         """Change an integration."""
         answer: models.Integration = self._json(
@@ -530,6 +539,9 @@ class IntegrationsApi(Resource):
                 "quotaBytes": quota_bytes,
                 "memberQuotaBytes": member_quota_bytes,
                 "clientTools": client_tools,
+                "callerInstructions": caller_instructions,
+                "autoRegister": auto_register,
+                "compatibleApis": compatible_apis,
             },
         )
         return answer

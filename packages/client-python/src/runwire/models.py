@@ -304,7 +304,7 @@ class Chat(TypedDict):
     title: str | None
     """Title of the chat, for people. Null if it has none."""
     forkedFrom: ChatForkedFrom | None
-    """Where the chat was forked. Null if it is no fork."""
+    """The chat that this one continues, and the last run that both have. Null if it is no fork."""
     replacedBy: str | None
     """The chat that took over the id of this one. Null if none did."""
     metadata: dict[str, Any] | None
@@ -312,10 +312,10 @@ class Chat(TypedDict):
 
 
 class ChatForkedFrom(TypedDict):
-    """Where the chat was forked. Null if it is no fork."""
+    """The chat that this one continues, and the last run that both have. Null if it is no fork."""
 
     chatId: str
-    """The chat of which this one is a fork."""
+    """The chat that was forked."""
     runId: str | None
     """The last run that the fork has of that chat. Null if the fork began empty."""
 
@@ -566,6 +566,14 @@ class Integration(TypedDict):
     """
     clientTools: bool
     """True if requests may bring tools that the caller runs (`clientTools`)."""
+    callerInstructions: bool
+    """True if requests may bring instructions of their own (`instructions`, and system messages of compatible APIs)."""
+    autoRegister: bool
+    """True if compatible APIs register an unknown member with its first run. `POST /get_completion_v2` never does
+    this.
+    """
+    compatibleApis: list[Literal["openai", "ai-sdk", "ag-ui", "mcp", "agency-swarm"]]
+    """The compatible APIs that are on. An API that is off answers 404. The default is all of them."""
     createdAt: str
     """When the integration was created."""
     updatedAt: str

@@ -14,6 +14,9 @@ import { UploadSigning } from '../files/sign-upload.ts';
 import { UploadSecrets } from '../files/upload-secrets.ts';
 import { buildApp } from '../http/app.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
+import { compatibleApis } from '../http/compatible/compatible-apis.ts';
+import { SettingsByIntegration } from '../http/compatible/compatible-settings.ts';
+import { CompatibleStarts } from '../http/compatible/compatible-starts.ts';
 import { builtConsole } from '../http/console/console-files.ts';
 import { DefaultFraming } from '../http/encoders/default-framing.ts';
 import { ForwardedForWarning } from '../http/forwarded-for.ts';
@@ -33,6 +36,7 @@ import { runEvents } from '../http/routes/run-events.ts';
 import { runRoutes } from '../http/routes/runs.ts';
 import { serviceRoutes } from '../http/routes/service.ts';
 import { usageRoutes } from '../http/routes/usage.ts';
+import { RunStarts } from '../http/run-starts.ts';
 import { StreamLimits } from '../http/stream-limits.ts';
 import { Nodes } from '../nodes/node-list.ts';
 import { runSteps } from '../runs/run-steps.ts';
@@ -84,9 +88,10 @@ export async function openHttp(
   // Stops before the app closes the connections: a shutdown is not a disconnect of the caller.
   stack.use(runs.disconnects);
   // The API description lists the operations in this order.
-  addRunRoutes(app, foundation, accounts, runs);
+  const chats = new Chats(foundation.store, accounts.pages, runs.forgetTurns);
+  addRunRoutes(app, foundation, accounts, { ...runs, chats });
   addFileRoutes(app, foundation, accounts);
-  chatRoutes(app, new Chats(foundation.store, accounts.pages, runs.forgetTurns));
+  chatRoutes(app, chats);
   addAccountRoutes(app, foundation, accounts, runs);
   addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);
@@ -108,18 +113,34 @@ export async function openHttp(
 
 function addRunRoutes(
   app: App,
-  { store, config, limits, metrics }: Foundation,
-  { pages, turns }: OpenedAccounts,
-  { admission, runReads, eventLog, streams, cancel }: OpenedRuns,
+  { store, config, limits, metrics, agencies }: Foundation,
+  { pages, turns, reads, changes }: OpenedAccounts,
+  { admission, runReads, eventLog, streams, cancel, chats }: OpenedRuns & { readonly chats: Chats },
 ): void {
   const encoder = new DefaultFraming();
   const { fetchAllow } = config;
-  const followed = { runReads, eventLog, streams, streamLimits: new StreamLimits(limits), encoder };
-  getCompletion(app, { ...followed, admission, limits, fetchAllow, metrics });
-  runEvents(app, followed);
+  const streamLimits = new StreamLimits(limits);
+  const starts = new RunStarts({ admission, eventLog, streams, streamLimits, metrics });
+  getCompletion(app, { starts, runReads, encoder, limits, fetchAllow });
+  runEvents(app, { runReads, eventLog, streams, streamLimits, encoder });
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
   runRoutes(app, { runReads, cancel, steps });
   usageRoutes(app, { runReads, turns });
+  compatibleApis({
+    app,
+    settings: new SettingsByIntegration(reads, changes),
+    starts: new CompatibleStarts(starts, cancel),
+    agencies,
+    runReads,
+    steps,
+    chats,
+    cancel,
+    eventLog,
+    streams,
+    streamLimits,
+    fetchAllow,
+    limits,
+  });
 }
 
 function addFileRoutes(app: App, foundation: Foundation, { reads }: OpenedAccounts): void {

@@ -34,6 +34,8 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     readonly ownership: IntegrationOwnership;
+    /** The operations of the compatible APIs, which OpenAPI does not describe. */
+    readonly compatibleOperations: Operation[];
     /** Counts and logs refused requests, only in memory. */
     noteRefusal(refusal: Refusal, request: FastifyRequest): void;
     /** Counts an answer when it begins. Fastify's hooks do not see the answers that it does not send itself. */
@@ -103,6 +105,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const deadlines = new RequestDeadlines(app.server, limits, (socket) => clientErrors.expire(socket));
   app.addHook('onClose', () => deadlines[Symbol.dispose]());
   app.decorate('ownership', options.ownership);
+  app.decorate('compatibleOperations', []);
   app.decorate('noteRefusal', ({ code }, request) => {
     const path = request.routeOptions.url ?? null;
     if ((path ?? getPath(request.url)) === COMPLETION_PATH)
@@ -128,7 +131,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     // `true` is sent only after the reservation; until then every answer at this path has `false`.
-    if ((request.routeOptions.url ?? getPath(request.url)) === COMPLETION_PATH)
+    const { config } = request.routeOptions;
+    if (config.startsRuns === true || (request.routeOptions.url ?? getPath(request.url)) === COMPLETION_PATH)
       reply.header('x-agent-run-admitted', 'false');
     refuseSecondHost(request.raw.rawHeaders);
     if (request.headers['x-forwarded-for'] !== undefined) options.forwardedFor.note(request.socket.remoteAddress);
@@ -155,9 +159,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 }
 
 function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const found = operationsAt(Object.values(operations), getPath(request.url));
+  const path = getPath(request.url);
+  const own = operationsAt(Object.values(operations), path);
+  const found = own.length > 0 ? own : operationsAt(request.server.compatibleOperations, path);
   if (found.length === 0) return refusalAnswer(new Refusal('not_found'), request, reply);
-  if (isPreflight(request, found)) return answerPreflight(reply);
+  if (isPreflight(request, found)) return answerPreflight(reply, found !== own);
   const methods = found.map(({ method }) => method);
   reply.header('allow', methods.join(', '));
   const sentence = `This path does not support ${request.method}; use ${inWords(methods)}.`;

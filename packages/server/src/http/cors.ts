@@ -14,6 +14,10 @@ const EXPOSED = [
 
 /** Never allows credentials: a page sends its token itself, and no operation reads a cookie. */
 const ANY_ORIGIN = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
+const COMPATIBLE_ORIGIN = {
+  ...ANY_ORIGIN,
+  'access-control-expose-headers': `${EXPOSED}, ${headerNames.ignored}`,
+};
 
 const PREFLIGHT = {
   'access-control-allow-origin': '*',
@@ -28,15 +32,16 @@ const PREFLIGHT = {
  */
 export function corsHeaders(
   token: ClientToken | null | undefined,
-  { headers: { origin } }: Pick<FastifyRequest, 'headers'>,
+  { headers: { origin }, routeOptions }: Pick<FastifyRequest, 'headers' | 'routeOptions'>,
 ): Readonly<Record<string, string>> {
   if (token === null) return {};
-  if (token === undefined || token.origins === null) return ANY_ORIGIN;
+  const anyOrigin = routeOptions.config?.compatible === undefined ? ANY_ORIGIN : COMPATIBLE_ORIGIN;
+  if (token === undefined || token.origins === null) return anyOrigin;
   const varies = { vary: 'Origin' };
   if (origin === undefined) return varies;
   // A foreign origin gets nothing but the refusal `foreign_origin`. Its page must be able to read that, because a page
   // takes an answer without this header for a broken connection, and tries again.
-  return { ...ANY_ORIGIN, ...varies, 'access-control-allow-origin': origin };
+  return { ...anyOrigin, ...varies, 'access-control-allow-origin': origin };
 }
 
 /** True if a browser asks whether a page may call one of these operations with a client token. */
@@ -48,4 +53,15 @@ export function isPreflight({ method, headers }: FastifyRequest, operations: rea
   );
 }
 
-export const answerPreflight = (reply: FastifyReply): FastifyReply => reply.code(204).headers(PREFLIGHT).send();
+/** Clients of compatible APIs send headers of their own. */
+const COMPATIBLE_PREFLIGHT = {
+  ...PREFLIGHT,
+  'access-control-allow-methods': 'GET, POST, DELETE',
+  'access-control-allow-headers': 'Authorization, *',
+};
+
+export const answerPreflight = (reply: FastifyReply, isCompatible: boolean): FastifyReply =>
+  reply
+    .code(204)
+    .headers(isCompatible ? COMPATIBLE_PREFLIGHT : PREFLIGHT)
+    .send();

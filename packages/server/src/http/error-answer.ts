@@ -59,10 +59,16 @@ export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: 
   if (refusal.code === 'request_timeout') reply.header('connection', 'close');
   if (refusal.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
   if (refusal.retryAfterSeconds !== null) reply.header('retry-after', String(refusal.retryAfterSeconds));
+  const status = getStatus(refusal.code, path);
+  const api = request.routeOptions.config?.compatible;
+  const isAdmissionKnown = request.routeOptions.config?.startsRuns !== true || reply.hasHeader('x-agent-run-admitted');
+  const headers = api?.errorHeaders?.(refusal, status, isAdmissionKnown);
+  if (headers !== undefined) reply.headers(headers);
+  const body = api?.errorBody?.(refusal, status);
   return reply
-    .code(getStatus(refusal.code, path))
+    .code(status)
     .type('application/json; charset=utf-8')
-    .send({ error: refusal.message, code: refusal.code, ...refusal.details });
+    .send(body ?? { error: refusal.message, code: refusal.code, ...refusal.details });
 }
 
 /** Sends one clear sentence for bad input. For an error of ours the answer has no details; the log has them. */

@@ -35,7 +35,7 @@ export function registerOpenApi(
   const schemas = schemasWithLimit(limits.messageCharacters);
   const routed: Operation[] = [];
   app.addHook('onRoute', ({ config }) => {
-    if (config?.operation !== undefined) routed.push(config.operation);
+    if (config?.operation !== undefined && config.compatible === undefined) routed.push(config.operation);
   });
   let document: Promise<OpenApiDocument> | undefined;
   app.decorate('describe', () => {

@@ -149,6 +149,7 @@ export class RunStream implements Sink {
   #full = false;
   #breaksOff = false;
   #lastWriteTick = 0;
+  #startTick = 0;
   /**
    * When the reader last read bytes, and how many were unsent then. Null if that was not checked since the stream is
    * full.
@@ -198,6 +199,7 @@ export class RunStream implements Sink {
     if (waitAt !== undefined || heartbeat === null) this.#response.flushHeaders();
     waitAt?.('header.after');
     this.#streams.add(this);
+    this.#startTick = this.#streams.tick;
     if (heartbeat !== null) {
       waitAt?.('first-byte.before');
       this.#write(heartbeat, waitAt === undefined ? undefined : () => waitAt('first-byte.after'));
@@ -261,7 +263,13 @@ export class RunStream implements Sink {
       this.#watchProgress();
       return;
     }
-    const { heartbeat } = this.#encoder;
+    const { heartbeat, lastHeartbeat } = this.#encoder;
+    if (lastHeartbeat !== undefined && tick - this.#startTick >= lastHeartbeat.count * TICKS_PER_HEARTBEAT) {
+      this.#follower.close();
+      this.#write(lastHeartbeat.data(), undefined, true);
+      this.finish();
+      return;
+    }
     // One tick early, so that the silence never lasts longer than promised.
     if (heartbeat !== null && tick - this.#lastWriteTick >= TICKS_PER_HEARTBEAT - 1) this.#write(heartbeat, undefined);
   }

@@ -108,7 +108,7 @@ export const forkChat = operation({
   operationId: 'forkChat',
   method: 'POST',
   path: `${integrationPath}/chats/:fromChatId/fork`,
-  summary: 'Make a new chat from the beginning of a chat',
+  summary: 'Fork a chat: make a new one from its beginning',
   description:
     'The new chat has all messages, attachments and announced files up to and including `runId`, and belongs to the same ' +
     'member. Its messages name their original runs, which keep their usage. If the last of these runs asked, its questions ' +

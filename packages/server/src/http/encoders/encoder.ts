@@ -21,6 +21,8 @@ export interface Encoder {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent immediately, and then during silence. Null if the framing has nothing that a reader skips. */
   readonly heartbeat: string | null;
+  /** After this many heartbeats the answer ends with `data`, although the run is active. Absent if it waits for the run. */
+  readonly lastHeartbeat?: { readonly count: number; readonly data: () => string };
   /**
    * Returns frames of `events` from `from` on with ids after `cursor`: at least one, and as many as fit into about
    * `maxBytes`. It may stop between one event's frames, because three frames at the end of a message contain its

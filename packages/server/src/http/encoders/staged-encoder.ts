@@ -6,6 +6,7 @@ import type { EncodedPage, Encoder } from './encoder.ts';
 export class StagedEncoder implements Encoder {
   readonly headers: Encoder['headers'];
   readonly heartbeat: string | null;
+  readonly lastHeartbeat?: NonNullable<Encoder['lastHeartbeat']>;
   readonly #encoder: Encoder;
   readonly #waitAt: WaitAt;
   readonly #holds: () => boolean;
@@ -13,6 +14,7 @@ export class StagedEncoder implements Encoder {
   constructor(encoder: Encoder, waitAt: WaitAt, holds: () => boolean) {
     this.headers = encoder.headers;
     this.heartbeat = encoder.heartbeat;
+    if (encoder.lastHeartbeat !== undefined) this.lastHeartbeat = encoder.lastHeartbeat;
     this.#encoder = encoder;
     this.#waitAt = waitAt;
     this.#holds = holds;

@@ -1,10 +1,9 @@
-import { type GetCompletionV2Request, headerNames } from '@runwire/contract';
+import type { GetCompletionV2Request } from '@runwire/contract';
 import { operations, GetCompletionV2Request as RequestSchema } from '@runwire/contract/schemas';
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import { memberName } from '@runwire/lib/member-name.ts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { RunAdmission } from '../../admission/admit-run.ts';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
 import type { Scope } from '../../domain/account/scope.ts';
 import { OWN_CHAT_RULES } from '../../domain/admission/chat-rules.ts';
@@ -18,27 +17,19 @@ import { Refusal } from '../../domain/refusal.ts';
 import { NO_EXTRAS } from '../../domain/run/run-extras.ts';
 import { isFinished } from '../../domain/run/run-state.ts';
 import { comparedFields, listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
-import type { EventLog } from '../../eventlog/event-log.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import { requestAttachments } from '../body/request-attachments.ts';
-import { corsHeaders } from '../cors.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { givenCursor, parseEventId } from '../event-cursor.ts';
 import { toTrace } from '../request-id.ts';
 import { type RequestOf, route } from '../route.ts';
-import { RunStream, type Streams } from '../run-stream.ts';
-import type { StreamLimits } from '../stream-limits.ts';
+import type { RunStarts } from '../run-starts.ts';
 
 export interface GetCompletionDeps {
-  readonly admission: RunAdmission;
+  readonly starts: RunStarts;
   readonly runReads: RunReads;
-  readonly eventLog: EventLog;
-  readonly streams: Streams;
-  readonly streamLimits: StreamLimits;
   readonly encoder: Encoder;
-  readonly metrics: Metrics;
   readonly limits: { readonly userContextBytes: number };
   readonly fetchAllow: FetchAllow;
 }
@@ -51,35 +42,13 @@ type Request = RequestOf<typeof operations.getCompletionV2>;
 export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): void {
   const complete = async (request: Request, reply: FastifyReply, scope: Scope, given: GivenRequest) => {
     const completion: CompletionRequest = Object.assign(given, { integrationId: scope.integrationId });
-    // Before the transaction, so that nothing is reserved for a stream that is refused. A replay is a stream too.
-    deps.streamLimits.add(request, reply.raw);
-    const admission = await deps.admission.admit(completion);
-    // "After admission nothing keeps the body alive": the framework holds on to the request as long as its stream.
-    request.inlineImages?.release();
-    (request as { body: unknown }).body = null;
-    deps.metrics.admissions.add({ outcome: admission.replayed ? 'replayed' : 'admitted' });
-    // The run is reserved now. No error status may be sent any more: the stream reports what happens.
-    const headers: Record<string, string> = {
-      ...corsHeaders(request.clientToken, request),
-      [headerNames.requestId]: request.id,
-      [headerNames.agentRunAdmitted]: 'true',
-      [headerNames.runId]: admission.runId,
-      [headerNames.chatId]: encodeURIComponent(admission.chatId),
-    };
-    let after = 0;
-    if (admission.replayed) {
-      headers[headerNames.runReplayed] = 'true';
-      // "A replay sends the whole text."
-      if (!admission.textOnly)
-        after = await replayCursor(deps, scope, admission.runId, request.headers['last-event-id']);
-    }
+    const started = await deps.starts.admit(request, reply, completion);
+    const { runId, replayed, textOnly } = started.admission;
+    // "A replay sends the whole text."
+    const resumes = replayed && !textOnly;
+    const after = resumes ? await replayCursor(deps, scope, runId, request.headers['last-event-id']) : 0;
     // `Accept` is ignored: only the integration decides.
-    const encoder = admission.textOnly ? new TextOnly() : deps.encoder;
-    app.noteAnswer(request, 200);
-    const { ownerId, key } = request.principal;
-    const source = { runId: admission.runId, after, ownerId, keyId: key.keyId };
-    reply.hijack();
-    new RunStream(reply.raw, encoder, deps.streams, deps.eventLog, source).start(headers);
+    deps.starts.follow(request, reply, started, textOnly ? new TextOnly() : deps.encoder, after);
   };
   const read = (request: Request) => completionRequest(request, deps);
   route(app, operations.getCompletionV2, complete, { prepareBody, read });

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { ERASED_IDS } from '../../domain/account/erased-ids.ts';
 import type { AdmissionFactsRow } from '../../domain/admission/admission.ts';
 import type { ChatId, ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
-import type { MessagesTable } from '../schema.ts';
+import type { MessagesTable } from '../chat-tables.ts';
 import { insertInto, sameAs, statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { chatKeyById } from './chat-ids.ts';

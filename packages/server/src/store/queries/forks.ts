@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { ChatId, ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
+import type { ChatsTable } from '../chat-tables.ts';
 import { GENERATION_WITH_FORKS } from '../generation.ts';
-import { type ChatsTable, NODE_ALIVE } from '../schema.ts';
+import { NODE_ALIVE } from '../schema.ts';
 import { insertInto, pickColumns, type RowOf, statement } from '../statement.ts';
 import type { PositionRange } from './chats.ts';
 import type { JsonRows } from './file-batches.ts';

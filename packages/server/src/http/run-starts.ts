@@ -1,0 +1,74 @@
+import { headerNames } from '@runwire/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Admission, RunAdmission } from '../admission/admit-run.ts';
+import type { CompletionRequest } from '../admission/completion-request.ts';
+import type { EventLog } from '../eventlog/event-log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { corsHeaders } from './cors.ts';
+import type { Encoder } from './encoders/encoder.ts';
+import { RunStream, type Streams } from './run-stream.ts';
+import type { StreamLimits } from './stream-limits.ts';
+
+export interface RunStartDeps {
+  readonly admission: RunAdmission;
+  readonly eventLog: EventLog;
+  readonly streams: Streams;
+  readonly streamLimits: StreamLimits;
+  readonly metrics: Metrics;
+}
+
+/** An admission, and the headers with which its answer begins. */
+export interface StartedRun {
+  readonly admission: Admission;
+  readonly headers: Record<string, string>;
+}
+
+type Request = Pick<
+  FastifyRequest,
+  'id' | 'headers' | 'method' | 'routeOptions' | 'receivedAt' | 'server' | 'principal' | 'clientToken' | 'inlineImages'
+>;
+
+/** Starts runs for requests, in every framing: admit, then follow from the start. */
+export class RunStarts {
+  readonly #deps: RunStartDeps;
+
+  constructor(deps: RunStartDeps) {
+    this.#deps = deps;
+  }
+
+  /** Throws a `Refusal`; then this request has reserved nothing. `admit` replaces the one try of the admission. */
+  async admit(
+    request: Request,
+    reply: FastifyReply,
+    completion: CompletionRequest,
+    admit: (admissions: RunAdmission) => Promise<Admission> = (admissions) => admissions.admit(completion),
+  ): Promise<StartedRun> {
+    const { admission: admissions, streamLimits, metrics } = this.#deps;
+    // Before the transaction, so that nothing is reserved for a stream that is refused. A replay is a stream too.
+    streamLimits.add(request, reply.raw);
+    const admission = await admit(admissions);
+    // "After admission nothing keeps the body alive": the framework holds on to the request as long as its stream.
+    request.inlineImages?.release();
+    (request as { body?: unknown }).body = null;
+    metrics.admissions.add({ outcome: admission.replayed ? 'replayed' : 'admitted' });
+    const headers: Record<string, string> = {
+      ...corsHeaders(request.clientToken, request),
+      [headerNames.requestId]: request.id,
+      [headerNames.agentRunAdmitted]: 'true',
+      [headerNames.runId]: admission.runId,
+      [headerNames.chatId]: encodeURIComponent(admission.chatId),
+    };
+    if (admission.replayed) headers[headerNames.runReplayed] = 'true';
+    return { admission, headers };
+  }
+
+  /** The run is reserved: no error status may be sent any more, the stream reports what happens. */
+  follow(request: Request, reply: FastifyReply, { admission, headers }: StartedRun, encoder: Encoder, after = 0): void {
+    const { streams, eventLog } = this.#deps;
+    request.server.noteAnswer(request, 200);
+    const { ownerId, key } = request.principal;
+    const source = { runId: admission.runId, after, ownerId, keyId: key.keyId };
+    reply.hijack();
+    new RunStream(reply.raw, encoder, streams, eventLog, source).start(headers);
+  }
+}
