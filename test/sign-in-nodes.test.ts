@@ -72,8 +72,14 @@ async function checkEnds(cluster: Cluster): Promise<void> {
     'signed out': (_, thief) => at(there, thief).post('sign_out'),
     'signed out everywhere': ({ page }) => at(there, page).post('sign_out_everywhere'),
     'new password': ({ page }) => page.result('password', { current: PASSWORD, new: 'another long password' }),
-    'deleted owner': async ({ ownerId }) =>
-      expectEqual('a deletion', (await there.api.delete(`/v2/owners/${ownerId}`)).status, 204),
+    'deleted owner': async ({ ownerId }, thief) => {
+      const owner = await thief.api();
+      // An owner with an integration cannot be deleted.
+      for (const { apiIntegrationId } of (await owner.get('/v2/integrations')).body.items) {
+        expectEqual('a deletion', (await owner.delete(`/v2/integrations/${apiIntegrationId}`)).status, 204);
+      }
+      expectEqual("an owner's deletion", (await there.api.delete(`/v2/owners/${ownerId}`)).status, 204);
+    },
   };
   for (const [way, end] of Object.entries(ways).slice(0, scale(1, 5))) {
     const { ownerId, email, setupLink } = await invite();

@@ -1,12 +1,14 @@
-import { type CallToolResult, Client, type ClientOptions, type Transport } from '@modelcontextprotocol/client';
+import { Client, type ClientOptions, type Transport } from '@modelcontextprotocol/client';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { withTimeout } from '@runwire/lib/with-timeout.ts';
+import type { ClientInfo, ReadVariable } from './client-info.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { McpAddress } from './mcp-address.ts';
 import type { AskForeign } from './oauth-fetch.ts';
 import { readTools, type ServerTools } from './server-tools.ts';
 import { isAnswer, isTimeout } from './session-errors.ts';
 import { StdioTransport } from './stdio-transport.ts';
+import type { ToolResult } from './tool-result.ts';
 
 /** `npx` may first have to fetch the server. */
 const CONNECT_MS = 60_000;
@@ -21,14 +23,6 @@ const INHERITED = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
 const ACCEPT_ALL: NonNullable<ClientOptions['jsonSchemaValidator']> = {
   getValidator: () => (value) => ({ valid: true, data: value as never, errorMessage: undefined }),
 };
-
-/** Returns an environment variable's value, or null if it is not set. */
-export type ReadVariable = (name: string) => string | null;
-
-export interface ClientInfo {
-  readonly name: string;
-  readonly version: string;
-}
 
 export interface ConnectionSetting {
   readonly address: McpAddress;
@@ -137,7 +131,7 @@ export class Connection {
     }
   }
 
-  call(...args: Parameters<Client['callTool']>): Promise<CallToolResult> {
+  call(...args: Parameters<Client['callTool']>): Promise<ToolResult> {
     const call = this.#client.callTool(...args);
     this.#calls.add(call);
     const forget = () => this.#calls.delete(call);

@@ -1,4 +1,4 @@
-export type { ClientInfo, ReadVariable } from './connection.ts';
+export type { ClientInfo, ReadVariable } from './client-info.ts';
 export type { McpAddress, McpOAuth } from './mcp-address.ts';
 export { type AskForeign, MAX_OAUTH_BYTES, OAUTH_MS } from './oauth-fetch.ts';
 export { resultText } from './result-text.ts';
@@ -16,3 +16,4 @@ export {
   type SessionSetting,
   type SessionState,
 } from './session.ts';
+export type { ResultPart, ToolResult } from './tool-result.ts';

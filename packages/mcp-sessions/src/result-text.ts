@@ -1,16 +1,14 @@
-import type { CallToolResult } from '@modelcontextprotocol/client';
-
-type Part = CallToolResult['content'][number];
+import type { ResultPart, ToolResult } from './tool-result.ts';
 
 /** Converts a result to the text for the model. Images and sounds are named in brackets. */
-export function resultText({ content = [], structuredContent }: CallToolResult): string {
+export function resultText({ content = [], structuredContent }: ToolResult): string {
   const parts = content.map(partText);
   const hasText = content.some((part) => part.type === 'text' || (part.type === 'resource' && 'text' in part.resource));
   if (!hasText && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent));
   return parts.join('\n');
 }
 
-function partText(part: Part): string {
+function partText(part: ResultPart): string {
   switch (part.type) {
     case 'text':
       return part.text;

@@ -1,5 +1,5 @@
-import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import type { LeftOutTool } from './tool-problem.ts';
+import type { ListedTool } from './tool-result.ts';
 
 /** How many left-out tools a sentence names. */
 const MAX_NAMED = 10;

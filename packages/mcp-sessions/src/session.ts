@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallToolResult } from '@modelcontextprotocol/client';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
+import type { ClientInfo, ReadVariable } from './client-info.ts';
 import { connectFailure } from './connect-failure.ts';
-import type { ClientInfo, Connection, ReadVariable } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { errorText } from './error-text.ts';
 import type { McpAddress } from './mcp-address.ts';
 import type { AskForeign } from './oauth-fetch.ts';
 import type { ServerTools } from './server-tools.ts';
+import type { ToolResult } from './tool-result.ts';
 
 /** How long a call waits for a server that is not connected. */
 const CALL_WAIT_MS = 5000;
@@ -188,7 +189,7 @@ export class McpSession {
   }
 
   /** Calls a tool. Rejects with a sentence for the model. */
-  async call(call: McpCall): Promise<CallToolResult> {
+  async call(call: McpCall): Promise<ToolResult> {
     const connection = await this.#ready(call.signal);
     try {
       return await send(connection, call);
@@ -249,7 +250,7 @@ const sessionErrors = () => import('./session-errors.ts');
 
 const callMs = (silenceMs: number) => Math.max(CALL_MS, silenceMs);
 
-function send(connection: Connection, call: McpCall): Promise<CallToolResult> {
+function send(connection: Connection, call: McpCall): Promise<ToolResult> {
   const { tool, input, idempotencyKey, silenceMs, signal, onProgress } = call;
   const params = { name: tool, arguments: { ...input }, _meta: { 'runwire/idempotencyKey': idempotencyKey } };
   return connection.call(params, {
