@@ -1,3 +1,4 @@
+import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance } from 'fastify';
 import type { Agencies } from '../../agencies/agencies.ts';
 import type { Chats } from '../../chats/chats.ts';
@@ -7,6 +8,7 @@ import type { RunReads } from '../../runs/read-runs.ts';
 import type { RunRoutesDeps } from '../routes/runs.ts';
 import type { Streams } from '../run-stream.ts';
 import type { StreamLimits } from '../stream-limits.ts';
+import { agencySwarmRoutes } from './agency-swarm/agency-swarm.ts';
 import type { CompatibleSettings, SettingsByIntegration } from './compatible-settings.ts';
 import type { CompatibleStarts } from './compatible-starts.ts';
 
@@ -23,11 +25,13 @@ export interface CompatibleDeps {
   readonly eventLog: EventLog;
   readonly streams: Streams;
   readonly streamLimits: StreamLimits;
+  readonly fetchAllow: FetchAllow;
+  readonly limits: { readonly imageBytes: number };
 }
 
 /** Registers the compatible APIs: one folder each. */
-export function compatibleApis(_deps: CompatibleDeps): void {
-  // One line for each API.
+export function compatibleApis(deps: CompatibleDeps): void {
+  agencySwarmRoutes(deps);
 }
 
 /** The names of the entry points of the integration's agency; empty if the agency is broken or missing. */

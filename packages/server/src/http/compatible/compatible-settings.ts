@@ -10,6 +10,8 @@ import type { ApiName } from './compatible-api.ts';
 export interface CompatibleSettings {
   readonly apis: ReadonlySet<ApiName>;
   readonly agency: string;
+  /** The model that the integration sets; null if it sets none. */
+  readonly model: string | null;
   readonly defaultAgent: string;
   readonly clientTools: boolean;
   readonly callerInstructions: boolean;
@@ -36,6 +38,7 @@ export class SettingsByIntegration {
       return {
         apis: ALL,
         agency: row.agency,
+        model: row.model,
         defaultAgent: row.default_agent,
         clientTools: row.client_tools === 1,
         callerInstructions: false,

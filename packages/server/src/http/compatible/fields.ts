@@ -38,6 +38,11 @@ export class Fields {
     });
   }
 
+  /** The names of all fields that were sent, without those that are null. */
+  get names(): string[] {
+    return Object.keys(this.#value).filter((name) => this.#value[name] !== null);
+  }
+
   has(name: string): boolean {
     return (this.#value[name] ?? null) !== null;
   }
