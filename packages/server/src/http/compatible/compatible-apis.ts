@@ -11,6 +11,7 @@ import type { StreamLimits } from '../stream-limits.ts';
 import { agencySwarmRoutes } from './agency-swarm/agency-swarm.ts';
 import type { CompatibleSettings, SettingsByIntegration } from './compatible-settings.ts';
 import type { CompatibleStarts } from './compatible-starts.ts';
+import { openaiRoutes } from './openai/openai-routes.ts';
 
 /** What the routes of compatible APIs use. */
 export interface CompatibleDeps {
@@ -32,6 +33,7 @@ export interface CompatibleDeps {
 /** Registers the compatible APIs: one folder each. */
 export function compatibleApis(deps: CompatibleDeps): void {
   agencySwarmRoutes(deps);
+  openaiRoutes(deps);
 }
 
 /** The names of the entry points of the integration's agency; empty if the agency is broken or missing. */

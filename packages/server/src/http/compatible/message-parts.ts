@@ -1,5 +1,5 @@
-import { memberName } from '@runwire/lib/member-name.ts';
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
+import { memberName } from '@runwire/lib/member-name.ts';
 import type { RequestAttachment } from '../../attachments/request-attachment.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { decodeInlineImage, isDataUrl } from '../body/inline-image.ts';

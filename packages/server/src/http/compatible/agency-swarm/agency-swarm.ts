@@ -7,7 +7,12 @@ import { DefaultFraming } from '../../encoders/default-framing.ts';
 import type { Encoder } from '../../encoders/encoder.ts';
 import type { CompatibleApi } from '../compatible-api.ts';
 import type { CompatibleDeps } from '../compatible-apis.ts';
-import { type CompatibleCall, type CompatibleHandler, type CompatibleOperation, compatibleRoute } from '../compatible-route.ts';
+import {
+  type CompatibleCall,
+  type CompatibleHandler,
+  type CompatibleOperation,
+  compatibleRoute,
+} from '../compatible-route.ts';
 import type { CompatibleSettings } from '../compatible-settings.ts';
 import { type EndOfRun, readEndOfRun } from '../end-of-run.ts';
 import { Fields } from '../fields.ts';
@@ -77,7 +82,10 @@ function discovery(agency: string) {
 function checkAgency({ request, settings }: CompatibleCall): void {
   const { agency } = request.params as { readonly agency: string };
   if (agency === settings.agency) return;
-  throw new Refusal('not_found', `The agency of this integration is \`${settings.agency}\`; use that name in the path.`);
+  throw new Refusal(
+    'not_found',
+    `The agency of this integration is \`${settings.agency}\`; use that name in the path.`,
+  );
 }
 
 /** Agencies of this process have no version if their code is broken. */
@@ -107,7 +115,9 @@ async function cancel(deps: CompatibleDeps, { request, scope, reply }: Compatibl
   }
   const { cancelled, status } = await cancelRun(deps.cancel, scope, before.run_id, MODES[mode]);
   const timedOut = status === 'cancelling';
-  const messages = timedOut ? '[]' : newMessagesJson(await readEnd(deps, request.principal.ownerId, scope, before.run_id));
+  const messages = timedOut
+    ? '[]'
+    : newMessagesJson(await readEnd(deps, request.principal.ownerId, scope, before.run_id));
   const head = JSON.stringify({ ok: !timedOut, run_id: runId, cancelled, cancel_mode: mode, timed_out: timedOut });
   return reply.type('application/json; charset=utf-8').send(`${head.slice(0, -1)},"new_messages":${messages}}`);
 }

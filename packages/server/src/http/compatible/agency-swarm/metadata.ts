@@ -20,7 +20,10 @@ export function metadataJson(agencies: Agencies, agency: LoadedAgency, ofIntegra
     const at = positions.get(agent.name) ?? { x: 0, y: 0 };
     const model = agencies.getModel(agency, agent, ofIntegration);
     const tools = listTools(agent);
-    return [...tools.map((tool, index) => toolNode(agent, tool, index, at)), agentNode(agency, agent, model, tools, at)];
+    return [
+      ...tools.map((tool, index) => toolNode(agent, tool, index, at)),
+      agentNode(agency, agent, model, tools, at),
+    ];
   });
   const edges = agents.flatMap((agent) => [
     ...listTools(agent).map((_, index) => {
@@ -73,7 +76,10 @@ function agentNode(
   tools: readonly ShownTool[],
   position: Position,
 ) {
-  const capabilities = [...(tools.length > 0 ? ['tools'] : []), ...(agent.reasoning === undefined ? [] : ['reasoning'])];
+  const capabilities = [
+    ...(tools.length > 0 ? ['tools'] : []),
+    ...(agent.reasoning === undefined ? [] : ['reasoning']),
+  ];
   const data = {
     label: agent.name,
     description: agent.description,

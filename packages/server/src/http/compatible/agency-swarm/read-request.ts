@@ -84,7 +84,8 @@ function readMessage(body: Fields, rules: PartRules): Message {
   for (const item of body.objects('message')) {
     const role = item.text('role') ?? 'user';
     const content = readContent(item, 'content', rules);
-    if (role === 'system' || role === 'developer') instructions.push({ name: item.nameOf('content'), text: content.text });
+    if (role === 'system' || role === 'developer')
+      instructions.push({ name: item.nameOf('content'), text: content.text });
     else if (role !== 'user') throw item.refusal('role', 'must be `user`, `system` or `developer`');
     else {
       if (content.text !== '') texts.push(content.text);
@@ -122,7 +123,9 @@ function readFileUrls(body: Fields, { fetchAllow }: PartRules): RequestAttachmen
   return urls.names.map((name) => {
     const url = urls.requiredText(name);
     const refuse = (_: string, problem: string) => urls.refusal(name, problem);
-    return IMAGE_NAME.test(name) ? imageByUrl(url, 'auto', fetchAllow, refuse) : fileByUrl(url, name, fetchAllow, refuse);
+    return IMAGE_NAME.test(name)
+      ? imageByUrl(url, 'auto', fetchAllow, refuse)
+      : fileByUrl(url, name, fetchAllow, refuse);
   });
 }
 

@@ -1,7 +1,7 @@
 import { usageJson } from '../../../domain/model/usage.ts';
 import type { RunEvent } from '../../../domain/run/events.ts';
-import { newMessageJson } from '../../encoders/responses-json.ts';
 import { STREAM_HEADERS } from '../../encoders/encoder.ts';
+import { newMessageJson } from '../../encoders/responses-json.ts';
 import type { EndOfRun } from '../end-of-run.ts';
 import { EventEncoder } from '../event-encoder.ts';
 

@@ -97,7 +97,7 @@ export class ResponseOutput {
   close(item: Streamed | null): string {
     const entry = this.open as OutputEntry;
     this.open = null;
-    entry.json = item !== null && item.complete ? outputItemJson(item) : incompleteJson(entry);
+    entry.json = item?.complete ? outputItemJson(item) : incompleteJson(entry);
     return entry.json;
   }
 

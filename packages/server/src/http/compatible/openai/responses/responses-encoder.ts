@@ -3,7 +3,14 @@ import type { EncodedPage, Encoder } from '../../../encoders/encoder.ts';
 import { PageBytes } from '../../../encoders/page-bytes.ts';
 import { textJson } from '../../../encoders/responses-json.ts';
 import { SSE_HEADERS } from '../../event-encoder.ts';
-import { isShown, type OutputEntry, type ResponseContext, ResponseOutput, readEvent, readRunItem } from './response-output.ts';
+import {
+  isShown,
+  type OutputEntry,
+  type ResponseContext,
+  ResponseOutput,
+  readEvent,
+  readRunItem,
+} from './response-output.ts';
 
 /*
  * One response for all steps of a run. `sequence_number` is 2 · frame id + 0 or 1, so no frame makes more than two events, and

@@ -1,0 +1,38 @@
+import { Type } from 'typebox';
+import type { CompatibleDeps } from '../compatible-apis.ts';
+import { type CompatibleHandler, type CompatibleOperation, compatibleRoute } from '../compatible-route.ts';
+import { getModel, listModels } from './models.ts';
+import { OPENAI } from './openai-api.ts';
+import { createResponse } from './responses/create-response.ts';
+import { cancelResponse, getResponse } from './responses/read-response.ts';
+
+const text = () => Type.Optional(Type.String());
+
+/** `include` and its like arrive once or in brackets; they are not used. */
+const ResponseQuery = Type.Object({
+  stream: text(),
+  starting_after: Type.Optional(Type.Integer()),
+  include: text(),
+  'include[]': text(),
+  include_obfuscation: text(),
+});
+
+/** Registers Responses, Conversations, Chat Completions and Models. */
+export function openaiRoutes(deps: CompatibleDeps): void {
+  const add = (operation: CompatibleOperation, handler: CompatibleHandler) =>
+    compatibleRoute(deps, OPENAI, operation, handler);
+  const response = '/responses/:responseId';
+  add(
+    { operationId: 'openaiCreateResponse', method: 'POST', path: '/responses', clientToken: 'run', startsRuns: true },
+    (call) => createResponse(deps, call),
+  );
+  add(
+    { operationId: 'openaiGetResponse', method: 'GET', path: response, clientToken: 'read', query: ResponseQuery },
+    (call) => getResponse(deps, call),
+  );
+  add({ operationId: 'openaiCancelResponse', method: 'POST', path: `${response}/cancel`, clientToken: 'run' }, (call) =>
+    cancelResponse(deps, call),
+  );
+  add({ operationId: 'openaiListModels', method: 'GET', path: '/models' }, async (call) => listModels(deps, call));
+  add({ operationId: 'openaiGetModel', method: 'GET', path: '/models/:model' }, async (call) => getModel(deps, call));
+}
