@@ -214,7 +214,14 @@ CREATE TABLE "integrations" (
   "quota_bytes" bigint,
   "member_quota_bytes" bigint,
   "counted_bytes" bigint,
-  "leftovers" bigint default 1 not null
+  "leftovers" bigint default 1 not null,
+  "caller_instructions" integer default 0 not null,
+  "auto_register" integer default 0 not null,
+  "compatible_apis" text default 'openai,
+  ai-sdk,
+  ag-ui,
+  mcp,
+  agency-swarm' not null
 ) without rowid;
 CREATE INDEX "integrations_owner" on "integrations" ("owner_id", "created_at", "sort_key");
 
@@ -719,6 +726,13 @@ create table "integrations" (
   member_quota_bytes bigint,
   counted_bytes bigint,
   leftovers bigint not null default 1,
+  caller_instructions integer not null default 0,
+  auto_register integer not null default 0,
+  compatible_apis text collate "C" not null default 'openai,
+  ai-sdk,
+  ag-ui,
+  mcp,
+  agency-swarm'::text,
   constraint integrations_pkey PRIMARY KEY (integration_id)
 );
 CREATE INDEX integrations_owner ON integrations USING btree (owner_id, created_at, sort_key);

@@ -22,10 +22,12 @@ export function citationsIn(file: string, source: string): SourceCitation[] {
   if (!source.includes('cites(')) return [];
   const names = /(?<![\w$.])(?:test|it)(?:\.\w+)?\(\s*(['"`])([^\n]*?)\1/g;
   const tests = [...source.matchAll(names)].map((match) => ({ index: match.index, name: match[2] ?? '' }));
-  return [...source.matchAll(/'((?:spec|contract|agents|clients)-[0-9.]+(?:-[a-z0-9]+)+)'/g)].map((match) => ({
-    id: match[1] ?? '',
-    file,
-    line: source.slice(0, match.index).split('\n').length,
-    test: tests.findLast(({ index }) => index < match.index)?.name ?? '',
-  }));
+  return [...source.matchAll(/'((?:spec|contract|agents|clients|compatible)-[0-9.]+(?:-[a-z0-9]+)+)'/g)].map(
+    (match) => ({
+      id: match[1] ?? '',
+      file,
+      line: source.slice(0, match.index).split('\n').length,
+      test: tests.findLast(({ index }) => index < match.index)?.name ?? '',
+    }),
+  );
 }

@@ -133,7 +133,11 @@ test('every id that comments and docs name is on a page', () => {
     exclude: ['**/node_modules'],
   });
   const unknown = files.flatMap((file) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(/\b(?:spec|contract|agents|clients)-\d[\d.]*(?:-[a-z0-9]+)+/g)]
+    [
+      ...readFileSync(join(root, file), 'utf8').matchAll(
+        /\b(?:spec|contract|agents|clients|compatible)-\d[\d.]*(?:-[a-z0-9]+)+/g,
+      ),
+    ]
       .filter(([id]) => !Object.hasOwn(accepted, id))
       .map(([id]) => `${file}: ${id}`),
   );

@@ -13,9 +13,9 @@ interface Block {
   text: string;
 }
 
-const DECLARED_ID = /`\[((?:spec|contract|agents|clients)-[^\]`]*)\]`/g;
+const DECLARED_ID = /`\[((?:spec|contract|agents|clients|compatible)-[^\]`]*)\]`/g;
 const BULLET = /^(?:[-*+]|\d+[.)])(?: |$)/;
-const ID = /^(?:spec|contract|agents|clients)-[0-9.]+(?:-[a-z0-9]+)+$/;
+const ID = /^(?:spec|contract|agents|clients|compatible)-[0-9.]+(?:-[a-z0-9]+)+$/;
 
 /**
  * Reads a page of the contract. Each top-level list item and each table row is one requirement and names its id once, as

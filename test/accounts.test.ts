@@ -61,6 +61,9 @@ function tests(store: StoreName): void {
       quotaBytes: null,
       memberQuotaBytes: null,
       clientTools: false,
+      callerInstructions: false,
+      autoRegister: false,
+      compatibleApis: ['openai', 'ai-sdk', 'ag-ui', 'mcp', 'agency-swarm'],
     });
     for (const time of [createdAt, updatedAt]) assert.match(time, ISO_TIME);
     const path = `/v2/integrations/${apiIntegrationId}`;
@@ -74,13 +77,28 @@ function tests(store: StoreName): void {
       { ...made, agency: 'test', defaultAgent: 'Clerk', allowances: MONTHLY },
       'what is not given keeps its value; the default agent is one of the agency',
     );
-    for (const fields of [{ defaultAgent: 'Writer' }, { keepAttachments: false }, { keepAttachments: true }]) {
+    for (const fields of [
+      { defaultAgent: 'Writer' },
+      { keepAttachments: false },
+      { keepAttachments: true },
+      { callerInstructions: true, autoRegister: true },
+      { callerInstructions: false },
+      { compatibleApis: [] },
+      { compatibleApis: ['openai', 'mcp'] },
+    ]) {
       const patched = (await api.patch(path, fields)).body;
       assert.deepEqual({ ...patched, ...fields }, patched);
       const later = (await api.patch(path, { name: 'Other' })).body;
       assert.deepEqual({ ...later, ...fields }, later, 'a later change of another field keeps it');
     }
     await refused(api.patch(path, { keepAttachments: null }), 400, 'invalid_request', /keepAttachments/);
+    for (const compatibleApis of [['other'], ['mcp', 'mcp'], 'mcp', null]) {
+      await refused(api.patch(path, { compatibleApis }), 400, 'invalid_request', /compatibleApis/);
+    }
+    assert.deepEqual((await api.patch(path, { compatibleApis: ['mcp', 'openai'] })).body.compatibleApis, [
+      'openai',
+      'mcp',
+    ]);
     assert.equal((await created('/v2/integrations', { keepAttachments: false })).keepAttachments, false);
 
     const gone = await api.delete(path);

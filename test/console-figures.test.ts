@@ -154,6 +154,9 @@ const SEEN: Integration = {
   quotaBytes: null,
   memberQuotaBytes: 5000,
   clientTools: false,
+  callerInstructions: false,
+  autoRegister: false,
+  compatibleApis: ['openai', 'ai-sdk', 'ag-ui', 'mcp', 'agency-swarm'],
   createdAt: '2030-01-01T00:00:00.000Z',
   updatedAt: '2030-01-01T00:00:00.000Z',
 };
@@ -175,6 +178,9 @@ const SHOWN: Readonly<Record<string, string>> = {
   quotaBytes: '',
   memberQuotaBytes: '5000',
   keepAttachments: 'on',
+  ...Object.fromEntries(
+    ['openai', 'ai-sdk', 'ag-ui', 'mcp', 'agency-swarm'].map((name) => [`compatibleApis.${name}`, 'on']),
+  ),
 };
 
 function changed(typed: Readonly<Record<string, string | null>>, seen = SEEN): UpdateIntegrationRequest {
@@ -193,6 +199,7 @@ test('only the settings that a person changed are sent', () => {
   deepEqual(changed({ name: 'Shop', clientTools: 'on' }), { name: 'Shop', clientTools: true });
   deepEqual(changed({ keepAttachments: null }), { keepAttachments: false });
   deepEqual(changed({ model: 'large' }), { model: 'large' });
+  deepEqual(changed({ 'compatibleApis.mcp': null }), { compatibleApis: ['openai', 'ai-sdk', 'ag-ui', 'agency-swarm'] });
 });
 
 test('an emptied number or model is sent as null', () => {

@@ -54,7 +54,9 @@ const EARLIER = [
     (column) => `alter table chats drop column ${column}`,
   ),
   ...['continues', 'answers_json', 'client_tools_json'].map((column) => `alter table runs drop column ${column}`),
-  'alter table integrations drop column client_tools',
+  ...['client_tools', 'caller_instructions', 'auto_register', 'compatible_apis'].map(
+    (column) => `alter table integrations drop column ${column}`,
+  ),
   ...['files', 'announced_files', 'erased_blobs'].map((table) => `drop table ${table}`),
   ...['file_access', 'member_folder', 'file_bytes'].map((column) => `alter table integrations drop column ${column}`),
   ...['file_access', 'member_folder'].map((column) => `alter table runs drop column ${column}`),

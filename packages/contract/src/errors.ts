@@ -7,7 +7,7 @@ export interface ErrorEntry {
   readonly sentence: string;
   /** True if the same request may succeed later without a change by the caller. In the stream: with a new id. */
   readonly retryable: boolean;
-  /** True if a run that is already streaming can end with this code. */
+  /** True if the stream of a run can end with this code. */
   readonly inStream?: true;
   /** This error's response headers, and when they are sent. */
   readonly headers?: string;
@@ -58,8 +58,7 @@ export const errors = {
   },
   chat_not_empty: {
     status: 400,
-    sentence:
-      'The chat exists already, and `history` is only for a new chat; leave `history` out, or use a new chat id.',
+    sentence: 'The chat exists; send `history` only for a new chat.',
     retryable: false,
   },
   unknown_agent: {
@@ -387,6 +386,7 @@ export const errors = {
       'The node of the run stopped, and text that was already sent became void; send the request again with the same ' +
       '`Idempotency-Key` to read the new answer.',
     retryable: true,
+    inStream: true,
   },
   run_interrupted: {
     status: null,

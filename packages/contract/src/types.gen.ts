@@ -1584,6 +1584,20 @@ export interface CreateIntegrationRequest {
    * True if requests may bring tools that the caller runs (`clientTools`).
    */
   clientTools?: boolean | undefined;
+  /**
+   * True if requests may bring instructions of their own (`instructions`, and system messages of compatible APIs).
+   */
+  callerInstructions?: boolean | undefined;
+  /**
+   * True if compatible APIs register an unknown member with its first run. `POST /get_completion_v2` never does this.
+   */
+  autoRegister?: boolean | undefined;
+  /**
+   * The compatible APIs that are on. An API that is off answers 404. The default is all of them.
+   *
+   * @maxItems 5
+   */
+  compatibleApis?: ('openai' | 'ai-sdk' | 'ag-ui' | 'mcp' | 'agency-swarm')[] | undefined;
 }
 
 /**
@@ -1654,6 +1668,20 @@ export interface Integration {
    * True if requests may bring tools that the caller runs (`clientTools`).
    */
   clientTools: boolean;
+  /**
+   * True if requests may bring instructions of their own (`instructions`, and system messages of compatible APIs).
+   */
+  callerInstructions: boolean;
+  /**
+   * True if compatible APIs register an unknown member with its first run. `POST /get_completion_v2` never does this.
+   */
+  autoRegister: boolean;
+  /**
+   * The compatible APIs that are on. An API that is off answers 404. The default is all of them.
+   *
+   * @maxItems 5
+   */
+  compatibleApis: ('openai' | 'ai-sdk' | 'ag-ui' | 'mcp' | 'agency-swarm')[];
   /**
    * When the integration was created.
    */
@@ -1742,6 +1770,20 @@ export interface UpdateIntegrationRequest {
    * True if requests may bring tools that the caller runs (`clientTools`).
    */
   clientTools?: boolean | undefined;
+  /**
+   * True if requests may bring instructions of their own (`instructions`, and system messages of compatible APIs).
+   */
+  callerInstructions?: boolean | undefined;
+  /**
+   * True if compatible APIs register an unknown member with its first run. `POST /get_completion_v2` never does this.
+   */
+  autoRegister?: boolean | undefined;
+  /**
+   * The compatible APIs that are on. An API that is off answers 404. The default is all of them.
+   *
+   * @maxItems 5
+   */
+  compatibleApis?: ('openai' | 'ai-sdk' | 'ag-ui' | 'mcp' | 'agency-swarm')[] | undefined;
 }
 
 /**

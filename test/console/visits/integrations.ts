@@ -179,6 +179,9 @@ export const integrationVisits: readonly ConsoleVisit[] = [
       await page.getByLabel('Model').fill('offline/demo');
       await page.getByLabel('Text Only Mode').check();
       await page.getByLabel('Tools of the caller').check();
+      await page.getByLabel('Instructions of the caller').check();
+      await page.getByLabel('Register unknown members').check();
+      await page.getByLabel('AG-UI').uncheck();
       await page.getByLabel('Allowance of each member').selectOption('runs');
       await page.getByLabel('Limit', { exact: true }).fill('25');
       await page.getByLabel('Period').selectOption('week');
@@ -199,6 +202,9 @@ export const integrationVisits: readonly ConsoleVisit[] = [
         model: 'offline/demo',
         textOnly: true,
         clientTools: true,
+        callerInstructions: true,
+        autoRegister: true,
+        compatibleApis: ['openai', 'ai-sdk', 'mcp', 'agency-swarm'],
         allowances: { unit: 'runs', limit: 25, period: 'week' },
         maxRunsPerMember: 4,
         maxRunSeconds: 60,

@@ -117,6 +117,7 @@ function printIntegration(integration: Integration, { json }: { readonly json?: 
   printFields({
     integration: apiIntegrationId,
     ...settings,
+    compatibleApis: settings.compatibleApis.join(', ') || 'none',
     allowances: allowances === null ? 'off' : `${allowances.limit} ${allowances.unit} per ${allowances.period}`,
     created: time(createdAt),
     updated: time(updatedAt),

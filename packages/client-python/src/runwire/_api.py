@@ -429,6 +429,9 @@ class IntegrationsApi(Resource):
         quota_bytes: int | None | Omitted = OMITTED,
         member_quota_bytes: int | None | Omitted = OMITTED,
         client_tools: bool | Omitted = OMITTED,
+        caller_instructions: bool | Omitted = OMITTED,
+        auto_register: bool | Omitted = OMITTED,
+        compatible_apis: Sequence[Literal["openai", "ai-sdk", "ag-ui", "mcp", "agency-swarm"]] | Omitted = OMITTED,
     ) -> models.Integration:
         """Create an integration."""
         answer: models.Integration = self._json(
@@ -450,6 +453,9 @@ class IntegrationsApi(Resource):
                 "quotaBytes": quota_bytes,
                 "memberQuotaBytes": member_quota_bytes,
                 "clientTools": client_tools,
+                "callerInstructions": caller_instructions,
+                "autoRegister": auto_register,
+                "compatibleApis": compatible_apis,
             },
         )
         return answer
@@ -485,6 +491,9 @@ class IntegrationsApi(Resource):
         quota_bytes: int | None | Omitted = OMITTED,
         member_quota_bytes: int | None | Omitted = OMITTED,
         client_tools: bool | Omitted = OMITTED,
+        caller_instructions: bool | Omitted = OMITTED,
+        auto_register: bool | Omitted = OMITTED,
+        compatible_apis: Sequence[Literal["openai", "ai-sdk", "ag-ui", "mcp", "agency-swarm"]] | Omitted = OMITTED,
     ) -> models.Integration:
         """Change an integration."""
         answer: models.Integration = self._json(
@@ -506,6 +515,9 @@ class IntegrationsApi(Resource):
                 "quotaBytes": quota_bytes,
                 "memberQuotaBytes": member_quota_bytes,
                 "clientTools": client_tools,
+                "callerInstructions": caller_instructions,
+                "autoRegister": auto_register,
+                "compatibleApis": compatible_apis,
             },
         )
         return answer

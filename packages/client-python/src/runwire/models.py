@@ -553,6 +553,14 @@ class Integration(TypedDict):
     """
     clientTools: bool
     """True if requests may bring tools that the caller runs (`clientTools`)."""
+    callerInstructions: bool
+    """True if requests may bring instructions of their own (`instructions`, and system messages of compatible APIs)."""
+    autoRegister: bool
+    """True if compatible APIs register an unknown member with its first run. `POST /get_completion_v2` never does
+    this.
+    """
+    compatibleApis: list[Literal["openai", "ai-sdk", "ag-ui", "mcp", "agency-swarm"]]
+    """The compatible APIs that are on. An API that is off answers 404. The default is all of them."""
     createdAt: str
     """When the integration was created."""
     updatedAt: str

@@ -38,6 +38,24 @@ const keepAttachments = () =>
 
 const clientTools = () => flag('True if requests may bring tools that the caller runs (`clientTools`).');
 
+const callerInstructions = () =>
+  flag(
+    'True if requests may bring instructions of their own (`instructions`, and system messages of compatible APIs).',
+  );
+const autoRegister = () =>
+  flag(
+    'True if compatible APIs register an unknown member with its first run. `POST /get_completion_v2` never does this.',
+  );
+
+/** The compatible APIs, as answers order them. */
+export const COMPATIBLE_APIS = ['openai', 'ai-sdk', 'ag-ui', 'mcp', 'agency-swarm'] as const;
+const compatibleApis = () =>
+  Type.Array(oneOfStrings([...COMPATIBLE_APIS]), {
+    maxItems: COMPATIBLE_APIS.length,
+    uniqueItems: true,
+    description: 'The compatible APIs that are on. An API that is off answers 404. The default is all of them.',
+  });
+
 const model = (options: object = {}) =>
   nullable(
     text('`provider/model` for agents that name no model. Null: the model of the agency or of the server.', options),
@@ -84,6 +102,9 @@ export const Integration = named(
       quotaBytes: quotaBytes(),
       memberQuotaBytes: memberQuotaBytes(),
       clientTools: clientTools(),
+      callerInstructions: callerInstructions(),
+      autoRegister: autoRegister(),
+      compatibleApis: compatibleApis(),
       createdAt: time('When the integration was created.'),
       updatedAt: time('When the integration was last changed.'),
     },
@@ -115,6 +136,9 @@ const changeable = {
   quotaBytes: Type.Optional(quotaBytes()),
   memberQuotaBytes: Type.Optional(memberQuotaBytes()),
   clientTools: Type.Optional(clientTools()),
+  callerInstructions: Type.Optional(callerInstructions()),
+  autoRegister: Type.Optional(autoRegister()),
+  compatibleApis: Type.Optional(compatibleApis()),
 };
 
 export const CreateIntegrationRequest = named(

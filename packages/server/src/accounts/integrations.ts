@@ -1,6 +1,7 @@
 import { sortableId } from '@runwire/lib/sortable-id.ts';
 import type { Agencies } from '../agencies/agencies.ts';
 import type { IntegrationChange, NewIntegration } from '../domain/account/account-inputs.ts';
+import { COMPATIBLE_APIS, parseApiNames, toApiNames } from '../domain/account/compatible-apis.ts';
 import type { Principal } from '../domain/account/principal.ts';
 import { BROKEN_RETRY_SECONDS } from '../domain/admission/admission.ts';
 import { DEFAULT_MEMBER_FOLDER, memberFolderProblem } from '../domain/file/file-access.ts';
@@ -49,6 +50,9 @@ export const INTEGRATION_DEFAULTS: IntegrationValues = {
   quota_bytes: null,
   member_quota_bytes: null,
   client_tools: 0,
+  caller_instructions: 0,
+  auto_register: 0,
+  compatible_apis: COMPATIBLE_APIS.join(','),
 };
 
 function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
@@ -70,6 +74,9 @@ function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
     quotaBytes: row.quota_bytes,
     memberQuotaBytes: row.member_quota_bytes,
     clientTools: row.client_tools === 1,
+    callerInstructions: row.caller_instructions === 1,
+    autoRegister: row.auto_register === 1,
+    compatibleApis: parseApiNames(row.compatible_apis),
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
   };
@@ -216,6 +223,9 @@ export class Integrations {
       quota_bytes: input.quotaBytes === undefined ? before.quota_bytes : input.quotaBytes,
       member_quota_bytes: input.memberQuotaBytes === undefined ? before.member_quota_bytes : input.memberQuotaBytes,
       client_tools: Number(input.clientTools ?? before.client_tools),
+      caller_instructions: Number(input.callerInstructions ?? before.caller_instructions),
+      auto_register: Number(input.autoRegister ?? before.auto_register),
+      compatible_apis: input.compatibleApis === undefined ? before.compatible_apis : toApiNames(input.compatibleApis),
     };
   }
 

@@ -181,6 +181,12 @@ export interface IntegrationsTable {
   leftovers: Generated<number>;
   /** 1 if requests may bring tools of their own. */
   client_tools: Generated<number>;
+  /** 1 if requests may bring instructions. */
+  caller_instructions: Generated<number>;
+  /** 1 if compatible APIs register an unknown member with its first run. */
+  auto_register: Generated<number>;
+  /** The compatible APIs that are on, with commas between them. */
+  compatible_apis: Generated<string>;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;

@@ -1,6 +1,18 @@
 import type { AllowanceSetting, Integration, UpdateIntegrationRequest } from '@runwire/client';
 import type { Fields } from '../../ui/form.tsx';
 
+/** In the order in which the server names them, so that two lists can be compared as JSON. */
+export const COMPATIBLE_APIS: readonly {
+  readonly name: Integration['compatibleApis'][number];
+  readonly label: string;
+}[] = [
+  { name: 'openai', label: 'OpenAI' },
+  { name: 'ai-sdk', label: 'AI SDK' },
+  { name: 'ag-ui', label: 'AG-UI' },
+  { name: 'mcp', label: 'MCP' },
+  { name: 'agency-swarm', label: 'agency-swarm' },
+];
+
 /** The choice that switches allowances off. */
 export const NO_ALLOWANCES = 'none';
 
@@ -35,6 +47,9 @@ function settingsIn(fields: Fields): Required<UpdateIntegrationRequest> {
     memberQuotaBytes: fields.number('memberQuotaBytes'),
     keepAttachments: fields.checked('keepAttachments'),
     clientTools: fields.checked('clientTools'),
+    callerInstructions: fields.checked('callerInstructions'),
+    autoRegister: fields.checked('autoRegister'),
+    compatibleApis: COMPATIBLE_APIS.flatMap(({ name }) => (fields.checked(`compatibleApis.${name}`) ? [name] : [])),
   };
 }
 

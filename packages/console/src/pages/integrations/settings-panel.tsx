@@ -9,7 +9,7 @@ import { CheckField, type Fields, Form, SelectField, TextField } from '../../ui/
 import { notify } from '../../ui/toasts.tsx';
 import { AgencyFields } from './agency-fields.tsx';
 import { AllowanceFields } from './allowance-fields.tsx';
-import { changedSettings } from './changed-settings.ts';
+import { COMPATIBLE_APIS, changedSettings } from './changed-settings.ts';
 import { DeleteIntegration } from './delete-integration.tsx';
 import { ModelField } from './model-field.tsx';
 
@@ -96,9 +96,35 @@ function SettingsForm({ integration, agencies }: SettingsFormProps) {
             </>
           }
         />
+        <CheckField
+          label="Instructions of the caller"
+          name="callerInstructions"
+          defaultChecked={seen.callerInstructions}
+          hint={
+            <>
+              Requests may add to the instructions of the agent (<code>instructions</code>).
+            </>
+          }
+        />
+      </Group>
+      <Group title="Compatible APIs">
+        {COMPATIBLE_APIS.map(({ name, label }) => (
+          <CheckField
+            key={name}
+            label={label}
+            name={`compatibleApis.${name}`}
+            defaultChecked={seen.compatibleApis.includes(name)}
+          />
+        ))}
       </Group>
       <Group title="Members">
         <AllowanceFields allowances={seen.allowances} />
+        <CheckField
+          label="Register unknown members"
+          name="autoRegister"
+          defaultChecked={seen.autoRegister}
+          hint="Compatible APIs register a member with its first run."
+        />
         <TextField
           label="Concurrent runs of a member"
           name="maxRunsPerMember"

@@ -146,6 +146,9 @@ export const integration = {
   quotaBytes: null,
   memberQuotaBytes: null,
   clientTools: false,
+  callerInstructions: false,
+  autoRegister: false,
+  compatibleApis: ['openai', 'ai-sdk', 'ag-ui', 'mcp', 'agency-swarm'],
   createdAt: CREATED_AT,
   updatedAt: CREATED_AT,
 };

@@ -1,7 +1,5 @@
+import type { ApiName } from '../../domain/account/compatible-apis.ts';
 import type { Refusal } from '../../domain/refusal.ts';
-
-/** The value of an integration's `compatibleApis`. */
-export type ApiName = 'openai' | 'ai-sdk' | 'ag-ui' | 'mcp' | 'agency-swarm';
 
 /**
  * What differs between the compatible APIs before a run: the rest is in the request reader and in the encoder of each.

@@ -1,10 +1,10 @@
 import type { AccountCache } from '../../accounts/account-cache.ts';
 import type { AccountChanges } from '../../accounts/accounts-version.ts';
+import { type ApiName, parseApiNames } from '../../domain/account/compatible-apis.ts';
 import type { IntegrationId } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { integrationById } from '../../store/queries/accounts.ts';
 import { first, type Reads } from '../../store/store.ts';
-import type { ApiName } from './compatible-api.ts';
 
 /** The settings of an integration that request readers of compatible APIs need before admission. */
 export interface CompatibleSettings {
@@ -18,8 +18,6 @@ export interface CompatibleSettings {
   readonly autoRegister: boolean;
   readonly allowances: boolean;
 }
-
-const ALL: ReadonlySet<ApiName> = new Set(['openai', 'ai-sdk', 'ag-ui', 'mcp', 'agency-swarm']);
 
 /** Reads an integration's settings once per change of accounts. Other nodes see a change within 5 s. */
 export class SettingsByIntegration {
@@ -36,13 +34,13 @@ export class SettingsByIntegration {
       const row = await first(this.#reads.all(integrationById, { integrationId }));
       if (row === undefined) throw new Refusal('integration_not_found');
       return {
-        apis: ALL,
+        apis: new Set(parseApiNames(row.compatible_apis)),
         agency: row.agency,
         model: row.model,
         defaultAgent: row.default_agent,
         clientTools: row.client_tools === 1,
-        callerInstructions: false,
-        autoRegister: false,
+        callerInstructions: row.caller_instructions === 1,
+        autoRegister: row.auto_register === 1,
         allowances: row.allowance_unit !== null,
       };
     });
