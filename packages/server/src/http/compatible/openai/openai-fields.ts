@@ -56,7 +56,9 @@ export const unsupported = (name: string, problem: string): Refusal =>
 
 /** Names the fields that nobody read in `X-Runwire-Ignored`. Called after everything else was read. */
 export function noteIgnored(body: Fields, { ignored }: Pick<CompatibleCall, 'ignored'>): void {
-  for (const name of body.unread) ignored.add(name);
+  const names = body.inOrder([...ignored, ...body.unread]);
+  ignored.clear();
+  for (const name of names) ignored.add(name);
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;

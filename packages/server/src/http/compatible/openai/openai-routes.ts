@@ -1,10 +1,18 @@
 import { Type } from 'typebox';
 import type { CompatibleDeps } from '../compatible-apis.ts';
 import { type CompatibleHandler, type CompatibleOperation, compatibleRoute } from '../compatible-route.ts';
+import {
+  createConversation,
+  deleteConversation,
+  getConversation,
+  listConversationItems,
+  updateConversation,
+} from './conversations/conversations.ts';
 import { getModel, listModels } from './models.ts';
 import { OPENAI } from './openai-api.ts';
 import { createResponse } from './responses/create-response.ts';
-import { cancelResponse, getResponse } from './responses/read-response.ts';
+import { listInputItems } from './responses/input-items.ts';
+import { cancelResponse, deleteResponse, getResponse } from './responses/read-response.ts';
 
 const text = () => Type.Optional(Type.String());
 
@@ -15,6 +23,14 @@ const ResponseQuery = Type.Object({
   include: text(),
   'include[]': text(),
   include_obfuscation: text(),
+});
+
+const ListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer()),
+  order: text(),
+  after: text(),
+  include: text(),
+  'include[]': text(),
 });
 
 /** Registers Responses, Conversations, Chat Completions and Models. */
@@ -33,6 +49,29 @@ export function openaiRoutes(deps: CompatibleDeps): void {
   add({ operationId: 'openaiCancelResponse', method: 'POST', path: `${response}/cancel`, clientToken: 'run' }, (call) =>
     cancelResponse(deps, call),
   );
+  add({ operationId: 'openaiDeleteResponse', method: 'DELETE', path: response }, (call) => deleteResponse(deps, call));
+  add(
+    { operationId: 'openaiListInputItems', method: 'GET', path: `${response}/input_items`, query: ListQuery },
+    (call) => listInputItems(deps, call),
+  );
+  conversations(deps, add);
   add({ operationId: 'openaiListModels', method: 'GET', path: '/models' }, async (call) => listModels(deps, call));
   add({ operationId: 'openaiGetModel', method: 'GET', path: '/models/:model' }, async (call) => getModel(deps, call));
+}
+
+type Add = (operation: CompatibleOperation, handler: CompatibleHandler) => void;
+
+function conversations(deps: CompatibleDeps, add: Add): void {
+  const path = '/conversations/:conversationId';
+  add({ operationId: 'openaiCreateConversation', method: 'POST', path: '/conversations' }, (call) =>
+    createConversation(deps, call),
+  );
+  add({ operationId: 'openaiGetConversation', method: 'GET', path, clientToken: 'read' }, (call) =>
+    getConversation(deps, call),
+  );
+  add({ operationId: 'openaiUpdateConversation', method: 'POST', path }, (call) => updateConversation(deps, call));
+  add({ operationId: 'openaiDeleteConversation', method: 'DELETE', path }, (call) => deleteConversation(deps, call));
+  add({ operationId: 'openaiListConversationItems', method: 'GET', path: `${path}/items`, query: ListQuery }, (call) =>
+    listConversationItems(deps, call),
+  );
 }

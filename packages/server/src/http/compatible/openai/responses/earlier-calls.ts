@@ -22,9 +22,9 @@ export async function readEarlierCalls(
       for (const item of event.items) {
         if (item.kind === 'tool_call' && isShown(item)) calls.set(item.callId, toCall(item));
       }
-      for (const { callId, kind } of event.pending ?? []) {
+      for (const { callId, kind, questionId } of event.pending ?? []) {
         const call = calls.get(callId);
-        if (call !== undefined && kind === 'tool') calls.set(callId, { ...call, isCallers: true });
+        if (call !== undefined && kind === 'tool') calls.set(callId, { ...call, askedBy: questionId });
       }
     }
     runId = run.continues;

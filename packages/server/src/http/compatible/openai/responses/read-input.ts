@@ -50,6 +50,16 @@ export function readInput(body: Fields, rules: PartRules): ResponseInput {
   };
 }
 
+/** The items of a new conversation. */
+export function readItems(body: Fields, name: string, rules: PartRules): readonly RequestTurn[] {
+  const items = body.objects(name).map((fields) => ({ fields, type: itemType(fields) }));
+  for (const { fields, type } of items) checkType(fields, type);
+  return readHistory(
+    items.filter((item) => !isInstruction(item)),
+    rules,
+  );
+}
+
 interface Item {
   readonly fields: Fields;
   readonly type: string;

@@ -9,7 +9,7 @@ import type { CompatibleCall } from '../../compatible-route.ts';
 import { followRun } from '../../follow-run.ts';
 import { readEvents } from '../../read-events.ts';
 import { readEarlierCalls } from './earlier-calls.ts';
-import { toRunId } from './response-object.ts';
+import { toResponseId, toRunId } from './response-object.ts';
 import { type ResponseContext, ResponseOutput, readEvent } from './response-output.ts';
 import { ResponsesEncoder } from './responses-encoder.ts';
 
@@ -19,11 +19,11 @@ export async function findRun({ runReads }: Pick<CompatibleDeps, 'runReads'>, ca
   const run = await runReads.row(call.scope, toRunId(responseId)).catch((error: unknown) => {
     throw error instanceof Refusal && error.code === 'run_not_found' ? noResponse() : error;
   });
-  if (run.chat_deleted_at !== null) throw noResponse();
+  if (run.chat_deleted_at !== null || run.response_deleted_at !== null) throw noResponse();
   return run;
 }
 
-export const noResponse = () => new Refusal('run_not_found', 'This integration has no such response; check its id.');
+const noResponse = () => new Refusal('run_not_found', 'This integration has no such response; check its id.');
 
 async function readContext(deps: CompatibleDeps, call: CompatibleCall, run: RunRow): Promise<ResponseContext> {
   return {
@@ -89,4 +89,11 @@ export async function cancelResponse(deps: CompatibleDeps, call: CompatibleCall)
   const { run_id: runId } = await findRun(deps, call);
   await cancelRun(deps.cancel, call.scope, runId, 'immediate');
   return sendResponse(deps, call, runId);
+}
+
+/** `DELETE /responses/{id}`: the response is not found from then on. The run and its usage remain. */
+export async function deleteResponse(deps: CompatibleDeps, call: CompatibleCall) {
+  const { run_id: runId } = await findRun(deps, call);
+  if (!(await deps.runReads.deleteResponse(runId))) throw noResponse();
+  return { id: toResponseId(runId), object: 'response', deleted: true };
 }

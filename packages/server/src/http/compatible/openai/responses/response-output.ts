@@ -18,8 +18,8 @@ export interface KnownCall {
   readonly id: string;
   readonly name: string;
   readonly argumentsText: string;
-  /** True if the caller makes the call: then its output is the caller's, and not shown again. */
-  readonly isCallers: boolean;
+  /** The question with which the caller was asked to make the call; then the output is the caller's, and not shown again. */
+  readonly askedBy: string | null;
 }
 
 export type KnownCalls = ReadonlyMap<string, KnownCall>;
@@ -56,7 +56,7 @@ export const toCall = ({ id, name, text }: ToolCallItem): KnownCall => ({
   id: `mcp_${id.slice(id.indexOf('_') + 1)}`,
   name,
   argumentsText: text.trim() === '' ? '{}' : text,
-  isCallers: false,
+  askedBy: null,
 });
 
 type Messages = Extract<RunEvent, { type: 'messages' }>;
@@ -110,7 +110,7 @@ export class ResponseOutput {
   output(item: ToolOutputItem, since: number): OutputEntry | null {
     if (!isShown(item)) return null;
     const call = this.#calls.get(item.callId) ?? this.#context.earlierCalls.get(item.callId);
-    if (call?.isCallers === true) return null;
+    if ((call?.askedBy ?? null) !== null) return null;
     const { id = `mcp_${item.callId}`, name = '', argumentsText = '{}' } = call ?? {};
     const about = { type: 'mcp_call', id, server_label: this.#context.agency, name, arguments: argumentsText };
     const outcome =
