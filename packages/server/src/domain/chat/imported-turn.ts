@@ -16,7 +16,7 @@ export type ImportedAnswer =
 
 /** An earlier turn that a caller brings into a new chat. Like every turn it is stored as two messages. */
 export interface ImportedTurn {
-  /** Empty if items stood before the first user's item. */
+  /** Empty if there were items before the first user's item. */
   readonly message: string;
   /** The agent that answered; null for the run's agent. */
   readonly agent: string | null;

@@ -167,7 +167,12 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
     history,
     extras: given.extras ?? NO_EXTRAS,
     ...(given.shown === undefined ? {} : { shown: given.shown }),
-    chatRules: { ...OWN_CHAT_RULES, registersMember: settings.autoRegister && token === null, ...given.chatRules },
+    chatRules: {
+      ...OWN_CHAT_RULES,
+      registersMember: settings.autoRegister && token === null,
+      historyIfNew: true,
+      ...given.chatRules,
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import type { OwnerId } from '../../domain/ids.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { type FollowedEvents, Follower, type Sink } from '../../eventlog/follow.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
-import type { CompatibleDeps } from './compatible-apis.ts';
+import type { CompatibleDeps } from './compatible-deps.ts';
 
 export type EndOfRun = Extract<RunEvent, { readonly type: 'messages' }>;
 

@@ -3,7 +3,7 @@ import type { RunId } from '../../domain/ids.ts';
 import { corsHeaders } from '../cors.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { RunStream } from '../run-stream.ts';
-import type { CompatibleDeps } from './compatible-apis.ts';
+import type { CompatibleDeps } from './compatible-deps.ts';
 import type { CompatibleCall } from './compatible-route.ts';
 
 /** Streams the events of a run that exists, from the first one on. */

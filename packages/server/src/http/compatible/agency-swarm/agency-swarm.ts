@@ -6,7 +6,7 @@ import { cancelRun } from '../../../runs/cancel-run.ts';
 import { DefaultFraming } from '../../encoders/default-framing.ts';
 import type { Encoder } from '../../encoders/encoder.ts';
 import type { CompatibleApi } from '../compatible-api.ts';
-import type { CompatibleDeps } from '../compatible-apis.ts';
+import type { CompatibleDeps } from '../compatible-deps.ts';
 import {
   type CompatibleCall,
   type CompatibleHandler,

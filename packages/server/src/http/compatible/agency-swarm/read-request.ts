@@ -9,7 +9,7 @@ import { Fields } from '../fields.ts';
 import { type PartRules, readContent } from '../message-parts.ts';
 import { readChatHistory } from './chat-history.ts';
 
-/** The agents of the integration's agency, and those that a run may begin with. */
+/** The agents of the integration's agency, and its entry points. */
 export interface AgencyNames {
   readonly agents: ReadonlySet<string>;
   readonly entryPoints: readonly string[];

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../domain/refusal.ts';
-import { type CompatibleDeps, entryPoints } from '../compatible-apis.ts';
+import { type CompatibleDeps, entryPoints } from '../compatible-deps.ts';
 import type { CompatibleCall } from '../compatible-route.ts';
 
 /** An entry point as a model. Definitions have no date; clients require one. */

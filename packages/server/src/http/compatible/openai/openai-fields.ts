@@ -7,8 +7,6 @@ import type { CompatibleCall } from '../compatible-route.ts';
 import { headerConsumer } from '../compatible-starts.ts';
 import { Fields } from '../fields.ts';
 
-export { callerInstructions as checkedInstructions } from '../caller-instructions.ts';
-
 /** The agent that `model` names. Null for the integration's default: absent, or the id of the integration itself. */
 export function readAgent(body: Fields, { scope }: Pick<CompatibleCall, 'scope'>): string | null {
   const model = body.text('model');
@@ -54,7 +52,7 @@ export function refuseUnsupported(body: Fields): void {
 export const unsupported = (name: string, problem: string): Refusal =>
   new Refusal('unsupported_field', `\`${memberName(name)}\` is not supported: ${problem}.`);
 
-/** Names the fields that nobody read in `X-Runwire-Ignored`. Called after everything else was read. */
+/** Names the fields that no code has read in `X-Runwire-Ignored`. Called after everything else was read. */
 export function noteIgnored(body: Fields, { ignored }: Pick<CompatibleCall, 'ignored'>): void {
   const names = body.inOrder([...ignored, ...body.unread]);
   ignored.clear();

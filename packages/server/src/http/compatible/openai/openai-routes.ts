@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { CompatibleDeps } from '../compatible-apis.ts';
+import type { CompatibleDeps } from '../compatible-deps.ts';
 import { type CompatibleHandler, type CompatibleOperation, compatibleRoute } from '../compatible-route.ts';
 import {
   createConversation,

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../../domain/refusal.ts';
 import { ownersQuery } from '../../../route.ts';
-import type { CompatibleDeps } from '../../compatible-apis.ts';
+import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
 import { headerConsumer } from '../../compatible-starts.ts';
 import { Fields } from '../../fields.ts';

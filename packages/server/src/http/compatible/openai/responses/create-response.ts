@@ -1,7 +1,7 @@
 import type { CompletionRequest } from '../../../../admission/completion-request.ts';
 import { Refusal } from '../../../../domain/refusal.ts';
 import { callerInstructions } from '../../caller-instructions.ts';
-import type { CompatibleDeps } from '../../compatible-apis.ts';
+import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
 import { type CompatibleRequest, headerContext } from '../../compatible-starts.ts';
 import { Fields } from '../../fields.ts';

@@ -1,6 +1,6 @@
 import type { Scope } from '../../../../domain/account/scope.ts';
 import type { RunRow } from '../../../../store/queries/runs.ts';
-import type { CompatibleDeps } from '../../compatible-apis.ts';
+import type { CompatibleDeps } from '../../compatible-deps.ts';
 import { readEvents } from '../../read-events.ts';
 import { isShown, type KnownCall, type KnownCalls, NO_CALLS, toCall } from './response-output.ts';
 

@@ -1,5 +1,5 @@
 import { attachmentJson } from '../../../../chats/chats.ts';
-import type { CompatibleDeps } from '../../compatible-apis.ts';
+import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
 import { callIdOf } from '../../question-calls.ts';
 import { readEvents } from '../../read-events.ts';

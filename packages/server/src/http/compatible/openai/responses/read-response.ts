@@ -4,7 +4,7 @@ import type { Meta } from '../../../../domain/run/events.ts';
 import { cancelRun } from '../../../../runs/cancel-run.ts';
 import type { RunRow } from '../../../../store/queries/runs.ts';
 import { givenCursor, parseEventId } from '../../../event-cursor.ts';
-import type { CompatibleDeps } from '../../compatible-apis.ts';
+import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
 import { followRun } from '../../follow-run.ts';
 import { readEvents } from '../../read-events.ts';
