@@ -65,7 +65,8 @@ export async function listConversationItems({ chats }: CompatibleDeps, call: Com
     throw new Refusal('invalid_request', '`order` must be `desc`: a conversation is read from its end.');
   const query = { ...ownersQuery(call.request), limit, ...(after === undefined ? {} : { cursor: after }) };
   const page = await chats.messages(call.scope, conversationId(call), query);
-  const { data, nextCursor } = JSON.parse(String(page.json)) as { data: Message[]; nextCursor: string | null };
+  const { items: data, nextCursor } = JSON.parse(String(page.json)) as { items: Message[]; nextCursor: string | null };
+  page.onSent();
   const items = data.map(messageItem);
   return {
     object: 'list',

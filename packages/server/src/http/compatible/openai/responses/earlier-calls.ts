@@ -1,8 +1,9 @@
 import type { Scope } from '../../../../domain/account/scope.ts';
-import type { RunRow } from '../../../../store/queries/runs.ts';
 import type { CompatibleDeps } from '../../compatible-deps.ts';
 import { readEvents } from '../../read-events.ts';
 import { isShown, type KnownCall, type KnownCalls, NO_CALLS, toCall } from './response-output.ts';
+
+export type RunRow = Awaited<ReturnType<CompatibleDeps['runReads']['row']>>;
 
 /**
  * The calls of the runs that this one continues. They were made there, and their outcomes are here: the model saw them when
