@@ -1,4 +1,5 @@
 import { agencySwarmRoutes } from './agency-swarm/agency-swarm.ts';
+import { aiSdk } from './ai-sdk/ai-sdk.ts';
 import type { CompatibleDeps } from './compatible-deps.ts';
 import { openaiRoutes } from './openai/openai-routes.ts';
 
@@ -6,4 +7,5 @@ import { openaiRoutes } from './openai/openai-routes.ts';
 export function compatibleApis(deps: CompatibleDeps): void {
   agencySwarmRoutes(deps);
   openaiRoutes(deps);
+  aiSdk(deps);
 }
