@@ -7,6 +7,7 @@ import { STORES, TEST_API_KEY } from '@runwire/test-kit';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { cites } from '../requirements/cite.ts';
 import { Cluster } from './support/cluster.ts';
+import { run } from './support/doc-samples.ts';
 import { until } from './support/eventually.ts';
 import { calls, play, say } from './support/play.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
@@ -261,13 +262,34 @@ describe('three nodes without sticky sessions', { skip }, () => {
   }
 });
 
+const COUNT_LOADS = `
+import { registerHooks } from 'node:module';
+let loads = 0;
+registerHooks({
+  resolve: (name, context, next) => {
+    if (name === '@modelcontextprotocol/server') loads += 1;
+    return next(name, context);
+  },
+});
+const { startTestServer, TEST_API_KEY } = await import('@runwire/test-kit');
+await using server = await startTestServer();
+const before = loads;
+const headers = { authorization: 'Bearer ' + TEST_API_KEY, 'content-type': 'application/json' };
+headers.accept = 'application/json, text/event-stream';
+const url = server.url + '/v2/integrations/demo/mcp';
+const statuses = [];
+for (const method of ['GET', 'DELETE']) statuses.push((await fetch(url, { method, headers })).status);
+const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+statuses.push((await fetch(url, { method: 'POST', headers, body })).status);
+console.log(JSON.stringify({ before, statuses, after: loads }));
+`;
+
 test('other methods get 405, and the package is loaded by the first request', async (t) => {
   cites(t, 'compatible-20-mcp-stateless', 'compatible-20-mcp-lazy');
-  await using rig = await ScriptedServer.start();
-  const integration = await rig.integration();
-  for (const method of ['GET', 'DELETE']) {
-    const url = `${rig.server.url}/v2/integrations/${integration}/mcp`;
-    const response = await fetch(url, { method, headers: { authorization: `Bearer ${TEST_API_KEY}` } });
-    assert.deepEqual([response.status, response.headers.get('allow')], [405, 'POST']);
-  }
+  const { stdout } = await run(process.execPath, ['-C', 'runwire', '--input-type=module', '-e', COUNT_LOADS]);
+  assert.deepEqual(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''), {
+    before: 0,
+    statuses: [405, 405, 200],
+    after: 1,
+  });
 });
