@@ -85,7 +85,7 @@ export class RunAdmission {
   }
 
   async #admit(request: CompletionRequest): Promise<Admission> {
-    if (request.sandboxFiles.length === 0 && !request.attachments.some(isInline)) {
+    if (request.sandboxFiles.length === 0 && !hasInline(request)) {
       return repeatOnConflict(() => this.#transact(request, NO_BLOBS), isConflict);
     }
     return repeatOnConflict(async () => (await this.#checkEarly(request)) ?? this.#admitWithBlobs(request), isConflict);
@@ -114,7 +114,7 @@ export class RunAdmission {
       const paths = request.sandboxFiles.map(({ below }) => below);
       const missing = await this.#deps.files.firstMissing(request.integrationId, paths);
       if (missing !== null) return missingFileRefusal(missing);
-      return request.attachments.some(isInline) ? null : 'enough';
+      return hasInline(request) ? null : 'enough';
     };
     const { decision } = await decide(this.#deps, store.reads, request, { slot: null, files });
     return decision?.kind === 'replay' ? replayed(decision) : null;
@@ -142,13 +142,20 @@ export class RunAdmission {
     }
   }
 
-  /** Makes the bytes of the request's inline images durable. Throws `FactsChanged` if the member was deleted. */
-  async #storeInline({ integrationId, consumerId, attachments }: CompletionRequest): Promise<StoredBlobs> {
-    const inline = attachments.filter(isInline);
+  /** Makes the bytes of inline attachments durable. Throws `FactsChanged` if the member was deleted. */
+  async #storeInline(request: CompletionRequest): Promise<StoredBlobs> {
+    const { integrationId, consumerId, attachments, history, chatRules } = request;
+    const inline = [...attachments, ...history.flatMap((turn) => turn.attachments)].filter(isInline);
     if (inline.length === 0) return NO_BLOBS;
     const check = async (tx: Tx) => {
       await tx.all(lockForAdmission, { integrationId, consumerId });
-      if (consumerId === null || (await tx.all(memberState, { integrationId, consumerId })).length > 0) return;
+      // A member that is registered with the run may be unknown now.
+      if (
+        consumerId === null ||
+        chatRules.registersMember ||
+        (await tx.all(memberState, { integrationId, consumerId })).length > 0
+      )
+        return;
       throw new FactsChanged('The member was deleted.');
     };
     return await this.#deps.blobs.store({ integrationId, consumerId, check }, inline);
@@ -178,5 +185,9 @@ function namesIn({ integrationId, chatId, aliasChatId }: CompletionRequest): str
   if (aliasChatId !== null) names.push(`${integrationId} alias ${aliasChatId}`);
   return names;
 }
+
+/** True if the request contains bytes that are stored before its transaction. */
+const hasInline = ({ attachments, history }: CompletionRequest): boolean =>
+  attachments.some(isInline) || (history.length > 0 && history.some((turn) => turn.attachments.some(isInline)));
 
 const replayed = ({ runId, chatId, textOnly }: Replay): Admission => ({ runId, chatId, textOnly, replayed: true });

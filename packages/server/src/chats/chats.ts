@@ -83,7 +83,7 @@ function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly Stor
   const message = {
     messageId: row.message_id,
     chatId,
-    runId: row.run_id,
+    runId: isImported(row.run_id) ? null : row.run_id,
     role: row.role,
     status: row.status,
     agent: row.agent,
@@ -117,6 +117,21 @@ export interface NewChat {
   readonly consumerId?: string | null;
 }
 
+/** The turns that a new chat begins with. */
+export interface ImportedHistory {
+  readonly turns: readonly ImportedTurn[];
+  /** True if the creation is tried again after this error. Absent: only after a unique violation. */
+  readonly isConflict?: (error: unknown) => boolean;
+  /** Stores the attachments of the turns, in the chat's transaction. `ids` has an id for each turn. */
+  readonly attach: (
+    tx: Tx,
+    chat: { readonly integrationId: IntegrationId; readonly chatKey: ChatKey; readonly now: number },
+    ids: readonly RunId[],
+  ) => Promise<void>;
+}
+
+const NO_HISTORY: ImportedHistory = { turns: [], attach: async () => {} };
+
 /** Absent fields keep their values, and null removes a value. */
 export interface ChatChange {
   readonly title?: string | null;
@@ -135,7 +150,7 @@ export class Chats {
     this.#pages = pages;
   }
 
-  async create(integrationId: IntegrationId, input: NewChat) {
+  async create(integrationId: IntegrationId, input: NewChat, imported: ImportedHistory = NO_HISTORY) {
     const chatKey = newChatKey();
     const chatId = input.chatId ? chosenChatId(input.chatId) : ownChatId(chatKey);
     const alias = input.aliasChatId ?? null;
@@ -145,6 +160,7 @@ export class Chats {
     }
     const create = () =>
       this.#store.transact('account', async (tx) => {
+        const now = Date.now();
         const [, integration] = await Promise.all([
           tx.all(keepIntegration, { integrationId }),
           first(tx.all(integrationById, { integrationId })),
@@ -162,14 +178,18 @@ export class Chats {
           chat_id: chatId,
           alias,
           consumer_id: consumerId,
-          num_messages: 0,
-          text_bytes: 0,
-          created_at: Date.now(),
+          num_messages: countMessages(imported.turns),
+          text_bytes: countTextBytes(imported.turns),
+          created_at: now,
         });
+        if (imported.turns.length > 0) {
+          const ids = await storeImported(tx, { chatKey, agent: integration.default_agent, now }, imported.turns);
+          await imported.attach(tx, { integrationId, chatKey, now }, ids);
+        }
         // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
         return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
       });
-    return repeatOnConflict(create);
+    return repeatOnConflict(create, imported.isConflict);
   }
 
   async get(scope: Scope, chatId: string) {

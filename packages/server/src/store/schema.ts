@@ -235,7 +235,7 @@ export interface MessagesTable {
   position: number;
   run_id: RunId;
   role: 'user' | 'assistant';
-  status: 'completed' | 'failed' | 'cancelled';
+  status: 'completed' | 'failed' | 'cancelled' | 'imported';
   agent: string;
   content_json: string;
   error_code: string | null;
@@ -281,6 +281,8 @@ export interface RunsTable {
   /** What becomes of these questions (`Settlement`s), and the request's tools, until the run has ended. */
   answers_json: Generated<string | null>;
   client_tools_json: Generated<string | null>;
+  /** What the request added to the run (`RunExtras`), until its chat is deleted. Null if it added nothing. */
+  extras_json: Generated<string | null>;
   cancel_requested_at: number | null;
   cancel_mode: CancelMode | null;
   /** Set at the end. Before that, only the event log knows it. */

@@ -81,7 +81,10 @@ export class BodyReader implements AsyncDisposable {
     this.#limits = limits;
     this.#budgets = budgets;
     this.#json = { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues };
-    this.#imageFields = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: limits.imageBytes };
+    this.#imageFields = {
+      ...{ list: 'attachments', outer: 'history', image: 'image_url', never: 'file_url' },
+      maxBytes: limits.imageBytes,
+    };
   }
 
   /** Bytes that were received and are not parsed yet, and images that are not stored yet. */
