@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { runInNewContext } from 'node:vm';
+import { compatibleSamples } from '../packages/console/src/pages/integrations/compatible-snippets.ts';
 import { curlSnippet, pythonSnippet, typescriptSnippet } from '../packages/console/src/pages/integrations/snippets.ts';
 
 const url = 'http://127.0.0.1:8787/tools/runwire';
@@ -35,3 +36,21 @@ for (const member of MEMBERS) {
     assert.equal(JSON.parse(python), member);
   });
 }
+
+test('the samples of compatible APIs name the base URL, and the member unchanged', () => {
+  for (const member of [null, ...MEMBERS]) {
+    const samples = compatibleSamples({ url, integration: 'a/b', member });
+    for (const { api, baseUrl, code } of samples) {
+      assert.ok(baseUrl.startsWith(`${url}/v2/integrations/a%2Fb/${api}`), baseUrl);
+      assert.ok(code.includes(baseUrl), api);
+    }
+    if (member === null) continue;
+    const code = (name: string) => samples.find(({ api }) => api === name)?.code ?? '';
+    const [, openai = ''] = /safety_identifier: ('.*'),/.exec(code('openai')) ?? [];
+    assert.equal(runInNewContext(openai), member);
+    const [, agUi = ''] = /'X-Runwire-Consumer-Id': ('.*'),/.exec(code('ag-ui')) ?? [];
+    assert.equal(runInNewContext(agUi), member);
+    const { mcpServers } = JSON.parse(code('mcp'));
+    assert.equal(mcpServers['a/b'].headers['X-Runwire-Consumer-Id'], member);
+  }
+});

@@ -22,6 +22,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'CONTRIBUTING.md': { sh: 3 },
   'docs/accounts.md': { sh: 7, json: 2 },
   'docs/agencies.md': { yaml: 1, markdown: 1, json: 1 },
+  'docs/agency-swarm-clients.md': { sh: 1, python: 1 },
   'docs/agency-process.md': { yaml: 1, ts: 1 },
   'docs/attachment-links.md': { sh: 4 },
   'docs/attachments.md': { sh: 1, json: 1 },

@@ -158,7 +158,7 @@ export const errors = {
   model_not_found: {
     status: 404,
     sentence:
-      'No entry point of the agency has the name in `model`; use one that GET …/models lists, or leave `model` out.',
+      'No entry point of the agency has the name in `model`; use a name that GET …/models lists, or leave `model` out.',
     retryable: false,
   },
   run_not_found: {

@@ -248,6 +248,22 @@ class ApiKeyList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
+class _AssistantHistoryItemRequired(TypedDict):
+    role: Literal["assistant"]
+    """Discriminator."""
+
+
+class AssistantHistoryItem(_AssistantHistoryItemRequired, total=False):
+    """A text or calls of the assistant."""
+
+    content: str
+    """Text of the assistant."""
+    calls: list[HistoryCall]
+    """Calls of tools."""
+    agent: str
+    """The agent that answered."""
+
+
 class CancelResult(TypedDict):
     """The state of a run after it was asked to stop."""
 
@@ -495,6 +511,17 @@ class FileList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
+class HistoryCall(TypedDict):
+    """A call that an agent made."""
+
+    callId: str
+    """Id of the call. Its output has the same."""
+    tool: str
+    """Name of the tool. The agent need not have it."""
+    arguments: dict[str, Any]
+    """Arguments of the call."""
+
+
 class _ImageAttachmentRequired(TypedDict):
     type: Literal["input_image"]
     """Discriminator."""
@@ -641,12 +668,12 @@ class Message(TypedDict):
     """Identifier of the message."""
     chatId: str
     """Identifier of the chat."""
-    runId: str
-    """The run that the message belongs to."""
+    runId: str | None
+    """The run that the message belongs to. Null for an imported message."""
     role: Literal["user", "assistant"]
     """Who wrote the message."""
-    status: Literal["completed", "failed", "cancelled"]
-    """A message of the assistant has the end of its run."""
+    status: Literal["completed", "failed", "cancelled", "imported"]
+    """A message of the assistant has the end of its run. `imported`: the caller sent it as `history`."""
     agent: str | None
     """The agent that answered. Null for messages of the user."""
     content: str
@@ -959,6 +986,22 @@ class StepList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
+class _ToolHistoryItemRequired(TypedDict):
+    role: Literal["tool"]
+    """Discriminator."""
+    callId: str
+    """Id of the call. Its output has the same."""
+    output: str
+    """Output of the call."""
+
+
+class ToolHistoryItem(_ToolHistoryItemRequired, total=False):
+    """The output of a call."""
+
+    failed: bool
+    """True if the call failed."""
+
+
 class Usage(TypedDict):
     """Tokens that models used."""
 
@@ -1027,6 +1070,24 @@ class UsageSummaryItemsItemCharged(TypedDict):
     """Charge in tokens."""
     credits: int
     """Charge in credits."""
+
+
+class _UserHistoryItemRequired(TypedDict):
+    role: Literal["user"]
+    """Discriminator."""
+    content: str
+    """Text of the user."""
+
+
+class UserHistoryItem(_UserHistoryItemRequired, total=False):
+    """A message of the user. It begins a turn."""
+
+    attachments: list[Attachment]
+    """Attachments, at most 20 in all items together."""
+
+
+HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem
+"""An item of an earlier conversation, discriminated by `role`."""
 
 
 Attachment = FileAttachment | ImageAttachment

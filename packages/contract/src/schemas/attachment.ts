@@ -49,4 +49,3 @@ export const Attachment = named(
   'Attachment',
   eitherBy('type', [FileAttachment, ImageAttachment], 'A file or an image of a message, discriminated by `type`.'),
 );
-

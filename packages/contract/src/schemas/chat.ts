@@ -1,7 +1,7 @@
 import { Attachment } from './attachment.ts';
 import { SandboxFile } from './completion.ts';
-import { history } from './history.ts';
 import { failure } from './error.ts';
+import { history } from './history.ts';
 import {
   callerId,
   count,

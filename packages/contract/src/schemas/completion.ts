@@ -1,3 +1,5 @@
+import { Attachment } from './attachment.ts';
+import { history } from './history.ts';
 import {
   callerId,
   eitherBy,
@@ -10,8 +12,6 @@ import {
   ref,
   text,
 } from './kit.ts';
-import { Attachment } from './attachment.ts';
-import { history } from './history.ts';
 import { Answer, ClientTool } from './question.ts';
 import { Type } from './type.ts';
 

@@ -1,5 +1,15 @@
 import { Attachment } from './attachment.ts';
-import { eitherBy, flag, freeObject, named, noControlCharacters, oneOfStrings, ref, strictObject, text } from './kit.ts';
+import {
+  eitherBy,
+  flag,
+  freeObject,
+  named,
+  noControlCharacters,
+  oneOfStrings,
+  ref,
+  strictObject,
+  text,
+} from './kit.ts';
 import { Type } from './type.ts';
 
 const callId = () => text('Id of the call. Its output has the same.', { minLength: 1, maxLength: 256 });
@@ -36,7 +46,9 @@ export const AssistantHistoryItem = named(
     {
       role: oneOfStrings(['assistant'], { description: 'Discriminator.' }),
       content: Type.Optional(text('Text of the assistant.', { maxLength: 1_000_000 })),
-      calls: Type.Optional(Type.Array(ref(HistoryCall), { minItems: 1, maxItems: 128, description: 'Calls of tools.' })),
+      calls: Type.Optional(
+        Type.Array(ref(HistoryCall), { minItems: 1, maxItems: 128, description: 'Calls of tools.' }),
+      ),
       agent: Type.Optional(
         text('The agent that answered.', { minLength: 1, maxLength: 256, pattern: noControlCharacters }),
       ),

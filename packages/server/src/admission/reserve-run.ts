@@ -1,7 +1,6 @@
 import { registerMember } from '../accounts/register-member.ts';
 import { type LoadedAgency, usesSandbox } from '../agencies/loaded-agency.ts';
 import { referToBlob, type StoredBlobs } from '../attachments/attachment-blobs.ts';
-import { freeBlob } from '../store/queries/attachments.ts';
 import { insertAttachments, isInline, isInlineFile } from '../attachments/request-attachment.ts';
 import { storeImported } from '../chats/store-imported.ts';
 import type { Admit } from '../domain/admission/admission.ts';
@@ -23,6 +22,7 @@ import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { claimBlobs } from '../files/pending-blobs.ts';
 import { insertActiveRun, NO_MEMBER } from '../store/queries/active-runs.ts';
 import { bindAlias, growChat, insertChat, insertMessage, insertRun, storeExtras } from '../store/queries/admission.ts';
+import { freeBlob } from '../store/queries/attachments.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { announceFile, storedPath } from '../store/queries/files.ts';
 import type { Tx } from '../store/store.ts';
@@ -180,7 +180,9 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const extrasJson = toExtrasJson(extras);
   // `joined` locks the chat's row: from then on no sweep can delete its copies. If one has, an expired link matters now.
   const links =
-    chat !== null && hasHistory && !keepAttachments ? refreshesRefusal(tx, chatKey, request.refreshes, now) : Promise.resolve(null);
+    chat !== null && hasHistory && !keepAttachments
+      ? refreshesRefusal(tx, chatKey, request.refreshes, now)
+      : Promise.resolve(null);
   await Promise.all([joined, messageWritten, runWritten, tracked, eventWritten, links, importedIds]);
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');

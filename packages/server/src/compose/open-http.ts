@@ -138,6 +138,8 @@ function addRunRoutes(
     eventLog,
     streams,
     streamLimits,
+    fetchAllow,
+    limits,
   });
 }
 

@@ -35,8 +35,13 @@ const byPath = Object.values(operations as Record<string, Operation>).map((opera
   pattern: new RegExp(`^${operation.path.replace(/:[A-Za-z]+/g, '[^/]+')}$`),
 }));
 
-/** True for paths that OpenAPI does not describe: signed forms are posted there, and the answers are S3's. */
-const isForeign = (path: string) => path.startsWith('/uploads/');
+const COMPATIBLE = /^\/v2\/integrations\/[^/]+\/(?:openai|ai-sdk|ag-ui|mcp|agency-swarm)(?:\/|$)/;
+
+/**
+ * True for paths that OpenAPI does not describe: signed forms are posted below `/uploads/`, and the answers are S3's; the
+ * compatible APIs are described by others.
+ */
+const isForeign = (path: string) => path.startsWith('/uploads/') || COMPATIBLE.test(path);
 
 function barePath(path: string): string {
   const [bare = ''] = path.split(/[?#]/, 1);

@@ -1,5 +1,5 @@
 /** What a program needs to call an integration. */
-interface SnippetInput {
+export interface SnippetInput {
   /** The server's address, without a slash at its end. */
   readonly url: string;
   readonly integration: string;
@@ -11,8 +11,9 @@ interface SnippetInput {
 const shellText = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** A string of JSON is also a literal of TypeScript and Python. */
-const literal = (text: string) => JSON.stringify(text);
-const singleQuoted = (text: string) => `'${literal(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+export const literal = (text: string) => JSON.stringify(text);
+export const singleQuoted = (text: string) =>
+  `'${literal(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 
 /** Every paste is a new request, because the second of the paste is in its `usageRequestId`. */
 export function curlSnippet({ url, integration, member }: SnippetInput): string {

@@ -7,6 +7,8 @@ import { api } from '../../app/api.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { type CompatibleSample, compatibleSamples } from './compatible-snippets.ts';
 import { curlSnippet, pythonSnippet, typescriptSnippet } from './snippets.ts';
 
 /** Used in the samples until a member is registered. */
@@ -17,7 +19,9 @@ interface UseItPanelProps {
 }
 
 /** Programs that call the integration, ready to paste. */
-export function UseItPanel({ integration: { apiIntegrationId, allowances, textOnly } }: UseItPanelProps) {
+export function UseItPanel({
+  integration: { apiIntegrationId, allowances, textOnly, compatibleApis },
+}: UseItPanelProps) {
   const needsMember = allowances !== null;
   const { data, error, refetch } = useQuery({
     queryKey: ['first-member', apiIntegrationId],
@@ -31,6 +35,7 @@ export function UseItPanel({ integration: { apiIntegrationId, allowances, textOn
   if (needsMember && data === undefined) return <Loading what="the samples" />;
   const member = needsMember ? (data ?? SAMPLE_MEMBER) : null;
   const input = { url: publicApiUrl, integration: apiIntegrationId, member };
+  const compatible = compatibleSamples(input).filter(({ api }) => compatibleApis.some((name) => name === api));
   return (
     <div className="use-it">
       <Sample title="Your key" code="export RUNWIRE_API_KEY='<your key>'" label="command that sets the key">
@@ -76,6 +81,38 @@ export function UseItPanel({ integration: { apiIntegrationId, allowances, textOn
           <code>hello.py</code>, and start it with <code>python3 hello.py</code>.
         </p>
       </Sample>
+      {compatible.length > 0 && <OtherClients samples={compatible} />}
+    </div>
+  );
+}
+
+interface OtherClientsProps {
+  readonly samples: readonly CompatibleSample[];
+}
+
+/** Clients that people have already: each API has its own base URL. */
+function OtherClients({ samples }: OtherClientsProps) {
+  return (
+    <div className="stack-tight">
+      <h2>Clients that you have already</h2>
+      <p className="muted">
+        Give them a base URL and your key. Runs that start there are runs like any other: members, allowances, chats and
+        usage are the same.
+      </p>
+      <Tabs
+        label="Compatible APIs"
+        tabs={samples.map(({ api, title, clients, baseUrl, code }) => ({
+          id: api,
+          title,
+          content: (
+            <div className="stack-tight">
+              <p className="muted">For {clients}.</p>
+              <CodeBlock code={baseUrl} label={`base URL for ${title}`} />
+              <CodeBlock code={code} label={`${title} sample`} />
+            </div>
+          ),
+        }))}
+      />
     </div>
   );
 }

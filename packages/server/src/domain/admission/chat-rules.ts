@@ -4,6 +4,11 @@ export interface ChatRules {
   readonly registersMember: boolean;
   /** An unknown chat id is refused with `chat_not_found` instead of becoming a new chat. */
   readonly mustExist: boolean;
+  /**
+   * Earlier turns that the request brings are used only if its chat is new, and are not read otherwise: these clients send
+   * the whole conversation each time. With a client token they are refused with `token_forbidden` if the chat is new.
+   */
+  readonly historyIfNew: boolean;
   /** A new chat is not listed and is deleted some days after its last run. */
   readonly isTransient: boolean;
   /**
@@ -22,6 +27,7 @@ export interface ChatRules {
 export const OWN_CHAT_RULES: ChatRules = {
   registersMember: false,
   mustExist: false,
+  historyIfNew: false,
   isTransient: false,
   afterRunId: null,
   replacesEnd: null,

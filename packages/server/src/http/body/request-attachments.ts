@@ -1,7 +1,7 @@
 import type { GetCompletionV2Request } from '@runwire/contract';
 import { checkFetchUrl, type FetchAllow, urlKey } from '@runwire/guarded-fetch/url-rules';
 import type { RequestAttachment } from '../../attachments/request-attachment.ts';
-import { MAX_URL_CHARACTERS } from '../../domain/attachment/attachment.ts';
+import { type ImageDetail, MAX_URL_CHARACTERS } from '../../domain/attachment/attachment.ts';
 import { withoutFragment } from '../../domain/attachment/attachment-refresh.ts';
 import { filenameProblem } from '../../domain/file/mount-path.ts';
 import { Refusal } from '../../domain/refusal.ts';
@@ -23,22 +23,31 @@ export function requestAttachments(
     if (attachment.type === 'input_file') {
       const { file_url: text, filename = null } = attachment;
       if (isDataUrl(text)) throw refused('file_url', 'must be an https URL, not a data URL');
-      const problem = filename === null ? null : filenameProblem(filename);
-      if (problem !== null) throw refused('filename', problem);
-      const url = checkedUrl(text, allow, (what) => refused('file_url', what));
-      return { kind: 'input_file', ...url, filename, detail: 'auto' };
+      return fileByUrl(text, filename, allow, refused);
     }
     const { image_url: text, detail = 'auto' } = attachment;
-    if (!isDataUrl(text)) {
-      const url = checkedUrl(text, allow, (what) => refused('image_url', what));
-      return { kind: 'input_image', ...url, filename: null, detail };
-    }
+    if (!isDataUrl(text)) return imageByUrl(text, detail, allow, refused);
     const image = inline?.get(text);
     // The body's parser has replaced every data URL by a key into `inline`.
     if (image === undefined) throw new Error('The parser of the body did not decode an inline image.');
     if ('problem' in image) throw refused('image_url', image.problem);
     return { kind: 'inline_image', ...image, detail };
   });
+}
+
+/** Makes the refusal of a field of an attachment. */
+type Refuse = (field: 'file_url' | 'filename' | 'image_url', problem: string) => Refusal;
+
+export function fileByUrl(text: string, filename: string | null, allow: FetchAllow, refuse: Refuse): RequestAttachment {
+  const problem = filename === null ? null : filenameProblem(filename);
+  if (problem !== null) throw refuse('filename', problem);
+  const url = checkedUrl(text, allow, (what) => refuse('file_url', what));
+  return { kind: 'input_file', ...url, filename, detail: 'auto' };
+}
+
+export function imageByUrl(text: string, detail: ImageDetail, allow: FetchAllow, refuse: Refuse): RequestAttachment {
+  const url = checkedUrl(text, allow, (what) => refuse('image_url', what));
+  return { kind: 'input_image', ...url, filename: null, detail };
 }
 
 function checkedUrl(

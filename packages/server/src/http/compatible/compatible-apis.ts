@@ -1,40 +1,7 @@
-import type { FastifyInstance } from 'fastify';
-import type { Agencies } from '../../agencies/agencies.ts';
-import type { Chats } from '../../chats/chats.ts';
-import type { EventLog } from '../../eventlog/event-log.ts';
-import type { CancelDeps } from '../../runs/cancel-run.ts';
-import type { RunReads } from '../../runs/read-runs.ts';
-import type { RunRoutesDeps } from '../routes/runs.ts';
-import type { Streams } from '../run-stream.ts';
-import type { StreamLimits } from '../stream-limits.ts';
-import type { CompatibleSettings, SettingsByIntegration } from './compatible-settings.ts';
-import type { CompatibleStarts } from './compatible-starts.ts';
-
-/** What the routes of compatible APIs use. */
-export interface CompatibleDeps {
-  readonly app: FastifyInstance;
-  readonly settings: SettingsByIntegration;
-  readonly starts: CompatibleStarts;
-  readonly agencies: Agencies;
-  readonly runReads: RunReads;
-  readonly steps: RunRoutesDeps['steps'];
-  readonly chats: Chats;
-  readonly cancel: CancelDeps;
-  readonly eventLog: EventLog;
-  readonly streams: Streams;
-  readonly streamLimits: StreamLimits;
-}
+import { agencySwarmRoutes } from './agency-swarm/agency-swarm.ts';
+import type { CompatibleDeps } from './compatible-deps.ts';
 
 /** Registers the compatible APIs: one folder each. */
-export function compatibleApis(_deps: CompatibleDeps): void {
-  // One line for each API.
-}
-
-/** The names of the entry points of the integration's agency; empty if the agency is broken or missing. */
-export function entryPoints(
-  { agencies }: Pick<CompatibleDeps, 'agencies'>,
-  { agency }: CompatibleSettings,
-): readonly string[] {
-  const known = agencies.entryPoints(agency);
-  return Array.isArray(known) ? known : [];
+export function compatibleApis(deps: CompatibleDeps): void {
+  agencySwarmRoutes(deps);
 }

@@ -10,6 +10,8 @@ import { first, type Reads } from '../../store/store.ts';
 export interface CompatibleSettings {
   readonly apis: ReadonlySet<ApiName>;
   readonly agency: string;
+  /** The model that the integration sets; null if it sets none. */
+  readonly model: string | null;
   readonly defaultAgent: string;
   readonly clientTools: boolean;
   readonly callerInstructions: boolean;
@@ -34,6 +36,7 @@ export class SettingsByIntegration {
       return {
         apis: new Set(parseApiNames(row.compatible_apis)),
         agency: row.agency,
+        model: row.model,
         defaultAgent: row.default_agent,
         clientTools: row.client_tools === 1,
         callerInstructions: row.caller_instructions === 1,

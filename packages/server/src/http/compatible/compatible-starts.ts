@@ -166,7 +166,12 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
     refreshes: [],
     history,
     extras: given.extras ?? NO_EXTRAS,
-    chatRules: { ...OWN_CHAT_RULES, registersMember: settings.autoRegister && token === null, ...given.chatRules },
+    chatRules: {
+      ...OWN_CHAT_RULES,
+      registersMember: settings.autoRegister && token === null,
+      historyIfNew: true,
+      ...given.chatRules,
+    },
   };
 }
 

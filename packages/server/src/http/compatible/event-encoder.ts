@@ -5,8 +5,8 @@ export const SSE_HEADERS = { ...STREAM_HEADERS, 'content-type': 'text/event-stre
 
 /**
  * Encodes whole events, one reader at a time: it may remember what its reader got. It always begins at the first event of
- * the run. `encode` returns the frames of an event, an empty text if it has none, or null if the connection must break: the
- * reader cannot be told in its framing what has happened.
+ * the run. `encode` returns the frames of an event, an empty text if it has none, or null if the connection must break, because
+ * the framing cannot show what has happened.
  */
 export abstract class EventEncoder implements Encoder {
   readonly headers: Readonly<Record<string, string>> = SSE_HEADERS;

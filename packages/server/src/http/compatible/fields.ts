@@ -27,7 +27,7 @@ export class Fields {
   }
 
   /**
-   * The names of the fields that were sent and not read, in the order sent, without those that are null. Objects that were
+   * The names of the fields that were sent, are not null and were not read, in the order sent. Objects that were
    * read as such contribute their own, with a dot.
    */
   get unread(): string[] {
@@ -36,6 +36,11 @@ export class Fields {
       if (!this.#read.has(name)) return [memberName(this.nameOf(name))];
       return this.#objects.get(name)?.unread ?? [];
     });
+  }
+
+  /** The names of all fields that were sent and are not null. */
+  get names(): string[] {
+    return Object.keys(this.#value).filter((name) => this.#value[name] !== null);
   }
 
   has(name: string): boolean {

@@ -15,7 +15,7 @@ export abstract class PlainAnswer implements Encoder {
   readonly heartbeat: string | null = '\n';
   readonly lastHeartbeat = { count: HEARTBEATS, data: () => this.unfinished() };
 
-  /** Reads an event. Returns false if the reader cannot be told what has happened, so that the connection must break. */
+  /** Reads an event. Returns false if this framing cannot show what has happened: then the connection must break. */
   protected abstract note(event: RunEvent): boolean;
   /** The object of the ended run, as JSON. */
   protected abstract finished(): string;

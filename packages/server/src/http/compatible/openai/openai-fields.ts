@@ -7,6 +7,8 @@ import type { CompatibleCall } from '../compatible-route.ts';
 import { headerConsumer } from '../compatible-starts.ts';
 import { Fields } from '../fields.ts';
 
+export { callerInstructions as checkedInstructions } from '../caller-instructions.ts';
+
 /** The agent that `model` names. Null for the integration's default: absent, or the id of the integration itself. */
 export function readAgent(body: Fields, { scope }: Pick<CompatibleCall, 'scope'>): string | null {
   const model = body.text('model');
@@ -52,7 +54,7 @@ export function refuseUnsupported(body: Fields): void {
 export const unsupported = (name: string, problem: string): Refusal =>
   new Refusal('unsupported_field', `\`${memberName(name)}\` is not supported: ${problem}.`);
 
-/** Names the fields that nobody read in `X-Runwire-Ignored`. Called after everything else was read. */
+/** Names the fields that no code has read in `X-Runwire-Ignored`. Called after everything else was read. */
 export function noteIgnored(body: Fields, { ignored }: Pick<CompatibleCall, 'ignored'>): void {
   for (const name of body.unread) ignored.add(name);
 }
@@ -135,29 +137,4 @@ export function readMetadata(body: Fields): RunExtras['metadata'] {
     throw body.refusal('metadata', `must have keys of at most ${MAX_KEY} and texts of at most ${MAX_VALUE} characters`);
   }
   return pairs.length === 0 ? null : (value as Readonly<Record<string, string>>);
-}
-
-const MAX_INSTRUCTIONS_BYTES = 32_768;
-
-/**
- * The caller's instructions: `instructions` and the texts of system and developer messages. If the integration does not
- * permit them they are left out, and `names` says which of them were sent.
- */
-export function checkedInstructions(
-  texts: readonly { readonly name: string; readonly text: string }[],
-  { settings, ignored }: Pick<CompatibleCall, 'settings' | 'ignored'>,
-): string | null {
-  const given = texts.filter(({ text }) => text.trim() !== '');
-  if (given.length === 0) return null;
-  if (!settings.callerInstructions) {
-    for (const { name } of given) ignored.add(name);
-    return null;
-  }
-  const all = given.map(({ text }) => text).join('\n\n');
-  if (Buffer.byteLength(all) <= MAX_INSTRUCTIONS_BYTES) return all;
-  const [first] = given;
-  throw new Refusal(
-    'invalid_request',
-    `\`${first?.name}\`: instructions must have at most ${MAX_INSTRUCTIONS_BYTES} bytes together.`,
-  );
 }
