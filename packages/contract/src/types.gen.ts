@@ -71,7 +71,7 @@ export interface GetCompletionV2Request {
    */
   history?: HistoryItem[] | undefined;
   /**
-   * Follows the instructions of the agent that begins the run, for this run only. At most 32 KiB. Allowed if the integration has `callerInstructions`.
+   * Added to what the first agent is instructed to do, for this run only. At most 32 KiB. Allowed if the integration has `callerInstructions`.
    */
   instructions?: string | undefined;
   /**
@@ -3694,7 +3694,7 @@ export interface ImageAttachment {
 }
 
 /**
- * A text or calls of the assistant.
+ * A text or calls from the assistant.
  */
 export interface AssistantHistoryItem {
   /**
@@ -3702,11 +3702,11 @@ export interface AssistantHistoryItem {
    */
   role: 'assistant';
   /**
-   * Text of the assistant.
+   * What the assistant answered.
    */
   content?: string | undefined;
   /**
-   * Calls of tools.
+   * Tool calls.
    *
    * @minItems 1
    * @maxItems 128
@@ -3723,15 +3723,15 @@ export interface AssistantHistoryItem {
  */
 export interface HistoryCall {
   /**
-   * Id of the call. Its output has the same.
+   * Names the call. Its output has the same id.
    */
   callId: string;
   /**
-   * Name of the tool. The agent need not have it.
+   * The called tool. The agent need not have it.
    */
   tool: string;
   /**
-   * Arguments of the call.
+   * What the tool was called with.
    */
   arguments: {
     [k: string]: unknown;
@@ -3739,12 +3739,12 @@ export interface HistoryCall {
 }
 
 /**
- * An item of an earlier conversation, discriminated by `role`.
+ * A part from an earlier conversation, discriminated by `role`.
  */
 export type HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem;
 
 /**
- * The output of a call.
+ * What a call returned.
  */
 export interface ToolHistoryItem {
   /**
@@ -3752,11 +3752,11 @@ export interface ToolHistoryItem {
    */
   role: 'tool';
   /**
-   * Id of the call. Its output has the same.
+   * Names the call. Its output has the same id.
    */
   callId: string;
   /**
-   * Output of the call.
+   * What the tool returned.
    */
   output: string;
   /**
@@ -3766,7 +3766,7 @@ export interface ToolHistoryItem {
 }
 
 /**
- * A message of the user. It begins a turn.
+ * A message from the user. It begins a turn.
  */
 export interface UserHistoryItem {
   /**
@@ -3774,7 +3774,7 @@ export interface UserHistoryItem {
    */
   role: 'user';
   /**
-   * Text of the user.
+   * What the user wrote.
    */
   content: string;
   /**

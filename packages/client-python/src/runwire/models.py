@@ -254,12 +254,12 @@ class _AssistantHistoryItemRequired(TypedDict):
 
 
 class AssistantHistoryItem(_AssistantHistoryItemRequired, total=False):
-    """A text or calls of the assistant."""
+    """A text or calls from the assistant."""
 
     content: str
-    """Text of the assistant."""
+    """What the assistant answered."""
     calls: list[HistoryCall]
-    """Calls of tools."""
+    """Tool calls."""
     agent: str
     """The agent that answered."""
 
@@ -515,11 +515,11 @@ class HistoryCall(TypedDict):
     """A call that an agent made."""
 
     callId: str
-    """Id of the call. Its output has the same."""
+    """Names the call. Its output has the same id."""
     tool: str
-    """Name of the tool. The agent need not have it."""
+    """The called tool. The agent need not have it."""
     arguments: dict[str, Any]
-    """Arguments of the call."""
+    """What the tool was called with."""
 
 
 class _ImageAttachmentRequired(TypedDict):
@@ -990,13 +990,13 @@ class _ToolHistoryItemRequired(TypedDict):
     role: Literal["tool"]
     """Discriminator."""
     callId: str
-    """Id of the call. Its output has the same."""
+    """Names the call. Its output has the same id."""
     output: str
-    """Output of the call."""
+    """What the tool returned."""
 
 
 class ToolHistoryItem(_ToolHistoryItemRequired, total=False):
-    """The output of a call."""
+    """What a call returned."""
 
     failed: bool
     """True if the call failed."""
@@ -1076,18 +1076,18 @@ class _UserHistoryItemRequired(TypedDict):
     role: Literal["user"]
     """Discriminator."""
     content: str
-    """Text of the user."""
+    """What the user wrote."""
 
 
 class UserHistoryItem(_UserHistoryItemRequired, total=False):
-    """A message of the user. It begins a turn."""
+    """A message from the user. It begins a turn."""
 
     attachments: list[Attachment]
     """Attachments, at most 20 in all items together."""
 
 
 HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem
-"""An item of an earlier conversation, discriminated by `role`."""
+"""A part from an earlier conversation, discriminated by `role`."""
 
 
 Attachment = FileAttachment | ImageAttachment

@@ -1,17 +1,6 @@
 import { Attachment } from './attachment.ts';
 import { history } from './history.ts';
-import {
-  callerId,
-  eitherBy,
-  freeObject,
-  named,
-  noControlCharacters,
-  nullable,
-  oneOfStrings,
-  recordSchema,
-  ref,
-  text,
-} from './kit.ts';
+import { callerId, freeObject, named, noControlCharacters, nullable, recordSchema, ref, text } from './kit.ts';
 import { Answer, ClientTool } from './question.ts';
 import { Type } from './type.ts';
 
@@ -81,7 +70,7 @@ export const GetCompletionV2Request = named(
       history: Type.Optional(history()),
       instructions: Type.Optional(
         text(
-          'Follows the instructions of the agent that begins the run, for this run only. At most 32 KiB. Allowed if the ' +
+          'Added to what the first agent is instructed to do, for this run only. At most 32 KiB. Allowed if the ' +
             'integration has `callerInstructions`.',
         ),
       ),

@@ -12,15 +12,15 @@ import {
 } from './kit.ts';
 import { Type } from './type.ts';
 
-const callId = () => text('Id of the call. Its output has the same.', { minLength: 1, maxLength: 256 });
+const callId = () => text('Names the call. Its output has the same id.', { minLength: 1, maxLength: 256 });
 
 export const HistoryCall = named(
   'HistoryCall',
   strictObject(
     {
       callId: callId(),
-      tool: text('Name of the tool. The agent need not have it.', { minLength: 1, maxLength: 256 }),
-      arguments: freeObject({ description: 'Arguments of the call.' }),
+      tool: text('The called tool. The agent need not have it.', { minLength: 1, maxLength: 256 }),
+      arguments: freeObject({ description: 'What the tool was called with.' }),
     },
     { description: 'A call that an agent made.' },
   ),
@@ -31,12 +31,12 @@ export const UserHistoryItem = named(
   strictObject(
     {
       role: oneOfStrings(['user'], { description: 'Discriminator.' }),
-      content: text('Text of the user.', { maxLength: 1_000_000 }),
+      content: text('What the user wrote.', { maxLength: 1_000_000 }),
       attachments: Type.Optional(
         Type.Array(ref(Attachment), { maxItems: 20, description: 'Attachments, at most 20 in all items together.' }),
       ),
     },
-    { description: 'A message of the user. It begins a turn.' },
+    { description: 'A message from the user. It begins a turn.' },
   ),
 );
 
@@ -45,15 +45,13 @@ export const AssistantHistoryItem = named(
   strictObject(
     {
       role: oneOfStrings(['assistant'], { description: 'Discriminator.' }),
-      content: Type.Optional(text('Text of the assistant.', { maxLength: 1_000_000 })),
-      calls: Type.Optional(
-        Type.Array(ref(HistoryCall), { minItems: 1, maxItems: 128, description: 'Calls of tools.' }),
-      ),
+      content: Type.Optional(text('What the assistant answered.', { maxLength: 1_000_000 })),
+      calls: Type.Optional(Type.Array(ref(HistoryCall), { minItems: 1, maxItems: 128, description: 'Tool calls.' })),
       agent: Type.Optional(
         text('The agent that answered.', { minLength: 1, maxLength: 256, pattern: noControlCharacters }),
       ),
     },
-    { description: 'A text or calls of the assistant.' },
+    { description: 'A text or calls from the assistant.' },
   ),
 );
 
@@ -63,10 +61,10 @@ export const ToolHistoryItem = named(
     {
       role: oneOfStrings(['tool'], { description: 'Discriminator.' }),
       callId: callId(),
-      output: text('Output of the call.', { maxLength: 1_000_000 }),
+      output: text('What the tool returned.', { maxLength: 1_000_000 }),
       failed: Type.Optional(flag('True if the call failed.')),
     },
-    { description: 'The output of a call.' },
+    { description: 'What a call returned.' },
   ),
 );
 
@@ -75,7 +73,7 @@ export const HistoryItem = named(
   eitherBy(
     'role',
     [UserHistoryItem, AssistantHistoryItem, ToolHistoryItem],
-    'An item of an earlier conversation, discriminated by `role`.',
+    'A part from an earlier conversation, discriminated by `role`.',
   ),
 );
 

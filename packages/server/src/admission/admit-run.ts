@@ -8,12 +8,11 @@ import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
-import { memberState } from '../store/queries/accounts.ts';
-import { lockForAdmission } from '../store/queries/locks.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
+import { checkMember, FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { type DecideDeps, decide } from './decide.ts';
-import { FactsChanged, reserveRun } from './reserve-run.ts';
+import { reserveRun } from './reserve-run.ts';
 import { type StartableRun, type StartDeps, startIfCommitted, startRun } from './start-run.ts';
 
 export interface Admission {
@@ -147,17 +146,8 @@ export class RunAdmission {
     const { integrationId, consumerId, attachments, history, chatRules } = request;
     const inline = [...attachments, ...history.flatMap((turn) => turn.attachments)].filter(isInline);
     if (inline.length === 0) return NO_BLOBS;
-    const check = async (tx: Tx) => {
-      await tx.all(lockForAdmission, { integrationId, consumerId });
-      // A member that is registered with the run may be unknown now.
-      if (
-        consumerId === null ||
-        chatRules.registersMember ||
-        (await tx.all(memberState, { integrationId, consumerId })).length > 0
-      )
-        return;
-      throw new FactsChanged('The member was deleted.');
-    };
+    // A member that is registered with the run may be unknown now.
+    const check = (tx: Tx) => checkMember(tx, integrationId, chatRules.registersMember ? null : consumerId);
     return await this.#deps.blobs.store({ integrationId, consumerId, check }, inline);
   }
 

@@ -2,8 +2,10 @@ import type { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline } from '../attachments/request-attachment.ts';
 import type { Chats, ImportedHistory, NewChat } from '../chats/chats.ts';
 import type { IntegrationId } from '../domain/ids.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { BlobGone, claimBlobs } from '../files/pending-blobs.ts';
-import { UniqueViolation } from '../store/store.ts';
+import { type Tx, UniqueViolation } from '../store/store.ts';
+import { checkMember, FactsChanged } from './check-member.ts';
 import type { RequestTurn } from './completion-request.ts';
 
 export interface CreateChatDeps {
@@ -22,8 +24,13 @@ export async function createChat(
 ) {
   if (turns.length === 0) return chats.create(integrationId, input);
   const inline = turns.flatMap(({ attachments }) => attachments.filter(isInline));
-  const owner = { integrationId, consumerId: input.consumerId ?? null, check: async () => {} };
-  const stored = inline.length === 0 ? { byHash: new Map(), batch: null } : await blobs.store(owner, inline);
+  const consumerId = input.consumerId ?? null;
+  const owner = { integrationId, consumerId, check: (tx: Tx) => checkMember(tx, integrationId, consumerId) };
+  const storeInline = () =>
+    blobs.store(owner, inline).catch((error: unknown) => {
+      throw error instanceof FactsChanged ? new Refusal('member_not_found') : error;
+    });
+  const stored = inline.length === 0 ? { byHash: new Map(), batch: null } : await storeInline();
   const attach: ImportedHistory['attach'] = async (tx, chat, ids) => {
     if (stored.batch !== null) await claimBlobs(tx, stored.batch);
     for (const [index, runId] of ids.entries()) {

@@ -26,13 +26,9 @@ import { freeBlob } from '../store/queries/attachments.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { announceFile, storedPath } from '../store/queries/files.ts';
 import type { Tx } from '../store/store.ts';
+import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { applyRefreshes, refreshesRefusal } from './earlier-urls.ts';
-
-/** The facts have changed between their read and the writes: the transaction is repeated. */
-export class FactsChanged extends Error {
-  override readonly name = 'FactsChanged';
-}
 
 export interface Reservation {
   readonly request: CompletionRequest;

@@ -2,8 +2,17 @@ import { isBlank } from '@runwire/lib/is-blank.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { isVisible, type Scope, wholeIntegration } from '../domain/account/scope.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import { countMessages, countTextBytes, type ImportedTurn, isImported } from '../domain/chat/imported-turn.ts';
 import { parseSandboxFiles } from '../domain/file/sandbox-file.ts';
-import { type ChatId, type ChatKey, chosenChatId, type IntegrationId, newChatKey, ownChatId } from '../domain/ids.ts';
+import {
+  type ChatId,
+  type ChatKey,
+  chosenChatId,
+  type IntegrationId,
+  newChatKey,
+  ownChatId,
+  type RunId,
+} from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
@@ -27,10 +36,16 @@ import {
   messagesBefore,
   updateChat,
 } from '../store/queries/chats.ts';
-import { deleteChunksOfChat, deleteCompactedOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
+import {
+  deleteChunksOfChat,
+  deleteCompactedOfChat,
+  deleteExtrasOfChat,
+  deleteStepsOfChat,
+} from '../store/queries/eventlog.ts';
 import { deleteAnnounced } from '../store/queries/files.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
-import { first, type Reads, repeatOnConflict, type Store } from '../store/store.ts';
+import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
+import { storeImported } from './store-imported.ts';
 
 /** The fields of a chat that its status has too. */
 export function shortChatJson(row: Omit<ChatRow, 'title_json' | 'metadata_json'>) {
@@ -272,6 +287,7 @@ export class Chats {
       await tx.run(deleteChunksOfChat, { chatKey });
       await tx.run(deleteCompactedOfChat, { chatKey });
       await tx.run(deleteStepsOfChat, { chatKey });
+      await tx.run(deleteExtrasOfChat, { chatKey });
       await tx.run(deleteMessages, { chatKey });
       await tx.run(freeBlobsOfChat, { chatKey, since: Date.now() });
       await tx.run(deleteAttachments, { chatKey });

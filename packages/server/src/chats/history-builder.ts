@@ -16,7 +16,7 @@ interface OpenTurn<A> {
 }
 
 /**
- * Makes turns of the items of an earlier conversation, in their order. A user's text begins a turn, and what follows belongs
+ * Makes turns from an earlier conversation's items, in their order. A user's text begins a turn, and what follows belongs
  * to it. An output that no call of its turn waits for is left out, because providers refuse it.
  */
 export class HistoryBuilder<A> {
@@ -37,7 +37,7 @@ export class HistoryBuilder<A> {
     turn.answers.push({ kind: 'text', text });
   }
 
-  /** The calls of one answer, so that their outputs follow all of them. */
+  /** One answer's calls, so that their outputs follow all of them. */
   calls(calls: readonly NewCall[], agent: string | null = null): void {
     const turn = this.#current(agent);
     const open = calls.map((call): OpenCall => ({ ...call, output: null, failed: false }));

@@ -15,7 +15,7 @@ import type { Tx } from '../store/store.ts';
 
 interface NewChat {
   readonly chatKey: ChatKey;
-  /** The agent of turns that name none. */
+  /** For turns that name no agent. */
   readonly agent: string;
   readonly now: number;
 }

@@ -12,6 +12,7 @@ import {
 import type { ChatTurns, EarlierTurn, StoredRun } from '../chats/turn-memory.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { attachedBytes } from '../domain/attachment/attachment-text.ts';
+import { isImported } from '../domain/chat/imported-turn.ts';
 import { parseSandboxFiles } from '../domain/file/sandbox-file.ts';
 import type { ChatKey, RunId } from '../domain/ids.ts';
 import { estimateTokens } from '../domain/model/usage.ts';

@@ -18,6 +18,7 @@ import {
   forgetErasedBlob,
   replaceUsageRequest,
 } from '../store/queries/erasures.ts';
+import { deleteStepsOfChat } from '../store/queries/eventlog.ts';
 import { deleteAnnounced } from '../store/queries/files.ts';
 import type { Store, Tx } from '../store/store.ts';
 
@@ -92,6 +93,8 @@ async function deleteContentOfChat(tx: Tx, chatKey: ChatKey): Promise<void> {
   // Chats of other members can refer to the same blobs, so the next step looks at each.
   await tx.run(freeBlobsOfChat, { chatKey, since: Date.now() });
   await tx.run(deleteAttachments, { chatKey });
+  // Steps of imported turns, which belong to no run.
+  await tx.run(deleteStepsOfChat, { chatKey });
   await tx.run(deleteMessages, { chatKey });
   await tx.run(deleteAnnounced, { chatKey });
   await tx.run(deleteChatWithoutRuns, { chatKey });

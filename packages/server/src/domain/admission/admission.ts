@@ -345,7 +345,7 @@ function refuseExtras(
     return refuse('invalid_request', sentence);
   }
   if (outputSchema === null || !hasOutput(agent)) return null;
-  const sentence = `The answers of the agent \`${agent}\` have a schema already; leave out the schema of the request.`;
+  const sentence = `The agent \`${agent}\` has a schema for its answers already; leave out the request's schema.`;
   return refuse('invalid_request', sentence);
 }
 

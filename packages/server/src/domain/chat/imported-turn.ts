@@ -1,7 +1,7 @@
 import { newId, type RunId } from '../ids.ts';
 
 /*
- * Imported turns are stored like the turns of runs: two messages, and steps for calls. `run_id` has an id that no run has,
+ * Imported turns are stored like a run's turns: two messages, and steps for calls. `run_id` has an id that no run has,
  * so everything that reads or deletes a chat by its messages finds them.
  */
 
@@ -37,14 +37,14 @@ export interface ImportedTurn {
   readonly answers: readonly ImportedAnswer[];
 }
 
-/** The assistant's text of the turn: the second message. */
+/** The assistant's text: the second message. */
 export const importedText = ({ answers }: Pick<ImportedTurn, 'answers'>): string =>
   answers.map((answer) => (answer.kind === 'text' ? answer.text : '')).join('');
 
 /** A turn has two messages. */
 export const countMessages = (turns: readonly ImportedTurn[]): number => turns.length * 2;
 
-/** UTF-8 bytes of all texts, as `chats.text_bytes` counts them. */
+/** All texts' UTF-8 bytes, as `chats.text_bytes` counts them. */
 export function countTextBytes(turns: readonly ImportedTurn[]): number {
   let bytes = 0;
   for (const turn of turns) bytes += Buffer.byteLength(turn.message) + Buffer.byteLength(importedText(turn));

@@ -4,9 +4,9 @@ import { Refusal } from '../refusal.ts';
 
 /** What a request adds to its own run, stored with the run. A takeover reads it. */
 export interface RunExtras {
-  /** Follow the instructions of the root agent. Null if the request has none. */
+  /** Follow the root agent's instructions. Null if the request has none. */
   readonly instructions: string | null;
-  /** The JSON Schema of the root agent's answer. Null if the request has none. */
+  /** The JSON Schema for the root agent's answer. Null if the request has none. */
   readonly outputSchema: Readonly<Record<string, unknown>> | null;
   /** Returned as it was sent. Null if the request has none. */
   readonly metadata: Readonly<Record<string, string>> | null;
@@ -56,14 +56,14 @@ function isMetadata(metadata: NonNullable<RunExtras['metadata']>): boolean {
 
 function checkSchema(schema: NonNullable<RunExtras['outputSchema']>): Refusal | null {
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
-    return invalid(`The JSON Schema of the answer must have at most ${MAX_SCHEMA_BYTES} bytes.`);
+    return invalid(`The JSON Schema for the answer must have at most ${MAX_SCHEMA_BYTES} bytes.`);
   }
   try {
     validateJsonSchema(schema);
     return null;
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    return invalid(`The schema of the answer is not a valid JSON Schema: ${problem}.`);
+    return invalid(`The schema for the answer is not a valid JSON Schema: ${problem}.`);
   }
 }
 

@@ -22,7 +22,7 @@ export const JOURNAL_FORMAT_WITH_FLOWS = 3;
 export const JOURNAL_FORMAT_WITH_ACTIONS = 4;
 
 /**
- * The format of a run that brings instructions, a schema, earlier turns or inline files: an earlier version would resume the
+ * The format for a run that brings instructions, a schema, earlier turns or inline files: an earlier version would resume the
  * run without them.
  */
 export const JOURNAL_FORMAT_WITH_EXTRAS = 5;

@@ -76,3 +76,13 @@ export const deleteStepsOfChat = statement('delete steps of chat', (db, p: { cha
     .deleteFrom('steps')
     .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),
 );
+
+/** What requests added to the chat's runs. */
+export const deleteExtrasOfChat = statement('delete extras of chat', (db, p: { chatKey: ChatKey }) =>
+  db
+    .updateTable('runs')
+    .set({ extras_json: null })
+    .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey))
+    .where('chat_key', '=', p.chatKey)
+    .where('extras_json', 'is not', null),
+);
