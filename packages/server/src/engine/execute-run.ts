@@ -225,7 +225,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const chain =
     continuation === null
       ? NO_CHAIN
-      : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, continuation));
+      : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
   team.chain = chain.runIds;
   const attachments = new UsedAttachments(execution);
   const { prompt, earlierItems, laterMessages, turnsLeftOut } = await readyPrompt(
@@ -247,7 +247,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   progress.modelSteps = finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
-  const scope = new ExecutionScope(execution, team, finished, findContinuation(run, laterMessages));
+  const scope = new ExecutionScope(execution, team, finished, findContinuation(run, chain, laterMessages));
   const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
   const start = { ...root, prompt, earlierItems };
   return await runLoop(scope, start);

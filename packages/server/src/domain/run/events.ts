@@ -113,6 +113,8 @@ export interface Meta {
   readonly createdAt: number;
   /** Fields of the request that the server does not read; absent if there are none. */
   readonly ignoredFields?: readonly string[];
+  /** What a compatible API shows of the request with its run, by the API's own names; absent if there is nothing. */
+  readonly shown?: Readonly<Record<string, unknown>>;
 }
 
 /** The agent that speaks, and its place in the run. */
@@ -146,7 +148,13 @@ export type RunEventBody =
     }
   /** The chat is longer than the model's window: its oldest turns are not in the prompt. */
   | { readonly type: 'history_left_out'; readonly agent: string; readonly turns: number }
-  | { readonly type: 'run_item'; readonly name: RunItemName; readonly item: ShownRunItem }
+  | {
+      readonly type: 'run_item';
+      readonly name: RunItemName;
+      readonly item: ShownRunItem;
+      /** Set if the call's tool can ask the caller; a question or the call's output shows whether it did. No part of a frame. */
+      readonly mayAsk?: true;
+    }
   /** What a tool reports while it runs. No part of the prompt. */
   | ({ readonly type: 'tool_progress'; readonly callId: string; readonly text: string } & Speaker)
   /** The run cannot use an MCP server of the agent. At most once per server and run. */
@@ -184,6 +192,8 @@ export type RunEventBody =
       readonly pending?: readonly Question[];
       /** The files that the run changed. Absent if there are none. */
       readonly files?: readonly ChangedFile[];
+      /** Absent in events of earlier versions. */
+      readonly completedAt?: number;
     }
   | { readonly type: 'end' };
 

@@ -26,6 +26,11 @@ export class Fields {
       : refused(path, 'must be an object');
   }
 
+  /** The object as it was sent. */
+  get value(): Readonly<Record<string, unknown>> {
+    return this.#value;
+  }
+
   /**
    * The names of the fields that were sent, are not null and were not read, in the order sent. Objects that were
    * read as such contribute their own, with a dot.
@@ -41,6 +46,13 @@ export class Fields {
   /** The names of all fields that were sent and are not null. */
   get names(): string[] {
     return Object.keys(this.#value).filter((name) => this.#value[name] !== null);
+  }
+
+  /** The names in the order in which their fields were sent. */
+  inOrder(names: Iterable<string>): string[] {
+    const sent = Object.keys(this.#value);
+    const position = (name: string) => sent.indexOf(/^[^.[]*/.exec(name)?.[0] ?? '');
+    return [...names].sort((one, other) => position(one) - position(other));
   }
 
   has(name: string): boolean {
