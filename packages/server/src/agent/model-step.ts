@@ -95,7 +95,7 @@ async function askModel(
   const tooLong = agent.output === null ? null : new AbortController();
   const inputBytes = promptBytes(input.instructions, input.prompt);
   const assembly = new ResponseAssembly(model.id, toSpeaker(input), scope, {
-    handOffs: agent.handOffs,
+    agent,
     tooLong,
     inputBytes,
   });

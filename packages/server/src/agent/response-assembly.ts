@@ -13,13 +13,14 @@ import type {
 import type { InputUsage, ModelOutput } from './ports.ts';
 import type { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
+import type { TeamAgent } from './team.ts';
 
 /** A longer structured answer is cut off: it is held in memory, and the store does not slow it down. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 export interface AssemblyOptions {
-  /** The names of the tools that hand over. */
-  readonly handOffs: ReadonlySet<string>;
+  /** The agent that answers. */
+  readonly agent: Pick<TeamAgent, 'handOffs' | 'tools'>;
   /**
    * Given if the answer is structured: readers get it after it was checked, and nothing of a wrong one. Aborted if the model
    * writes more than may be held.
@@ -43,7 +44,7 @@ export class ResponseAssembly implements ModelOutput {
   readonly output: OutputItem[] = [];
   readonly #response: ResponseRef;
   readonly #speaker: Speaker;
-  readonly #handOffs: ReadonlySet<string>;
+  readonly #agent: AssemblyOptions['agent'];
   #holdsAnswer: boolean;
   /** The text that no reader has seen yet. */
   heldText = '';
@@ -66,12 +67,12 @@ export class ResponseAssembly implements ModelOutput {
   earlierUsage: Usage = NO_USAGE;
 
   constructor(model: string, speaker: Speaker, scope: AssemblyScope, options: AssemblyOptions) {
-    const { handOffs, tooLong, inputBytes } = options;
+    const { agent, tooLong, inputBytes } = options;
     this.#holdsAnswer = tooLong !== null;
     this.#tooLong = tooLong;
     this.#speaker = speaker;
     this.#response = { id: newId('resp'), model, ...speaker };
-    this.#handOffs = handOffs;
+    this.#agent = agent;
     this.#progress = scope.progress;
     this.#scope = scope;
     this.#emit({ type: 'response_created', response: this.#response, inputBytes });
@@ -228,7 +229,15 @@ export class ResponseAssembly implements ModelOutput {
     if (isRight) this.#release();
     this.#close();
     this.#emit({ type: 'response_done', response: this.#response, output: this.output, usage });
-    for (const item of this.output) this.#emit({ type: 'run_item', name: this.#getName(item), item });
+    for (const item of this.output) {
+      const name = this.#getName(item);
+      this.#emit({
+        type: 'run_item',
+        name,
+        item,
+        ...(name === 'tool_called' && this.#mayAsk(item) && { mayAsk: true }),
+      });
+    }
   }
 
   #release(): void {
@@ -253,7 +262,13 @@ export class ResponseAssembly implements ModelOutput {
   #getName(item: OutputItem): RunItemName {
     if (item.kind === 'message') return 'message_output_created';
     if (item.kind === 'reasoning') return 'reasoning_item_created';
-    return this.#handOffs.has(item.name) ? 'handoff_requested' : 'tool_called';
+    return this.#agent.handOffs.has(item.name) ? 'handoff_requested' : 'tool_called';
+  }
+
+  #mayAsk(item: OutputItem): boolean {
+    return (
+      item.kind === 'tool_call' && this.#agent.tools.some((tool) => tool.name === item.name && tool.asks !== undefined)
+    );
   }
 
   #begin(kind: 'message' | 'reasoning'): MessageItem | ReasoningItem {

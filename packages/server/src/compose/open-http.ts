@@ -39,6 +39,7 @@ import { usageRoutes } from '../http/routes/usage.ts';
 import { RunStarts } from '../http/run-starts.ts';
 import { StreamLimits } from '../http/stream-limits.ts';
 import { Nodes } from '../nodes/node-list.ts';
+import { continuedRuns } from '../runs/continued-runs.ts';
 import { runSteps } from '../runs/run-steps.ts';
 import { integrationById } from '../store/queries/accounts.ts';
 import { ownerOfRun } from '../store/queries/runs.ts';
@@ -140,6 +141,8 @@ function addRunRoutes(
     streamLimits,
     fetchAllow,
     limits,
+    publicUrl: config.publicUrl,
+    continued: (runId) => continuedRuns(store.reads, runId),
   });
 }
 

@@ -96,7 +96,12 @@ function storedEvent(event: Exclude<RunEvent, { type: 'delta' }>, items: ItemTab
         usage: event.usage,
       };
     case 'run_item':
-      return { t: event.type, name: event.name, i: items.indexOf(event.item, true) };
+      return {
+        t: event.type,
+        name: event.name,
+        i: items.indexOf(event.item, true),
+        ...(event.mayAsk && { mayAsk: true }),
+      };
     case 'messages': {
       const { id: _, type, items: all, ...rest } = event;
       return { t: type, items: all.map((item) => items.indexOf(item, true)), ...rest };

@@ -146,7 +146,13 @@ export type RunEventBody =
     }
   /** The chat is longer than the model's window: its oldest turns are not in the prompt. */
   | { readonly type: 'history_left_out'; readonly agent: string; readonly turns: number }
-  | { readonly type: 'run_item'; readonly name: RunItemName; readonly item: ShownRunItem }
+  | {
+      readonly type: 'run_item';
+      readonly name: RunItemName;
+      readonly item: ShownRunItem;
+      /** Set if the call's tool can ask the caller; a question or the call's output shows whether it did. No part of a frame. */
+      readonly mayAsk?: true;
+    }
   /** What a tool reports while it runs. No part of the prompt. */
   | ({ readonly type: 'tool_progress'; readonly callId: string; readonly text: string } & Speaker)
   /** The run cannot use an MCP server of the agent. At most once per server and run. */

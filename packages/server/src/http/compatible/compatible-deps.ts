@@ -2,8 +2,10 @@ import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance } from 'fastify';
 import type { Agencies } from '../../agencies/agencies.ts';
 import type { Chats } from '../../chats/chats.ts';
+import type { RunId } from '../../domain/ids.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { CancelDeps } from '../../runs/cancel-run.ts';
+import type { ContinuedRun } from '../../runs/continued-runs.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { RunRoutesDeps } from '../routes/runs.ts';
 import type { Streams } from '../run-stream.ts';
@@ -26,6 +28,9 @@ export interface CompatibleDeps {
   readonly streamLimits: StreamLimits;
   readonly fetchAllow: FetchAllow;
   readonly limits: { readonly imageBytes: number };
+  readonly publicUrl: string | null;
+  /** The runs whose answer a run continues, oldest first. */
+  readonly continued: (runId: RunId) => Promise<readonly ContinuedRun[]>;
 }
 
 /** The names of the entry points of the integration's agency; empty if the agency is broken or missing. */

@@ -26,6 +26,11 @@ export class Fields {
       : refused(path, 'must be an object');
   }
 
+  /** The object as it was sent. */
+  get value(): Readonly<Record<string, unknown>> {
+    return this.#value;
+  }
+
   /**
    * The names of the fields that were sent, are not null and were not read, in the order sent. Objects that were
    * read as such contribute their own, with a dot.

@@ -168,6 +168,18 @@ export const continuedRun = statement('continued run', (db, p: { runId: RunId })
 );
 
 /** A step is written again if its first commit's outcome was unknown. */
+/** How the run began: the run that it continues, what became of its questions, and the user's text. */
+export const continuedQuestions = statement('continued questions', (db, p: { runId: RunId }) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('messages', (join) =>
+      join.onRef('messages.chat_key', '=', 'runs.chat_key').onRef('messages.run_id', '=', 'runs.run_id'),
+    )
+    .select(['runs.continues', 'runs.answers_json', 'messages.content_json'])
+    .where('runs.run_id', '=', p.runId)
+    .where('messages.role', '=', sql<'user'>`'user'`),
+);
+
 export const insertStep = insertInto(
   'steps',
   [

@@ -1,0 +1,365 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
+import { STORES, type StoreName, TEST_API_KEY } from '@runwire/test-kit';
+import {
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
+  type UIMessage,
+} from 'ai';
+import { z } from 'zod';
+import { ask, calls, play, say } from './support/play.ts';
+import { ScriptedServer } from './support/scripted-server.ts';
+import { UiChat, type UiChatOptions } from './support/ui-chat.ts';
+
+const refunds: number[] = [];
+
+const refund = defineTool({
+  name: 'refund',
+  description: 'Pays money back.',
+  inputSchema: z.object({ cents: z.number().int() }),
+  needsApproval: ({ cents }) => cents > 10,
+  execute: ({ cents }) => {
+    refunds.push(cents);
+    return `refunded ${cents}`;
+  },
+});
+
+const stock = defineTool({
+  name: 'stock',
+  description: 'Counts.',
+  inputSchema: z.object({ of: z.string() }),
+  execute: ({ of }) => {
+    if (of === 'void') throw new Error('nothing to count');
+    return { of, count: 3 };
+  },
+});
+
+const position = defineTool({ name: 'position', description: 'Where the user is.', inputSchema: z.object({}) });
+
+const agent = (name: string, more: object = {}) =>
+  defineAgent({ name, description: `${name} is asked.`, instructions: `You are ${name}.`, files: false, ...more });
+
+const shop = defineAgency({
+  name: 'Shop',
+  agents: [
+    agent('Lead', { tools: { refund, stock, position } }),
+    agent('Billing', { tools: [refund] }),
+    agent('Closer'),
+  ],
+  entryPoints: ['Lead', 'Closer'],
+  flows: [
+    { from: 'Lead', to: 'Billing' },
+    { from: 'Lead', to: 'Closer', kind: 'handoff' },
+  ],
+});
+
+for (const store of STORES) describe(store, () => tests(store));
+
+function tests(store: StoreName): void {
+  const rig = ScriptedServer.shared({ store, agencies: { shop } });
+  let integration = '';
+  let api = '';
+  beforeEach(async () => {
+    refunds.length = 0;
+    integration = await rig.integration({ agency: 'shop', clientTools: true });
+    api = `${rig.server.url}/v2/integrations/${integration}/ai-sdk/chat`;
+  });
+
+  const open = (options: Partial<UiChatOptions> = {}) => new UiChat({ id: 'c', api, token: TEST_API_KEY, ...options });
+  const runs = async () => (await rig.api.get(`/v2/integrations/${integration}/runs`)).body.items;
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetch(`${api}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TEST_API_KEY}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  test('a text is one message with its run, usage and status', async () => {
+    play(rig, {
+      Lead: [
+        async (call) => {
+          await call.reasoning('Hm.');
+          await call.text('Hel');
+          await call.text('lo');
+          await call.end();
+        },
+        say('Again.'),
+      ],
+    });
+    const chat = open();
+    await chat.sendMessage({ text: 'Hi' });
+    assert.equal(chat.error, undefined);
+    assert.deepEqual(chat.parts, ['reasoning done: Hm.', 'text done: Hello']);
+    const [run] = await runs();
+    const { id, metadata } = chat.lastMessage as UIMessage;
+    assert.equal(id, run.runId.replace('run_', 'msg_'));
+    const about = metadata as {
+      runId: string;
+      chatId: string;
+      agent: string;
+      status: string;
+      usage: { totalTokens: number };
+    };
+    assert.deepEqual([about.runId, about.chatId, about.agent, about.status], [run.runId, 'c', 'Lead', 'completed']);
+    assert.equal(about.usage.totalTokens, run.usage.total_tokens);
+    assert.equal(chat.finished[0]?.finishReason, 'stop');
+    assert.equal(run.usageRequestId, `ui:c:${chat.messages[0]?.id}`);
+    await chat.sendMessage({ text: 'More' });
+    assert.deepEqual(chat.parts, ['text done: Again.']);
+    assert.deepEqual(
+      rig.controller.calls.at(-1)?.request.prompt.map((item) => ('text' in item ? item.text : item.kind)),
+      ['Hi', 'Hello', 'More'],
+    );
+  });
+
+  test('calls of the server are dynamic and executed by the provider', async () => {
+    play(rig, {
+      Lead: [
+        calls(['c1', 'stock', { of: 'tea' }], ['c2', 'stock', { of: 'void' }], ['c3', 'refund', { cents: 5 }]),
+        calls(ask('c4', 'Billing', 'Sum?')),
+        calls(['c5', 'transfer_to_Closer', {}]),
+      ],
+      Billing: [say('Billed.')],
+      Closer: [say('Bye.')],
+    });
+    const made: string[] = [];
+    const chat = open({ onToolCall: ({ toolCall }) => void made.push(toolCall.toolName) });
+    await chat.sendMessage({ text: 'Go' });
+    assert.equal(chat.error, undefined);
+    assert.deepEqual(chat.parts, [
+      'dynamic stock output-available {"of":"tea"} {"of":"tea","count":3}',
+      'dynamic stock output-error {"of":"void"} "The tool failed: nothing to count"',
+      'dynamic refund output-available {"cents":5} "refunded 5"',
+      'dynamic send_message output-available {"recipient_agent":"Billing","message":"Sum?"} "Billed."',
+      'data-agent: {"agent":"Closer"}',
+      'text done: Bye.',
+    ]);
+    assert.deepEqual(made, []);
+    assert.equal((await runs()).length, 1);
+  });
+
+  test('outputs of tools of the caller continue the message', async () => {
+    const made = play(rig, {
+      Lead: [
+        async (call) => {
+          await call.text('Wait.');
+          await call.toolCall('c1', 'position', '{}');
+          await call.toolCall('c2', 'stock', '{"of":"tea"}');
+          await call.toolCall('c3', 'pick', '{"from":["a","b"]}');
+          await call.end();
+        },
+        say('Done.'),
+        say('Next.'),
+      ],
+    });
+    const before = made.length;
+    const pick = { name: 'pick', description: 'Picks.', inputSchema: { type: 'object' } };
+    const chat = open({
+      body: { clientTools: [pick] },
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      onToolCall: ({ toolCall: { toolName, toolCallId } }) => {
+        const output = toolName === 'pick' ? 'a' : { at: 'home' };
+        void chat.addToolOutput({ tool: toolName, toolCallId, output });
+      },
+    });
+    await chat.sendMessage({ text: 'Go' });
+    assert.equal(chat.error, undefined);
+    assert.deepEqual(chat.parts, [
+      'text done: Wait.',
+      'dynamic stock output-available {"of":"tea"} {"of":"tea","count":3}',
+      'tool-position output-available {} {"at":"home"}',
+      'tool-pick output-available {"from":["a","b"]} "a"',
+      'text done: Done.',
+    ]);
+    assert.equal(chat.messages.length, 2);
+    assert.deepEqual(
+      chat.finished.map(({ finishReason }) => finishReason),
+      ['tool-calls', 'stop'],
+    );
+    const [second, first] = await runs();
+    assert.deepEqual([second.continues, (await runs()).length], [first.runId, 2]);
+    assert.deepEqual(
+      made[before + 1]?.request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : [])),
+      ['{"at":"home"}', '{"of":"tea","count":3}', 'a'],
+    );
+    await chat.sendMessage({ text: 'And?' });
+    assert.deepEqual(chat.parts, ['text done: Next.']);
+  });
+
+  test('an approved call is made once, a declined one never', async () => {
+    play(rig, {
+      Lead: [
+        calls(['c1', 'refund', { cents: 50 }], ['c2', 'refund', { cents: 70 }], ask('c3', 'Billing', 'Pay.')),
+        say('Paid.'),
+      ],
+      Billing: [calls(['c1', 'refund', { cents: 90 }]), say('Billed.')],
+    });
+    const chat = open({ sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses });
+    await chat.sendMessage({ text: 'Go' });
+    const asked = chat.lastMessage?.parts.flatMap((part) => ('approval' in part && part.approval ? [part] : [])) ?? [];
+    assert.deepEqual(
+      asked.map(({ state, input }) => [state, input]),
+      [50, 70, 90].map((cents) => ['approval-requested', { cents }]),
+    );
+    for (const { input, approval } of asked) {
+      const { cents } = input as { cents: number };
+      await chat.addToolApprovalResponse({ id: approval?.id ?? '', approved: cents !== 70, reason: `for ${cents}` });
+    }
+    await idle(chat, 2);
+    assert.equal(chat.error, undefined);
+    assert.deepEqual(chat.parts, [
+      'dynamic send_message output-available {"recipient_agent":"Billing","message":"Pay."} "Billed."',
+      'dynamic refund output-available {"cents":50} "refunded 50"',
+      'dynamic refund output-denied {"cents":70} null',
+      'dynamic refund output-available {"cents":90} "refunded 90"',
+      'text done: Paid.',
+    ]);
+    assert.deepEqual(refunds, [50, 90]);
+    assert.equal((await runs()).length, 2);
+  });
+
+  test('a reload during a run that continues a message shows the whole message', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    play(rig, {
+      Lead: [
+        async (call) => {
+          await call.text('Wait.');
+          await call.toolCall('c1', 'position', '{}');
+          await call.toolCall('c2', 'refund', '{"cents":50}');
+          await call.end();
+        },
+        async (call) => {
+          await call.text('Half');
+          await held;
+          await call.text(' done.');
+          await call.end();
+        },
+      ],
+    });
+    const chat = open();
+    await chat.sendMessage({ text: 'Go' });
+    const [user] = chat.messages as [UIMessage];
+    for (const part of chat.lastMessage?.parts ?? []) {
+      if (part.type === 'tool-position')
+        await chat.addToolOutput({ tool: 'position', toolCallId: part.toolCallId, output: { at: 'home' } });
+      else if (part.type === 'dynamic-tool')
+        await chat.addToolApprovalResponse({ id: part.approval?.id ?? '', approved: true, reason: 'Fair.' });
+    }
+    const first = chat.lastMessage?.id;
+    const sent = chat.sendMessage(undefined);
+    await until(() => chat.parts.includes('text streaming: Half'));
+    const reloaded = open({ messages: [user] });
+    const resumed = reloaded.resumeStream();
+    await until(() => reloaded.parts.includes('text streaming: Half'));
+    // The asking run's answer is stored: a page can load it too.
+    const loaded = open({
+      messages: [user, { id: first ?? '', role: 'assistant', parts: [{ type: 'text', text: 'Wait.' }] }],
+    });
+    const again = loaded.resumeStream();
+    await until(() => loaded.parts.includes('text streaming: Half'));
+    release();
+    await Promise.all([sent, resumed, again]);
+    const parts = [
+      'text done: Wait.',
+      'tool-position output-available {} {"at":"home"}',
+      'dynamic refund output-available {"cents":50} "refunded 50"',
+      'text done: Half done.',
+    ];
+    for (const one of [chat, reloaded, loaded]) {
+      assert.equal(one.error, undefined);
+      assert.deepEqual(one.parts, parts);
+      assert.deepEqual(
+        one.messages.map(({ id }) => id),
+        [user.id, first],
+      );
+    }
+    // Nothing runs any more.
+    const late = open({ messages: [user] });
+    await late.resumeStream();
+    assert.deepEqual([late.status, late.messages.length], ['ready', 1]);
+    assert.deepEqual([refunds.length, (await runs()).length], [1, 2]);
+  });
+
+  test('stop cancels the run, and the message ends as aborted', async () => {
+    play(rig, { Lead: [(call) => call.text('Never en'), say('Next.')] });
+    const chat = open();
+    const sent = chat.sendMessage({ text: 'Go' });
+    await until(() => chat.parts.includes('text streaming: Never en'));
+    const [{ runId }] = await runs();
+    assert.equal((await post('/c/stop', { activeStreamId: 'run_of_another_answer' })).status, 204);
+    const stopped = await post('/c/stop', { activeStreamId: runId });
+    assert.deepEqual([stopped.status, ((await stopped.json()) as { cancelled: boolean }).cancelled], [200, true]);
+    await sent;
+    assert.deepEqual(chat.parts, ['text done: Never en']);
+    assert.deepEqual([chat.status, chat.finished[0]?.finishReason], ['ready', 'interrupted']);
+    assert.equal((chat.lastMessage?.metadata as { status: string } | undefined)?.status, 'cancelled');
+    assert.equal((await post('/c/stop', undefined)).status, 204);
+    await chat.sendMessage({ text: 'Go on' });
+    assert.deepEqual(chat.parts, ['text done: Next.']);
+  });
+
+  test('a failed run is an error, with usage and status in the metadata', async () => {
+    play(rig, { Lead: [(call) => call.text('Half').then(() => call.fail('model_error', 'The model is ill.'))] });
+    const chat = open();
+    await chat.sendMessage({ text: 'Go' });
+    assert.equal(chat.status, 'error');
+    assert.deepEqual(chat.parts, ['text done: Half']);
+    const [run] = await runs();
+    const about = chat.lastMessage?.metadata as { status: string; error: { code: string } };
+    assert.deepEqual([run.status, about.status, about.error.code], ['failed', 'failed', run.error.code]);
+    assert.equal(chat.error?.message, run.error.message);
+  });
+
+  test('a new message in a busy chat cancels its run, or is refused', async () => {
+    play(rig, { Lead: [(call) => call.text('Never en'), say('Next.')] });
+    const chat = open();
+    const sent = chat.sendMessage({ text: 'Go' });
+    await until(() => chat.parts.length > 0);
+    const refused = open({ api: `${api}?whenBusy=refuse` });
+    await refused.sendMessage({ text: 'Now' });
+    assert.match(refused.error?.message ?? '', /"code":"run_active"/);
+    const other = open();
+    await other.sendMessage({ text: 'Now' });
+    await sent;
+    assert.deepEqual([other.parts, chat.finished[0]?.finishReason], [['text done: Next.'], 'interrupted']);
+    assert.deepEqual(
+      (await runs()).map(({ status }: { status: string }) => status),
+      ['completed', 'cancelled'],
+    );
+  });
+
+  test('a repeated request is the same run', async () => {
+    play(rig, { Lead: [say('Once.')] });
+    const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Go' }] };
+    const body = { id: 'c', messages: [message], trigger: 'submit-message', agent: 'Lead' };
+    const first = await post('', body);
+    const text = await first.text();
+    const second = await post('', body);
+    assert.deepEqual(
+      [first.status, first.headers.get('x-agent-run-admitted'), await second.text()],
+      [200, 'true', text],
+    );
+    assert.deepEqual([second.headers.get('x-run-replayed'), (await runs()).length], ['true', 1]);
+    assert.equal(first.headers.get('x-vercel-ai-ui-message-stream'), 'v1');
+    assert.ok(text.endsWith('data: [DONE]\n\n'));
+    const other = await post('', { ...body, agent: 'Closer' });
+    assert.deepEqual([other.status, ((await other.json()) as { code: string }).code], [400, 'usage_request_id_reused']);
+  });
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const limit = performance.now() + 20_000;
+  while (!isTrue()) {
+    if (performance.now() > limit) throw new Error('It did not become true.');
+    await new Promise((next) => setTimeout(next, 10));
+  }
+}
+
+/** Waits until the chat has finished so many answers. */
+async function idle(chat: UiChat, answers: number): Promise<void> {
+  while (chat.finished.length < answers && chat.error === undefined) await new Promise((next) => setTimeout(next, 10));
+}
