@@ -87,6 +87,8 @@ export class CompatibleStarts {
         whenBusy === 'cancel' ? cancelActive : undefined,
       );
       Object.assign(started.headers, ignoredHeader(call.ignored));
+      // The stream sends these headers. If it cannot begin, the error has them too: the run is reserved.
+      reply.headers(started.headers);
       return started;
     } catch (error) {
       throw error instanceof Refusal ? translated(api, error) : error;
