@@ -354,7 +354,8 @@ CREATE TABLE "runs" (
   "client_tools_json" text,
   "tracked" integer default 0 not null,
   "only_step_json" text,
-  "counted" integer default 0 not null
+  "counted" integer default 0 not null,
+  "response_deleted_at" bigint
 ) without rowid;
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
@@ -874,6 +875,7 @@ create table "runs" (
   tracked integer not null default 0,
   only_step_json text collate "C",
   counted integer not null default 0,
+  response_deleted_at bigint,
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);

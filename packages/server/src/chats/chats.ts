@@ -66,7 +66,7 @@ const chatItem = (row: ChatRow): string =>
  * has their type, hash and size, because a list of messages would otherwise have megabytes. A URL's query is removed,
  * because it may contain a signature; the rest is the key that `attachmentUrlRefreshes` uses.
  */
-function attachmentJson(row: StoredAttachment) {
+export function attachmentJson(row: StoredAttachment) {
   if (row.kind === 'input_file') {
     const filename = row.filename_json === null ? {} : { filename: JSON.parse(row.filename_json) as string };
     return { type: row.kind, file_url: row.url_key ?? '', ...filename };

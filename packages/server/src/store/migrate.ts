@@ -29,6 +29,7 @@ import * as compactedChunks from './migrations/0026-compacted-chunks.ts';
 import * as chosenChatIds from './migrations/0027-chosen-chat-ids.ts';
 import * as askingRuns from './migrations/0028-asking-runs.ts';
 import * as importedHistory from './migrations/0030-imported-history.ts';
+import * as deletedResponses from './migrations/0035-deleted-responses.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -62,6 +63,7 @@ const MIGRATIONS = {
   '0027-chosen-chat-ids': chosenChatIds,
   '0028-asking-runs': askingRuns,
   '0030-imported-history': importedHistory,
+  '0035-deleted-responses': deletedResponses,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

@@ -22,7 +22,7 @@ import { type CompatibleCall, ignoredHeader } from './compatible-route.ts';
 /** What a request reader found in a request. Fields that an API does not have are absent. */
 export interface CompatibleRequest
   extends Partial<
-    Pick<CompletionRequest, 'attachments' | 'sandboxFiles' | 'answers' | 'clientTools' | 'history' | 'extras'>
+    Pick<CompletionRequest, 'attachments' | 'sandboxFiles' | 'answers' | 'clientTools' | 'history' | 'extras' | 'shown'>
   > {
   readonly message: string;
   readonly agent: string | null;
@@ -168,6 +168,7 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
     refreshes: [],
     history,
     extras: given.extras ?? NO_EXTRAS,
+    ...(given.shown === undefined ? {} : { shown: given.shown }),
     chatRules: {
       ...OWN_CHAT_RULES,
       registersMember: settings.autoRegister && token === null,

@@ -276,6 +276,7 @@ export const runColumns = [
   'runs.started_at',
   'runs.completed_at',
   'runs.compacted_at',
+  'runs.response_deleted_at',
   'chats.chat_id',
   'chats.deleted_at as chat_deleted_at',
   // Read in the same snapshot as the status. A later read could return the id of the end of a run that is still active here.
@@ -296,6 +297,15 @@ export const runById = statement('run by id', (db, p: { integrationId: Integrati
     .select([...runColumns, questionsOfRun, answer])
     .where('runs.run_id', '=', soughtId<RunId>(p.runId))
     .where('runs.integration_id', '=', p.integrationId),
+);
+
+/** Changes no row if the response is deleted already. */
+export const deleteResponse = statement('delete response', (db, p: { runId: RunId; now: number }) =>
+  db
+    .updateTable('runs')
+    .set({ response_deleted_at: p.now })
+    .where('run_id', '=', p.runId)
+    .where('response_deleted_at', 'is', null),
 );
 
 export interface RunFilter extends Page {

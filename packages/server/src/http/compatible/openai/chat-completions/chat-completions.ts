@@ -2,7 +2,7 @@ import type { Scope } from '../../../../domain/account/scope.ts';
 import { cancelRun } from '../../../../runs/cancel-run.ts';
 import { callerInstructions } from '../../caller-instructions.ts';
 import type { CompatibleDeps } from '../../compatible-deps.ts';
-import { type CompatibleCall, compatibleRoute } from '../../compatible-route.ts';
+import type { CompatibleCall } from '../../compatible-route.ts';
 import { type CompatibleRequest, headerContext } from '../../compatible-starts.ts';
 import { Fields } from '../../fields.ts';
 import { OPENAI } from '../openai-api.ts';
@@ -21,15 +21,8 @@ import { ChunkEncoder, type ChunkOptions } from './chunk-encoder.ts';
 import { CompletionAnswer } from './completion-answer.ts';
 import { readMessages } from './read-messages.ts';
 
-/** Registers `POST /chat/completions`. */
-export function chatCompletionsRoutes(deps: CompatibleDeps): void {
-  const operation = { operationId: 'openaiCreateChatCompletion', path: '/chat/completions' };
-  compatibleRoute(deps, OPENAI, { ...operation, method: 'POST', clientToken: 'run', startsRuns: true }, (call) =>
-    createChatCompletion(deps, call),
-  );
-}
-
-async function createChatCompletion(deps: CompatibleDeps, call: CompatibleCall): Promise<unknown> {
+/** `POST /chat/completions`: starts a run, and answers with its chunks or its completion. */
+export async function createChatCompletion(deps: CompatibleDeps, call: CompatibleCall): Promise<unknown> {
   const { completion, chunks } = readRequest(deps, call);
   const started = await deps.starts.admit(OPENAI, call, completion);
   const { runId } = started.admission;
