@@ -233,6 +233,11 @@ export class RunStream implements Sink, OpenReader {
       if (page.data.length > 0) this.#write(page.data, page.onSent, isLast);
       if (page.breaksOff) this.#breakOff();
       next = page.next;
+      if (page.ends === true) {
+        this.#follower.close();
+        this.finish();
+        return page.cursor;
+      }
       last = page.cursor;
     }
     return last;

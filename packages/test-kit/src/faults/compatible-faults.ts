@@ -1,12 +1,23 @@
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { AgUiEncoder } from '@runwire/server/src/http/compatible/ag-ui/ag-ui-encoder.ts';
 import { AskCall } from '@runwire/server/src/http/compatible/mcp/ask-call.ts';
+import { ChunkEncoder } from '@runwire/server/src/http/compatible/openai/chat-completions/chunk-encoder.ts';
+
+/** Streams of Chat Completions end like complete answers, whatever happened. */
+function endQuietly(): Overrides {
+  const { page } = ChunkEncoder.prototype;
+  ChunkEncoder.prototype.page = function (this: ChunkEncoder, ...given) {
+    const made = page.apply(this, given);
+    return { ...made, data: String(made.data).replace(/data: \{"error":.*\n\n/g, '') };
+  };
+  return {};
+}
 
 /** Messages of AG-UI have no end. */
 function leaveOpen(): Overrides {
   const { page } = AgUiEncoder.prototype;
-  AgUiEncoder.prototype.page = function (this: AgUiEncoder, ...args) {
-    const made = page.apply(this, args);
+  AgUiEncoder.prototype.page = function (this: AgUiEncoder, ...given) {
+    const made = page.apply(this, given);
     return { ...made, data: String(made.data).replace(/^data: \{"type":"TEXT_MESSAGE_END".*\n\n/gm, '') };
   };
   return {};
@@ -18,4 +29,8 @@ function keepRunning(): Overrides {
   return {};
 }
 
-export const COMPATIBLE_FAULTS = { 'leave-open': leaveOpen, 'keep-running-after-cancel': keepRunning };
+export const COMPATIBLE_FAULTS = {
+  'end-quietly': endQuietly,
+  'leave-open': leaveOpen,
+  'keep-running-after-cancel': keepRunning,
+};
