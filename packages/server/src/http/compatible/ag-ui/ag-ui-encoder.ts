@@ -1,6 +1,6 @@
 import { lastFrameId, type OutputItem, type RunEvent, type ToolOutputItem } from '../../../domain/run/events.ts';
 import { EventEncoder } from '../event-encoder.ts';
-import { callIdOf } from '../question-calls.ts';
+import { toCallId } from '../question-calls.ts';
 import { AgUiUsage } from './ag-ui-usage.ts';
 import { frame } from './frame.ts';
 import { type EndOfRun, runEnd } from './run-end.ts';
@@ -140,7 +140,7 @@ export class AgUiEncoder extends EventEncoder {
     const { questionId, callId, name, text: argumentsText, loop } = item;
     if (loop !== undefined) this.#asking.set(questionId, loop);
     this.#calls.delete(callId);
-    return call(callIdOf(questionId), { name, argumentsText, loop });
+    return call(toCallId(questionId), { name, argumentsText, loop });
   }
 
   #toolOutput(item: ToolOutputItem): string {

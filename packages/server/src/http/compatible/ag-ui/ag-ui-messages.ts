@@ -9,7 +9,7 @@ import { fileByUrl, imageByUrl } from '../../body/request-attachments.ts';
 import type { SentInstructions } from '../caller-instructions.ts';
 import type { Fields } from '../fields.ts';
 import { HistoryTurns } from '../history-turns.ts';
-import { questionIdOf } from '../question-calls.ts';
+import { toQuestionId } from '../question-calls.ts';
 
 /** What attachments may be. */
 export interface PartRules {
@@ -104,9 +104,9 @@ export class AgUiMessages {
 /** Answers by outputs: those whose calls wait in the chat, or all of them if none does, so that they are refused. */
 export function toAnswers(outputs: readonly SentOutput[], open: ReadonlySet<string>): RequestAnswer[] {
   const byCall = new Map(outputs.map((output) => [output.toolCallId, output]));
-  const waiting = [...byCall.values()].filter(({ toolCallId }) => open.has(questionIdOf(toolCallId) ?? ''));
+  const waiting = [...byCall.values()].filter(({ toolCallId }) => open.has(toQuestionId(toolCallId) ?? ''));
   return (waiting.length > 0 ? waiting : [...byCall.values()]).map(({ toolCallId, output, failed }) => {
-    const answer = { questionId: questionIdOf(toolCallId) ?? toolCallId, output };
+    const answer = { questionId: toQuestionId(toolCallId) ?? toolCallId, output };
     return failed ? { ...answer, failed } : answer;
   });
 }

@@ -3,7 +3,7 @@ import { Refusal } from '../../../domain/refusal.ts';
 import type { CompatibleDeps } from '../compatible-deps.ts';
 import { type CompatibleCall, compatibleRoute } from '../compatible-route.ts';
 import { readEndOfRun } from '../end-of-run.ts';
-import { callIdOf } from '../question-calls.ts';
+import { toCallId } from '../question-calls.ts';
 import { readWhenBusy, WhenBusyQuery } from '../when-busy.ts';
 import { AG_UI } from './ag-ui-api.ts';
 import { AgUiEncoder } from './ag-ui-encoder.ts';
@@ -57,7 +57,7 @@ async function settledCalls(
     if (continues === null) return NOTHING_SETTLED;
     const asking = await deps.runReads.row(scope, continues);
     const { pending = [] } = await readEndOfRun(deps, asking, request.principal.ownerId);
-    return new Map(pending.map(({ callId, questionId }) => [callId, callIdOf(questionId)]));
+    return new Map(pending.map(({ callId, questionId }) => [callId, toCallId(questionId)]));
   } catch {
     // The run is admitted: its stream must begin whatever the log has.
     return NOTHING_SETTLED;

@@ -1,7 +1,7 @@
 import { streamFileJson } from '../../../domain/file/changed-file.ts';
 import type { Question } from '../../../domain/question/question.ts';
 import type { RunEvent } from '../../../domain/run/events.ts';
-import { callIdOf } from '../question-calls.ts';
+import { toCallId } from '../question-calls.ts';
 import { frame } from './frame.ts';
 
 export type EndOfRun = Extract<RunEvent, { readonly type: 'messages' }>;
@@ -36,7 +36,7 @@ export function runEnd(
 function answered(pending: readonly Question[], asking: ReadonlyMap<string, string>): object {
   const interrupts = pending.filter(({ kind }) => kind === 'approval').map((one) => toInterrupt(one, asking));
   if (interrupts.length > 0) return { type: 'interrupt', interrupts };
-  const pendingToolCallIds = pending.map(({ questionId }) => callIdOf(questionId));
+  const pendingToolCallIds = pending.map(({ questionId }) => toCallId(questionId));
   return { type: 'success', ...(pendingToolCallIds.length === 0 ? {} : { pendingToolCallIds }) };
 }
 
@@ -46,7 +46,7 @@ function toInterrupt({ questionId, agent, tool }: Question, asking: ReadonlyMap<
     id: questionId,
     reason: 'tool_approval',
     message: `${agent} asks for your approval of a call of \`${tool}\`.`,
-    toolCallId: callIdOf(questionId),
+    toolCallId: toCallId(questionId),
     responseSchema: APPROVAL_SCHEMA,
     ...(subagentRunId === undefined ? {} : { subagentRunId }),
   };

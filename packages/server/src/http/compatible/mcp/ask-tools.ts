@@ -1,7 +1,7 @@
+import type { CompatibleSettings } from '../../../accounts/compatible-settings.ts';
 import { Refusal } from '../../../domain/refusal.ts';
 import { askName } from '../../../domain/run/hand-off-name.ts';
 import type { CompatibleDeps } from '../compatible-deps.ts';
-import type { CompatibleSettings } from '../compatible-settings.ts';
 
 /** The tool that asks one entry point of the agency. */
 export interface AskTool {
