@@ -43,6 +43,8 @@ const goodFacts: AdmissionFactsRow = {
   known_chat_id: null,
   known_alias: null,
   known_chat_deleted_at: null,
+  known_former_chat_id: null,
+  known_former_alias: null,
   chat_key: testChatKey('chat_1'),
   chat_alias: null,
   chat_consumer_id: 'ann',
@@ -107,6 +109,7 @@ const agencyIn = (situation: Situation): AdmissionAgency => ({
 const settingIn = (situation: Situation): AdmissionSetting => ({
   nowMs: NOW,
   reserveTokens: 1000,
+  forks: false,
   load: () => ({ shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false }),
 });
 
