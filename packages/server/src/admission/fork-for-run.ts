@@ -6,9 +6,9 @@ import type { OpenQuestions } from '../domain/question/question.ts';
 import { lockChatByKey } from '../store/queries/attachment-copies.ts';
 import { askedCalls, replaceByFork, replacedChat } from '../store/queries/forks.ts';
 import { first, type Reads, type Tx } from '../store/store.ts';
+import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import type { ForkStart } from './find-start.ts';
-import { FactsChanged } from './reserve-run.ts';
 
 /**
  * Makes the fork in which a request continues, in the transaction that admits its run. Resolves to null if nothing would be
