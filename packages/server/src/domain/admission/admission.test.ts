@@ -196,6 +196,7 @@ test('admits a request without fault', () => {
     },
     continuation: null,
     hasHistory: true,
+    registersMember: false,
     held: 1004,
     unit: 'tokens',
     period: 'month',
