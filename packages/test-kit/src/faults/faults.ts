@@ -17,6 +17,7 @@ import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
+import { OPENAI_FAULTS } from './openai-faults.ts';
 import { PROCESS_FAULTS } from './process-faults.ts';
 import { writeBeforeCommit } from './publish-faults.ts';
 import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
@@ -342,6 +343,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...BAD_TOOL_FAULTS,
   ...MODEL_FAULTS,
   ...MCP_FAULTS,
+  ...OPENAI_FAULTS,
   ...PROCESS_FAULTS,
   ...TOKEN_FAULTS,
   ...SIGN_IN_FAULTS,
