@@ -99,7 +99,7 @@ test('what must not be repeated is posted once', async (t) => {
     conversation,
     background: true,
   });
-  await once('allowance used up', create({}), [429, 'allowance_exceeded']);
+  await once('allowance used up', create({}), [429, 'consumer_allowance_exhausted']);
   await once('busy chat', create({ conversation }), [409, 'run_active']);
   await client.responses.cancel(busy.id);
 });
