@@ -35,7 +35,7 @@ import {
   messagesBefore,
   updateChat,
 } from '../store/queries/chats.ts';
-import { chatsReplacedBy } from '../store/queries/forks.ts';
+import { type AskingMember, chatsAsking, chatsReplacedBy } from '../store/queries/forks.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
 import { deleteWholeChat } from './delete-chat.ts';
@@ -234,6 +234,15 @@ export class Chats {
       // Read inside the transaction: a later read could see another PATCH or a DELETE.
       return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
     });
+  }
+
+  /** Finds the chat of the member in which all these questions are open. Null if there is none. */
+  async findAsking(asking: AskingMember, questionIds: readonly string[]): Promise<ChatId | null> {
+    const unique = new Set(questionIds);
+    if (unique.size === 0) return null;
+    const rows = await this.#store.reads.query(chatsAsking(asking, [...unique]));
+    const [chatId] = new Set(rows.map((row) => row.chat_id));
+    return chatId !== undefined && rows.filter((row) => row.chat_id === chatId).length === unique.size ? chatId : null;
   }
 
   list({ integrationId, member }: Scope, query: ChatQuery) {

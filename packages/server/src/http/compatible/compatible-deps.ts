@@ -1,5 +1,6 @@
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance } from 'fastify';
+import type { CompatibleSettings, SettingsByIntegration } from '../../accounts/compatible-settings.ts';
 import type { Agencies } from '../../agencies/agencies.ts';
 import type { Chats } from '../../chats/chats.ts';
 import type { RunId } from '../../domain/ids.ts';
@@ -11,7 +12,6 @@ import type { InlineLimits } from '../body/inline-attachment.ts';
 import type { RunRoutesDeps } from '../routes/runs.ts';
 import type { Streams } from '../run-stream.ts';
 import type { StreamLimits } from '../stream-limits.ts';
-import type { CompatibleSettings, SettingsByIntegration } from './compatible-settings.ts';
 import type { CompatibleStarts } from './compatible-starts.ts';
 
 /** What the routes of compatible APIs use. */

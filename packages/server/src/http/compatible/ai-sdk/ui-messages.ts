@@ -6,7 +6,7 @@ import { fileByUrl, imageByUrl } from '../../body/request-attachments.ts';
 import type { CompatibleDeps } from '../compatible-deps.ts';
 import type { Fields } from '../fields.ts';
 import type { HistoryTurns } from '../history-turns.ts';
-import { questionIdOf } from '../question-calls.ts';
+import { toQuestionId } from '../question-calls.ts';
 
 /** What files in messages may be. */
 export type FileRules = Pick<CompatibleDeps, 'fetchAllow' | 'limits'>;
@@ -98,7 +98,7 @@ function toAnswer({ callId, state, ofServer, part }: ToolPart): RequestAnswer | 
     const reason = approval?.text('reason') ?? null;
     return { questionId, approve: approval?.flag('approved') === true, ...(reason !== null && { reason }) };
   }
-  const questionId = questionIdOf(callId);
+  const questionId = toQuestionId(callId);
   if (ofServer || questionId === null) return null;
   if (state === 'output-available') return { questionId, output: part.any('output') ?? '' };
   if (state === 'output-error') return { questionId, output: part.text('errorText') ?? '', failed: true };
