@@ -68,6 +68,43 @@ export const COMPATIBLE_CASES: readonly CompatibleCase[] = [
     namesChat: true,
     ...ownErrors,
   },
+  {
+    name: 'AG-UI',
+    path: '/ag-ui?whenBusy=refuse',
+    body: ({ message, chatId, requestId }) => ({
+      threadId: chatId ?? `thread-${requestId}`,
+      runId: requestId,
+      messages: [{ id: requestId, role: 'user', content: message }],
+      tools: [],
+      context: [],
+    }),
+    headers: consumer,
+    usageRequestId: ({ requestId }) => requestId,
+    namesChat: true,
+    ...ownErrors,
+  },
+  {
+    name: 'MCP',
+    path: '/mcp',
+    body: ({ message, chatId, requestId }) => ({
+      jsonrpc: '2.0',
+      id: requestId,
+      method: 'tools/call',
+      params: {
+        name: 'ask_Concierge',
+        arguments: { message, ...(chatId === null ? {} : { chat_id: chatId }) },
+        _meta: { 'runwire/idempotencyKey': requestId },
+      },
+    }),
+    headers: (given) => ({
+      ...consumer(given),
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+    }),
+    usageRequestId: ({ requestId }) => requestId,
+    namesChat: true,
+    ...ownErrors,
+  },
   ...['get_response_stream', 'get_response'].map(
     (operation): CompatibleCase => ({
       name: `agency-swarm, ${operation}`,
