@@ -12,7 +12,7 @@ export interface PartRules {
   readonly limits: { readonly imageBytes: number };
 }
 
-/** The content of one message. */
+/** One message's content. */
 export interface MessageContent {
   readonly text: string;
   readonly attachments: readonly RequestAttachment[];

@@ -80,13 +80,13 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
   return { completion, chunks: isStream ? { includeUsage, isStructured: outputSchema !== null } : null };
 }
 
-/** The stored chat that the request continues; null for a chat of its own. A blank header counts as absent. */
+/** The stored chat that the request continues; null for its own chat. A blank header counts as absent. */
 function chatHeader(value: string | string[] | undefined): string | null {
   if (typeof value !== 'string' || value.trim() === '') return null;
   return decodeHeader(value);
 }
 
-/** Ids outside ASCII are percent-encoded in headers, as in `X-Chat-Id` of answers. */
+/** Ids outside ASCII are percent-encoded in headers, as in an answer's `X-Chat-Id`. */
 function decodeHeader(value: string): string {
   try {
     return decodeURIComponent(value);
@@ -95,7 +95,7 @@ function decodeHeader(value: string): string {
   }
 }
 
-/** The tools of the older form, and searches by the provider, would change what the answer is. */
+/** Tools in the older form, and searches by the provider, would change what the answer is. */
 function refuseOthers(body: Fields): void {
   for (const name of ['functions', 'function_call']) {
     if (body.has(name)) throw unsupported(name, 'it is the older form; send `tools`');
