@@ -71,7 +71,7 @@ function tests(store: StoreName): void {
     const openai = new OpenAI({ baseURL, apiKey: TEST_API_KEY });
     const langchain = (more: object = {}) =>
       new ChatOpenAI({ model: id, apiKey: TEST_API_KEY, configuration: { baseURL }, maxRetries: 0, ...more });
-    const listRuns = async () => (await rig.api.get(`/v2/integrations/${id}/runs`)).body.items;
+    const listRuns = async () => (await rig.api.get(`/v2/integrations/${id}/runs?limit=200`)).body.items;
     return { id, openai, langchain, listRuns, ...foreign(rig.api, base) };
   }
   const hello = [{ role: 'user' as const, content: 'Hello' }];
