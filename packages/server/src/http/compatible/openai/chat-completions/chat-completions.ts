@@ -4,6 +4,7 @@ import { callerInstructions } from '../../caller-instructions.ts';
 import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
 import { type CompatibleRequest, headerContext } from '../../compatible-starts.ts';
+import { continueAsking } from '../../continue-asking.ts';
 import { Fields } from '../../fields.ts';
 import { OPENAI } from '../openai-api.ts';
 import {
@@ -23,8 +24,8 @@ import { readMessages } from './read-messages.ts';
 
 /** `POST /chat/completions`: starts a run, and answers with its chunks or its completion. */
 export async function createChatCompletion(deps: CompatibleDeps, call: CompatibleCall): Promise<unknown> {
-  const { completion, chunks } = readRequest(deps, call);
-  const started = await deps.starts.admit(OPENAI, call, completion);
+  const { completion, answers, chunks } = readRequest(deps, call);
+  const started = await deps.starts.admit(OPENAI, call, await continueAsking(deps, call, completion, answers));
   const { runId } = started.admission;
   const encoder =
     chunks === null ? new CompletionAnswer(() => cancelQuietly(deps, call.scope, runId)) : new ChunkEncoder(chunks);
@@ -39,6 +40,8 @@ function cancelQuietly({ cancel }: CompatibleDeps, scope: Scope, runId: string):
 
 interface CreateRequest {
   readonly completion: CompatibleRequest;
+  /** The outputs that are the newest messages. */
+  readonly answers: NonNullable<CompatibleRequest['answers']>;
   /** How chunks are made. Null for a plain answer. */
   readonly chunks: ChunkOptions | null;
 }
@@ -70,14 +73,17 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
     chatId,
     usageRequestId: idempotencyKey(request),
     userContext,
-    ...(isStored && input.answers.length > 0 ? { answers: input.answers } : {}),
     clientTools,
     history: input.history,
     extras: { instructions, outputSchema, metadata },
     compared: { ...compared, consumerId, userContext: userContext ?? null },
     chatRules: { isTransient: !isStored },
   };
-  return { completion, chunks: isStream ? { includeUsage, isStructured: outputSchema !== null } : null };
+  return {
+    completion,
+    answers: input.answers,
+    chunks: isStream ? { includeUsage, isStructured: outputSchema !== null } : null,
+  };
 }
 
 /** The stored chat that the request continues; null for its own chat. A blank header counts as absent. */
