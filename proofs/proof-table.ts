@@ -476,6 +476,19 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: { 'trust-markdown': /active content: <a href="javascript:/ },
     figures: () => ({ foreign_requests: 0, scripts: 0 }),
   },
+  'ag-ui': {
+    files: ['test/ag-ui.test.ts'],
+    minutes: 1.5,
+    faults: { 'leave-open': /Cannot send 'RUN_FINISHED' while text messages are still active/ },
+  },
+  'mcp-server': {
+    files: ['test/mcp-server.test.ts'],
+    test: 'three nodes without sticky sessions',
+    minutes: 2,
+    faults: {
+      'keep-running-after-cancel': /round 0: the provider's connection is open 10 s after the cancel/,
+    },
+  },
   stores: {
     minutes: 1.3,
     faults: { 'forget-types': /^disk: a file that was signed for and sent is read back, whole and in part: /m },

@@ -131,7 +131,7 @@ function addRunRoutes(
   compatibleApis({
     app,
     settings: new SettingsByIntegration(reads, changes),
-    starts: new CompatibleStarts(starts, cancel),
+    starts: new CompatibleStarts(starts, cancel, limits),
     agencies,
     runReads,
     steps,
