@@ -48,6 +48,14 @@ CREATE TABLE "api_keys" (
 ) without rowid;
 CREATE INDEX "api_keys_owner" on "api_keys" ("owner_id", "key_id");
 
+CREATE TABLE "asked_questions" (
+  "question_id" text not null primary key,
+  "chat_key" text not null,
+  "run_id" text not null,
+  "call_id" text not null
+) without rowid;
+CREATE INDEX "asked_questions_chat" on "asked_questions" ("chat_key");
+
 CREATE TABLE "attachments" (
   "chat_key" text not null,
   "run_id" text not null,
@@ -98,12 +106,18 @@ CREATE TABLE "chats" (
   "title_json" text,
   "metadata_json" text,
   "questions_json" text,
-  "asking_run_id" text
+  "asking_run_id" text,
+  "forked_from" text,
+  "forked_run_id" text,
+  "replaced_by" text,
+  "former_chat_id" text,
+  "former_alias" text
 ) without rowid;
 CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
 CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where consumer_id is not null;
 CREATE UNIQUE INDEX "chats_id" on "chats" ("integration_id", "chat_id") where deleted_at is null and chat_id <> chat_key;
 CREATE INDEX "chats_newest" on "chats" ("integration_id", "created_at", "chat_key") where deleted_at is null;
+CREATE INDEX "chats_replaced" on "chats" ("replaced_by") where replaced_by is not null;
 
 CREATE TABLE "commit_marks" (
   "process" text not null,
@@ -354,7 +368,8 @@ CREATE TABLE "runs" (
   "client_tools_json" text,
   "tracked" integer default 0 not null,
   "only_step_json" text,
-  "counted" integer default 0 not null
+  "counted" integer default 0 not null,
+  "response_deleted_at" bigint
 ) without rowid;
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
@@ -378,6 +393,13 @@ CREATE TABLE "set_up_links" (
   "expires_at" bigint
 ) without rowid;
 CREATE UNIQUE INDEX "set_up_links_secret" on "set_up_links" ("secret_hash");
+
+CREATE TABLE "shared_runs" (
+  "run_id" text not null,
+  "chat_key" text not null,
+  constraint "shared_runs_key" primary key ("run_id", "chat_key")
+) without rowid;
+CREATE INDEX "shared_runs_chat" on "shared_runs" ("chat_key");
 
 CREATE TABLE "sign_in_failures" (
   "failure_id" text primary key,
@@ -553,6 +575,15 @@ create table "api_keys" (
 );
 CREATE INDEX api_keys_owner ON api_keys USING btree (owner_id, key_id);
 
+create table "asked_questions" (
+  question_id text collate "C" not null,
+  chat_key text collate "C" not null,
+  run_id text collate "C" not null,
+  call_id text collate "C" not null,
+  constraint asked_questions_pkey PRIMARY KEY (question_id)
+);
+CREATE INDEX asked_questions_chat ON asked_questions USING btree (chat_key);
+
 create table "attachments" (
   chat_key text collate "C" not null,
   run_id text collate "C" not null,
@@ -606,12 +637,18 @@ create table "chats" (
   metadata_json text collate "C",
   questions_json text collate "C",
   asking_run_id text collate "C",
+  forked_from text collate "C",
+  forked_run_id text collate "C",
+  replaced_by text collate "C",
+  former_chat_id text collate "C",
+  former_alias text collate "C",
   constraint chats_pkey PRIMARY KEY (chat_key)
 );
 CREATE UNIQUE INDEX chats_alias ON chats USING btree (integration_id, alias) WHERE ((deleted_at IS NULL) AND (alias IS NOT NULL));
 CREATE INDEX chats_consumer ON chats USING btree (integration_id, consumer_id, created_at, chat_key) WHERE (consumer_id IS NOT NULL);
 CREATE UNIQUE INDEX chats_id ON chats USING btree (integration_id, chat_id) WHERE (deleted_at IS NULL);
 CREATE INDEX chats_newest ON chats USING btree (integration_id, created_at, chat_key) WHERE (deleted_at IS NULL);
+CREATE INDEX chats_replaced ON chats USING btree (replaced_by) WHERE (replaced_by IS NOT NULL);
 
 create table "commit_marks" (
   process text collate "C" not null,
@@ -874,6 +911,7 @@ create table "runs" (
   tracked integer not null default 0,
   only_step_json text collate "C",
   counted integer not null default 0,
+  response_deleted_at bigint,
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);
@@ -900,6 +938,13 @@ create table "set_up_links" (
   constraint set_up_links_pkey PRIMARY KEY (owner_id)
 );
 CREATE UNIQUE INDEX set_up_links_secret ON set_up_links USING btree (secret_hash);
+
+create table "shared_runs" (
+  run_id text collate "C" not null,
+  chat_key text collate "C" not null,
+  constraint shared_runs_key PRIMARY KEY (run_id, chat_key)
+);
+CREATE INDEX shared_runs_chat ON shared_runs USING btree (chat_key);
 
 create table "sign_in_failures" (
   failure_id text collate "C" not null,

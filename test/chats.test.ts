@@ -226,6 +226,8 @@ function tests(store: StoreName): void {
       numMessages: 0,
       pending: [],
       title: null,
+      forkedFrom: null,
+      replacedBy: null,
       metadata: null,
     });
     assert.deepEqual((await rig.api.get(`${chats}/c1`)).body, made.body);

@@ -44,6 +44,9 @@ test('has a method for every operation that needs a key', async () => {
   assert.equal((await all.runs.get({ runId })).message, await run.text());
   await all.chats.create({ chatId: 'c2' });
   await all.chats.update({ chatId: 'c2', title: 'Two' });
+  const fork = await all.chats.fork({ fromChatId: 'c1', runId, chatId: 'c3' });
+  assert.deepEqual([fork.chatId, fork.forkedFrom], ['c3', { chatId: 'c1', runId }]);
+  await all.chats.delete({ chatId: 'c3' });
   assert.equal((await all.chats.get({ chatId: 'c2' })).title, 'Two');
   assert.equal((await all.chats.status({ chatId: 'c2' })).status, 'idle');
   await all.members.adjust({ consumerId: 'a/b', amount: 1, unit: 'runs', reason: 'Sorry', idempotencyKey: 'k1' });

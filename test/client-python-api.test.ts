@@ -35,6 +35,9 @@ assert (await all.runs.cancel(run_id))["cancelled"] is False
 assert (await all.runs.get(run_id))["message"] == "Hello"
 await all.chats.create(chat_id="c2")
 await all.chats.update("c2", title="Two")
+fork = await all.chats.fork("c1", run_id=run_id, chat_id="c3")
+assert fork["forkedFrom"] == {"chatId": "c1", "runId": run_id}
+await all.chats.delete(fork["chatId"])
 assert (await all.chats.get("c2"))["title"] == "Two"
 assert (await all.chats.status(chat_id="c2"))["status"] == "idle"
 await all.members.adjust("a/b", amount=1, unit="runs", reason="Sorry", idempotency_key="k1")

@@ -105,28 +105,32 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
   await asked.whole();
   const runId = String(asked.headers['x-run-id']);
   const { body: owner } = await commands.server.api.post('/v2/owners', { email: 'zoe@example.com' });
-  const [created, updated, list, show, messages, steps, records, csv, gone, ...rest] = await commands.session(
-    ['chats', 'create', 'plan', '--alias', 'p', '--member', 'bob'],
-    ['chats', 'update', 'plan', '--title', 'A plan', '--metadata', '{"a":1}'],
-    ['chats', 'list', '--member', 'bob', '--status', 'idle'],
-    ['chats', 'show', 'plan', '--json'],
-    ['messages', 'told'],
-    ['steps', runId],
-    ['records', '--json', '--limit', '1000'],
-    ['records', '--csv'],
-    ['chats', 'delete', 'plan'],
-    ['owners', 'create', 'yan@example.com', '--name', 'Yan', '--json'],
-    ['owners', 'list', '--json'],
-    ['owners', 'delete', owner.ownerId],
-    ['me', 'update', '--name', 'Root', '--json'],
-    ['me', 'show'],
-    ['nodes', 'list'],
-    ['nodes', 'metrics'],
-    ['members', 'adjustments', 'bob'],
-    ['members', 'delete', 'bob', '--erase'],
-    ['members', 'erasure', 'bob', '--json'],
-  );
+  const [created, updated, forked, dropped, list, show, messages, steps, records, csv, gone, ...rest] =
+    await commands.session(
+      ['chats', 'create', 'plan', '--alias', 'p', '--member', 'bob'],
+      ['chats', 'update', 'plan', '--title', 'A plan', '--metadata', '{"a":1}'],
+      ['chats', 'fork', 'plan', '--id', 'copy', '--alias', 'q'],
+      ['chats', 'delete', 'copy'],
+      ['chats', 'list', '--member', 'bob', '--status', 'idle'],
+      ['chats', 'show', 'plan', '--json'],
+      ['messages', 'told'],
+      ['steps', runId],
+      ['records', '--json', '--limit', '1000'],
+      ['records', '--csv'],
+      ['chats', 'delete', 'plan'],
+      ['owners', 'create', 'yan@example.com', '--name', 'Yan', '--json'],
+      ['owners', 'list', '--json'],
+      ['owners', 'delete', owner.ownerId],
+      ['me', 'update', '--name', 'Root', '--json'],
+      ['me', 'show'],
+      ['nodes', 'list'],
+      ['nodes', 'metrics'],
+      ['members', 'adjustments', 'bob'],
+      ['members', 'delete', 'bob', '--erase'],
+      ['members', 'erasure', 'bob', '--json'],
+    );
   assert.deepEqual(created, [0, 'plan\n', '']);
+  assert.deepEqual([forked?.[1], dropped?.[2]], ['copy\n', 'The chat copy is deleted.\n']);
   assert.match(
     updated?.[1] ?? '',
     /^chat: +plan\nalias: +p\ntitle: +A plan\nmember: +bob\n[\s\S]*metadata: +\{"a":1\}\n/,

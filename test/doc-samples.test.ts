@@ -53,6 +53,11 @@ test('the guides about requests, chats and streams work as pasted', async (t) =>
   assert.match(titled, /"title":"A trip to Rome","metadata":\{"folder":"travel"\}/);
   assert.equal((await server.api.get('/v2/integrations/demo/chats/trip')).status, 404, 'the last sample deletes it');
 
+  const trip = await server.api.complete({ apiIntegrationId: 'demo', chatId: 'trip', message: 'Plan a trip.' });
+  await trip.whole();
+  const [forked = ''] = await pastePage(t, 'docs/forks.md', server);
+  assert.match(forked, /"chatId":"trip-2",.*"forkedFrom":\{"chatId":"trip","runId":"run_/);
+
   const [text = ''] = await pastePage(t, 'docs/text-only.md', server);
   assert.match(text, /\nThis is the offline demo model: .* You said: Hello\n$/);
 

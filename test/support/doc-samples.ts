@@ -40,6 +40,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/files.md': { sh: 4, js: 1, html: 1, json: 1 },
   'docs/first-agency.md': { sh: 7, yaml: 2, ts: 1 },
   'docs/first-steps.md': { sh: 5 },
+  'docs/forks.md': { sh: 1 },
   'docs/from-agency-swarm.md': { yaml: 1, ts: 1 },
   'docs/from-claude-agents.md': { yaml: 1, markdown: 2 },
   'docs/from-crewai.md': { yaml: 1, json: 1 },

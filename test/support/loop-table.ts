@@ -67,6 +67,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   getFileContent: () => [{ path: `${HOME}/files/content?path=/app/mnt/one/large`, times: 5 }],
   headFileContent: () => [{ method: 'HEAD', path: `${HOME}/files/content?path=/app/mnt/one/large` }],
   createChat: () => post(`${HOME}/chats`, { chatId: 'new' }),
+  forkChat: () => post(`${HOME}/chats/short/fork`, {}),
   getChat: () => [{ path: `${HOME}/chats/short` }],
   updateChat: () => [{ method: 'PATCH', path: `${HOME}/chats/short`, body: { title: 'Another title' } }],
   listChats: () => list(`${HOME}/chats`),

@@ -15,6 +15,7 @@ export const RESOURCES = {
     list: 'GET /v2/integrations/:apiIntegrationId/chats',
     get: 'GET /v2/integrations/:apiIntegrationId/chats/:chatId',
     update: 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId',
+    fork: 'POST /v2/integrations/:apiIntegrationId/chats/:fromChatId/fork',
     delete: 'DELETE /v2/integrations/:apiIntegrationId/chats/:chatId',
     messages: 'GET /v2/integrations/:apiIntegrationId/chats/:chatId/messages',
     status: 'GET /v2/integrations/:apiIntegrationId/chat_status',

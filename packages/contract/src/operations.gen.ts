@@ -19,6 +19,7 @@ import type {
   ChatList,
   ChatStatus,
   CreateChatRequest,
+  ForkChatRequest,
   MessageList,
   UpdateChatRequest,
   Erasure,
@@ -333,6 +334,17 @@ export interface DeleteChatParameters {
    * Identifier of the chat.
    */
   chatId: string;
+}
+
+export interface ForkChatParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the chat that is forked.
+   */
+  fromChatId: string;
 }
 
 export interface GetChatParameters {
@@ -663,6 +675,10 @@ export interface Operations {
    * Delete a chat; its runs and usage records are kept.
    */
   deleteChat: { input: DeleteChatParameters; answer: undefined };
+  /**
+   * Fork a chat: make a new one from its beginning.
+   */
+  forkChat: { input: ForkChatParameters & ForkChatRequest; answer: Chat };
   /**
    * Read a chat.
    */

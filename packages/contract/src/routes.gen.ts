@@ -44,6 +44,8 @@ export const createChat = 'POST /v2/integrations/:apiIntegrationId/chats';
 
 export const deleteChat = 'DELETE /v2/integrations/:apiIntegrationId/chats/:chatId';
 
+export const forkChat = 'POST /v2/integrations/:apiIntegrationId/chats/:fromChatId/fork';
+
 export const getChat = 'GET /v2/integrations/:apiIntegrationId/chats/:chatId';
 
 export const listChatMessages = 'GET /v2/integrations/:apiIntegrationId/chats/:chatId/messages';

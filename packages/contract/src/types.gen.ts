@@ -1074,6 +1074,23 @@ export interface Chat {
    */
   title: string | null;
   /**
+   * The chat that this one continues, and the last run that both have. Null if it is no fork.
+   */
+  forkedFrom: {
+    /**
+     * The chat that was forked.
+     */
+    chatId: string;
+    /**
+     * The last run that the fork has of that chat. Null if the fork began empty.
+     */
+    runId: string | null;
+  } | null;
+  /**
+   * The chat that took over the id of this one. Null if none did.
+   */
+  replacedBy: string | null;
+  /**
    * Data of your own, at most 16 KiB as JSON. Null if the chat has none.
    */
   metadata: {
@@ -1223,6 +1240,28 @@ export interface CreateChatRequest {
    * The member that the chat belongs to; it must be registered.
    */
   consumerId?: string | null | undefined;
+}
+
+/**
+ * The last run that the new chat gets, and its names.
+ */
+export interface ForkChatRequest {
+  /**
+   * The run with which the new chat ends. Without it, the newest run of the chat that has ended.
+   */
+  runId?: string | null | undefined;
+  /**
+   * True if the new chat ends before the message of `runId`.
+   */
+  before?: boolean | undefined;
+  /**
+   * Identifier of the new chat. Without it the server chooses one.
+   */
+  chatId?: string | null | undefined;
+  /**
+   * Alias of the new chat, unique within the integration.
+   */
+  aliasChatId?: string | null | undefined;
 }
 
 /**

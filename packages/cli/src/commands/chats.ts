@@ -22,6 +22,13 @@ interface CreateOptions extends OneOptions {
   readonly member?: string;
 }
 
+interface ForkOptions extends OneOptions {
+  readonly run?: string;
+  readonly before?: true;
+  readonly id?: string;
+  readonly alias?: string;
+}
+
 interface UpdateOptions extends OneOptions {
   readonly title?: string;
   readonly metadata?: string;
@@ -34,6 +41,7 @@ export function addChatsCommands(program: CliCommand, context: Context): void {
   addListCommand(chats, context);
   addShowCommand(chats, context);
   addCreateCommand(chats, context);
+  addForkCommand(chats, context);
   addUpdateCommand(chats, context);
   addDeleteCommand(chats, context);
   addMessagesCommand(program, context);
@@ -107,6 +115,30 @@ function addCreateCommand(chats: CliCommand, { env }: Context): void {
         aliasChatId: alias,
         consumerId: member,
       });
+      if (json) printJson(chat);
+      else print(visible(chat.chatId));
+    });
+}
+
+function addForkCommand(chats: CliCommand, { env }: Context): void {
+  chats
+    .command('fork')
+    .explain({
+      summary: 'fork a chat: make a new one from its beginning',
+      details: ['Without --run the new chat has everything up to the newest run that has ended.'],
+      examples: ['runwire chats fork trip', 'runwire chats fork trip --run run_01m7 --before --id trip-2'],
+    })
+    .argument('CHAT')
+    .option('--run <RUN>', 'the run with which the new chat ends')
+    .option('--before', 'end before the message of that run')
+    .option('--id <CHAT>', 'the id of the new chat; otherwise the server chooses it')
+    .option('--alias <ALIAS>', 'a second name of the new chat, unique in the integration')
+    .printsJson(ONE)
+    .asksIntegration()
+    .action(async (fromChatId: string, { run, before, id, alias, json, ...options }: ForkOptions) => {
+      if (before && run === undefined) throw new UsageError('--before needs --run.');
+      const client = await connectToIntegration(env, options);
+      const chat = await client.chats.fork({ fromChatId, runId: run, before, chatId: id, aliasChatId: alias });
       if (json) printJson(chat);
       else print(visible(chat.chatId));
     });
@@ -190,6 +222,8 @@ function printChat(chat: Chat, { json }: { readonly json?: true }): void {
     'active run': chat.activeRunId,
     messages: chat.numMessages,
     metadata: chat.metadata === null ? null : JSON.stringify(chat.metadata),
+    'fork of': chat.forkedFrom?.chatId ?? null,
+    'replaced by': chat.replacedBy,
     created: time(chat.createdAt),
     updated: time(chat.updatedAt),
     'open questions': chat.pending.map(callText).join(', '),

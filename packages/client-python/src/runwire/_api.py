@@ -142,6 +142,30 @@ class ChatsApi(Resource):
         )
         return answer
 
+    def fork(
+        self,
+        from_chat_id: str,
+        *,
+        run_id: str | None | Omitted = OMITTED,
+        before: bool | Omitted = OMITTED,
+        chat_id: str | None | Omitted = OMITTED,
+        alias_chat_id: str | None | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.Chat:
+        """Fork a chat: make a new one from its beginning."""
+        answer: models.Chat = self._json(
+            "POST /v2/integrations/:apiIntegrationId/chats/:fromChatId/fork",
+            {
+                "fromChatId": from_chat_id,
+                "runId": run_id,
+                "before": before,
+                "chatId": chat_id,
+                "aliasChatId": alias_chat_id,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
     def delete(self, chat_id: str, *, integration: str | None = None) -> None:
         """Delete a chat; its runs and usage records are kept."""
         self._json(

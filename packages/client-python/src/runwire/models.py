@@ -303,8 +303,21 @@ class Chat(TypedDict):
     """When the chat was last changed: by a run, or by a PATCH of its title or metadata."""
     title: str | None
     """Title of the chat, for people. Null if it has none."""
+    forkedFrom: ChatForkedFrom | None
+    """The chat that this one continues, and the last run that both have. Null if it is no fork."""
+    replacedBy: str | None
+    """The chat that took over the id of this one. Null if none did."""
     metadata: dict[str, Any] | None
     """Data of your own, at most 16 KiB as JSON. Null if the chat has none."""
+
+
+class ChatForkedFrom(TypedDict):
+    """The chat that this one continues, and the last run that both have. Null if it is no fork."""
+
+    chatId: str
+    """The chat that was forked."""
+    runId: str | None
+    """The last run that the fork has of that chat. Null if the fork began empty."""
 
 
 class ChatList(TypedDict):

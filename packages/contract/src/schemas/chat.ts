@@ -37,9 +37,29 @@ const title = () => nullable(text('Title of the chat, for people. Null if it has
 const metadata = () =>
   nullable(freeObject({ description: 'Data of your own, at most 16 KiB as JSON. Null if the chat has none.' }));
 
+const forkedFrom = () =>
+  nullable(
+    Type.Object(
+      {
+        chatId: text('The chat that was forked.'),
+        runId: nullable(text('The last run that the fork has of that chat. Null if the fork began empty.')),
+      },
+      { description: 'The chat that this one continues, and the last run that both have. Null if it is no fork.' },
+    ),
+  );
+
 export const Chat = named(
   'Chat',
-  Type.Object({ ...chatFields, title: title(), metadata: metadata() }, { description: 'A chat.' }),
+  Type.Object(
+    {
+      ...chatFields,
+      title: title(),
+      forkedFrom: forkedFrom(),
+      replacedBy: nullable(text('The chat that took over the id of this one. Null if none did.')),
+      metadata: metadata(),
+    },
+    { description: 'A chat.' },
+  ),
 );
 
 export const ChatList = toList('ChatList', Chat);
@@ -53,6 +73,23 @@ export const CreateChatRequest = named(
       consumerId: Type.Optional(nullable(callerId('The member that the chat belongs to; it must be registered.'))),
     },
     { description: 'The chat to create.' },
+  ),
+);
+
+export const ForkChatRequest = named(
+  'ForkChatRequest',
+  strictObject(
+    {
+      runId: Type.Optional(
+        nullable(
+          callerId('The run with which the new chat ends. Without it, the newest run of the chat that has ended.'),
+        ),
+      ),
+      before: Type.Optional(flag('True if the new chat ends before the message of `runId`.')),
+      chatId: Type.Optional(nullable(callerId('Identifier of the new chat. Without it the server chooses one.'))),
+      aliasChatId: Type.Optional(nullable(callerId('Alias of the new chat, unique within the integration.'))),
+    },
+    { description: 'The last run that the new chat gets, and its names.' },
   ),
 );
 

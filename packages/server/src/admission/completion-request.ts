@@ -18,6 +18,8 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly attachments: readonly RequestAttachment[];
   readonly sandboxFiles: readonly { readonly file: SandboxFile; readonly below: MountPath }[];
   readonly history: readonly RequestTurn[];
+  /** See `Meta.shown`. */
+  readonly shown?: Readonly<Record<string, unknown>>;
 }
 
 /** An earlier turn that the caller brings, with its attachments. */

@@ -140,10 +140,11 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     agent,
     createdAt: now,
     ...(request.ignoredFields.length === 0 ? {} : { ignoredFields: request.ignoredFields }),
+    ...(request.shown === undefined ? {} : { shown: request.shown }),
   };
   const opening: RunEvent = { type: 'meta', meta, id: 1 };
   // Otherwise a takeover can rebuild `meta` from the rows, and the first chunk of the run contains it.
-  const isOpeningStored = reservation.storesMeta || request.ignoredFields.length > 0;
+  const isOpeningStored = reservation.storesMeta || request.ignoredFields.length > 0 || request.shown !== undefined;
   const eventWritten =
     isOpeningStored && tx.run(insertChunk, { run_id: runId, first_id: 1, last_id: 1, data: encodeChunk([opening]) });
   // `joined` locks the chat's row: from then on no sweep can delete its copies. If one has, an expired link matters now.

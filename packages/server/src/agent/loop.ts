@@ -210,8 +210,8 @@ async function leafOutcome(setting: Setting, call: ToolCallItem, approved: Appro
   signal.throwIfAborted();
   if (approved !== null && !finished.isOpen(call.callId)) await recordBegin(setting, call);
   const approval = approved === null ? null : { questionId: approved.questionId, reason: approved.reason };
-  // An approved call's key is that of the run in which the model made it.
-  const runId = approved === null ? scope.runId : (continuation?.runId ?? scope.runId);
+  // An approved call has the key of the run in which the model made it, except in a fork of its chat.
+  const runId = approved === null ? scope.runId : (continuation?.keyRunId ?? scope.runId);
   const member = () => scope.team.member();
   const speaker = toSpeaker(call.agent, loop);
   const onProgress = (text: string) => scope.emit({ type: 'tool_progress', ...speaker, callId: call.callId, text });

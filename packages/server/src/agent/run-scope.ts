@@ -20,9 +20,9 @@ export interface RunLimits {
 
 /** What a run needs of the runs that it continues. Their steps are in `finished`. */
 export interface RunContinuation {
-  /** The run that asked. */
-  readonly runId: string;
-  /** What becomes of its calls, by their ids. */
+  /** The run whose id is in the idempotency keys of approved calls. */
+  readonly keyRunId: string;
+  /** What becomes of the calls of the run that asked, by their ids. */
   readonly settlements: ReadonlyMap<string, Settlement>;
   /** The messages of the user that arrived while calls of this model step of the root loop were open, by its index. */
   readonly messages: ReadonlyMap<number, readonly PromptItem[]>;

@@ -13,27 +13,30 @@ import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
-import { attachmentsOfRuns, deleteAttachments, freeBlobsOfChat } from '../store/queries/attachments.ts';
+import { activeRunOfChat, lockChatByKey } from '../store/queries/attachment-copies.ts';
+import { attachmentsOfRuns } from '../store/queries/attachments.ts';
 import {
   type ChatRow,
   chatById,
   chatSizes,
   chatsInTheWay,
-  deleteChat,
-  deleteMessages,
   listChats,
   type MessageRow,
   messageSizes,
   messagesBefore,
   updateChat,
 } from '../store/queries/chats.ts';
-import { deleteChunksOfChat, deleteCompactedOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
-import { deleteAnnounced } from '../store/queries/files.ts';
+import { chatsReplacedBy } from '../store/queries/forks.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
-import { first, type Reads, repeatOnConflict, type Store } from '../store/store.ts';
+import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
+import { deleteWholeChat } from './delete-chat.ts';
+import { type ForkRequest, forkChat } from './fork/fork-chat.ts';
+
+/** The columns that a chat's status does not have. */
+type RecordColumns = 'title_json' | 'metadata_json' | 'forked_run_id' | 'forked_from_id' | 'replaced_by_id';
 
 /** The fields of a chat that its status has too. */
-export function shortChatJson(row: Omit<ChatRow, 'title_json' | 'metadata_json'>) {
+export function shortChatJson(row: Omit<ChatRow, RecordColumns>) {
   return {
     chatId: row.chat_id,
     aliasChatId: row.alias,
@@ -54,19 +57,26 @@ function getTitle(row: ChatRow): string | null {
 
 function chatJson(row: ChatRow) {
   const metadata = row.metadata_json === null ? null : (parseOwnJson(row.metadata_json) as Record<string, unknown>);
-  return { ...shortChatJson(row), title: getTitle(row), metadata };
+  return { ...recordJson(row), metadata };
 }
 
+/** A chat's record without its metadata. */
+const recordJson = (row: ChatRow) => ({
+  ...shortChatJson(row),
+  title: getTitle(row),
+  forkedFrom: row.forked_from_id === null ? null : { chatId: row.forked_from_id, runId: row.forked_run_id },
+  replacedBy: row.replaced_by_id,
+});
+
 /** Returns the JSON of a chat in a list. The metadata can be long, so it is not parsed. */
-const chatItem = (row: ChatRow): string =>
-  jsonWith({ ...shortChatJson(row), title: getTitle(row) }, 'metadata', row.metadata_json ?? 'null');
+const chatItem = (row: ChatRow): string => jsonWith(recordJson(row), 'metadata', row.metadata_json ?? 'null');
 
 /**
  * The attachment as the caller sent it, with two differences. Inline bytes are replaced by a data URL without data that
  * has their type, hash and size, because a list of messages would otherwise have megabytes. A URL's query is removed,
  * because it may contain a signature; the rest is the key that `attachmentUrlRefreshes` uses.
  */
-function attachmentJson(row: StoredAttachment) {
+export function attachmentJson(row: StoredAttachment) {
   if (row.kind === 'input_file') {
     const filename = row.filename_json === null ? {} : { filename: JSON.parse(row.filename_json) as string };
     return { type: row.kind, file_url: row.url_key ?? '', ...filename };
@@ -234,30 +244,40 @@ export class Chats {
     });
   }
 
-  /** The id and the alias can be used again. Run rows, usage and usage request ids remain. */
+  /** The runs stay in the other chat, with their usage and charges. */
+  async fork(integrationId: IntegrationId, requested: string, input: ForkRequest) {
+    return forkChat(this.#store, integrationId, requested, input, async (tx, chatId) =>
+      // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
+      chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId)),
+    );
+  }
+
+  /**
+   * The id and the alias can be used again. Run rows, usage and usage request ids remain. The chats whose place it took are
+   * deleted with it.
+   */
   async delete(integrationId: IntegrationId, chatId: string): Promise<void> {
     const deleted = await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
       const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
-      if (chat.active_run_id !== null) {
-        throw new Refusal('run_active', undefined, {
-          runId: chat.active_run_id,
-          usageRequestId: chat.active_usage_request_id,
-          chatId,
-        });
+      const chatKeys = [chat.chat_key];
+      for (const chatKey of chatKeys) {
+        for (const { chat_key: replaced } of await tx.all(chatsReplacedBy, { chatKey })) {
+          await tx.all(lockChatByKey, { chatKey: replaced });
+          chatKeys.push(replaced);
+        }
       }
-      const chatKey = chat.chat_key;
-      await tx.run(deleteChat, { chatKey, now: Date.now() });
-      // The messages name the chat's runs, so they are deleted after what belongs to the runs.
-      await tx.run(deleteChunksOfChat, { chatKey });
-      await tx.run(deleteCompactedOfChat, { chatKey });
-      await tx.run(deleteStepsOfChat, { chatKey });
-      await tx.run(deleteMessages, { chatKey });
-      await tx.run(freeBlobsOfChat, { chatKey, since: Date.now() });
-      await tx.run(deleteAttachments, { chatKey });
-      await tx.run(deleteAnnounced, { chatKey });
-      return chatKey;
+      for (const chatKey of chatKeys) await refuseIfActive(tx, chatKey);
+      for (const chatKey of chatKeys) await deleteWholeChat(tx, chatKey, Date.now());
+      return chatKeys;
     });
-    this.#forgetTurns(deleted);
+    for (const chatKey of deleted) this.#forgetTurns(chatKey);
   }
+}
+
+async function refuseIfActive(tx: Tx, chatKey: ChatKey): Promise<void> {
+  const active = await first(tx.all(activeRunOfChat, { chatKey }));
+  if (active === undefined) return;
+  const { run_id: runId, usage_request_id: usageRequestId, chat_id: chatId } = active;
+  throw new Refusal('run_active', undefined, { runId, usageRequestId, chatId });
 }

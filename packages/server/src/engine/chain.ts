@@ -1,6 +1,6 @@
 import type { PromptItem } from '../agent/ports.ts';
 import type { RunContinuation } from '../agent/run-scope.ts';
-import type { RunId } from '../domain/ids.ts';
+import type { ChatKey, RunId } from '../domain/ids.ts';
 import type { Continuation } from '../domain/question/question.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { JournalledStep } from '../domain/run/step.ts';
@@ -18,17 +18,24 @@ export interface Chain {
   readonly steps: readonly JournalledStep[];
   /** For each run of the chain the number of steps of the root loop at its end. */
   readonly rootSteps: readonly number[];
+  /** True if the last run asked in another chat, which was forked. */
+  readonly askedElsewhere: boolean;
 }
 
 /** The chain of a run that continues no other. */
-export const NO_CHAIN: Chain = { runIds: [], steps: [], rootSteps: [] };
+export const NO_CHAIN: Chain = { runIds: [], steps: [], rootSteps: [], askedElsewhere: false };
 
-/** Reads the chain of a run that settles this one's questions. */
-export async function readChain(reads: Reads, { runId: askingRun }: Continuation): Promise<Chain> {
+/** Reads the chain of a run that settles questions, in the chat `chatKey`. */
+export async function readChain(reads: Reads, chatKey: ChatKey, { runId: askingRun }: Continuation): Promise<Chain> {
   const runIds: RunId[] = [];
-  for (let runId: RunId | null = askingRun; runId !== null; ) {
+  let askedElsewhere = false;
+  let next: RunId | null = askingRun;
+  while (next !== null) {
+    const runId: RunId = next;
+    const run = await first(reads.all(continuedRun, { runId }));
+    if (runId === askingRun) askedElsewhere = run?.chat_key !== chatKey;
     runIds.unshift(runId);
-    runId = (await first(reads.all(continuedRun, { runId })))?.continues ?? null;
+    next = run?.continues ?? null;
   }
   const steps: JournalledStep[] = [];
   const rootSteps: number[] = [];
@@ -36,14 +43,19 @@ export async function readChain(reads: Reads, { runId: askingRun }: Continuation
     steps.push(...(await reads.all(getJournal, { runId })).map(journalledStep));
     rootSteps.push(steps.filter(({ kind, loop }) => kind === 'model' && loop === '').length);
   }
-  return { runIds, steps, rootSteps };
+  return { runIds, steps, rootSteps, askedElsewhere };
 }
 
+/**
+ * An approved call has the asking run in its key, and in a fork the answering run: each chat that approves the call
+ * makes it, and a key that both share would let only one of them take effect.
+ */
 export function findContinuation(
-  { continuation }: Pick<AdmittedRun, 'continuation'>,
+  { runId, continuation }: Pick<AdmittedRun, 'runId' | 'continuation'>,
+  { askedElsewhere }: Chain,
   messages: ReadonlyMap<number, readonly PromptItem[]>,
 ): RunContinuation | null {
   if (continuation === null) return null;
-  const { runId, settlements } = continuation;
-  return { runId, settlements: new Map(settlements.map((one) => [one.callId, one])), messages };
+  const keyRunId = askedElsewhere ? runId : continuation.runId;
+  return { keyRunId, settlements: new Map(continuation.settlements.map((one) => [one.callId, one])), messages };
 }

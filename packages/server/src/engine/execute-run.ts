@@ -224,7 +224,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const chain =
     continuation === null
       ? NO_CHAIN
-      : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, continuation));
+      : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
   team.chain = chain.runIds;
   const attachments = new UsedAttachments(execution);
   const { prompt, laterMessages, turnsLeftOut } = await readyPrompt(deps, run, chain, shownTo, attachments, stop);
@@ -239,7 +239,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   progress.modelSteps = finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
-  const scope = new ExecutionScope(execution, team, finished, findContinuation(run, laterMessages));
+  const scope = new ExecutionScope(execution, team, finished, findContinuation(run, chain, laterMessages));
   const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions: '' };
   // The last item is the run's message.
   const start = { ...root, prompt, earlierItems: prompt.length - 1 };

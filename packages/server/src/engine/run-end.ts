@@ -22,6 +22,7 @@ export function endEvents(outcome: RunOutcome): RunEventBody[] {
     output: output?.value ?? null,
     ...pending,
     ...changed,
+    completedAt: Date.now(),
   });
   events.push({ type: 'end' });
   return events;

@@ -1,9 +1,9 @@
+import { deleteContent } from '../chats/delete-chat.ts';
 import type { ErasedIds } from '../domain/account/erased-ids.ts';
 import type { ChatKey } from '../domain/ids.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { lockChatByKey } from '../store/queries/attachment-copies.ts';
-import { deleteAttachments, deleteBlobRow, freeBlobsOfChat, keepUsedBlob } from '../store/queries/attachments.ts';
-import { deleteMessages } from '../store/queries/chats.ts';
+import { deleteBlobRow, keepUsedBlob } from '../store/queries/attachments.ts';
 import {
   deleteChatWithoutRuns,
   type ErasedPerson,
@@ -18,7 +18,6 @@ import {
   forgetErasedBlob,
   replaceUsageRequest,
 } from '../store/queries/erasures.ts';
-import { deleteAnnounced } from '../store/queries/files.ts';
 import type { Store, Tx } from '../store/store.ts';
 
 export interface DeleteDeps {
@@ -89,11 +88,8 @@ async function deleteContentOfChats(deps: DeleteDeps, person: ErasedPerson): Pro
 
 async function deleteContentOfChat(tx: Tx, chatKey: ChatKey): Promise<void> {
   await tx.all(lockChatByKey, { chatKey });
-  // Chats of other members can refer to the same blobs, so the next step looks at each.
-  await tx.run(freeBlobsOfChat, { chatKey, since: Date.now() });
-  await tx.run(deleteAttachments, { chatKey });
-  await tx.run(deleteMessages, { chatKey });
-  await tx.run(deleteAnnounced, { chatKey });
+  // Chats of other members can refer to the same blobs, so the next step looks at each. Forks belong to the same member.
+  await deleteContent(tx, chatKey, Date.now());
   await tx.run(deleteChatWithoutRuns, { chatKey });
 }
 

@@ -1,3 +1,4 @@
+import { recordQuestions } from '../chats/fork/find-questions.ts';
 import { type Charge, chargeFor } from '../domain/admission/allowance.ts';
 import type { ChangedFile } from '../domain/file/changed-file.ts';
 import { newId } from '../domain/ids.ts';
@@ -138,6 +139,7 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   const owner = { integration_id: run.integrationId, consumer_id: run.consumerId ?? NO_MEMBER };
   writes.push(finished, tx.run(deleteActiveRun, { ...owner, chat_key: chatKey, run_id: runId }));
   if (status !== 'completed') writes.push(tx.run(insertUnsuccessfulRun, { runId }));
+  if (open !== null) writes.push(recordQuestions(tx, chatKey, open));
   if (lastStep !== null && onlyStep === null) writes.push(storeStep(tx, runId, lastStep));
   writes.push(storeChunks(tx, runId, chunks));
   writes.push(...countRun(tx, { run, status, errorCode, usage, byModel, charge }));

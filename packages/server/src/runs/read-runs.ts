@@ -1,7 +1,8 @@
 import type { TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { ErasedIds } from '../domain/account/erased-ids.ts';
 import { isVisible, type Scope } from '../domain/account/scope.ts';
-import type { IntegrationId } from '../domain/ids.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import type { IntegrationId, RunId } from '../domain/ids.ts';
 import { decodeCursor, type ListPosition } from '../domain/list-cursor.ts';
 import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -9,8 +10,18 @@ import { isFinished, type RunStatus } from '../domain/run/run-state.ts';
 import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
+import { attachmentsOfRuns } from '../store/queries/attachments.ts';
+import { userMessageOfRun } from '../store/queries/chats.ts';
 import type { Page } from '../store/queries/page.ts';
-import { lastReadRun, listRuns, type RunRow, readsInOrder, runById, runSizes } from '../store/queries/runs.ts';
+import {
+  deleteResponse,
+  lastReadRun,
+  listRuns,
+  type RunRow,
+  readsInOrder,
+  runById,
+  runSizes,
+} from '../store/queries/runs.ts';
 import { DEFAULT_LIMIT } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
@@ -26,6 +37,11 @@ export interface RunQuery extends LargeListQuery {
   readonly agent?: string;
   readonly from?: string;
   readonly to?: string;
+}
+
+export interface UserMessage {
+  readonly text: string;
+  readonly attachments: readonly StoredAttachment[];
 }
 
 const position = (row: RunRow) => ({ createdAt: row.created_at, id: row.run_id });
@@ -49,6 +65,21 @@ export class RunReads {
     if (row === undefined || !isVisible(member, row.consumer_id, row.chat_id))
       throw new Refusal('run_not_found', 'This integration has no such run.');
     return row;
+  }
+
+  /** The message that the run answers, with its attachments. Null if the chat was deleted. */
+  async userMessage({ chat_key: chatKey, run_id: runId }: RunRow): Promise<UserMessage | null> {
+    const { reads } = this.#store;
+    const row = await first(reads.all(userMessageOfRun, { chatKey, runId }));
+    if (row === undefined) return null;
+    const attachments = await reads.query(attachmentsOfRuns(chatKey, [runId]));
+    return { text: JSON.parse(row.content_json) as string, attachments };
+  }
+
+  /** The response of the run is not found any more. Returns false if it was deleted already. */
+  async deleteResponse(runId: RunId): Promise<boolean> {
+    const now = Date.now();
+    return (await this.#store.transact('account', (tx) => tx.run(deleteResponse, { runId, now }))) === 1;
   }
 
   /** Includes events that are not stored yet if the run is on this node, and never the end events of an unfinished run. */

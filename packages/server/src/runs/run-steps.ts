@@ -6,6 +6,7 @@ import { Refusal } from '../domain/refusal.ts';
 import type { JournalledStep, WrongTry } from '../domain/run/step.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
+import { chatSharingRun } from '../store/queries/forks.ts';
 import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/runs.ts';
 import { first, type Reads } from '../store/store.ts';
 import { journalledStep } from './journal.ts';
@@ -29,7 +30,9 @@ export async function runSteps(
 ) {
   const run = await runReads.row(scope, requested);
   const runId = run.run_id;
-  if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
+  // A fork keeps the steps of the runs whose messages it has.
+  const isDeleted = run.chat_deleted_at !== null && (await first(reads.all(chatSharingRun, { runId }))) === undefined;
+  if (isDeleted) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
   const stored = await first(reads.all(onlyStepOfRun, { runId }));
   const only = stored === undefined ? null : onlyStepRow(stored);
   return pages.read(query, {

@@ -28,7 +28,9 @@ import * as usageRollups from './migrations/0025-usage-rollups.ts';
 import * as compactedChunks from './migrations/0026-compacted-chunks.ts';
 import * as chosenChatIds from './migrations/0027-chosen-chat-ids.ts';
 import * as askingRuns from './migrations/0028-asking-runs.ts';
+import * as forks from './migrations/0029-forks.ts';
 import * as importedHistory from './migrations/0030-imported-history.ts';
+import * as deletedResponses from './migrations/0035-deleted-responses.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -61,7 +63,9 @@ const MIGRATIONS = {
   '0026-compacted-chunks': compactedChunks,
   '0027-chosen-chat-ids': chosenChatIds,
   '0028-asking-runs': askingRuns,
+  '0029-forks': forks,
   '0030-imported-history': importedHistory,
+  '0035-deleted-responses': deletedResponses,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

@@ -4,10 +4,12 @@ import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { CheckedText } from '../domain/checked-text.ts';
 import type { FileAccess } from '../domain/file/file-access.ts';
 import type { MountPath } from '../domain/file/mount-path.ts';
-import type { ChatId, ChatKey, IntegrationId, OwnerId, RunId } from '../domain/ids.ts';
+import type { ChatKey, IntegrationId, OwnerId, RunId } from '../domain/ids.ts';
 import type { CancelMode, RunStatus } from '../domain/run/run-state.ts';
+import type { ChatsTable, MessagesTable } from './chat-tables.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
+import type { AskedQuestionsTable, SharedRunsTable } from './fork-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 
@@ -207,44 +209,6 @@ export interface MembersTable {
   updated_at: number;
 }
 
-export interface ChatsTable {
-  chat_key: ChatKey;
-  integration_id: IntegrationId;
-  chat_id: ChatId;
-  alias: string | null;
-  consumer_id: string | null;
-  num_messages: number;
-  /** UTF-8 bytes of all message texts: what the next turn sends again. */
-  text_bytes: number;
-  /** The title and the metadata that the caller set, or null. A deleted chat has neither. */
-  title_json: Generated<string | null>;
-  metadata_json: Generated<string | null>;
-  /** The open questions of its newest run (`OpenQuestions`). Null if there are none. */
-  questions_json: Generated<string | null>;
-  /** The run that asked them. Null if there are none. */
-  asking_run_id: Generated<RunId | null>;
-  created_at: number;
-  updated_at: number;
-  deleted_at: number | null;
-}
-
-export interface MessagesTable {
-  message_id: string;
-  chat_key: ChatKey;
-  /** 1, 2, 3 … within the chat. */
-  position: number;
-  run_id: RunId;
-  role: 'user' | 'assistant';
-  status: 'completed' | 'failed' | 'cancelled';
-  agent: string;
-  content_json: string;
-  error_code: string | null;
-  error_message: string | null;
-  /** `[{name, path}]` of a user's message, or null if it has none. */
-  sandbox_files_json: string | null;
-  created_at: number;
-}
-
 /** A run and its usage record in one row, so each run has exactly one record and the two never disagree. */
 export interface RunsTable {
   run_id: RunId;
@@ -301,6 +265,8 @@ export interface RunsTable {
   completed_at: number | null;
   /** When the events were compacted. */
   compacted_at: number | null;
+  /** When a client of a compatible API deleted the response of the run. The run itself remains. */
+  response_deleted_at: Generated<number | null>;
   /** 1 if admission has written the row of `active_runs`, 2 if the end has deleted it. An earlier version leaves it at 0. */
   tracked: Generated<number>;
   /** The only step of the run, as `OnlyStep`, if `steps` has no row for it. */
@@ -465,6 +431,8 @@ export interface Schema {
   runs: RunsTable;
   active_runs: ActiveRunsTable;
   unsuccessful_runs: UnsuccessfulRunsTable;
+  shared_runs: SharedRunsTable;
+  asked_questions: AskedQuestionsTable;
   usage_days: UsageDaysTable;
   usage_hours: UsageHoursTable;
   usage_walk: UsageWalkTable;

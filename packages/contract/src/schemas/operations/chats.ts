@@ -1,4 +1,12 @@
-import { Chat, ChatList, CreateChatRequest, chatStatus, MessageList, UpdateChatRequest } from '../chat.ts';
+import {
+  Chat,
+  ChatList,
+  CreateChatRequest,
+  chatStatus,
+  ForkChatRequest,
+  MessageList,
+  UpdateChatRequest,
+} from '../chat.ts';
 import { ref, text, time } from '../kit.ts';
 import {
   bodyRefusals,
@@ -94,6 +102,35 @@ export const updateChat = operation({
     answer: json({ ...chat, title: 'A trip to Rome', metadata: { folder: 'travel' } }),
   },
   responses: { 200: { description: 'The chat.', schema: ref(Chat) }, ...integrationRefusals(), ...bodyRefusals() },
+});
+
+export const forkChat = operation({
+  operationId: 'forkChat',
+  method: 'POST',
+  path: `${integrationPath}/chats/:fromChatId/fork`,
+  summary: 'Fork a chat: make a new one from its beginning',
+  description:
+    'The new chat has all messages, attachments and announced files up to and including `runId`, and belongs to the same ' +
+    'member. Its messages name their original runs, which keep their usage. If the last of these runs asked, its questions ' +
+    'are open in the new chat, with new ids.',
+  tags: ['Chats'],
+  auth: true,
+  // The body names the new chat by `chatId`, and clients take path and body in one object.
+  params: Type.Object({ ...integrationParams, fromChatId: text('Identifier of the chat that is forked.') }),
+  body: ref(ForkChatRequest),
+  bodyOptional: true,
+  example: {
+    params: { ...integrationExample, fromChatId: 'c1' },
+    body: { runId: 'run_1' },
+    status: 201,
+    answer: json({ ...chat, chatId: 'chat_2', forkedFrom: { chatId: 'c1', runId: 'run_1' } }),
+  },
+  responses: {
+    201: { description: 'The new chat.', schema: ref(Chat) },
+    ...integrationRefusals(),
+    ...bodyRefusals(),
+    ...refusals(409),
+  },
 });
 
 export const listChatMessages = operation({

@@ -113,6 +113,8 @@ export interface Meta {
   readonly createdAt: number;
   /** Fields of the request that the server does not read; absent if there are none. */
   readonly ignoredFields?: readonly string[];
+  /** What a compatible API shows of the request with its run, by the API's own names; absent if there is nothing. */
+  readonly shown?: Readonly<Record<string, unknown>>;
 }
 
 /** The agent that speaks, and its place in the run. */
@@ -190,6 +192,8 @@ export type RunEventBody =
       readonly pending?: readonly Question[];
       /** The files that the run changed. Absent if there are none. */
       readonly files?: readonly ChangedFile[];
+      /** Absent in events of earlier versions. */
+      readonly completedAt?: number;
     }
   | { readonly type: 'end' };
 

@@ -1,9 +1,11 @@
 import { agencySwarmRoutes } from './agency-swarm/agency-swarm.ts';
 import { aiSdk } from './ai-sdk/ai-sdk.ts';
 import type { CompatibleDeps } from './compatible-deps.ts';
+import { openaiRoutes } from './openai/openai-routes.ts';
 
 /** Registers the compatible APIs: one folder each. */
 export function compatibleApis(deps: CompatibleDeps): void {
   agencySwarmRoutes(deps);
+  openaiRoutes(deps);
   aiSdk(deps);
 }

@@ -22,7 +22,7 @@ import { type CompatibleCall, ignoredHeader } from './compatible-route.ts';
 /** What a request reader found in a request. Fields that an API does not have are absent. */
 export interface CompatibleRequest
   extends Partial<
-    Pick<CompletionRequest, 'attachments' | 'sandboxFiles' | 'answers' | 'clientTools' | 'history' | 'extras'>
+    Pick<CompletionRequest, 'attachments' | 'sandboxFiles' | 'answers' | 'clientTools' | 'history' | 'extras' | 'shown'>
   > {
   readonly message: string;
   readonly agent: string | null;
@@ -87,6 +87,8 @@ export class CompatibleStarts {
         whenBusy === 'cancel' ? cancelActive : undefined,
       );
       Object.assign(started.headers, ignoredHeader(call.ignored));
+      // The stream sends these headers. If it cannot begin, the error has them too: the run is reserved.
+      reply.headers(started.headers);
       return started;
     } catch (error) {
       throw error instanceof Refusal ? translated(api, error) : error;
@@ -166,6 +168,7 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
     refreshes: [],
     history,
     extras: given.extras ?? NO_EXTRAS,
+    ...(given.shown === undefined ? {} : { shown: given.shown }),
     chatRules: {
       ...OWN_CHAT_RULES,
       registersMember: settings.autoRegister && token === null,

@@ -48,6 +48,13 @@ export class Fields {
     return Object.keys(this.#value).filter((name) => this.#value[name] !== null);
   }
 
+  /** The names in the order in which their fields were sent. */
+  inOrder(names: Iterable<string>): string[] {
+    const sent = Object.keys(this.#value);
+    const position = (name: string) => sent.indexOf(/^[^.[]*/.exec(name)?.[0] ?? '');
+    return [...names].sort((one, other) => position(one) - position(other));
+  }
+
   has(name: string): boolean {
     return (this.#value[name] ?? null) !== null;
   }

@@ -20,6 +20,11 @@ export function chatRoutes(app: FastifyInstance, chats: Chats): void {
     return chats.update(integrationId, chatId, request.body);
   });
 
+  route(app, operations.forkChat, async (request, reply, { integrationId }) => {
+    const { fromChatId } = request.params;
+    return reply.code(201).send(await chats.fork(integrationId, fromChatId, request.body));
+  });
+
   route(app, operations.listChatMessages, async (request, _reply, scope) => {
     const { chatId } = request.params;
     return chats.messages(scope, chatId, ownersQuery(request));

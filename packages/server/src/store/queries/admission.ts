@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { ERASED_IDS } from '../../domain/account/erased-ids.ts';
 import type { AdmissionFactsRow } from '../../domain/admission/admission.ts';
 import type { ChatId, ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
-import type { MessagesTable } from '../schema.ts';
+import type { MessagesTable } from '../chat-tables.ts';
 import { insertInto, sameAs, statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { chatKeyById } from './chat-ids.ts';
@@ -37,6 +37,7 @@ export const admissionFacts = statement(
           r.run_id as known_run_id, r.fingerprint as known_fingerprint, r.consumer_id as known_consumer_id,
           r.chat_key as known_chat_key,
           k.chat_id as known_chat_id, k.alias as known_alias, k.deleted_at as known_chat_deleted_at,
+          k.former_chat_id as known_former_chat_id, k.former_alias as known_former_alias,
           c.chat_key as chat_key, c.alias as chat_alias, c.consumer_id as chat_consumer_id,
           c.num_messages as chat_num_messages, c.text_bytes as chat_text_bytes, c.questions_json as chat_questions_json,
           a.chat_key as alias_chat_key, a.chat_id as alias_chat_id, a.consumer_id as alias_consumer_id,

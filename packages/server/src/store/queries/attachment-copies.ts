@@ -40,7 +40,8 @@ export const activeRunOfChat = statement('active run of chat', (db, p: { chatKey
   db
     .selectFrom('chats')
     .innerJoin('active_runs', (join) => join.on(isActiveIn('active_runs', 'chats')))
-    .select('run_id')
+    .innerJoin('runs', 'runs.run_id', 'active_runs.run_id')
+    .select(['runs.run_id', 'runs.usage_request_id', 'chats.chat_id'])
     .where('chats.chat_key', '=', p.chatKey),
 );
 

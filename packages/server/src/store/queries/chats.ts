@@ -31,12 +31,19 @@ const chatColumns = [
   'chats.title_json',
   'chats.metadata_json',
   'chats.questions_json',
+  'chats.forked_run_id',
+] as const;
+
+/** The ids that a fork or a replaced chat shows: another chat's id can change. */
+const relatedChats = [
+  sql<ChatId | null>`(select f.chat_id from chats f where f.chat_key = chats.forked_from)`.as('forked_from_id'),
+  sql<ChatId | null>`(select r.chat_id from chats r where r.chat_key = chats.replaced_by)`.as('replaced_by_id'),
 ] as const;
 
 const liveChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('chats')
-    .select([...chatColumns, ...activeRun])
+    .select([...chatColumns, ...relatedChats, ...activeRun])
     .where('chats.integration_id', '=', integrationId)
     .where(live);
 
@@ -70,6 +77,7 @@ export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page
   const { member, consumerId, status, updatedAfter } = filter;
   const all = status === 'running' ? busyChats(db, integrationId) : liveChats(db, integrationId);
   const chosen = all
+    .where('chats.replaced_by', 'is', null)
     .$if(member !== null, (chats) => chats.where('chats.consumer_id', '=', member?.consumerId ?? ''))
     .$if(member !== null && member.chatId !== null, (chats) =>
       chats.where('chats.chat_key', '=', chatKeyById(integrationId, member?.chatId ?? '')),
@@ -98,7 +106,7 @@ const busyChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('active_runs as busy')
     .crossJoin('chats')
-    .select([...chatColumns, ...activeRun])
+    .select([...chatColumns, ...relatedChats, ...activeRun])
     .where('busy.integration_id', '=', integrationId)
     .whereRef('chats.chat_key', '=', 'busy.chat_key')
     .where('chats.integration_id', '=', integrationId)
@@ -229,21 +237,23 @@ export const delegationsOfChat = statement(
   'delegations of chat',
   (db, p: { chatKey: ChatKey; runId: RunId; sender: string; recipient: string; limit: number }) =>
     db
-      .selectFrom('steps')
-      .innerJoin('runs', 'runs.run_id', 'steps.run_id')
+      // A fork has messages of runs of another chat.
+      .selectFrom('messages')
+      .innerJoin('steps', 'steps.run_id', 'messages.run_id')
       // The first step of the loop that the call began is the recipient's.
       .innerJoin('steps as begun', (join) =>
         join.onRef('begun.run_id', '=', 'steps.run_id').onRef('begun.loop', '=', 'steps.call_id'),
       )
       .select(['steps.run_id', 'steps.record_json'])
-      .where('runs.chat_key', '=', p.chatKey)
-      .where('runs.run_id', '!=', p.runId)
+      .where('messages.chat_key', '=', p.chatKey)
+      .where('messages.role', '=', sql<'user'>`'user'`)
+      .where('messages.run_id', '!=', p.runId)
       .where('steps.tool', '=', sql<string>`'send_message'`)
       .where('steps.agent', '=', p.sender)
       .where('steps.status', '=', sql<'completed'>`'completed'`)
       .where('begun.index_in_loop', '=', sql<number>`1`)
       .where('begun.agent', '=', p.recipient)
-      .orderBy('runs.created_at', 'desc')
+      .orderBy('messages.position', 'desc')
       .orderBy('steps.last_event_id', 'desc')
       .limit(p.limit),
 );

@@ -183,6 +183,8 @@ export const replaceChat = statement(
         metadata_json: null,
         questions_json: null,
         asking_run_id: null,
+        former_chat_id: null,
+        former_alias: null,
         updated_at: p.now,
         deleted_at: eb.fn.coalesce('deleted_at', eb.val(p.now)),
       }))

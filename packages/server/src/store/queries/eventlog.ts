@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { ChatKey, RunId } from '../../domain/ids.ts';
+import type { Schema } from '../schema.ts';
 import { insertInto, statement } from '../statement.ts';
 import { CHUNK_ORDER } from './locks.ts';
 import { raw } from './raw.ts';
@@ -58,21 +59,41 @@ export const lastStoredId = statement('last stored id', (db, p: { runId: RunId }
   ),
 );
 
-export const deleteChunksOfChat = statement('delete chunks of chat', (db, p: { chatKey: ChatKey }) =>
+/** The runs that were made in a chat. A fork also has messages by runs from another chat, which keeps their events. */
+const ownRuns = (db: Kysely<Schema>, chatKey: ChatKey) =>
   db
-    .deleteFrom('event_chunks')
-    .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),
+    .selectFrom('messages')
+    .innerJoin('runs', 'runs.run_id', 'messages.run_id')
+    .select('messages.run_id')
+    .where('messages.chat_key', '=', chatKey)
+    .where('runs.chat_key', '=', chatKey);
+
+export const deleteChunksOfChat = statement('delete chunks of chat', (db, p: { chatKey: ChatKey }) =>
+  db.deleteFrom('event_chunks').where('run_id', 'in', ownRuns(db, p.chatKey)),
 );
 
 /** Called after `deleteChunksOfChat`: a compaction locks a chunk, so this statement sees what it wrote. */
 export const deleteCompactedOfChat = statement('delete compacted of chat', (db, p: { chatKey: ChatKey }) =>
-  db
-    .deleteFrom('compacted_chunks')
-    .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),
+  db.deleteFrom('compacted_chunks').where('run_id', 'in', ownRuns(db, p.chatKey)),
 );
 
+/** Leaves the steps that another chat shares. Called after `lockSharedRuns`. */
 export const deleteStepsOfChat = statement('delete steps of chat', (db, p: { chatKey: ChatKey }) =>
-  db
-    .deleteFrom('steps')
-    .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),
+  db.deleteFrom('steps').where('run_id', 'in', (eb) =>
+    eb
+      .selectFrom('messages')
+      .select('run_id')
+      .where('chat_key', '=', p.chatKey)
+      .where((m) =>
+        m.not(
+          m.exists(
+            m
+              .selectFrom('shared_runs')
+              .select('shared_runs.chat_key')
+              .whereRef('shared_runs.run_id', '=', 'messages.run_id')
+              .where('shared_runs.chat_key', '<>', p.chatKey),
+          ),
+        ),
+      ),
+  ),
 );

@@ -162,9 +162,9 @@ export const ownerOfRun = statement('owner of run', (db, p: { runId: string }) =
     .where('runs.run_id', '=', soughtId<RunId>(p.runId)),
 );
 
-/** Reads which run a run continues. */
+/** Reads which run a run continues, and its own chat. */
 export const continuedRun = statement('continued run', (db, p: { runId: RunId }) =>
-  db.selectFrom('runs').select('continues').where('run_id', '=', p.runId),
+  db.selectFrom('runs').select(['continues', 'chat_key']).where('run_id', '=', p.runId),
 );
 
 /** A step is written again if its first commit's outcome was unknown. */
@@ -276,6 +276,7 @@ export const runColumns = [
   'runs.started_at',
   'runs.completed_at',
   'runs.compacted_at',
+  'runs.response_deleted_at',
   'chats.chat_id',
   'chats.deleted_at as chat_deleted_at',
   // Read in the same snapshot as the status. A later read could return the id of the end of a run that is still active here.
@@ -285,7 +286,7 @@ export const runColumns = [
 
 /** The answer's text. The end of the run stored it as a message. */
 export const answer = sql<string | null>`(select content_json from messages
-  where messages.chat_key = runs.chat_key and messages.run_id = runs.run_id and messages.role = 'assistant')`.as(
+  where messages.chat_key = chats.chat_key and messages.run_id = runs.run_id and messages.role = 'assistant')`.as(
   'answer_json',
 );
 
@@ -296,6 +297,15 @@ export const runById = statement('run by id', (db, p: { integrationId: Integrati
     .select([...runColumns, questionsOfRun, answer])
     .where('runs.run_id', '=', soughtId<RunId>(p.runId))
     .where('runs.integration_id', '=', p.integrationId),
+);
+
+/** Changes no row if the response is deleted already. */
+export const deleteResponse = statement('delete response', (db, p: { runId: RunId; now: number }) =>
+  db
+    .updateTable('runs')
+    .set({ response_deleted_at: p.now })
+    .where('run_id', '=', p.runId)
+    .where('response_deleted_at', 'is', null),
 );
 
 export interface RunFilter extends Page {
@@ -356,7 +366,12 @@ function runsBy(db: Db, { integrationId, chatId, consumerId, status, agent, usag
   if (agent !== undefined) query = query.where(consumerId === undefined ? 'agent' : notIndexed('agent'), '=', agent);
   // Without `integration_id` no index of the integration is usable.
   if (usageRequestIds !== undefined) return query.where('run_id', 'in', requested(db, integrationId, usageRequestIds));
-  if (chatId !== undefined) return query.where('run_id', 'in', runsOfChat(db, integrationId, chatId));
+  // A fork also has messages by runs that were made in another chat.
+  if (chatId !== undefined) {
+    return query
+      .where('run_id', 'in', runsOfChat(db, integrationId, chatId))
+      .where('chat_key', '=', chatKeyById(integrationId, chatId));
+  }
   if (status !== undefined && !isFinished(status)) return query.where('run_id', 'in', activeRuns(db, integrationId));
   return query.where('integration_id', '=', integrationId);
 }

@@ -19,6 +19,8 @@ export const COPIED_TABLES = [
   'runs',
   'active_runs',
   'unsuccessful_runs',
+  'shared_runs',
+  'asked_questions',
   'usage_days',
   'usage_hours',
   'usage_walk',

@@ -7,8 +7,6 @@ import type { CompatibleCall } from '../compatible-route.ts';
 import { headerConsumer } from '../compatible-starts.ts';
 import { Fields } from '../fields.ts';
 
-export { callerInstructions as checkedInstructions } from '../caller-instructions.ts';
-
 /** The agent that `model` names. Null for the integration's default: absent, or the id of the integration itself. */
 export function readAgent(body: Fields, { scope }: Pick<CompatibleCall, 'scope'>): string | null {
   const model = body.text('model');
@@ -56,7 +54,9 @@ export const unsupported = (name: string, problem: string): Refusal =>
 
 /** Names the fields that no code has read in `X-Runwire-Ignored`. Called after everything else was read. */
 export function noteIgnored(body: Fields, { ignored }: Pick<CompatibleCall, 'ignored'>): void {
-  for (const name of body.unread) ignored.add(name);
+  const names = body.inOrder([...ignored, ...body.unread]);
+  ignored.clear();
+  for (const name of names) ignored.add(name);
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;

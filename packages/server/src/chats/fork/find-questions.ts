@@ -1,0 +1,52 @@
+import { type ChatKey, newId, type RunId } from '../../domain/ids.ts';
+import type { OpenQuestions, Question } from '../../domain/question/question.ts';
+import { JOURNAL_FORMAT_WITH_ACTIONS, type StepOutcome } from '../../domain/run/step.ts';
+import { askingRun, insertAskedQuestion } from '../../store/queries/forks.ts';
+import { continuedRun } from '../../store/queries/runs.ts';
+import { getJournal } from '../../store/queries/takeover.ts';
+import { first, type Reads, type Tx } from '../../store/store.ts';
+
+/**
+ * Returns the questions with which a run ended, with new ids, also if they were answered since. Null if it asked nothing. They
+ * are read from the journal: they are the calls that needed an answer and had no outcome when the run ended.
+ */
+export async function findQuestions(reads: Reads, runId: RunId): Promise<OpenQuestions | null> {
+  const run = await first(reads.all(askingRun, { runId }));
+  if (run === undefined || run.status !== 'completed' || run.journal_format < JOURNAL_FORMAT_WITH_ACTIONS) return null;
+  const asked = new Map<string, Question>();
+  for (const ofChain of await readChain(reads, runId)) {
+    for (const row of await reads.all(getJournal, { runId: ofChain })) {
+      if (row.kind === 'begin') continue;
+      const { output, asks } = JSON.parse(row.record_json) as StepOutcome;
+      for (const item of output) {
+        if (item.kind === 'tool_output') asked.delete(item.callId);
+        if (item.kind !== 'tool_call') continue;
+        const kind = asks?.[item.callId];
+        if (kind === undefined) continue;
+        const { callId, agent, callerAgent, name: tool, text } = item;
+        const argumentsText = text.trim() === '' ? '{}' : text;
+        asked.set(callId, { questionId: newId('qst'), kind, callId, agent, callerAgent, tool, argumentsText });
+      }
+    }
+  }
+  return asked.size === 0 ? null : { runId, agent: run.agent, questions: [...asked.values()] };
+}
+
+/** The run and the runs that it continues, oldest first. */
+async function readChain(reads: Reads, last: RunId): Promise<readonly RunId[]> {
+  const runIds: RunId[] = [];
+  for (let runId: RunId | null = last; runId !== null; ) {
+    runIds.unshift(runId);
+    runId = (await first(reads.all(continuedRun, { runId })))?.continues ?? null;
+  }
+  return runIds;
+}
+
+/** Records where questions were opened, so that a question's id finds the chat. */
+export async function recordQuestions(tx: Tx, chatKey: ChatKey, { runId, questions }: OpenQuestions): Promise<void> {
+  await Promise.all(
+    questions.map(({ questionId, callId }) =>
+      tx.run(insertAskedQuestion, { question_id: questionId, chat_key: chatKey, run_id: runId, call_id: callId }),
+    ),
+  );
+}

@@ -1,0 +1,154 @@
+import type { CompletionRequest } from '../../../../admission/completion-request.ts';
+import { Refusal } from '../../../../domain/refusal.ts';
+import { callerInstructions } from '../../caller-instructions.ts';
+import type { CompatibleDeps } from '../../compatible-deps.ts';
+import type { CompatibleCall } from '../../compatible-route.ts';
+import { type CompatibleRequest, headerContext } from '../../compatible-starts.ts';
+import { Fields } from '../../fields.ts';
+import { OPENAI } from '../openai-api.ts';
+import {
+  idempotencyKey,
+  noteIgnored,
+  readAgent,
+  readConsumer,
+  readMetadata,
+  readOutputSchema,
+  readTools,
+  refuseUnsupported,
+  unsupported,
+} from '../openai-fields.ts';
+import { readEarlierCalls } from './earlier-calls.ts';
+import { readInput } from './read-input.ts';
+import { sendResponse } from './read-response.ts';
+import { ResponseAnswer } from './response-answer.ts';
+import { type ShownRequest, toRunId } from './response-object.ts';
+import { NO_CALLS, type ResponseContext } from './response-output.ts';
+import { ResponsesEncoder } from './responses-encoder.ts';
+
+/** A request that was read, and how its answer is sent. */
+interface CreateRequest {
+  readonly completion: CompatibleRequest;
+  readonly isStream: boolean;
+  readonly isBackground: boolean;
+}
+
+/** `POST /responses`: starts a run, and answers with its events or its object. */
+export async function createResponse(deps: CompatibleDeps, call: CompatibleCall): Promise<unknown> {
+  const { completion, isStream, isBackground } = readRequest(deps, call);
+  const started = await deps.starts.admit(OPENAI, call, completion);
+  const { runId } = started.admission;
+  if (isBackground && !isStream) return sendResponse(deps, call, runId, started.headers);
+  // Only a run in a chat that existed can continue another one.
+  const isNew = completion.chatId === null && (completion.chatRules?.afterRunId ?? null) === null;
+  const earlierCalls = isNew
+    ? NO_CALLS
+    : await readEarlierCalls(deps, call.scope, await deps.runReads.row(call.scope, runId));
+  const context: ResponseContext = {
+    agency: call.settings.agency,
+    earlierCalls,
+    hidesSecrets: call.request.clientToken !== null,
+  };
+  deps.starts.follow(call, started, isStream ? new ResponsesEncoder(context) : new ResponseAnswer(context));
+  return call.reply;
+}
+
+function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest {
+  const body = Fields.of(call.request.body);
+  const isStream = body.flag('stream') ?? false;
+  const isBackground = body.flag('background') ?? false;
+  const isStored = body.flag('store') ?? true;
+  const input = readInput(body, deps);
+  const previous = body.text('previous_response_id');
+  const chatId = readConversation(body);
+  if (previous !== null && chatId !== null) {
+    throw body.refusal('previous_response_id', 'cannot be sent with `conversation`; send one of them');
+  }
+  const isNew = previous === null && chatId === null;
+  refuseUnsupported(body);
+  refuseHosted(body);
+  const sentInstructions = body.text('instructions') ?? '';
+  const text = body.object('text');
+  const format = text?.object('format') ?? null;
+  const outputSchema = readOutputSchema(format, (given) => given);
+  const metadata = readMetadata(body);
+  const instructions = callerInstructions(
+    [{ name: 'instructions', text: sentInstructions }, ...input.instructions],
+    call,
+  );
+  const clientTools = readTools(body, (tool) => tool);
+  const tools = clientTools.map(({ name, description, inputSchema }) => ({
+    type: 'function',
+    name,
+    description,
+    parameters: inputSchema,
+    strict: false,
+  }));
+  const consumerId = readConsumer(body, call);
+  const agent = readAgent(body, call);
+  const history = isNew ? input.history() : [];
+  if (history.length > 0 && call.request.clientToken !== null) {
+    throw new Refusal(
+      'token_forbidden',
+      'The client token does not permit earlier items in `input`; send only the newest.',
+    );
+  }
+  const shown: ShownRequest = {
+    ...(instructions === null || sentInstructions === '' ? {} : { instructions: sentInstructions }),
+    ...(metadata === null ? {} : { metadata }),
+    ...(previous === null ? {} : { previous_response_id: previous }),
+    ...(isStored ? {} : { store: false as const }),
+    ...(isBackground ? { background: true as const } : {}),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(body.any('tool_choice') === 'none' ? { tool_choice: 'none' as const } : {}),
+    ...(outputSchema === null ? {} : { text: { format: shownFormat(format, outputSchema) } }),
+    ...(consumerId === null || !body.has('safety_identifier') ? {} : { safety_identifier: consumerId }),
+  };
+  noteIgnored(body, call);
+  const completion: CompatibleRequest = {
+    message: input.message,
+    attachments: input.attachments,
+    agent,
+    consumerId,
+    chatId,
+    usageRequestId: idempotencyKey(call.request),
+    userContext: headerContext(call.request),
+    ...(input.answers.length === 0 || isNew ? {} : { answers: input.answers }),
+    clientTools,
+    history,
+    extras: { instructions, outputSchema, metadata },
+    ...(Object.keys(shown).length === 0 ? {} : { shown: shown as NonNullable<CompletionRequest['shown']> }),
+    compared: comparedFields(call.request.body),
+    chatRules: {
+      mustExist: chatId !== null,
+      isTransient: isNew && (!isStored || input.hasEarlier),
+      afterRunId: previous === null ? null : toRunId(previous) || previous,
+    },
+  };
+  return { completion, isStream, isBackground };
+}
+
+/** A conversation is a chat: its id, or an object with it. */
+function readConversation(body: Fields): string | null {
+  const value = body.any('conversation');
+  if (value === null || typeof value === 'string') return value;
+  return Fields.of(value, body.nameOf('conversation')).requiredText('id');
+}
+
+/** Everything that makes two requests with the same `Idempotency-Key` the same one. How it is answered does not. */
+function comparedFields(body: unknown): Readonly<Record<string, unknown>> {
+  const { stream: _, stream_options: __, background: ___, ...rest } = body as Readonly<Record<string, unknown>>;
+  return rest;
+}
+
+/** `max_tool_calls` would end runs early, and server-side context management would change the prompt. */
+function refuseHosted(body: Fields): void {
+  if (body.has('context_management')) {
+    throw unsupported('context_management', 'the server fits the chat into the model itself; leave it out');
+  }
+}
+
+function shownFormat(format: Fields | null, schema: Readonly<Record<string, unknown>>) {
+  if (format?.text('type') !== 'json_schema') return { type: 'json_object' };
+  const strict = format.flag('strict') ?? false;
+  return { type: 'json_schema', name: format.text('name') ?? 'answer', description: null, schema, strict };
+}
