@@ -17,7 +17,7 @@ const WORDS_PER_SECOND = 150;
 type Script = Parameters<typeof script>[1][number];
 function script(stage: UseChatStage, turns: readonly ((call: ModelCall) => Promise<void>)[]): void {
   let next = 0;
-  stage.rig.model.script = async (call) => {
+  stage.script = async (call) => {
     const turn = turns[next];
     next += 1;
     if (turn === undefined) throw new Error('The script has no further turn.');
@@ -48,37 +48,44 @@ function expectStart(what: string, text: string, { words }: LongAnswer): void {
 const untilWords = (page: ChatPage, words: number) =>
   page.until(`${words} words`, (texts) => wordsIn(texts.at(-1) ?? '').length >= words);
 
-/** Reloads the page while it answers, and kills the server once. */
-async function reloads(stage: UseChatStage): Promise<{ readonly reloads: number }> {
+/**
+ * Reloads the page while it answers, and kills the node that executes the run. A second page follows the run on the other
+ * node, which takes it over: what that page has of the killed attempt becomes void.
+ */
+async function reloads(stage: UseChatStage): Promise<{ readonly reloads: number; readonly kills: number }> {
   const points = scale(2, 10);
   const answer = new LongAnswer(scale(510, 1500), WORDS_PER_SECOND);
-  stage.rig.model.script = (call) => answer.play(call);
-  const page = await stage.open('reloads');
+  stage.script = (call) => answer.play(call);
+  const page = await stage.open('reloads', 0);
   await page.send('Tell me everything.');
+  const other = await stage.open('reloads', 1);
+  const wordsAt = (point: number) => Math.floor((answer.words.length * point) / (points + 1));
   for (let point = 1; point <= points; point += 1) {
-    await untilWords(page, Math.floor((answer.words.length * point) / (points + 1)));
+    await untilWords(page, wordsAt(point));
     expectStart(`before reload ${point}`, await page.readAnswer(), answer);
     if (point === Math.ceil(points / 2)) {
-      await stage.rig.stopServer('SIGKILL');
-      await stage.rig.startServer();
-      await untilWords(page, Math.floor((answer.words.length * (point + 0.5)) / (points + 1)));
-      expectStart('after the server was killed', await page.readAnswer(), answer);
+      await untilWords(other, wordsAt(point));
+      await stage.killFirst();
+      await untilWords(other, wordsAt(point + 0.5));
+      expectStart('after the server was killed', await other.readAnswer(), answer);
+      await stage.restartFirst();
     }
     await page.reload();
   }
-  await untilWords(page, answer.words.length);
-  for (const what of ['the page', 'the page after the end']) {
-    await page.until(what, (texts) => texts.length === 2);
-    await untilWords(page, answer.words.length);
-    expectStart(what, await page.readAnswer(), answer);
-    expectEqual(`${what}: words`, wordsIn(await page.readAnswer()).length, answer.words.length);
-    await page.page.locator('main[data-status="ready"]').waitFor();
-    await page.reload();
+  for (const reader of [page, other]) {
+    for (const what of ['the page', 'the page after the end']) {
+      await untilWords(reader, answer.words.length);
+      expectStart(what, await reader.readAnswer(), answer);
+      expectEqual(`${what}: words`, wordsIn(await reader.readAnswer()).length, answer.words.length);
+      await reader.page.locator('main[data-status="ready"]').waitFor();
+      expectEqual(`${what}: messages`, (await reader.read()).length, 2);
+      await reader.reload();
+    }
+    await reader.close();
   }
   const runs = await stage.listRuns('reloads');
   expectEqual('runs of the reloaded page', runs.map(({ status }) => status).join(', '), 'completed');
-  await page.close();
-  return { reloads: points };
+  return { reloads: points, kills: 1 };
 }
 
 /** The page makes its own call, and the user approves another one after a reload. */
@@ -132,7 +139,7 @@ async function stopsAndContinues(stage: UseChatStage): Promise<void> {
 /** Two tabs show one chat. The second one's message cancels the answer of the first one. */
 async function twoTabs(stage: UseChatStage): Promise<void> {
   script(stage, [hold('One'), say('Two.')]);
-  const first = await stage.open('tabs');
+  const first = await stage.open('tabs', 0);
   await first.send('Go.');
   await first.until('the first words', (texts) => texts.at(-1) === 'assistant: One');
   const second = await stage.open('tabs');
@@ -147,7 +154,7 @@ async function twoTabs(stage: UseChatStage): Promise<void> {
 }
 
 test('a page with useChat shows each answer whole and once', async (t) => {
-  const [missing] = await missingServices(['chromium']);
+  const [missing] = await missingServices(['chromium', 'postgres']);
   if (missing !== undefined) return t.skip(missing);
   await using stage = await UseChatStage.start();
   const figures = await reloads(stage);

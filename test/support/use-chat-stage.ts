@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, TEST_API_KEY } from '@runwire/test-kit';
+import { freePort, type ModelCall, Rig, type ServerProcess, SHORT_LEASE, TEST_API_KEY } from '@runwire/test-kit';
 import { expectEqual, Shortfall, until, WAIT_MS } from '@runwire/test-kit/shortfall.ts';
 import { build } from 'esbuild';
-import type { Page } from 'playwright-core';
-import { ConsoleRig } from '../console/console-rig.ts';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { AgenciesFolder } from './agencies-folder.ts';
 import { root } from './cli-process.ts';
 import { listSamples } from './doc-samples.ts';
+import { CHROMIUM } from './services.ts';
 
 const TOOLS = `import { defineTool } from '@runwire/agency';
 
@@ -44,73 +45,139 @@ interface RunRecord {
   readonly continues: string | null;
 }
 
+/** A node at a fixed address, and the sample's backend and page for it. */
+interface Site {
+  readonly serverPort: number;
+  readonly address: string;
+}
+
+interface StageParts {
+  readonly rig: Rig;
+  readonly browser: Browser;
+  readonly agencies: AgenciesFolder;
+  /** Has the sample's files. */
+  readonly folder: string;
+}
+
 /**
- * The backend and the page of docs/ai-sdk.md, as a reader pastes them, with Chromium. The page's origin is the backend's,
- * so it talks to the server across origins, with a client token.
+ * The backend and the page of docs/ai-sdk.md, as a reader pastes them, with Chromium and two nodes on PostgreSQL. A
+ * page's origin is its backend's, so it talks to its node across origins, with a client token.
  */
 export class UseChatStage implements AsyncDisposable {
-  readonly rig: ConsoleRig;
-  readonly #address: string;
+  readonly #rig: Rig;
+  readonly #browser: Browser;
+  readonly #agencies: AgenciesFolder;
+  readonly #folder: string;
+  readonly #sites: Site[] = [];
   readonly #stack: AsyncDisposableStack;
+  /** Decides what the model answers. */
+  script: (call: ModelCall) => Promise<void> = async (call) => call.end();
 
-  private constructor(rig: ConsoleRig, address: string, stack: AsyncDisposableStack) {
-    this.rig = rig;
-    this.#address = address;
+  private constructor({ rig, browser, agencies, folder }: StageParts, stack: AsyncDisposableStack) {
+    this.#rig = rig;
+    this.#browser = browser;
+    this.#agencies = agencies;
+    this.#folder = folder;
     this.#stack = stack;
+    rig.model.onCall = (call) => {
+      // If the server dies or the run is cancelled, writing fails.
+      this.script(call).catch(() => {});
+    };
   }
 
   static async start(): Promise<UseChatStage> {
     await using building = new AsyncDisposableStack();
-    const rig = building.use(
-      await ConsoleRig.start({ agencies: { 'desk/agency.yaml': AGENCY, 'desk/tools.ts': TOOLS } }),
-    );
-    const integration = { agency: 'desk', allowances: { unit: 'runs', limit: 1000, period: 'month' } };
-    expectEqual('status of the integration', (await rig.api.patch(PATH, integration)).status, 200);
-    expectEqual('status of the member', (await rig.api.put(`${PATH}/members/${MEMBER}`, {})).status, 201);
+    const rig = building.use(await Rig.open({ nodes: 2, limits: SHORT_LEASE }));
+    const agencies = building.use(new AgenciesFolder({ 'desk/agency.yaml': AGENCY, 'desk/tools.ts': TOOLS }));
     mkdirSync(join(root, '.work'), { recursive: true });
     const folder = mkdtempSync(join(root, '.work/use-chat-'));
     building.defer(() => rmSync(folder, { recursive: true, force: true }));
-    const [backend = ''] = listSamples('docs/ai-sdk.md', 'js');
-    const [page = ''] = listSamples('docs/ai-sdk.md', 'jsx');
-    writeFileSync(join(folder, 'server.js'), backend);
-    writeFileSync(join(folder, 'page.jsx'), page);
-    const bundle = { bundle: true, format: 'esm', jsx: 'automatic', logLevel: 'silent' } as const;
-    await build({ ...bundle, entryPoints: [join(folder, 'page.jsx')], outfile: join(folder, 'page.js') });
-    const port = await freePort();
-    const env = { URL: rig.baseUrl, KEY: TEST_API_KEY, PORT: String(port) };
-    const child = spawn(process.execPath, ['server.js'], { cwd: folder, env, stdio: 'inherit' });
-    building.defer(() => endProcess(child));
-    const address = `http://127.0.0.1:${port}/`;
-    await until('the backend answers', async () => (await fetch(address).catch(() => null)) !== null);
-    return new UseChatStage(rig, address, building.move());
+    await writeSample(folder);
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    building.defer(() => browser.close());
+    const stage = new UseChatStage({ rig, browser, agencies, folder }, building.move());
+    try {
+      await stage.#prepare();
+      return stage;
+    } catch (error) {
+      await stage[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
-  /** Opens the chat in a new tab of a new window. */
-  async open(chatId: string): Promise<ChatPage> {
-    const context = await this.rig.browser.newContext();
+  async #prepare(): Promise<void> {
+    for (const node of [0, 1]) this.#sites[node] = await this.#openSite();
+    const integration = { agency: 'desk', allowances: { unit: 'runs', limit: 1000, period: 'month' } };
+    expectEqual('status of the integration', (await this.api.patch(PATH, integration)).status, 200);
+    expectEqual('status of the member', (await this.api.put(`${PATH}/members/${MEMBER}`, {})).status, 201);
+  }
+
+  async #openSite(): Promise<Site> {
+    const { url } = await this.#addServer(0);
+    const serverPort = Number(new URL(url).port);
+    return { serverPort, address: await this.#startBackend(url) };
+  }
+
+  /** Another program may take the port before the backend listens. Then another port is tried. */
+  async #startBackend(url: string): Promise<string> {
+    for (;;) {
+      const port = await freePort();
+      const env = { URL: url, KEY: TEST_API_KEY, PORT: String(port) };
+      const child = spawn(process.execPath, ['server.js'], { cwd: this.#folder, env, stdio: 'ignore' });
+      this.#stack.defer(() => endProcess(child));
+      const address = `http://127.0.0.1:${port}/`;
+      const answers = async () => child.exitCode !== null || (await fetch(address).catch(() => null)) !== null;
+      await until('the backend answers', answers);
+      if (child.exitCode === null) return address;
+    }
+  }
+
+  #addServer(port: number): Promise<ServerProcess> {
+    const env = { PORT: String(port), RUNWIRE_AGENCIES_DIR: this.#agencies.path };
+    return this.#rig.add({ withTestAgencies: false, env });
+  }
+
+  /** The API of a server that is alive. */
+  get api() {
+    return this.#rig.server(this.#rig.servers.length - 1).api;
+  }
+
+  /** Kills the first node. */
+  async killFirst(): Promise<void> {
+    await this.#rig.server(0).kill('SIGKILL');
+  }
+
+  /** Starts the first node again, at its address. */
+  async restartFirst(): Promise<void> {
+    await this.#addServer(this.#sites[0]?.serverPort ?? 0);
+  }
+
+  /** Opens the chat on this node, in a window of its own. */
+  async open(chatId: string, node = 1): Promise<ChatPage> {
+    const context = await this.#browser.newContext();
     context.setDefaultTimeout(WAIT_MS);
     const page = await context.newPage();
-    await page.goto(`${this.#address}#${chatId}`);
+    await page.goto(`${this.#sites[node]?.address}#${chatId}`);
     return new ChatPage(page);
   }
 
   /** The chat's runs, oldest first. */
   async listRuns(chatId: string): Promise<readonly RunRecord[]> {
-    const { body } = await this.rig.api.get(`${PATH}/runs?chatId=${chatId}`);
+    const { body } = await this.api.get(`${PATH}/runs?chatId=${chatId}`);
     return (body as { readonly items: RunRecord[] }).items.reverse();
   }
 
   /** The names of the tools that a run called. */
   async listCalls(runId: string): Promise<readonly string[]> {
-    const { body } = await this.rig.api.get(`${PATH}/runs/${runId}/steps`);
+    const { body } = await this.api.get(`${PATH}/runs/${runId}/steps`);
     const { items } = body as { readonly items: { readonly kind: string; readonly tool: string }[] };
     return items.filter(({ kind }) => kind === 'tool').map(({ tool }) => tool);
   }
 
   /** Compares the charges of the member with the runs of all chats. */
   async expectCharges(): Promise<number> {
-    const { body: runs } = await this.rig.api.get(`${PATH}/runs?limit=200`);
-    const { body: member } = await this.rig.api.get(`${PATH}/members/${MEMBER}`);
+    const { body: runs } = await this.api.get(`${PATH}/runs?limit=200`);
+    const { body: member } = await this.api.get(`${PATH}/members/${MEMBER}`);
     const count = (runs as { readonly items: unknown[] }).items.length;
     expectEqual('charges', (member as { readonly allowance: { readonly used: number } }).allowance.used, count);
     return count;
@@ -119,6 +186,16 @@ export class UseChatStage implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
+}
+
+/** The sample as a reader pastes it, and the page's bundle. */
+async function writeSample(folder: string): Promise<void> {
+  const [backend = ''] = listSamples('docs/ai-sdk.md', 'js');
+  const [page = ''] = listSamples('docs/ai-sdk.md', 'jsx');
+  writeFileSync(join(folder, 'server.js'), backend);
+  writeFileSync(join(folder, 'page.jsx'), page);
+  const bundle = { bundle: true, format: 'esm', jsx: 'automatic', logLevel: 'silent' } as const;
+  await build({ ...bundle, entryPoints: [join(folder, 'page.jsx')], outfile: join(folder, 'page.js') });
 }
 
 async function endProcess(child: ChildProcess): Promise<void> {
@@ -167,9 +244,15 @@ export class ChatPage {
   async until(what: string, isTrue: (texts: readonly string[]) => boolean): Promise<void> {
     let texts: readonly string[] = [];
     try {
-      await until(what, async () => isTrue((texts = await this.read())), { limitMs: 2 * WAIT_MS, pauseMs: 50 });
+      const look = async () => {
+        texts = await this.read();
+        return isTrue(texts);
+      };
+      await until(what, look, { limitMs: 2 * WAIT_MS, pauseMs: 50 });
     } catch {
-      throw new Shortfall(`${what}: the page shows ${texts.map((text) => text.slice(-200)).join('\n')}, ${await this.#status()}.`);
+      throw new Shortfall(
+        `${what}: the page shows ${texts.map((text) => text.slice(-200)).join('\n')}, ${await this.#status()}.`,
+      );
     }
   }
 

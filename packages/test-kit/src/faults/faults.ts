@@ -15,6 +15,7 @@ import { hookStore } from '../hook-store.ts';
 import { askDatabase } from '../postgres-server.ts';
 import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
+import { COMPATIBLE_FAULTS } from './compatible-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
 import { PROCESS_FAULTS } from './process-faults.ts';
@@ -345,6 +346,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...PROCESS_FAULTS,
   ...TOKEN_FAULTS,
   ...SIGN_IN_FAULTS,
+  ...COMPATIBLE_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {
     const error = (_: unknown, sentence?: string) => {

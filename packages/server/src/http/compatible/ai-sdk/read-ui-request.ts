@@ -153,7 +153,7 @@ function readAnswers(messages: readonly UiMessage[], { pending }: StoredChat): R
 function readUsageRequestId({ chatId, messages, replaces }: UiRequest): string | null {
   if (replaces === 'regenerate') return null;
   const last = messages.at(-1) as UiMessage;
-  // Without an id, two messages cannot be told apart.
+  // Two messages without an id would be the same run.
   if (last.id === '') return null;
   const plain = `ui:${chatId}:${last.id}`;
   const isNewMessage = replaces === null && last.role === 'user';

@@ -38,7 +38,7 @@ type RunItemEvent = Extract<RunEvent, { type: 'run_item' }>;
  *
  * `reset-step` removes the parts since the last `start-step`. A response of the root agent is either journalled as a
  * whole or void as a whole, so each response is a step. Questions are shown when their run ends: then none of them can
- * become void, and they are the message's last step, which is the one that `sendAutomaticallyWhen` looks at.
+ * become void, and they are the message's last step, which `sendAutomaticallyWhen` reads.
  */
 export class UiAnswer {
   readonly #write: (chunk: Chunk) => void;
