@@ -369,6 +369,7 @@ CREATE TABLE "runs" (
   "tracked" integer default 0 not null,
   "only_step_json" text,
   "counted" integer default 0 not null,
+  "extras_json" text,
   "response_deleted_at" bigint
 ) without rowid;
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
@@ -911,6 +912,7 @@ create table "runs" (
   tracked integer not null default 0,
   only_step_json text collate "C",
   counted integer not null default 0,
+  extras_json text collate "C",
   response_deleted_at bigint,
   constraint runs_pkey PRIMARY KEY (run_id)
 );

@@ -404,6 +404,13 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: (scale) => ({ ways: scale(215, 430), seen: 0, valid: scale(40, 80) }),
   },
+  'chat-completions': {
+    files: ['test/chat-completions.test.ts', 'test/chat-restarts.test.ts'],
+    minutes: 1.5,
+    faults: {
+      'end-quietly': /^(errors thrown with their code|restarts that were reported): expected [1-9]\d*, found 0\.$/m,
+    },
+  },
   tokens: {
     files: ['test/token-operations.test.ts', 'test/client-tokens.test.ts'],
     test: 'a client token reaches what its permissions name, and nothing else',

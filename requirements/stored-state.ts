@@ -10,6 +10,7 @@ const STORED_STATE: readonly RegExp[] = [
   /^contract-9-/,
   /^contract-19-/,
   /^agents-14-/,
+  /^compatible-19-/,
   /^agents-15-(published|all-or-nothing|conflicts|quota|file-changed)$/,
   /^clients-17-(set-up|link|password|session|sign-out|stored|deleted-owner|(email|address)-limit)$/,
   /^spec-1-(history|failed|other|refused|end|next|metered)/,

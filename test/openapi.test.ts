@@ -173,6 +173,8 @@ test('fields, types and required fields are those of the specification', (t) => 
     'usageRequestId',
     'answers',
     'clientTools',
+    'history',
+    'instructions',
     'attachmentUrlRefreshes',
   ]);
   for (const name of ['chatId', 'aliasChatId']) assert.equal(field('GetCompletionV2Request', name).nullable, true);

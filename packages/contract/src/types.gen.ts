@@ -1,29 +1,6 @@
 // Made from packages/contract/src/schemas by `npm exec -- node -C runwire scripts/build-contract-types.ts`; do not edit.
 
 /**
- * A file or an image of a message, discriminated by `type`.
- */
-export type Attachment = FileAttachment | ImageAttachment;
-
-/**
- * A file by URL.
- */
-export interface FileAttachment {
-  /**
-   * Discriminator.
-   */
-  type: 'input_file';
-  /**
-   * Publicly accessible HTTPS URL of the file, at most 8192 characters. The server fetches it when the run starts. Messages that are read back contain it without query and fragment, which is also the key in `attachmentUrlRefreshes`.
-   */
-  file_url: string;
-  /**
-   * File name without a directory path: one segment of at most 255 bytes, without control characters. If it is omitted, the last segment of the URL is used.
-   */
-  filename?: string | undefined;
-}
-
-/**
  * A message for an agent.
  */
 export interface GetCompletionV2Request {
@@ -88,29 +65,21 @@ export interface GetCompletionV2Request {
    */
   clientTools?: ClientTool[] | undefined;
   /**
+   * Earlier turns, oldest first. Only for a new chat: its first messages.
+   *
+   * @maxItems 1000
+   */
+  history?: HistoryItem[] | undefined;
+  /**
+   * Added to what the first agent is instructed to do, for this run only. At most 32 KiB. Allowed if the integration has `callerInstructions`.
+   */
+  instructions?: string | undefined;
+  /**
    * Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same host and path. It must list all earlier conversation files that need refreshing: files of which the server keeps no copy and whose signed links have expired.
    */
   attachmentUrlRefreshes?: {
     [k: string]: string;
   } | undefined;
-}
-
-/**
- * An image by URL or inline.
- */
-export interface ImageAttachment {
-  /**
-   * Discriminator.
-   */
-  type: 'input_image';
-  /**
-   * Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of a PNG, JPEG, GIF or WebP image. Messages that are read back contain a URL without query and fragment, and an inline image as a data URL without data: `data:image/png;sha256=…;bytes=…,`.
-   */
-  image_url: string;
-  /**
-   * Resolution in which the model sees the image.
-   */
-  detail?: 'auto' | 'low' | 'high' | undefined;
 }
 
 /**
@@ -1240,6 +1209,12 @@ export interface CreateChatRequest {
    * The member that the chat belongs to; it must be registered.
    */
   consumerId?: string | null | undefined;
+  /**
+   * Earlier turns, oldest first. Only for a new chat: its first messages.
+   *
+   * @maxItems 1000
+   */
+  history?: HistoryItem[] | undefined;
 }
 
 /**
@@ -1277,17 +1252,17 @@ export interface Message {
    */
   chatId: string;
   /**
-   * The run that the message belongs to.
+   * The run that the message belongs to. Null for an imported message.
    */
-  runId: string;
+  runId: string | null;
   /**
    * Who wrote the message.
    */
   role: 'user' | 'assistant';
   /**
-   * A message of the assistant has the end of its run.
+   * A message of the assistant has the end of its run. `imported`: the caller sent it as `history`.
    */
-  status: 'completed' | 'failed' | 'cancelled';
+  status: 'completed' | 'failed' | 'cancelled' | 'imported';
   /**
    * The agent that answered. Null for messages of the user.
    */
@@ -3714,4 +3689,137 @@ export interface StreamRunItem {
       target_agent?: string;
     };
   };
+}
+
+/**
+ * A file or an image of a message, discriminated by `type`.
+ */
+export type Attachment = FileAttachment | ImageAttachment;
+
+/**
+ * A file by URL.
+ */
+export interface FileAttachment {
+  /**
+   * Discriminator.
+   */
+  type: 'input_file';
+  /**
+   * Publicly accessible HTTPS URL of the file, at most 8192 characters. The server fetches it when the run starts. Messages that are read back contain it without query and fragment, which is also the key in `attachmentUrlRefreshes`.
+   */
+  file_url: string;
+  /**
+   * File name without a directory path: one segment of at most 255 bytes, without control characters. If it is omitted, the last segment of the URL is used.
+   */
+  filename?: string | undefined;
+}
+
+/**
+ * An image by URL or inline.
+ */
+export interface ImageAttachment {
+  /**
+   * Discriminator.
+   */
+  type: 'input_image';
+  /**
+   * Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of a PNG, JPEG, GIF or WebP image. Messages that are read back contain a URL without query and fragment, and an inline image as a data URL without data: `data:image/png;sha256=…;bytes=…,`.
+   */
+  image_url: string;
+  /**
+   * Resolution in which the model sees the image.
+   */
+  detail?: 'auto' | 'low' | 'high' | undefined;
+}
+
+/**
+ * A text or calls from the assistant.
+ */
+export interface AssistantHistoryItem {
+  /**
+   * Discriminator.
+   */
+  role: 'assistant';
+  /**
+   * What the assistant answered.
+   */
+  content?: string | undefined;
+  /**
+   * Tool calls.
+   *
+   * @minItems 1
+   * @maxItems 128
+   */
+  calls?: HistoryCall[] | undefined;
+  /**
+   * The agent that answered.
+   */
+  agent?: string | undefined;
+}
+
+/**
+ * A call that an agent made.
+ */
+export interface HistoryCall {
+  /**
+   * Names the call. Its output has the same id.
+   */
+  callId: string;
+  /**
+   * The called tool. The agent need not have it.
+   */
+  tool: string;
+  /**
+   * What the tool was called with.
+   */
+  arguments: {
+    [k: string]: unknown;
+  };
+}
+
+/**
+ * A part from an earlier conversation, discriminated by `role`.
+ */
+export type HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem;
+
+/**
+ * What a call returned.
+ */
+export interface ToolHistoryItem {
+  /**
+   * Discriminator.
+   */
+  role: 'tool';
+  /**
+   * Names the call. Its output has the same id.
+   */
+  callId: string;
+  /**
+   * What the tool returned.
+   */
+  output: string;
+  /**
+   * True if the call failed.
+   */
+  failed?: boolean | undefined;
+}
+
+/**
+ * A message from the user. It begins a turn.
+ */
+export interface UserHistoryItem {
+  /**
+   * Discriminator.
+   */
+  role: 'user';
+  /**
+   * What the user wrote.
+   */
+  content: string;
+  /**
+   * Attachments, at most 20 in all items together.
+   *
+   * @maxItems 20
+   */
+  attachments?: Attachment[] | undefined;
 }

@@ -84,6 +84,7 @@ class AsyncChatsApi(AsyncResource):
         chat_id: str | None | Omitted = OMITTED,
         alias_chat_id: str | None | Omitted = OMITTED,
         consumer_id: str | None | Omitted = OMITTED,
+        history: Sequence[models.HistoryItem] | Omitted = OMITTED,
         integration: str | None = None,
     ) -> models.Chat:
         """Create a chat."""
@@ -93,6 +94,7 @@ class AsyncChatsApi(AsyncResource):
                 "chatId": chat_id,
                 "aliasChatId": alias_chat_id,
                 "consumerId": consumer_id,
+                "history": history,
                 "apiIntegrationId": integration,
             },
         )

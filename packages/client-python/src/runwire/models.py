@@ -248,6 +248,22 @@ class ApiKeyList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
+class _AssistantHistoryItemRequired(TypedDict):
+    role: Literal["assistant"]
+    """Discriminator."""
+
+
+class AssistantHistoryItem(_AssistantHistoryItemRequired, total=False):
+    """A text or calls from the assistant."""
+
+    content: str
+    """What the assistant answered."""
+    calls: list[HistoryCall]
+    """Tool calls."""
+    agent: str
+    """The agent that answered."""
+
+
 class CancelResult(TypedDict):
     """The state of a run after it was asked to stop."""
 
@@ -508,6 +524,17 @@ class FileList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
+class HistoryCall(TypedDict):
+    """A call that an agent made."""
+
+    callId: str
+    """Names the call. Its output has the same id."""
+    tool: str
+    """The called tool. The agent need not have it."""
+    arguments: dict[str, Any]
+    """What the tool was called with."""
+
+
 class _ImageAttachmentRequired(TypedDict):
     type: Literal["input_image"]
     """Discriminator."""
@@ -654,12 +681,12 @@ class Message(TypedDict):
     """Identifier of the message."""
     chatId: str
     """Identifier of the chat."""
-    runId: str
-    """The run that the message belongs to."""
+    runId: str | None
+    """The run that the message belongs to. Null for an imported message."""
     role: Literal["user", "assistant"]
     """Who wrote the message."""
-    status: Literal["completed", "failed", "cancelled"]
-    """A message of the assistant has the end of its run."""
+    status: Literal["completed", "failed", "cancelled", "imported"]
+    """A message of the assistant has the end of its run. `imported`: the caller sent it as `history`."""
     agent: str | None
     """The agent that answered. Null for messages of the user."""
     content: str
@@ -972,6 +999,22 @@ class StepList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
+class _ToolHistoryItemRequired(TypedDict):
+    role: Literal["tool"]
+    """Discriminator."""
+    callId: str
+    """Names the call. Its output has the same id."""
+    output: str
+    """What the tool returned."""
+
+
+class ToolHistoryItem(_ToolHistoryItemRequired, total=False):
+    """What a call returned."""
+
+    failed: bool
+    """True if the call failed."""
+
+
 class Usage(TypedDict):
     """Tokens that models used."""
 
@@ -1040,6 +1083,24 @@ class UsageSummaryItemsItemCharged(TypedDict):
     """Charge in tokens."""
     credits: int
     """Charge in credits."""
+
+
+class _UserHistoryItemRequired(TypedDict):
+    role: Literal["user"]
+    """Discriminator."""
+    content: str
+    """What the user wrote."""
+
+
+class UserHistoryItem(_UserHistoryItemRequired, total=False):
+    """A message from the user. It begins a turn."""
+
+    attachments: list[Attachment]
+    """Attachments, at most 20 in all items together."""
+
+
+HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem
+"""A part from an earlier conversation, discriminated by `role`."""
 
 
 Attachment = FileAttachment | ImageAttachment

@@ -1,5 +1,7 @@
-import { Attachment, SandboxFile } from './completion.ts';
+import { Attachment } from './attachment.ts';
+import { SandboxFile } from './completion.ts';
 import { failure } from './error.ts';
+import { history } from './history.ts';
 import {
   callerId,
   count,
@@ -71,6 +73,7 @@ export const CreateChatRequest = named(
       chatId: Type.Optional(nullable(callerId('Identifier of the chat. Without it the server chooses one.'))),
       aliasChatId: Type.Optional(nullable(callerId('Alias of the chat, unique within the integration.'))),
       consumerId: Type.Optional(nullable(callerId('The member that the chat belongs to; it must be registered.'))),
+      history: Type.Optional(history()),
     },
     { description: 'The chat to create.' },
   ),
@@ -143,10 +146,10 @@ export const Message = named(
     {
       messageId: text('Identifier of the message.'),
       chatId: text('Identifier of the chat.'),
-      runId: text('The run that the message belongs to.'),
+      runId: nullable(text('The run that the message belongs to. Null for an imported message.')),
       role: oneOfStrings(['user', 'assistant'], { description: 'Who wrote the message.' }),
-      status: oneOfStrings(['completed', 'failed', 'cancelled'], {
-        description: 'A message of the assistant has the end of its run.',
+      status: oneOfStrings(['completed', 'failed', 'cancelled', 'imported'], {
+        description: 'A message of the assistant has the end of its run. `imported`: the caller sent it as `history`.',
       }),
       agent: nullable(text('The agent that answered. Null for messages of the user.')),
       content: text('Text of the message; empty if the run ended before any text.'),

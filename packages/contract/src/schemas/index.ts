@@ -11,9 +11,10 @@ export {
 } from './account.ts';
 export { Agency, AgencyList } from './agency.ts';
 export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile, MAX_AGENTS } from './agency-file.ts';
+export { Attachment, FileAttachment, ImageAttachment } from './attachment.ts';
 export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList, UpdateChatRequest } from './chat.ts';
 export { ClientToken, CreateClientTokenRequest } from './client-token.ts';
-export { Attachment, FileAttachment, GetCompletionV2Request, ImageAttachment, SandboxFile } from './completion.ts';
+export { GetCompletionV2Request, SandboxFile } from './completion.ts';
 export { ApiErrorResponse } from './error.ts';
 export { ChangedFile, File, FileList, StreamChangedFile } from './file.ts';
 export { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from './integration.ts';

@@ -49,15 +49,15 @@ export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
 }
 
 /**
- * One of two objects, told apart by the value of `property`. Ajv throws on `mapping` in a discriminator, so the OpenAPI
+ * One of several objects, told apart by the value of `property`. Ajv throws on `mapping` in a discriminator, so the OpenAPI
  * document adds it. With a discriminator, Ajv checks only objects, so without `type` a string or a number would pass.
  */
-export function eitherBy<A extends SchemaWithId, B extends SchemaWithId>(
+export function eitherBy<S extends readonly SchemaWithId[]>(
   property: string,
-  schemas: readonly [A, B],
+  schemas: readonly [...S],
   description: string,
-): TUnsafe<Static<A> | Static<B>> {
-  return Type.Unsafe<Static<A> | Static<B>>({
+): TUnsafe<Static<S[number]>> {
+  return Type.Unsafe<Static<S[number]>>({
     description,
     type: 'object',
     discriminator: { propertyName: property },

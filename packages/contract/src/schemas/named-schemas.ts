@@ -1,11 +1,13 @@
 import type { TSchema } from 'typebox';
 import * as account from './account.ts';
 import * as agency from './agency.ts';
+import * as attachment from './attachment.ts';
 import * as chat from './chat.ts';
 import * as clientToken from './client-token.ts';
 import * as completion from './completion.ts';
 import * as error from './error.ts';
 import * as file from './file.ts';
+import * as history from './history.ts';
 import * as integration from './integration.ts';
 import * as member from './member.ts';
 import * as question from './question.ts';
@@ -40,4 +42,6 @@ export const namedSchemas: readonly NamedSchema[] = [
   service,
   responseEvents,
   stream,
+  attachment,
+  history,
 ].flatMap((module) => Object.values(module as Record<string, unknown>).filter(isNamed));

@@ -8,12 +8,11 @@ import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
-import { memberState } from '../store/queries/accounts.ts';
-import { lockForAdmission } from '../store/queries/locks.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
+import { checkMember, FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { type DecideDeps, decide } from './decide.ts';
-import { FactsChanged, reserveRun } from './reserve-run.ts';
+import { reserveRun } from './reserve-run.ts';
 import { type StartableRun, type StartDeps, startIfCommitted, startRun } from './start-run.ts';
 
 export interface Admission {
@@ -85,7 +84,7 @@ export class RunAdmission {
   }
 
   async #admit(request: CompletionRequest): Promise<Admission> {
-    if (request.sandboxFiles.length === 0 && !request.attachments.some(isInline)) {
+    if (request.sandboxFiles.length === 0 && !hasInline(request)) {
       return repeatOnConflict(() => this.#transact(request, NO_BLOBS), isConflict);
     }
     return repeatOnConflict(async () => (await this.#checkEarly(request)) ?? this.#admitWithBlobs(request), isConflict);
@@ -114,7 +113,7 @@ export class RunAdmission {
       const paths = request.sandboxFiles.map(({ below }) => below);
       const missing = await this.#deps.files.firstMissing(request.integrationId, paths);
       if (missing !== null) return missingFileRefusal(missing);
-      return request.attachments.some(isInline) ? null : 'enough';
+      return hasInline(request) ? null : 'enough';
     };
     const { decision } = await decide(this.#deps, store.reads, request, { slot: null, files });
     return decision?.kind === 'replay' ? replayed(decision) : null;
@@ -142,15 +141,13 @@ export class RunAdmission {
     }
   }
 
-  /** Makes the bytes of the request's inline images durable. Throws `FactsChanged` if the member was deleted. */
-  async #storeInline({ integrationId, consumerId, attachments }: CompletionRequest): Promise<StoredBlobs> {
-    const inline = attachments.filter(isInline);
+  /** Makes the bytes of inline attachments durable. Throws `FactsChanged` if the member was deleted. */
+  async #storeInline(request: CompletionRequest): Promise<StoredBlobs> {
+    const { integrationId, consumerId, attachments, history, chatRules } = request;
+    const inline = [...attachments, ...history.flatMap((turn) => turn.attachments)].filter(isInline);
     if (inline.length === 0) return NO_BLOBS;
-    const check = async (tx: Tx) => {
-      await tx.all(lockForAdmission, { integrationId, consumerId });
-      if (consumerId === null || (await tx.all(memberState, { integrationId, consumerId })).length > 0) return;
-      throw new FactsChanged('The member was deleted.');
-    };
+    // A member that is registered with the run may be unknown now.
+    const check = (tx: Tx) => checkMember(tx, integrationId, chatRules.registersMember ? null : consumerId);
     return await this.#deps.blobs.store({ integrationId, consumerId, check }, inline);
   }
 
@@ -178,5 +175,9 @@ function namesIn({ integrationId, chatId, aliasChatId }: CompletionRequest): str
   if (aliasChatId !== null) names.push(`${integrationId} alias ${aliasChatId}`);
   return names;
 }
+
+/** True if the request contains bytes that are stored before its transaction. */
+const hasInline = ({ attachments, history }: CompletionRequest): boolean =>
+  attachments.some(isInline) || (history.length > 0 && history.some((turn) => turn.attachments.some(isInline)));
 
 const replayed = ({ runId, chatId, textOnly }: Replay): Admission => ({ runId, chatId, textOnly, replayed: true });

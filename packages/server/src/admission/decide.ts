@@ -94,6 +94,7 @@ function admissionAgency(
     // A key or a provider may have been removed since the agency was loaded or the integration was changed.
     entryPoints: agencies.hasModels(agency, ofIntegration) ? agencies.entryPoints(agency) : 'broken',
     toolNames: () => agencies.allToolNames(agency).union(mcpToolNames(agency)),
+    hasOutput: (agent) => (agencies.agent(agency, agent)?.output ?? null) !== null,
     price: (agent) => {
       const model = agencies.entryModel(agency, agent, ofIntegration);
       return (model === null ? undefined : prices.get(model)) ?? null;

@@ -1,31 +1,34 @@
+import { registerMember } from '../accounts/register-member.ts';
 import { type LoadedAgency, usesSandbox } from '../agencies/loaded-agency.ts';
-import type { StoredBlobs } from '../attachments/attachment-blobs.ts';
-import { insertAttachments, isInline } from '../attachments/request-attachment.ts';
+import { referToBlob, type StoredBlobs } from '../attachments/attachment-blobs.ts';
+import { insertAttachments, isInline, isInlineFile } from '../attachments/request-attachment.ts';
+import { storeImported } from '../chats/store-imported.ts';
 import type { Admit } from '../domain/admission/admission.ts';
 import { toDay } from '../domain/admission/allowance.ts';
+import { countMessages, countTextBytes } from '../domain/chat/imported-turn.ts';
 import { newChatKey, newId, newRunId, ownChatId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type AdmittedRun, admittedRun } from '../domain/run/admitted-run.ts';
 import type { Meta, RunEvent } from '../domain/run/events.ts';
+import { NO_EXTRAS, toExtrasJson } from '../domain/run/run-extras.ts';
 import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
+  JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_URLS,
 } from '../domain/run/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
+import { claimBlobs } from '../files/pending-blobs.ts';
 import { insertActiveRun, NO_MEMBER } from '../store/queries/active-runs.ts';
-import { bindAlias, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
+import { bindAlias, growChat, insertChat, insertMessage, insertRun, storeExtras } from '../store/queries/admission.ts';
+import { freeBlob } from '../store/queries/attachments.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { announceFile, storedPath } from '../store/queries/files.ts';
 import type { Tx } from '../store/store.ts';
+import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { applyRefreshes, refreshesRefusal } from './earlier-urls.ts';
-
-/** The facts have changed between their read and the writes: the transaction is repeated. */
-export class FactsChanged extends Error {
-  override readonly name = 'FactsChanged';
-}
 
 export interface Reservation {
   readonly request: CompletionRequest;
@@ -40,6 +43,10 @@ export interface Reservation {
 }
 
 function journalFormat({ request, decision, agency }: Reservation): number {
+  const { history, extras } = request;
+  if (history.length > 0 || extras !== NO_EXTRAS || request.attachments.some(isInlineFile)) {
+    return JOURNAL_FORMAT_WITH_EXTRAS;
+  }
   if (decision.continuation !== null || request.clientTools.length > 0) return JOURNAL_FORMAT_WITH_ACTIONS;
   const agents = [...(agency?.agents.values() ?? [])];
   if (agents.some(usesSandbox)) return JOURNAL_FORMAT_WITH_ACTIONS;
@@ -48,20 +55,39 @@ function journalFormat({ request, decision, agency }: Reservation): number {
   return request.attachments.every(isInline) ? JOURNAL_FORMAT : JOURNAL_FORMAT_WITH_URLS;
 }
 
+/** The chat exists, so its earlier turns are not read. Their bytes were stored before that was known. */
+async function leaveToSweep(
+  tx: Tx,
+  { integrationId, now }: Parameters<typeof referToBlob>[1],
+  turns: CompletionRequest['history'],
+  { byHash }: StoredBlobs,
+): Promise<void> {
+  for (const { sha256 } of turns.flatMap(({ attachments }) => attachments.filter(isInline))) {
+    const blob = byHash.get(sha256);
+    if (blob === undefined) continue;
+    await referToBlob(tx, { integrationId, now }, blob);
+    await tx.run(freeBlob, { blobKey: blob.blobKey, now });
+  }
+}
+
+const NO_TURNS: CompletionRequest['history'] = [];
+
 /** The writes of T1: the chat, the message, the run, its first event and its attachments. */
 export async function reserveRun(tx: Tx, reservation: Reservation): Promise<AdmittedRun> {
   const { request, decision, blobs, nodeId, now } = reservation;
   const { ownerId, integrationId, consumerId, usageRequestId, aliasChatId, message, messageBytes } = request;
-  const { userContext, clientTools } = request;
+  const { userContext, clientTools, extras } = request;
   const { agency, agent, chat, hasHistory, continuation } = decision;
   const { maxRunSeconds, onDisconnect, keepAttachments, model, files } = decision;
   const runId = newRunId();
   const agencyVersion = reservation.agency?.version ?? null;
   const day = toDay(now);
+  const history = chat === null ? request.history : NO_TURNS;
   const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
   const chatKey = chat?.chatKey ?? newChatKey();
   const chatId = chat?.chatId ?? request.chatId ?? ownChatId(chatKey);
-  const textBytes = messageBytes;
+  const textBytes = messageBytes + (history.length === 0 ? 0 : countTextBytes(history));
+  if (decision.registersMember && consumerId !== null) await registerMember(tx, integrationId, consumerId, now);
   // All statements are sent together: that is one round trip to the database.
   const joined =
     chat === null
@@ -71,7 +97,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
           chat_id: chatId,
           alias: aliasChatId,
           consumer_id: consumerId,
-          num_messages: 1,
+          num_messages: 1 + countMessages(history),
           text_bytes: textBytes,
           created_at: now,
         })
@@ -147,28 +173,40 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const isOpeningStored = reservation.storesMeta || request.ignoredFields.length > 0 || request.shown !== undefined;
   const eventWritten =
     isOpeningStored && tx.run(insertChunk, { run_id: runId, first_id: 1, last_id: 1, data: encodeChunk([opening]) });
+  const importedIds = history.length === 0 ? null : storeImported(tx, { chatKey, agent, now }, history);
+  const extrasJson = toExtrasJson(extras);
   // `joined` locks the chat's row: from then on no sweep can delete its copies. If one has, an expired link matters now.
   const links =
-    hasHistory && !keepAttachments ? refreshesRefusal(tx, chatKey, request.refreshes, now) : Promise.resolve(null);
-  await Promise.all([joined, messageWritten, runWritten, tracked, eventWritten, links]);
+    chat !== null && hasHistory && !keepAttachments
+      ? refreshesRefusal(tx, chatKey, request.refreshes, now)
+      : Promise.resolve(null);
+  await Promise.all([joined, messageWritten, runWritten, tracked, eventWritten, links, importedIds]);
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
   if (chat !== null && chat.alias !== null && (await tx.run(bindAlias, { chatKey, alias: chat.alias })) !== 1) {
     throw new FactsChanged('The chat has another alias.');
   }
+  if (extrasJson !== null) await tx.run(storeExtras, { runId, extrasJson });
   const { refreshes } = request;
   if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
   for (const { below } of request.sandboxFiles)
     await tx.run(announceFile, { chat_key: chatKey, path: storedPath(below) });
+  const place = { integrationId, chatKey, now };
+  if (blobs.batch !== null) await claimBlobs(tx, blobs.batch);
   const attachments =
     request.attachments.length === 0
       ? []
-      : await insertAttachments(tx, { integrationId, chatKey, runId, now }, request.attachments, blobs);
+      : await insertAttachments(tx, { ...place, runId }, request.attachments, blobs);
+  for (const [index, importedId] of ((await importedIds) ?? []).entries()) {
+    const ofTurn = history[index]?.attachments ?? [];
+    if (ofTurn.length > 0) await insertAttachments(tx, { ...place, runId: importedId }, ofTurn, blobs);
+  }
+  if (history !== request.history && blobs.batch !== null) await leaveToSweep(tx, place, request.history, blobs);
   return admittedRun(
     { runId, integrationId, consumerId, chatKey, chatId, agency, agent, agencyVersion, day, createdAt: now },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
-    { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools },
+    { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },
     { trace: request.trace, attempt: 1, nodeId, opening, isOpeningStored, resumed: null },
   );
 }

@@ -35,7 +35,7 @@ import type { Flow, TeamAgent } from './team.ts';
 export interface LoopStart extends LoopPosition {
   readonly depth: number;
   readonly agent: TeamAgent;
-  /** The message that began the loop has them. They count until another agent takes the loop over. May be empty. */
+  /** The message that began the loop has them, or the request. They count until another agent takes over. May be empty. */
   readonly addedInstructions: string;
   readonly prompt: readonly PromptItem[];
   /** See `ModelRequest.earlierItems`. */
@@ -96,8 +96,10 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     if (start.loop === '') prompt.push(...(scope.continuation?.messages.get(indexInLoop) ?? []));
     const next = outputs.find(({ handoff }) => handoff !== undefined)?.handoff;
     if (next === undefined || !scope.team.has(next)) continue;
-    agent = await scope.team.agent(next);
-    instructions = agent.instructions;
+    // What the request adds is for the agent that begins the run, also if another agent hands back to it.
+    const isRoot = start.loop === '' && next === start.agent.name;
+    agent = isRoot ? start.agent : await scope.team.agent(next);
+    instructions = isRoot ? joinInstructions(agent, start.addedInstructions) : agent.instructions;
     lastModel = null;
     hasCalled = false;
   }
@@ -270,7 +272,7 @@ interface Recipient {
   readonly instructions: string;
 }
 
-const joinInstructions = ({ instructions }: TeamAgent, added: string) =>
+export const joinInstructions = ({ instructions }: TeamAgent, added: string) =>
   added === '' ? instructions : `${instructions}\n\n${added}`;
 
 /** The newest earlier exchanges between the two agents that fit beside the message. */

@@ -2,8 +2,17 @@ import { isBlank } from '@runwire/lib/is-blank.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { isVisible, type Scope, wholeIntegration } from '../domain/account/scope.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import { countMessages, countTextBytes, type ImportedTurn, isImported } from '../domain/chat/imported-turn.ts';
 import { parseSandboxFiles } from '../domain/file/sandbox-file.ts';
-import { type ChatId, type ChatKey, chosenChatId, type IntegrationId, newChatKey, ownChatId } from '../domain/ids.ts';
+import {
+  type ChatId,
+  type ChatKey,
+  chosenChatId,
+  type IntegrationId,
+  newChatKey,
+  ownChatId,
+  type RunId,
+} from '../domain/ids.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
@@ -31,6 +40,7 @@ import { keepIntegration, lockChat } from '../store/queries/locks.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
 import { deleteWholeChat } from './delete-chat.ts';
 import { type ForkRequest, forkChat } from './fork/fork-chat.ts';
+import { storeImported } from './store-imported.ts';
 
 /** The columns that a chat's status does not have. */
 type RecordColumns = 'title_json' | 'metadata_json' | 'forked_run_id' | 'forked_from_id' | 'replaced_by_id';
@@ -93,7 +103,7 @@ function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly Stor
   const message = {
     messageId: row.message_id,
     chatId,
-    runId: row.run_id,
+    runId: isImported(row.run_id) ? null : row.run_id,
     role: row.role,
     status: row.status,
     agent: row.agent,
@@ -127,6 +137,21 @@ export interface NewChat {
   readonly consumerId?: string | null;
 }
 
+/** The turns that a new chat begins with. */
+export interface ImportedHistory {
+  readonly turns: readonly ImportedTurn[];
+  /** True if the creation is tried again after this error. Absent: only after a unique violation. */
+  readonly isConflict?: (error: unknown) => boolean;
+  /** Stores the attachments of the turns, in the chat's transaction. `ids` has an id for each turn. */
+  readonly attach: (
+    tx: Tx,
+    chat: { readonly integrationId: IntegrationId; readonly chatKey: ChatKey; readonly now: number },
+    ids: readonly RunId[],
+  ) => Promise<void>;
+}
+
+const NO_HISTORY: ImportedHistory = { turns: [], attach: async () => {} };
+
 /** Absent fields keep their values, and null removes a value. */
 export interface ChatChange {
   readonly title?: string | null;
@@ -145,7 +170,7 @@ export class Chats {
     this.#pages = pages;
   }
 
-  async create(integrationId: IntegrationId, input: NewChat) {
+  async create(integrationId: IntegrationId, input: NewChat, imported: ImportedHistory = NO_HISTORY) {
     const chatKey = newChatKey();
     const chatId = input.chatId ? chosenChatId(input.chatId) : ownChatId(chatKey);
     const alias = input.aliasChatId ?? null;
@@ -155,6 +180,7 @@ export class Chats {
     }
     const create = () =>
       this.#store.transact('account', async (tx) => {
+        const now = Date.now();
         const [, integration] = await Promise.all([
           tx.all(keepIntegration, { integrationId }),
           first(tx.all(integrationById, { integrationId })),
@@ -172,14 +198,18 @@ export class Chats {
           chat_id: chatId,
           alias,
           consumer_id: consumerId,
-          num_messages: 0,
-          text_bytes: 0,
-          created_at: Date.now(),
+          num_messages: countMessages(imported.turns),
+          text_bytes: countTextBytes(imported.turns),
+          created_at: now,
         });
+        if (imported.turns.length > 0) {
+          const ids = await storeImported(tx, { chatKey, agent: integration.default_agent, now }, imported.turns);
+          await imported.attach(tx, { integrationId, chatKey, now }, ids);
+        }
         // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
         return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
       });
-    return repeatOnConflict(create);
+    return repeatOnConflict(create, imported.isConflict);
   }
 
   async get(scope: Scope, chatId: string) {

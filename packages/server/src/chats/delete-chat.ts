@@ -1,7 +1,12 @@
 import type { ChatKey } from '../domain/ids.ts';
 import { deleteAttachments, freeBlobsOfChat } from '../store/queries/attachments.ts';
 import { deleteChat, deleteMessages } from '../store/queries/chats.ts';
-import { deleteChunksOfChat, deleteCompactedOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
+import {
+  deleteChunksOfChat,
+  deleteCompactedOfChat,
+  deleteExtrasOfChat,
+  deleteStepsOfChat,
+} from '../store/queries/eventlog.ts';
 import { deleteAnnounced } from '../store/queries/files.ts';
 import { deleteAskedQuestions, deleteSharedRuns, lockSharedRuns } from '../store/queries/forks.ts';
 import type { Tx } from '../store/store.ts';
@@ -17,6 +22,7 @@ export async function deleteWholeChat(tx: Tx, chatKey: ChatKey, now: number): Pr
   await tx.run(deleteChunksOfChat, { chatKey });
   await tx.run(deleteCompactedOfChat, { chatKey });
   await tx.run(deleteStepsOfChat, { chatKey });
+  await tx.run(deleteExtrasOfChat, { chatKey });
   await deleteContent(tx, chatKey, now);
 }
 

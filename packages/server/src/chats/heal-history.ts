@@ -48,6 +48,8 @@ export interface StoredTurn extends StoredMessage {
   readonly steps: readonly StoredStep[];
   /** In the order of their arrival. Absent if the turn is one run, and not a chain of runs. */
   readonly later?: readonly LaterMessage[];
+  /** True if the prompt had no item for an empty message: other items are before it, or the turn was imported. */
+  readonly hidesEmpty?: boolean;
   /** The assistant message's text: of all steps, including a step that was cut short. */
   readonly answer: string;
 }
@@ -65,7 +67,7 @@ export const OUTCOME_UNKNOWN =
  * byte for byte as the model saw it during the run.
  */
 export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): HistoryItem[] {
-  const items: HistoryItem[] = [userItem(turn)];
+  const items: HistoryItem[] = turn.hidesEmpty === true && isEmpty(turn) ? [] : [userItem(turn)];
   const outputs = getOutputs(turn.steps);
   const begun = new Set(turn.steps.map(({ kind, callId }) => (kind === 'begin' ? callId : null)));
   const answeredIds = new Set<string>();

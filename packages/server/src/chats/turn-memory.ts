@@ -22,7 +22,7 @@ export interface EarlierTurn extends MeasuredTurn {
 }
 
 /** A run of the chat, without its attachments. */
-export interface StoredRun extends Omit<StoredTurn, 'later' | 'attachments'> {
+export interface StoredRun extends Omit<StoredTurn, 'later' | 'attachments' | 'hidesEmpty'> {
   readonly runId: RunId;
   readonly position: number;
   /** The run whose questions this one settled, or null. */

@@ -92,7 +92,8 @@ export async function openHttp(
   const chats = new Chats(foundation.store, accounts.pages, runs.forgetTurns);
   addRunRoutes(app, foundation, accounts, { ...runs, chats });
   addFileRoutes(app, foundation, accounts);
-  chatRoutes(app, chats);
+  const { fetchAllow } = config;
+  chatRoutes(app, { chats, blobs: runs.attachments.blobs, fetchAllow });
   addAccountRoutes(app, foundation, accounts, runs);
   addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);

@@ -36,6 +36,7 @@ export function chosenChatId(id: string): ChatId {
 
 export type IdPrefix =
   | 'run'
+  | 'imp'
   | 'chat'
   | 'msg'
   | 'own'

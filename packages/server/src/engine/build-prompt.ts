@@ -27,6 +27,8 @@ export interface PromptAgent {
 /** The prompt of a run before its attachments are ready. */
 export interface PlannedPrompt {
   readonly items: readonly HistoryItem[];
+  /** How many of them belong to earlier turns. */
+  readonly earlierItems: number;
   /** Messages that arrived while calls of the root loop were open, with its steps' number at that time. */
   readonly later: readonly { readonly afterSteps: number; readonly item: HistoryItem }[];
   /** How many of the oldest turns of the chat do not fit into the window. */
@@ -45,7 +47,7 @@ export async function planPrompt(
   agent: PromptAgent,
   { heal, memory }: PromptSetting,
 ): Promise<PlannedPrompt> {
-  if (!run.hasHistory) return { items: [userItem(run)], later: [], turnsLeftOut: 0 };
+  if (!run.hasHistory) return { items: [userItem(run)], earlierItems: 0, later: [], turnsLeftOut: 0 };
   const { integrationId, chatKey, runId, message } = run;
   const reading = { chatKey, runId, message, chained: chain.runIds.length };
   const known = memory.get(chatKey);
@@ -58,12 +60,15 @@ export async function planPrompt(
   const leftOut = turnsToLeaveOut(turns, budget);
   memory.set(integrationId, chatKey, newestTurns({ turns, from, before, textBytes }, budget));
   const firstShown = turns[leftOut]?.position ?? before;
-  return {
-    items: [...healTogether(turns.slice(leftOut), heal), own],
-    later,
-    turnsLeftOut: (firstShown - 1) / MESSAGES_A_TURN,
-  };
+  const items = healTogether(turns.slice(leftOut), heal);
+  const earlierItems = items.length;
+  // Providers refuse an empty text, or get a text in its place. A request can only continue what was imported.
+  if (earlierItems === 0 || !isEmptyItem(own)) items.push(own);
+  return { items, earlierItems, later, turnsLeftOut: (firstShown - 1) / MESSAGES_A_TURN };
 }
+
+const isEmptyItem = ({ text, attachments, sandboxFiles }: ReturnType<typeof userItem>) =>
+  isEmpty({ message: text, attachments: attachments ?? [], sandboxFiles: sandboxFiles ?? [] });
 
 /** Plans the user's messages of the run and its chain. */
 function planChain(earlier: readonly StoredMessage[], run: AdmittedRun, chain: Chain) {

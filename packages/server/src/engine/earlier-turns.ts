@@ -12,6 +12,7 @@ import {
 import type { ChatTurns, EarlierTurn, StoredRun } from '../chats/turn-memory.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { attachedBytes } from '../domain/attachment/attachment-text.ts';
+import { isImported } from '../domain/chat/imported-turn.ts';
 import { parseSandboxFiles } from '../domain/file/sandbox-file.ts';
 import type { ChatKey, RunId } from '../domain/ids.ts';
 import { estimateTokens } from '../domain/model/usage.ts';
@@ -199,7 +200,8 @@ function joinChain(runs: readonly StoredRun[], attachments: Attachments): Stored
     steps.push(...run.steps);
     answer += run.answer;
   }
-  return { ...withAttachments(begun, attachments), steps, answer, later };
+  const hidesEmpty = begun.position > 1 || isImported(begun.runId);
+  return { ...withAttachments(begun, attachments), steps, answer, later, hidesEmpty };
 }
 
 type Attachments = ReadonlyMap<string, readonly StoredAttachment[]>;
@@ -212,7 +214,7 @@ function withAttachments({ runId, message, sandboxFiles, failed }: StoredRun, at
 
 interface ReadRuns {
   readonly runs: readonly StoredRun[];
-  /** The attachments that were fetched, by run. */
+  /** By run, the attachments that were fetched, and those of imported turns, which the next run fetches. */
   readonly attachments: Attachments;
 }
 
@@ -234,7 +236,7 @@ async function readRuns(
   for (const row of attachmentRows) {
     const ofRun = attachments.get(row.run_id) ?? [];
     attachments.set(row.run_id, ofRun);
-    if (row.form !== null) ofRun.push(row);
+    if (row.form !== null || isImported(row.run_id)) ofRun.push(row);
   }
   const runs = new Map<string, { -readonly [K in keyof StoredRun]: StoredRun[K] } & { readonly steps: StoredStep[] }>();
   for (const row of messages) {

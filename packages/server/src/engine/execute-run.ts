@@ -1,6 +1,6 @@
 import { ModelFailure } from '@runwire/models';
 import { FinishedSteps } from '../agent/finished-steps.ts';
-import { runLoop } from '../agent/loop.ts';
+import { joinInstructions, runLoop } from '../agent/loop.ts';
 import { Progress, type ProgressWatcher } from '../agent/progress.ts';
 import type { Publication } from '../agent/publication.ts';
 import type { RunContinuation, RunLimits, RunScope } from '../agent/run-scope.ts';
@@ -213,10 +213,11 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
   using team = new RunTeam(deps, execution);
-  const entry = await team.agent(run.agent);
+  const entry = await team.root();
+  const addedInstructions = run.extras.instructions ?? '';
   // Every agent that hand-offs reach gets the same conversation.
   const shownTo = {
-    instructions: entry.instructions,
+    instructions: joinInstructions(entry, addedInstructions),
     windowTokens: entry.reachedWindowTokens,
     tools: entry.modelTools,
   };
@@ -227,7 +228,14 @@ async function callAgent(execution: Execution): Promise<Step | null> {
       : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
   team.chain = chain.runIds;
   const attachments = new UsedAttachments(execution);
-  const { prompt, laterMessages, turnsLeftOut } = await readyPrompt(deps, run, chain, shownTo, attachments, stop);
+  const { prompt, earlierItems, laterMessages, turnsLeftOut } = await readyPrompt(
+    deps,
+    run,
+    chain,
+    shownTo,
+    attachments,
+    stop,
+  );
   const { steps = [], betweenSteps = false } = run.resumed ?? {};
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (steps.length === 0) stop.stepDone(true);
@@ -240,9 +248,8 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
   const scope = new ExecutionScope(execution, team, finished, findContinuation(run, chain, laterMessages));
-  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions: '' };
-  // The last item is the run's message.
-  const start = { ...root, prompt, earlierItems: prompt.length - 1 };
+  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
+  const start = { ...root, prompt, earlierItems };
   return await runLoop(scope, start);
 }
 

@@ -12,6 +12,8 @@ import type { StopHandle } from './stop-handle.ts';
 
 export interface ReadyPrompt {
   readonly prompt: readonly PromptItem[];
+  /** See `ModelRequest.earlierItems`. */
+  readonly earlierItems: number;
   /** See `RunContinuation.messages`. */
   readonly laterMessages: ReadonlyMap<number, readonly PromptItem[]>;
   readonly turnsLeftOut: number;
@@ -20,6 +22,16 @@ export interface ReadyPrompt {
 const NO_MESSAGES: ReadyPrompt['laterMessages'] = new Map();
 
 const hasAttachments = (item: HistoryItem) => item.kind === 'user' && item.attachments !== undefined;
+
+/** The attachments of earlier turns that were never fetched. Only imported turns have some. */
+function findUnread(items: readonly HistoryItem[]): readonly StoredAttachment[] {
+  const unread: StoredAttachment[] = [];
+  for (const item of items) {
+    if (item.kind !== 'user' || item.attachments === undefined) continue;
+    for (const one of item.attachments) if (one.form === null) unread.push(one);
+  }
+  return unread;
+}
 
 /**
  * Builds the prompt and makes its attachments ready. The run's own attachments come first, because their size decides how
@@ -35,12 +47,20 @@ export async function readyPrompt(
 ): Promise<ReadyPrompt> {
   const own = run.attachments.length === 0 ? [] : await attachments.ready(run.attachments);
   const planned = own.length === 0 ? run : { ...run, attachments: own };
-  const { items, later, turnsLeftOut } = await retryWhileUnavailable(deps, stop, () => {
-    stop.signal.throwIfAborted();
-    return planPrompt(deps.store.reads, planned, chain, agent, deps.prompt);
-  });
+  const plan = () =>
+    retryWhileUnavailable(deps, stop, () => {
+      stop.signal.throwIfAborted();
+      return planPrompt(deps.store.reads, planned, chain, agent, deps.prompt);
+    });
+  let plannedPrompt = await plan();
+  // Attachments of imported turns: their sizes are known after the fetch, so the prompt is planned again.
+  for (let unread = findUnread(plannedPrompt.items); unread.length > 0; unread = findUnread(plannedPrompt.items)) {
+    await attachments.ready(unread);
+    plannedPrompt = await plan();
+  }
+  const { items, earlierItems, later, turnsLeftOut } = plannedPrompt;
   if (later.length === 0 && !items.some(hasAttachments)) {
-    return { prompt: items as readonly PromptItem[], laterMessages: NO_MESSAGES, turnsLeftOut };
+    return { prompt: items as readonly PromptItem[], earlierItems, laterMessages: NO_MESSAGES, turnsLeftOut };
   }
   const ready = new Map<StoredAttachment, ReadyAttachment>(own.map((one) => [one, one]));
   const earlier: StoredAttachment[] = [];
@@ -62,5 +82,5 @@ export async function readyPrompt(
   for (const { afterSteps, item } of later) {
     laterMessages.set(afterSteps, [...(laterMessages.get(afterSteps) ?? []), readyItem(item)]);
   }
-  return { prompt: items.map(readyItem), laterMessages, turnsLeftOut };
+  return { prompt: items.map(readyItem), earlierItems, laterMessages, turnsLeftOut };
 }

@@ -1,8 +1,9 @@
+import { linearCheck } from '@runwire/lib/linear-check.ts';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { AboutRun, LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
 import { type McpTool, type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
 import { alwaysAsks, type Model, type ModelTool, type Tool } from '../agent/ports.ts';
-import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
+import type { Exchange, OutputSchema, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
@@ -64,7 +65,14 @@ export class RunTeam implements Team, Disposable {
     return agent;
   }
 
-  async #prepare(name: string): Promise<TeamAgent> {
+  /** The agent that begins the run. Only there its answer has the schema that the request brings. */
+  root(): Promise<TeamAgent> {
+    const { agent, extras } = this.#of.run;
+    if (extras.outputSchema === null) return this.agent(agent);
+    return this.#prepare(agent, { jsonSchema: extras.outputSchema, check: linearCheck(extras.outputSchema) });
+  }
+
+  async #prepare(name: string, output: OutputSchema | null = null): Promise<TeamAgent> {
     const { prepared: all, run, watched, stop } = this.#of;
     const prepared = all?.agent(name) ?? null;
     if (all === null || prepared === null)
@@ -85,6 +93,7 @@ export class RunTeam implements Team, Disposable {
       fallback: prepared.fallback.map((one) => watched.guard(one)),
       modelTools: clientTools.length === 0 ? modelTools : [...modelTools, ...clientTools],
       failedServers: mcp.failed,
+      output: output ?? agent.output,
       makeTools: () => {
         const own = this.#getTools(agent, () => filesScope(all.agency, agent, about));
         return this.#approved(agent, [...own, ...mcp.tools, ...clientTools]);
@@ -188,6 +197,7 @@ interface RunParts {
   readonly fallback: readonly Model[];
   readonly modelTools: readonly ModelTool[];
   readonly failedServers: McpTools['failed'];
+  readonly output: OutputSchema | null;
   readonly makeTools: () => readonly Tool[];
 }
 
@@ -204,7 +214,7 @@ class RunAgent implements TeamAgent {
   readonly webSearch: boolean;
   readonly reasoning: LoadedAgent['reasoning'];
   readonly settings: LoadedAgent['settings'];
-  readonly output: LoadedAgent['output'];
+  readonly output: OutputSchema | null;
   readonly flows: TeamAgent['flows'];
   readonly failedServers: McpTools['failed'];
   readonly #makeTools: () => readonly Tool[];
@@ -223,7 +233,7 @@ class RunAgent implements TeamAgent {
     this.webSearch = prepared.webSearch;
     this.reasoning = agent.reasoning;
     this.settings = agent.settings;
-    this.output = agent.output;
+    this.output = parts.output;
     this.flows = prepared.flows;
     this.failedServers = parts.failedServers;
     this.#makeTools = parts.makeTools;

@@ -18,6 +18,7 @@ import {
   forgetErasedBlob,
   replaceUsageRequest,
 } from '../store/queries/erasures.ts';
+import { deleteStepsOfChat } from '../store/queries/eventlog.ts';
 import type { Store, Tx } from '../store/store.ts';
 
 export interface DeleteDeps {
@@ -88,6 +89,8 @@ async function deleteContentOfChats(deps: DeleteDeps, person: ErasedPerson): Pro
 
 async function deleteContentOfChat(tx: Tx, chatKey: ChatKey): Promise<void> {
   await tx.all(lockChatByKey, { chatKey });
+  // Steps of imported turns, which belong to no run.
+  await tx.run(deleteStepsOfChat, { chatKey });
   // Chats of other members can refer to the same blobs, so the next step looks at each. Forks belong to the same member.
   await deleteContent(tx, chatKey, Date.now());
   await tx.run(deleteChatWithoutRuns, { chatKey });

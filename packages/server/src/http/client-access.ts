@@ -73,6 +73,10 @@ const RULES: Readonly<Record<TokenOperation, Rule>> = {
     if ((body.answers ?? null) !== null && !token.can.includes('answer')) {
       throw forbidden('The client token does not permit `answers`; mint it with `answer` in `can`.');
     }
+    for (const name of ['history', 'instructions']) {
+      if (body[name] === undefined) continue;
+      throw forbidden(`\`${name}\` cannot be sent with a client token; your backend can send it.`);
+    }
     const files: readonly unknown[] = Array.isArray(body.sandboxFiles) ? body.sandboxFiles : [];
     for (const [index, file] of files.entries()) {
       checkPath(token, `sandboxFiles[${index}].path`, (file as { path?: unknown } | null)?.path);

@@ -217,6 +217,11 @@ export class RunStream implements Sink {
       if (page.data.length > 0) this.#write(page.data, page.onSent, isLast);
       if (page.breaksOff) this.#breakOff();
       next = page.next;
+      if (page.ends === true) {
+        this.#follower.close();
+        this.finish();
+        return page.cursor;
+      }
       last = page.cursor;
     }
     return last;

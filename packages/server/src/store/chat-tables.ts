@@ -38,7 +38,7 @@ export interface MessagesTable {
   position: number;
   run_id: RunId;
   role: 'user' | 'assistant';
-  status: 'completed' | 'failed' | 'cancelled';
+  status: 'completed' | 'failed' | 'cancelled' | 'imported';
   agent: string;
   content_json: string;
   error_code: string | null;

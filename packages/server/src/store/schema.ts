@@ -245,6 +245,8 @@ export interface RunsTable {
   /** What becomes of these questions (`Settlement`s), and the request's tools, until the run has ended. */
   answers_json: Generated<string | null>;
   client_tools_json: Generated<string | null>;
+  /** What the request added to the run (`RunExtras`), until its chat is deleted. Null if it added nothing. */
+  extras_json: Generated<string | null>;
   cancel_requested_at: number | null;
   cancel_mode: CancelMode | null;
   /** Set at the end. Before that, only the event log knows it. */

@@ -345,6 +345,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...MCP_FAULTS,
   ...PROCESS_FAULTS,
   ...TOKEN_FAULTS,
+  ...COMPATIBLE_FAULTS,
   ...SIGN_IN_FAULTS,
   ...COMPATIBLE_FAULTS,
   // The process ends when a checkpoint fails.

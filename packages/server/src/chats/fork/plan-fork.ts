@@ -1,3 +1,4 @@
+import { isImported } from '../../domain/chat/imported-turn.ts';
 import type { MountPath } from '../../domain/file/mount-path.ts';
 import type { ChatKey, RunId } from '../../domain/ids.ts';
 import type { OpenQuestions } from '../../domain/question/question.ts';
@@ -44,7 +45,7 @@ export async function planFork(reads: Reads, chatKey: ChatKey, point: ForkPoint)
   if (source === undefined || source.deleted_at !== null) throw new Refusal('chat_not_found');
   const numMessages = await findEnd(reads, source, point);
   const last = numMessages === 0 ? undefined : await first(reads.all(messageAt, { chatKey, position: numMessages }));
-  const runId = last?.run_id ?? null;
+  const runId = last === undefined || isImported(last.run_id) ? null : last.run_id;
   return {
     from: chatKey,
     runId,

@@ -33,6 +33,8 @@ const goodFacts: AdmissionFactsRow = {
   file_access: 'chat',
   member_folder: '/app/mnt/members/{consumerId}',
   client_tools: 0,
+  caller_instructions: 0,
+  auto_register: 0,
   member_active: 1,
   member_limit: null,
   known_run_id: null,
@@ -101,6 +103,7 @@ const entryPoints = ({ agencyBroken, agencyExists }: Situation) => {
 const agencyIn = (situation: Situation): AdmissionAgency => ({
   entryPoints: entryPoints(situation),
   toolNames: () => new Set(['count']),
+  hasOutput: () => false,
   price: (agent) => (agent === 'Concierge' ? { input: 3_000_000_000, cachedInput: 0, output: 0 } : null),
 });
 

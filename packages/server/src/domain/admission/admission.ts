@@ -1,6 +1,6 @@
 import { isVisible, type MemberScope } from '../account/scope.ts';
 import type { AttachmentRefresh } from '../attachment/attachment-refresh.ts';
-import type { ImportedTurn } from '../chat/imported-turn.ts';
+import { countTextBytes, type ImportedTurn } from '../chat/imported-turn.ts';
 import { type FileAccess, fileScope, isBelow } from '../file/file-access.ts';
 import { type MountPath, wholePath } from '../file/mount-path.ts';
 import type { ChatId, ChatKey, RunId } from '../ids.ts';
@@ -11,7 +11,7 @@ import { parseQuestions } from '../question/question-json.ts';
 import { settleQuestions } from '../question/settle-questions.ts';
 import { Refusal } from '../refusal.ts';
 import { type RunSettings, runSettings } from '../run/admitted-run.ts';
-import type { RunExtras } from '../run/run-extras.ts';
+import { NO_EXTRAS, type RunExtras } from '../run/run-extras.ts';
 import {
   type AllowancePeriod,
   type AllowanceUnit,
@@ -38,6 +38,8 @@ export interface AdmissionFactsRow {
   file_access: FileAccess;
   member_folder: string;
   client_tools: number;
+  caller_instructions: number;
+  auto_register: number;
   member_active: number | null;
   member_limit: number | null;
   known_run_id: RunId | null;
@@ -102,6 +104,8 @@ export interface AdmissionAgency {
   readonly toolNames: () => ReadonlySet<string>;
   /** Returns null if the agent's model has no price. */
   readonly price: (agent: string) => ModelPrice | null;
+  /** True if the agent's answers have a schema already. */
+  readonly hasOutput: (agent: string) => boolean;
 }
 
 /** What admission has to look up before it can decide. The answer is a refusal, or null if nothing is wrong. */
@@ -128,6 +132,8 @@ export interface Admit extends RunSettings {
   /** Null if the chat has no open questions. */
   readonly continuation: Continuation | null;
   readonly hasHistory: boolean;
+  /** True if the request's member is registered with the run. */
+  readonly registersMember: boolean;
   readonly held: number;
   readonly unit: AllowanceUnit | null;
   readonly period: AllowancePeriod | null;
@@ -173,8 +179,10 @@ export function* decideAdmission(
   // `contract-4-replay-first`: nothing about member, chat, agent, files, allowance or load is checked before the replay.
   if (facts.known_run_id !== null) return decideReplay(facts, facts.known_run_id, request);
 
+  const isUnknown = request.consumerId !== null && facts.member_active === null;
+  const registersMember = isUnknown && request.chatRules.registersMember && facts.auto_register === 1;
   if (request.consumerId !== null) {
-    if (facts.member_active === null) {
+    if (facts.member_active === null && !registersMember) {
       return refuse(
         'member_not_found',
         'This `consumerId` is not a member of the integration; register it with PUT …/members/{consumerId} first.',
@@ -185,6 +193,8 @@ export function* decideAdmission(
 
   const chat = decideChat(facts, request);
   if (chat instanceof Refusal) return { kind: 'refuse', refusal: chat };
+  const noHistory = request.history.length === 0 ? null : refuseHistory(request, chat);
+  if (noHistory !== null) return noHistory;
 
   const open = parseQuestions(chat?.questionsJson ?? null);
   const continuation = settleQuestions(open, request.answers);
@@ -198,6 +208,8 @@ export function* decideAdmission(
   if (noAgent !== null) return noAgent;
   const noTools = refuseTools(facts, request.clientTools, agency);
   if (noTools !== null) return noTools;
+  const noExtras = request.extras === NO_EXTRAS ? null : refuseExtras(facts, request.extras, agency, agent);
+  if (noExtras !== null) return noExtras;
 
   const files = fileScope(facts.file_access, facts.member_folder, request.consumerId);
   const { memberFolder } = files;
@@ -242,7 +254,7 @@ export function* decideAdmission(
     if (facts.member_active_runs >= facts.max_runs_per_member) return refuse('too_many_runs', undefined, {}, 1);
   }
 
-  const textBytes = request.messageBytes + (chat?.textBytes ?? 0);
+  const textBytes = request.messageBytes + (chat?.textBytes ?? countTextBytes(request.history));
   return {
     kind: 'admit',
     agency: facts.agency,
@@ -251,7 +263,8 @@ export function* decideAdmission(
     ...runSettings(facts, files),
     chat,
     continuation,
-    hasHistory: chat !== null && chat.numMessages > 0,
+    hasHistory: chat === null ? request.history.length > 0 : chat.numMessages > 0,
+    registersMember,
     held:
       unit === null
         ? 0
@@ -311,6 +324,29 @@ function refuseTools(
   if (place === -1) return null;
   const { name } = tools[place] as ClientTool;
   return refuse('invalid_request', `\`clientTools[${place}].name\` is \`${name}\`, a tool of the agents; rename it.`);
+}
+
+function refuseHistory({ chatRules, member }: AdmissionRequest, chat: KnownChat | null): AdmissionDecision | null {
+  if (chat !== null) return chatRules.historyIfNew ? null : refuse('chat_not_empty');
+  if (member === null) return null;
+  const sentence = 'A client token cannot begin a chat with earlier messages (`history`); your backend can do it.';
+  return refuse('token_forbidden', sentence);
+}
+
+function refuseExtras(
+  { caller_instructions: allowed }: AdmissionFactsRow,
+  { instructions, outputSchema }: RunExtras,
+  { hasOutput }: AdmissionAgency,
+  agent: string,
+): AdmissionDecision | null {
+  if (instructions !== null && allowed !== 1) {
+    const sentence =
+      '`instructions` are not allowed by this integration; set its `callerInstructions` to true, or leave them out.';
+    return refuse('invalid_request', sentence);
+  }
+  if (outputSchema === null || !hasOutput(agent)) return null;
+  const sentence = `The agent \`${agent}\` has a schema for its answers already; leave out the request's schema.`;
+  return refuse('invalid_request', sentence);
 }
 
 function decideReplay(facts: AdmissionFactsRow, runId: RunId, request: AdmissionRequest): AdmissionDecision {

@@ -1,3 +1,17 @@
+import { newId, type RunId } from '../ids.ts';
+
+/*
+ * Imported turns are stored like a run's turns: two messages, and steps for calls. `run_id` has an id that no run has,
+ * so everything that reads or deletes a chat by its messages finds them.
+ */
+
+const IMPORTED = 'imp_';
+
+export const newImportedId = (): RunId => newId('imp') as RunId;
+
+/** True if the messages belong to an imported turn and to no run. */
+export const isImported = (runId: string): boolean => runId.startsWith(IMPORTED);
+
 /** A call of an imported turn, with its outcome. */
 export interface ImportedCall {
   readonly callId: string;
@@ -16,9 +30,23 @@ export type ImportedAnswer =
 
 /** An earlier turn that a caller brings into a new chat. Like every turn it is stored as two messages. */
 export interface ImportedTurn {
-  /** Empty if there were items before the first user's item. */
+  /** Empty if the history does not begin with a user's item. */
   readonly message: string;
   /** The agent that answered; null for the run's agent. */
   readonly agent: string | null;
   readonly answers: readonly ImportedAnswer[];
+}
+
+/** The assistant's text: the second message. */
+export const importedText = ({ answers }: Pick<ImportedTurn, 'answers'>): string =>
+  answers.map((answer) => (answer.kind === 'text' ? answer.text : '')).join('');
+
+/** A turn has two messages. */
+export const countMessages = (turns: readonly ImportedTurn[]): number => turns.length * 2;
+
+/** All texts' UTF-8 bytes, as `chats.text_bytes` counts them. */
+export function countTextBytes(turns: readonly ImportedTurn[]): number {
+  let bytes = 0;
+  for (const turn of turns) bytes += Buffer.byteLength(turn.message) + Buffer.byteLength(importedText(turn));
+  return bytes;
 }

@@ -7,6 +7,7 @@ import type { ClientTool } from '../question/client-tool.ts';
 import type { Continuation } from '../question/question.ts';
 import type { RequestTrace } from '../request-trace.ts';
 import type { RunEvent } from './events.ts';
+import type { RunExtras } from './run-extras.ts';
 import type { JournalledStep } from './step.ts';
 
 /** The columns of a run that never change. */
@@ -103,6 +104,7 @@ export interface RunInput {
   /** The open questions of the chat that the run settles; null if there were none. */
   readonly continuation: Continuation | null;
   readonly clientTools: readonly ClientTool[];
+  readonly extras: RunExtras;
 }
 
 /**

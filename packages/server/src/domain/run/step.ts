@@ -21,8 +21,14 @@ export const JOURNAL_FORMAT_WITH_FLOWS = 3;
  */
 export const JOURNAL_FORMAT_WITH_ACTIONS = 4;
 
+/**
+ * The format for a run that brings instructions, a schema, earlier turns or inline files: an earlier version would resume the
+ * run without them.
+ */
+export const JOURNAL_FORMAT_WITH_EXTRAS = 5;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_ACTIONS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_EXTRAS;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {

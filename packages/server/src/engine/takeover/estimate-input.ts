@@ -3,6 +3,7 @@ import { shownMessage } from '@runwire/models';
 import { historyBudget, modelWindow } from '../../domain/model/model-window.ts';
 import { BYTES_A_TOKEN, estimateTokens } from '../../domain/model/usage.ts';
 import type { RunEvent, RunItem } from '../../domain/run/events.ts';
+import { parseExtras } from '../../domain/run/run-extras.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import type { Tx } from '../../store/store.ts';
 import { aboutRun } from '../about-run.ts';
@@ -28,7 +29,8 @@ export const inputEstimate =
       const userContext = run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json);
       return agent?.fixedInstructions(await aboutRun(tx, { ...runIdentity(run), userContext }, agent)) ?? '';
     };
-    const instructions = Buffer.byteLength(await readInstructions().catch(() => ''));
+    const { instructions: added } = parseExtras(loop === '' ? run.extras_json : null);
+    const instructions = Buffer.byteLength((await readInstructions().catch(() => '')) + (added ?? ''));
     const items = foldItems(stored.filter(({ id }) => id < firstId));
     const sumItems = (isShown: (item: RunItem) => boolean) =>
       items.filter(isShown).reduce((sum, { text }) => sum + Buffer.byteLength(text), instructions);

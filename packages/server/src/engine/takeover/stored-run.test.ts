@@ -37,6 +37,7 @@ const run = {
   reasoning_tokens: 0,
   by_model_json: JSON.stringify([{ model: 'own/model', ...finished, credits: 0 }]),
   user_context_json: null,
+  extras_json: null,
   text_bytes: 40,
   attached_bytes: 0,
   announced_bytes: 0,

@@ -6,6 +6,7 @@ import type { Settlement } from '../../domain/question/question.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
 import { type AdmittedRun, admittedRun, runSettings } from '../../domain/run/admitted-run.ts';
 import { attemptBase, type RunEvent } from '../../domain/run/events.ts';
+import { parseExtras } from '../../domain/run/run-extras.ts';
 import { RunLost } from '../../domain/run/run-lost.ts';
 import type { RunError } from '../../domain/run/run-state.ts';
 import { isKnownJournal } from '../../domain/run/step.ts';
@@ -205,6 +206,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     hasHistory: run.num_messages > 1,
     continuation: run.continues === null ? null : { runId: run.continues, settlements: getSettlements(run) },
     clientTools: run.client_tools_json === null ? [] : (parseOwnJson(run.client_tools_json) as ClientTool[]),
+    extras: parseExtras(run.extras_json),
   };
   const resumed = {
     steps: journal,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { operations } from '@runwire/contract/schemas';
 import type { FairBudget, Hold } from '@runwire/lib/fair-budget.ts';
 import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '@runwire/lib/strict-json.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -18,6 +19,9 @@ export interface BodyLimits {
   /** Maximum size of one decoded inline image. */
   readonly imageBytes: number;
 }
+
+/** The paths whose bodies have attachments. */
+const WITH_ATTACHMENTS: ReadonlySet<string> = new Set([COMPLETION_PATH, operations.createChat.path]);
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -81,7 +85,10 @@ export class BodyReader implements AsyncDisposable {
     this.#limits = limits;
     this.#budgets = budgets;
     this.#json = { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues };
-    this.#imageFields = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: limits.imageBytes };
+    this.#imageFields = {
+      ...{ list: 'attachments', outer: 'history', image: 'image_url', never: 'file_url' },
+      maxBytes: limits.imageBytes,
+    };
   }
 
   /** Bytes that were received and are not parsed yet, and images that are not stored yet. */
@@ -158,7 +165,7 @@ export class BodyReader implements AsyncDisposable {
     done: (error: Error | null, body?: unknown) => void,
   ): void {
     const length = hold.amount;
-    const imageFields = request.routeOptions.url === COMPLETION_PATH ? this.#imageFields : null;
+    const imageFields = WITH_ATTACHMENTS.has(request.routeOptions.url ?? '') ? this.#imageFields : null;
     const accept = ({ value, images }: ParsedBody) => {
       if (images.length > 0) request.inlineImages = new InlineImages(images, hold);
       else hold[Symbol.dispose]();

@@ -112,7 +112,7 @@ test('accepts the maximum size and refuses one byte more, at each padding length
 });
 
 test('replaces only data URLs in their fields; equal URLs get equal placeholders', () => {
-  const imageFields = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: MAX };
+  const imageFields = { list: 'attachments', outer: 'history', image: 'image_url', never: 'file_url', maxBytes: MAX };
   const url = `data:image/png;base64,${png}`;
   const body = {
     message: url,

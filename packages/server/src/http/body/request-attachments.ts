@@ -15,10 +15,11 @@ export function requestAttachments(
   attachments: readonly BodyAttachment[] | undefined,
   inline: InlineImages | null,
   allow: FetchAllow,
+  list = 'attachments',
 ): RequestAttachment[] {
   return (attachments ?? []).map((attachment, position) => {
     const refused = (field: string, problem: string) =>
-      new Refusal('invalid_request', `\`attachments[${position}].${field}\` ${problem}.`);
+      new Refusal('invalid_request', `\`${list}[${position}].${field}\` ${problem}.`);
     if (attachment.type === 'input_file') {
       const { file_url: text, filename = null } = attachment;
       if (isDataUrl(text)) throw refused('file_url', 'must be an https URL, not a data URL');

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import { decodeInlineImage, type InlineImage, isDataUrl, type NotAnImage } from './inline-image.ts';
 
-/** The list, and its items' field, that may contain inline images. */
+/** The lists, and their items' field, that may contain inline images. */
 export interface ImageFields {
   readonly list: string;
+  /** A list whose items may have such a list. */
+  readonly outer: string;
   readonly image: string;
   /** A field whose data URLs are removed without decoding, because none of them is valid there. */
   readonly never: string;
@@ -20,8 +22,22 @@ export type ExtractedImages = readonly (readonly [standIn: string, image: Inline
  */
 export function takeOutImages(body: unknown, imageFields: ImageFields): ExtractedImages {
   const images = new Map<string, InlineImage | NotAnImage>();
-  const items = isRecord(body) ? body[imageFields.list] : undefined;
-  if (!Array.isArray(items)) return [];
+  if (!isRecord(body)) return [];
+  takeOutOfList(body, imageFields, images);
+  const outer = body[imageFields.outer];
+  if (Array.isArray(outer)) {
+    for (const item of outer as readonly unknown[]) if (isRecord(item)) takeOutOfList(item, imageFields, images);
+  }
+  return [...images];
+}
+
+function takeOutOfList(
+  parent: Record<string, unknown>,
+  imageFields: ImageFields,
+  images: Map<string, InlineImage | NotAnImage>,
+): void {
+  const items = parent[imageFields.list];
+  if (!Array.isArray(items)) return;
   for (const item of items as readonly unknown[]) {
     if (!isRecord(item)) continue;
     for (const field of [imageFields.image, imageFields.never]) {
@@ -32,7 +48,6 @@ export function takeOutImages(body: unknown, imageFields: ImageFields): Extracte
       if (field === imageFields.image) images.set(standIn, decodeInlineImage(url, imageFields.maxBytes));
     }
   }
-  return [...images];
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -10,6 +10,8 @@ export interface EncodedPage {
   readonly cursor: number;
   /** True if the answer must not look complete: the connection is broken off after `data`. */
   readonly breaksOff: boolean;
+  /** True if the answer ends with `data`, although the run may continue. */
+  readonly ends?: boolean;
   /** Called after the page was handed to the socket. More may follow it, so it is not sent together with the end of the body. */
   readonly onSent?: () => void;
 }

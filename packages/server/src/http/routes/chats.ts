@@ -1,12 +1,22 @@
 import { operations } from '@runwire/contract/schemas';
+import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance } from 'fastify';
-import type { Chats } from '../../chats/chats.ts';
+import { type CreateChatDeps, createChat } from '../../admission/create-chat.ts';
+import { requestHistory } from '../body/request-history.ts';
 import { ownersQuery, route } from '../route.ts';
 
-export function chatRoutes(app: FastifyInstance, chats: Chats): void {
-  route(app, operations.createChat, async (request, reply, { integrationId }) =>
-    reply.code(201).send(await chats.create(integrationId, request.body)),
-  );
+export interface ChatRoutesDeps extends CreateChatDeps {
+  readonly fetchAllow: FetchAllow;
+}
+
+export function chatRoutes(app: FastifyInstance, { chats, blobs, fetchAllow }: ChatRoutesDeps): void {
+  route(app, operations.createChat, async (request, reply, { integrationId }) => {
+    const { history, ...fields } = request.body;
+    const turns = requestHistory(history, request.inlineImages, fetchAllow);
+    const chat = await createChat({ chats, blobs }, integrationId, fields, turns);
+    request.inlineImages?.release();
+    return reply.code(201).send(chat);
+  });
 
   route(app, operations.listChats, async (request, _reply, scope) => chats.list(scope, ownersQuery(request)));
 

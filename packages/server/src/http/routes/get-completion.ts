@@ -14,11 +14,12 @@ import { chosenChatId, type RunId } from '../../domain/ids.ts';
 import { checkClientTools } from '../../domain/question/client-tool.ts';
 import { checkAnswers } from '../../domain/question/settle-questions.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { NO_EXTRAS } from '../../domain/run/run-extras.ts';
+import { checkExtras, NO_EXTRAS, type RunExtras } from '../../domain/run/run-extras.ts';
 import { isFinished } from '../../domain/run/run-state.ts';
 import { comparedFields, listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import { requestAttachments } from '../body/request-attachments.ts';
+import { requestHistory } from '../body/request-history.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { givenCursor, parseEventId } from '../event-cursor.ts';
@@ -130,10 +131,18 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
     clientTools,
     ignoredFields: listedFields(unknownFields(body, FIELDS)),
     refreshes: readRefreshes(body.attachmentUrlRefreshes ?? {}, fetchAllow),
-    history: [],
-    extras: NO_EXTRAS,
+    history: requestHistory(body.history, inlineImages, fetchAllow),
+    extras: requestExtras(body),
     chatRules: OWN_CHAT_RULES,
   };
+}
+
+function requestExtras({ instructions }: GetCompletionV2Request): RunExtras {
+  if (instructions === undefined) return NO_EXTRAS;
+  const extras = { ...NO_EXTRAS, instructions };
+  const wrong = checkExtras(extras);
+  if (wrong !== null) throw wrong;
+  return extras;
 }
 
 function givenFiles({ sandboxFiles = [] }: GetCompletionV2Request): CompletionRequest['sandboxFiles'] {

@@ -14,4 +14,5 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .alterTable('integrations')
     .addColumn('compatible_apis', text, (c) => c.notNull().defaultTo('openai,ai-sdk,ag-ui,mcp,agency-swarm'))
     .execute();
+  await db.schema.alterTable('runs').addColumn('extras_json', text).execute();
 }

@@ -32,7 +32,7 @@ export const admissionFacts = statement(
       sql<AdmissionFactsRow>`select
           i.agency, i.default_agent, i.text_only, i.allowance_unit, i.allowance_limit, i.allowance_period,
           i.max_runs_per_member, i.max_run_seconds, i.on_disconnect, i.keep_attachments, i.model as integration_model,
-          i.file_access, i.member_folder, i.client_tools,
+          i.file_access, i.member_folder, i.client_tools, i.caller_instructions, i.auto_register,
           m.active as member_active, m.own_limit as member_limit,
           r.run_id as known_run_id, r.fingerprint as known_fingerprint, r.consumer_id as known_consumer_id,
           r.chat_key as known_chat_key,
@@ -205,4 +205,9 @@ export const insertRun = insertInto(
       key: (p) => p.run_id,
     },
   },
+);
+
+/** Called only if the request brought something: the columns of most runs stay null. */
+export const storeExtras = statement('store extras', (db, p: { runId: RunId; extrasJson: string }) =>
+  db.updateTable('runs').set({ extras_json: p.extrasJson }).where('run_id', '=', p.runId),
 );

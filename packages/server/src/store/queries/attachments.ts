@@ -74,11 +74,12 @@ export const historyAttachments = statement('history attachments', (db, p: Posit
 export const earlierWithoutCopy = statement('earlier without copy', (db, p: { chatKey: ChatKey }) =>
   db
     .selectFrom('attachments as a')
-    .innerJoin('runs as r', 'r.run_id', 'a.run_id')
+    .leftJoin('runs as r', 'r.run_id', 'a.run_id')
     .select(['a.url', 'a.url_key'])
     .where('a.chat_key', '=', p.chatKey)
     .where(sql<boolean>`a.url is not null and a.blob_key is null and a.form is not null`)
-    .where(sql<boolean>`r.status in ('completed', 'cancelled')`)
+    // Imported turns have no run.
+    .where(sql<boolean>`coalesce(r.status, 'completed') in ('completed', 'cancelled')`)
     .orderBy('a.run_id')
     .orderBy('a.position')
     .$narrowType<{ url: string; url_key: string }>(),

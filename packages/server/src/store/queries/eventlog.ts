@@ -97,3 +97,12 @@ export const deleteStepsOfChat = statement('delete steps of chat', (db, p: { cha
       ),
   ),
 );
+
+/** What requests added to the chat's runs. */
+export const deleteExtrasOfChat = statement('delete extras of chat', (db, p: { chatKey: ChatKey }) =>
+  db
+    .updateTable('runs')
+    .set({ extras_json: null })
+    .where('run_id', 'in', ownRuns(db, p.chatKey))
+    .where('extras_json', 'is not', null),
+);

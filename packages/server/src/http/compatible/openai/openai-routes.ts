@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { CompatibleDeps } from '../compatible-deps.ts';
 import { type CompatibleHandler, type CompatibleOperation, compatibleRoute } from '../compatible-route.ts';
+import { createChatCompletion } from './chat-completions/chat-completions.ts';
 import {
   createConversation,
   deleteConversation,
@@ -55,6 +56,16 @@ export function openaiRoutes(deps: CompatibleDeps): void {
     (call) => listInputItems(deps, call),
   );
   conversations(deps, add);
+  add(
+    {
+      operationId: 'openaiCreateChatCompletion',
+      method: 'POST',
+      path: '/chat/completions',
+      clientToken: 'run',
+      startsRuns: true,
+    },
+    (call) => createChatCompletion(deps, call),
+  );
   add({ operationId: 'openaiListModels', method: 'GET', path: '/models' }, async (call) => listModels(deps, call));
   add({ operationId: 'openaiGetModel', method: 'GET', path: '/models/:model' }, async (call) => getModel(deps, call));
 }

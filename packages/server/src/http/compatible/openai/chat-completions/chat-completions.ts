@@ -1,0 +1,104 @@
+import type { Scope } from '../../../../domain/account/scope.ts';
+import { cancelRun } from '../../../../runs/cancel-run.ts';
+import { callerInstructions } from '../../caller-instructions.ts';
+import type { CompatibleDeps } from '../../compatible-deps.ts';
+import type { CompatibleCall } from '../../compatible-route.ts';
+import { type CompatibleRequest, headerContext } from '../../compatible-starts.ts';
+import { Fields } from '../../fields.ts';
+import { OPENAI } from '../openai-api.ts';
+import {
+  idempotencyKey,
+  noteIgnored,
+  readAgent,
+  readConsumer,
+  readMetadata,
+  readOutputSchema,
+  readTools,
+  refuseUnsupported,
+  unsupported,
+} from '../openai-fields.ts';
+import { ChunkEncoder, type ChunkOptions } from './chunk-encoder.ts';
+import { CompletionAnswer } from './completion-answer.ts';
+import { readMessages } from './read-messages.ts';
+
+/** `POST /chat/completions`: starts a run, and answers with its chunks or its completion. */
+export async function createChatCompletion(deps: CompatibleDeps, call: CompatibleCall): Promise<unknown> {
+  const { completion, chunks } = readRequest(deps, call);
+  const started = await deps.starts.admit(OPENAI, call, completion);
+  const { runId } = started.admission;
+  const encoder =
+    chunks === null ? new CompletionAnswer(() => cancelQuietly(deps, call.scope, runId)) : new ChunkEncoder(chunks);
+  deps.starts.follow(call, started, encoder);
+  return call.reply;
+}
+
+/** The answer was sent already, so a failure is not reported to the client: the run then ends by itself. */
+function cancelQuietly({ cancel }: CompatibleDeps, scope: Scope, runId: string): void {
+  cancelRun(cancel, scope, runId, 'immediate').catch(() => {});
+}
+
+interface CreateRequest {
+  readonly completion: CompatibleRequest;
+  /** How chunks are made. Null for a plain answer. */
+  readonly chunks: ChunkOptions | null;
+}
+
+function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest {
+  const { request } = call;
+  const body = Fields.of(request.body);
+  const isStream = body.flag('stream') ?? false;
+  const includeUsage = body.object('stream_options')?.flag('include_usage') ?? false;
+  const input = readMessages(body, deps);
+  refuseUnsupported(body);
+  refuseOthers(body);
+  const outputSchema = readOutputSchema(body.object('response_format'), (format) => format.object('json_schema'));
+  const metadata = readMetadata(body);
+  const instructions = callerInstructions(input.instructions, call);
+  const clientTools = readTools(body, (tool) => tool.object('function') ?? tool);
+  const consumerId = readConsumer(body, call);
+  const agent = readAgent(body, call);
+  const userContext = headerContext(request);
+  noteIgnored(body, call);
+  const chatId = chatHeader(request.headers['x-runwire-chat-id']);
+  const isStored = chatId !== null || (request.clientToken?.chatId ?? null) !== null;
+  const { stream: _, stream_options: __, ...compared } = request.body as Readonly<Record<string, unknown>>;
+  const completion: CompatibleRequest = {
+    message: input.message,
+    attachments: input.attachments,
+    agent,
+    consumerId,
+    chatId,
+    usageRequestId: idempotencyKey(request),
+    userContext,
+    ...(isStored && input.answers.length > 0 ? { answers: input.answers } : {}),
+    clientTools,
+    history: input.history,
+    extras: { instructions, outputSchema, metadata },
+    compared: { ...compared, consumerId, userContext: userContext ?? null },
+    chatRules: { isTransient: !isStored },
+  };
+  return { completion, chunks: isStream ? { includeUsage, isStructured: outputSchema !== null } : null };
+}
+
+/** The stored chat that the request continues; null for a chat of its own. A blank header counts as absent. */
+function chatHeader(value: string | string[] | undefined): string | null {
+  if (typeof value !== 'string' || value.trim() === '') return null;
+  return decodeHeader(value);
+}
+
+/** Ids outside ASCII are percent-encoded in headers, as in `X-Chat-Id` of answers. */
+function decodeHeader(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+/** The tools of the older form, and searches by the provider, would change what the answer is. */
+function refuseOthers(body: Fields): void {
+  for (const name of ['functions', 'function_call']) {
+    if (body.has(name)) throw unsupported(name, 'it is the older form; send `tools`');
+  }
+  if (body.has('web_search_options')) throw unsupported('web_search_options', 'give the agent a tool for searches');
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type ApiClient, openStream, STORES, type StoreName } from '@runwire/test-kit';
+import { cites } from '../requirements/cite.ts';
+import { COMPATIBLE_CASES, type CompatibleCase, type StartedBy } from './support/compatible-cases.ts';
+import { eventually } from './support/eventually.ts';
+import { KillableServer } from './support/killable-server.ts';
+import { refusal, ScriptedServer } from './support/scripted-server.ts';
+
+/* What holds in every compatible API: header, status and code of an answer agree with the chat status that follows. */
+
+const LIMIT_OF_ONE = { unit: 'runs', limit: 1, period: 'lifetime' };
+
+const ACTIVE: ReadonlySet<string> = new Set(['admitted', 'running']);
+
+let requests = 0;
+const given = (more: Partial<StartedBy> = {}): StartedBy => {
+  requests += 1;
+  return { message: 'Hello', requestId: `request-${requests}`, consumerId: 'ann', chatId: null, ...more };
+};
+
+const open = (api: ApiClient, integration: string, by: CompatibleCase, started: StartedBy) =>
+  openStream(`${api.url}/v2/integrations/${integration}${by.path}`, {
+    method: 'POST',
+    headers: { ...api.authorization, 'content-type': 'application/json', ...by.headers(started) },
+    body: JSON.stringify(by.body(started)),
+  });
+
+/** The chat status of a request; the code of the refusal if there is none. */
+async function readStatus(api: ApiClient, integration: string, by: CompatibleCase, started: StartedBy) {
+  const id = encodeURIComponent(by.usageRequestId(started));
+  const { body } = await api.get(`/v2/integrations/${integration}/chat_status?usageRequestId=${id}`);
+  return { code: body.code as string | undefined, run: body.run };
+}
+
+for (const store of STORES) describe(store, () => tests(store));
+
+function tests(store: StoreName): void {
+  const rig = ScriptedServer.shared({ store });
+
+  /** Sends a request that is refused. Returns its status, header and code, and the code of its chat status. */
+  async function refused(integration: string, by: CompatibleCase, started: StartedBy, api = rig.api) {
+    const answer = await refusal(await open(api, integration, by, started));
+    const { code } = await readStatus(rig.api, integration, by, started);
+    return [answer.status, answer.admitted, by.getCode(answer.body), code];
+  }
+
+  for (const by of COMPATIBLE_CASES) {
+    test(`${by.name}: a refused request reserves nothing and says so`, async (t) => {
+      cites(t, 'compatible-20-refused');
+      const integration = await rig.integration();
+      const unknown = given();
+      assert.deepEqual(await refused(integration, by, unknown), [404, 'false', 'member_not_found', 'run_not_found']);
+      const foreigner = await rig.owner(`owner-${integration}@example.com`);
+      const forbidden = [403, 'false', 'integration_forbidden', 'run_not_found'];
+      assert.deepEqual(await refused(integration, by, given(), foreigner.api), forbidden);
+      const metered = await rig.metered(LIMIT_OF_ONE);
+      const first = given();
+      const reader = await open(rig.api, metered, by, first);
+      await (await rig.controller.nextCall()).end();
+      await reader.over;
+      const exhausted = [429, 'false', 'consumer_allowance_exhausted', 'run_not_found'];
+      assert.deepEqual(await refused(metered, by, given()), exhausted);
+      assert.equal((await rig.allowance(metered)).used, 1);
+      assert.equal((await readStatus(rig.api, metered, by, first)).run.status, 'completed');
+    });
+
+    test(`${by.name}: an admitted run continues if its caller leaves at once`, async (t) => {
+      cites(t, 'compatible-20-admitted');
+      const integration = await rig.integration();
+      await rig.member(integration, 'ann');
+      const started = given();
+      const reader = await open(rig.api, integration, by, started);
+      const { 'x-agent-run-admitted': admitted, 'x-run-id': runId, 'x-chat-id': chatId } = reader.headers;
+      reader.cut();
+      assert.deepEqual([reader.status, admitted], [200, 'true']);
+      const call = await rig.controller.nextCall();
+      const { run } = await readStatus(rig.api, integration, by, started);
+      assert.deepEqual([run.runId, ACTIVE.has(run.status)], [runId, true]);
+      await call.text('Done.');
+      await call.end();
+      const ended = await eventually('the end', async () => {
+        const now = await readStatus(rig.api, integration, by, started);
+        return ACTIVE.has(now.run.status) ? null : now;
+      });
+      assert.deepEqual([ended.run.status, ended.run.message], ['completed', 'Done.']);
+      const { body } = await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`);
+      assert.deepEqual([body.consumerId, encodeURIComponent(body.chatId)], ['ann', chatId]);
+      const again = await open(rig.api, integration, by, started);
+      await again.over;
+      assert.deepEqual(
+        [again.status, again.headers['x-run-id'], again.headers['x-run-replayed']],
+        [200, runId, 'true'],
+      );
+    });
+
+    test(`${by.name}: a run whose server died before the first event is completed`, async (t) => {
+      cites(t, 'compatible-20-killed');
+      await using server = await KillableServer.start({ store, killAt: 'header.before' });
+      await server.api.post('/v2/integrations', { apiIntegrationId: 'mine' });
+      await server.api.put('/v2/integrations/mine/members/ann', {});
+      const started = given();
+      await assert.rejects(open(server.api, 'mine', by, started), 'the connection closes without a status');
+      assert.equal(await server.process.gone, 'SIGKILL');
+      await server.startAgain();
+      const call = await server.controller.nextCall();
+      await call.text('Done.');
+      await call.end();
+      const again = await open(server.api, 'mine', by, started);
+      await again.over;
+      assert.deepEqual([again.headers['x-run-replayed'], again.text.includes('Done.')], ['true', true]);
+      const { run } = await readStatus(server.api, 'mine', by, started);
+      assert.deepEqual([run.runId, run.status], [again.headers['x-run-id'], 'completed']);
+      assert.equal((await server.api.get('/v2/integrations/mine/runs')).body.items.length, 1);
+    });
+
+    if (by.namesChat) {
+      test(`${by.name}: a busy chat is refused with the run that is active`, async (t) => {
+        cites(t, 'compatible-20-busy');
+        const integration = await rig.integration();
+        await rig.member(integration, 'ann');
+        const { runId, finish } = await holdChat(integration);
+        const started = given({ chatId: 'c' });
+        const answer = await refusal(await open(rig.api, integration, by, started));
+        assert.deepEqual([answer.status, answer.admitted, by.getCode(answer.body)], [409, 'false', 'run_active']);
+        assert.match(JSON.stringify(answer.body), new RegExp(runId));
+        assert.equal((await readStatus(rig.api, integration, by, started)).code, 'run_not_found');
+        const { body: chat } = await rig.api.get(`/v2/integrations/${integration}/chats/c`);
+        assert.deepEqual([chat.status, chat.activeRunId], ['running', runId]);
+        await finish();
+      });
+    }
+  }
+
+  /** Holds the chat `c` busy. */
+  async function holdChat(integration: string) {
+    const held = await rig.hold({ apiIntegrationId: integration, consumerId: 'ann', chatId: 'c' });
+    return { runId: held.runId, finish: () => held.finish('Ok.') };
+  }
+}
