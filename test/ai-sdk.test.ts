@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { cites } from '../requirements/cite.ts';
 import { ask, calls, play, say } from './support/play.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
+import { missingBubblewrap } from './support/services.ts';
 import { UiChat, type UiChatOptions } from './support/ui-chat.ts';
 
 const refunds: number[] = [];
@@ -473,6 +474,26 @@ function tests(store: StoreName): void {
     assert.match(wrong.error?.message ?? '', /`messages\[0\]\.parts\[0\]\.url` must begin like/);
   });
 
+  test('a file that the run made is shown with its address', async (t) => {
+    cites(t, 'compatible-20-ui-files');
+    const missing = await missingBubblewrap();
+    if (missing !== null) return t.skip(missing);
+    const work = defineAgency({ name: 'Work', agents: [agent('Writer', { sandbox: true, files: true })] });
+    await using own = await ScriptedServer.start({ store, agencies: { work }, env: { RUNWIRE_SANDBOX: 'auto' } });
+    const path = '/app/mnt/notes/a b.txt';
+    play(own, { Writer: [calls(['c1', 'write_file', { path, content: 'Hi' }]), say('Written.')] });
+    const apiIntegrationId = await own.integration({ agency: 'work', fileAccess: 'all' });
+    const chat = open({ api: `${own.server.url}/v2/integrations/${apiIntegrationId}/ai-sdk/chat` });
+    await chat.sendMessage({ text: 'Write.' });
+    assert.equal(chat.error, undefined);
+    const file = chat.lastMessage?.parts.find(({ type }) => type === 'file');
+    assert.ok(file?.type === 'file', chat.parts.join('\n'));
+    const about = { path, name: 'a b.txt', size: 2, change: 'created' };
+    assert.deepEqual([file.mediaType, file.providerMetadata], ['text/plain', { runwire: about }]);
+    const answer = await fetch(file.url, { headers: { authorization: `Bearer ${TEST_API_KEY}` } });
+    assert.deepEqual([answer.status, await answer.text()], [200, 'Hi']);
+  });
+
   test('a body that useChat would not send is refused by its field', async (t) => {
     cites(t, 'compatible-20-ui-invalid', 'compatible-20-ui-member');
     const user = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
@@ -487,8 +508,9 @@ function tests(store: StoreName): void {
         /^`messages\[0\]\.parts\[0\]\.text` is missing/,
       ],
       [{ ...good, clientTools: [{ name: 'a b' }] }, /^`clientTools\[0\]\.name` must have/],
-      [{ ...good, agent: 'Nobody' }, /Nobody/],
-      [{ ...good, id: 'a\u0000' }, /chat must have 1–256 characters/],
+      [{ ...good, agent: 'Nobody' }, /^`agent` is not an entry point/],
+      [{ ...good, id: 'a\u0000' }, /^`id` must have 1–256 characters/],
+      [{ ...good, messages: [{ ...user, id: 'x'.repeat(257) }] }, /^`messages\[0\]\.id` must have 1–256/],
       [{ ...good, user_context: 'x'.repeat(70_000) }, /^`user_context` must be at most/],
     ];
     for (const [body, sentence] of wrong) {

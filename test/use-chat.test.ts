@@ -2,6 +2,7 @@ import { test } from 'node:test';
 import type { ModelCall } from '@runwire/test-kit';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { cites } from '../requirements/cite.ts';
 import { LongAnswer, wordsIn } from './console/long-answer.ts';
 import { missingServices } from './support/services.ts';
 import { type ChatPage, UseChatStage } from './support/use-chat-stage.ts';
@@ -154,6 +155,7 @@ async function twoTabs(stage: UseChatStage): Promise<void> {
 }
 
 test('a page with useChat shows each answer whole and once', async (t) => {
+  cites(t, 'compatible-20-ui-reset');
   const [missing] = await missingServices(['chromium', 'postgres']);
   if (missing !== undefined) return t.skip(missing);
   await using stage = await UseChatStage.start();

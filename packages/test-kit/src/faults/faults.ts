@@ -347,7 +347,6 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...TOKEN_FAULTS,
   ...COMPATIBLE_FAULTS,
   ...SIGN_IN_FAULTS,
-  ...COMPATIBLE_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {
     const error = (_: unknown, sentence?: string) => {

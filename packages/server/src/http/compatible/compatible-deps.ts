@@ -27,7 +27,7 @@ export interface CompatibleDeps {
   readonly streams: Streams;
   readonly streamLimits: StreamLimits;
   readonly fetchAllow: FetchAllow;
-  readonly limits: { readonly imageBytes: number };
+  readonly limits: { readonly imageBytes: number; readonly userContextBytes: number };
   readonly publicUrl: string | null;
   /** The runs whose answer a run continues, oldest first. */
   readonly continued: (runId: RunId) => Promise<readonly ContinuedRun[]>;
